@@ -1,0 +1,297 @@
+"""What a column is: a kind, a role, and a domain that is a public declaration.
+
+Every column is one numpy array, and missing values have one code per kind:
+
+=========  ==========================  =======================
+kind       array                       missing
+=========  ==========================  =======================
+category   int32 codes into the levels  -1
+ordinal    int32 codes, in order        -1
+integer    int64                        the smallest int64
+real       float64                      NaN
+date       int64 seconds since 1970     the smallest int64
+text, key  int32 codes into the table   -1
+=========  ==========================  =======================
+
+A generalized column of any kind is int32 codes into the cells of its domain, -1 for missing.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.table.cell import ANY_TEXT, Cell, Interval, set_text
+from hushtable.table.hierarchy import Hierarchy
+
+MISSING_CODE = -1
+MISSING_INTEGER = int(np.iinfo(np.int64).min)
+DAY = 86_400
+
+Array = NDArray[Any]
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_WHOLE = re.compile(r"([-+]?\d+)(?:\.0*)?", re.ASCII)
+
+
+class Kind(StrEnum):
+    """What the values are."""
+
+    CATEGORY = "category"
+    ORDINAL = "ordinal"
+    INTEGER = "integer"
+    REAL = "real"
+    DATE = "date"
+    TEXT = "text"
+    KEY = "key"
+
+
+class Role(StrEnum):
+    """What a value may give away: who (identifier, quasi), what is to be kept private (secret), or neither."""
+
+    IDENTIFIER = "identifier"
+    QUASI = "quasi"
+    SECRET = "secret"  # noqa: S105 - a role, not a password
+    TARGET = "target"
+    PLAIN = "plain"
+
+
+NUMBERS = frozenset({Kind.INTEGER, Kind.REAL, Kind.DATE})
+CODED = frozenset({Kind.CATEGORY, Kind.ORDINAL})
+FREE = frozenset({Kind.TEXT, Kind.KEY})
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The values a category may take, in order for an ordinal; ``observed`` if read off the rows."""
+
+    levels: tuple[str, ...]
+    observed: bool = False
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Level to code."""
+        return {level: code for code, level in enumerate(self.levels)}
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The least and the greatest value; ``observed`` if read off the rows."""
+
+    low: float
+    high: float
+    observed: bool = False
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The generalized values that a released column holds; ``base`` is the domain they generalize."""
+
+    cells: tuple[Cell, ...]
+    base: Levels | Bounds | None = None
+
+    @property
+    def observed(self) -> bool:
+        """Whether the domain underneath was read off the rows."""
+        return self.base is None or self.base.observed
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Text to code."""
+        return {cell.text: code for code, cell in enumerate(self.cells)}
+
+
+Domain = Levels | Bounds | Cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of a schema. All of it is public: nothing here may be read off the rows unmarked."""
+
+    name: str
+    kind: Kind
+    role: Role = Role.PLAIN
+    domain: Domain | None = None
+    """Levels or bounds; None until the rows are read (and then observed), always None for text and key."""
+    missing: tuple[str, ...] = ()
+    """Codes that mean a missing value here, beside those of the schema."""
+    required: bool = False
+    """Declared never to be missing: the domain then has no cell for it."""
+    hierarchy: Hierarchy | None = None
+    decimals: int | None = None
+    """Digits after the point of a real column: values are read and written with that many."""
+    format: str | None = None
+    """How a date is written, in strftime letters; when absent an ISO 8601 day, without a time."""
+
+    def __post_init__(self) -> None:
+        """Check that the domain fits the kind."""
+        levels = isinstance(self.domain, Levels)
+        bounds = isinstance(self.domain, Bounds)
+        if levels and self.kind not in CODED:
+            raise ValueError(f"a domain of levels does not fit kind {self.kind}")
+        if bounds and self.kind not in NUMBERS:
+            raise ValueError(f"a domain of bounds does not fit kind {self.kind}")
+
+    @property
+    def generalized(self) -> bool:
+        """Whether its values are cells."""
+        return isinstance(self.domain, Cells)
+
+    @property
+    def base(self) -> Levels | Bounds | None:
+        """The domain of the values themselves, generalized or not."""
+        return self.domain.base if isinstance(self.domain, Cells) else self.domain
+
+    @property
+    def observed(self) -> bool:
+        """Whether its domain, if it has one, was read off the rows (or is not known yet)."""
+        return self.kind not in FREE and (self.domain is None or self.domain.observed)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its array holds numbers, not codes."""
+        return self.kind in NUMBERS and not self.generalized
+
+    @property
+    def coded(self) -> bool:
+        """Whether its array holds codes into levels or cells."""
+        return self.generalized or self.kind in CODED
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The texts its codes stand for."""
+        if isinstance(self.domain, Levels):
+            return self.domain.levels
+        if isinstance(self.domain, Cells):
+            return tuple(cell.text for cell in self.domain.cells)
+        raise TypeError(f"column {self.name!r} ({self.kind}) has no levels")
+
+    @property
+    def bounds(self) -> Bounds:
+        """The declared or observed bounds."""
+        if isinstance(self.domain, Bounds):
+            return self.domain
+        raise TypeError(f"column {self.name!r} ({self.kind}) has no bounds")
+
+    @property
+    def step(self) -> float | None:
+        """The grid its numbers lie on; None for a real without declared decimals."""
+        if self.kind is Kind.INTEGER:
+            return 1
+        if self.kind is Kind.DATE:
+            return 1 if self.timed else DAY
+        return None if self.decimals is None else 10.0**-self.decimals
+
+    @property
+    def timed(self) -> bool:
+        """Whether a date carries a time of day."""
+        return self.format is not None and any(letter in self.format for letter in ("%H", "%I", "%X", "%c", "%T"))
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether an error message may quote a value of this column."""
+        return self.kind not in FREE and self.role not in (Role.SECRET, Role.IDENTIFIER)
+
+    def is_missing(self, array: Array) -> NDArray[np.bool_]:
+        """Which entries are missing."""
+        if self.kind is Kind.REAL and not self.generalized:
+            return np.isnan(array.astype(np.float64, copy=False))
+        return np.asarray(array == (MISSING_INTEGER if self.numeric else MISSING_CODE), dtype=np.bool_)
+
+    def floats(self, array: Array) -> NDArray[np.float64]:
+        """The numbers as floats, NaN where missing."""
+        values = array.astype(np.float64)
+        if self.kind is not Kind.REAL:
+            values[self.is_missing(array)] = np.nan
+        return values
+
+    def from_floats(self, values: NDArray[np.float64]) -> Array:
+        """Back from floats: on the grid, inside the bounds, NaN to missing."""
+        missing = np.isnan(values)
+        values = np.where(missing, 0.0, values)
+        if self.step is not None:
+            values = np.round(values / self.step) * self.step
+        if isinstance(self.domain, Bounds):
+            values = np.clip(values, self.domain.low, self.domain.high)
+        if self.kind is Kind.REAL:
+            if self.decimals is not None:
+                values = np.round(values, self.decimals)
+            return np.where(missing, np.nan, values)
+        result = values.astype(np.int64)
+        result[missing] = MISSING_INTEGER
+        return result
+
+    def number(self, text: str) -> float:
+        """Read one number or date; ValueError says what it is not."""
+        text = text.strip()
+        if self.kind is Kind.DATE:
+            return self._seconds(text)
+        if not _NUMBER.fullmatch(text):
+            raise ValueError(f"{text!r} is not a number")
+        value = float(text)
+        if not math.isfinite(value):
+            raise ValueError("not finite")
+        if self.kind is Kind.INTEGER:
+            if not value.is_integer():
+                raise ValueError(f"{text!r} is not a whole number")
+            # Not through the float where the digits stand there: above 2^53 it would be another number.
+            whole = int(match.group(1)) if (match := _WHOLE.fullmatch(text)) else int(value)
+            if abs(whole) >= 2**63:
+                raise ValueError("beyond 64 bits")
+            return whole
+        return (value if self.decimals is None else round(value, self.decimals)) + 0.0
+
+    def _seconds(self, text: str) -> int:
+        moment = datetime.strptime(text, self.format) if self.format else datetime.fromisoformat(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        seconds = math.floor(moment.timestamp())
+        if self.format is None and seconds % DAY:
+            raise ValueError("a date with a time of day needs a format")
+        return seconds
+
+    def write(self, value: float) -> str:
+        """Write one number or date the way the column is written."""
+        if math.isinf(value):
+            return str(float(value))
+        if self.kind is Kind.DATE:
+            moment = datetime.fromtimestamp(int(value), UTC)
+            # strftime writes the year 800 as "800", which strptime does not read.
+            form = re.sub(r"%[Y%]", lambda m: f"{moment.year:04d}" if m[0] == "%Y" else "%%", self.format or "%Y-%m-%d")
+            return moment.strftime(form)
+        if self.kind is Kind.INTEGER:
+            return str(int(value))
+        return repr(float(value)) if self.decimals is None else f"{value:.{self.decimals}f}"
+
+    def interval_cell(self, span: Interval) -> Cell:
+        """A cell for an interval, written in the column's own way."""
+        if self.step is not None:
+            span = span.closed(self.step)
+        low, high = self.write(span.low), self.write(span.high)
+        if self.kind is Kind.DATE:
+            # A format such as %Y-%m has no day: the ends are what their text says.
+            ends = [value if math.isinf(value) else self.number(self.write(value)) for value in (span.low, span.high)]
+            span = Interval(ends[0], ends[1])
+        if span.low == span.high:
+            return Cell(low, span)
+        return Cell(f"{'(' if span.open_low else '['}{low}, {high}{')' if span.open_high else ']'}", span)
+
+    def set_cell(self, levels: frozenset[str]) -> Cell:
+        """A cell for a set of levels, written in the order of the domain."""
+        base = self.base
+        order = base.index if isinstance(base, Levels) else {}
+        ordered = sorted(levels, key=lambda level: order.get(level, 0))
+        bare = len(ordered) == 1 and ordered[0] != ANY_TEXT
+        return Cell(ordered[0] if bare else set_text(ordered), levels)
+
+    def generalize(self, cells: tuple[Cell, ...]) -> Column:
+        """The same column holding these cells."""
+        return replace(self, domain=Cells(cells, self.base))

@@ -1,0 +1,198 @@
+"""A first draft of a schema, from the rows: kinds, missing codes, identifiers, likely quasi-identifiers.
+
+A draft is for a person to check. Its domains are marked ``observed``, because they were read off private rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.table.columns import CODED, FREE, NUMBERS, Column, Kind, Levels, Role
+from hushtable.table.schema import Schema
+from hushtable.table.values import Raw, Source, make
+
+MISSING_TEXTS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "<NA>", "."})
+DATE_FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
+SENTINELS = ("-1", "-7", "-8", "-9", "-99", "-999", "-9999", "99999", "999999")
+SCALES = (
+    ("very low", "low", "medium", "high", "very high"),
+    ("low", "moderate", "high"),
+    ("mild", "moderate", "severe"),
+    ("never", "rarely", "sometimes", "often", "always"),
+    ("very poor", "poor", "fair", "good", "very good", "excellent"),
+    ("small", "medium", "large"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+)
+
+_IDENTIFIER = re.compile(
+    r"(^|_)(id|uuid|guid|ssn|mrn|nhs|pesel|iban|e?mail|phone|mobile|tel|address|street|passport|licen[cs]e|"
+    r"(first|last|full|sur|given|family|patient|user)_?name|name)($|_)"
+)
+_QUASI = re.compile(
+    r"(^|_)(age|sex|gender|race|ethnic\w*|zip\w*|post\w*|plz|city|town|county|district|region|state|country|place\w*|"
+    r"birth\w*|dob|yob|born|marital\w*|marriage|edu\w*|occupation|profession|job|nationality|native\w*|"
+    r"household\w*|family|relationship|workclass|socprof|employ\w*|citizen\w*|admission|discharge)($|_)"
+)
+_SECRET = re.compile(
+    r"(^|_)(income|salary|wage|wealth|debt|diagnos\w*|disease|icd\w*|hiv|cancer|depress\w*|alc\w*|drug\w*|smok\w*|medic\w*|"
+    r"religion|party|vote|crime|conviction|credit\w*|default\w*|charges?|limit_bal|mortality|severity|outcome)($|_)"
+)
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """What the draft needs to know about one raw column."""
+
+    name: str
+    words: tuple[str, ...]
+    counts: NDArray[np.int64]
+    rows: int
+
+    @property
+    def distinct_share(self) -> float:
+        return len(self.words) / max(1, int(self.counts.sum()))
+
+    def matches(self, pattern: re.Pattern[str]) -> bool:
+        return bool(pattern.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\s.\-]+", "_", self.name).lower()))
+
+
+def infer(names: Sequence[str], source: Source) -> Schema:
+    """Draft a schema; its ``notes`` say what a person should look at."""
+    codes: set[str] = set()
+    profiles = []
+    for name in names:
+        raw = Raw.of(source(name))
+        counts = np.bincount(raw.codes[raw.codes >= 0], minlength=len(raw.words))
+        blank = {word for word in raw.words if word in MISSING_TEXTS}
+        codes |= blank
+        kept = [i for i, word in enumerate(raw.words) if word and word not in blank]
+        profiles.append(_Profile(name, tuple(raw.words[i] for i in kept), counts[kept], len(raw.codes)))
+    columns = [_draft(profile) for profile in profiles]
+    columns = _quasi_by_shape(columns, profiles)
+    schema = Schema(tuple(columns), tuple(sorted(codes, key=lambda code: (code != "?", code))))
+    table = make(schema, names, source)
+    drafted = []
+    for column in table.schema:
+        required = column.kind not in FREE and not table.missing(column.name).any()
+        drafted.append(replace(column, required=required))
+    notes = [_unique_note(table.groups(schema.quasi)[0], schema.quasi)] if schema.quasi else []
+    notes += [note for profile, column in zip(profiles, columns, strict=True) for note in _sentinels(profile, column)]
+    return replace(table.schema, columns=tuple(drafted), notes=(*_HEAD, *notes))
+
+
+_HEAD = (
+    "Drafted from the data: please check kinds and roles. Roles: identifier (dropped), quasi (known to others),",
+    "secret (to be kept private), target (to be predicted), plain.",
+    "'observed: true' marks a domain read off the rows; remove the mark where the domain is public knowledge.",
+)
+
+
+def _draft(profile: _Profile) -> Column:
+    kind, extra = _kind(profile)
+    role = Role.PLAIN
+    if kind is Kind.KEY or (profile.matches(_IDENTIFIER) and (kind is Kind.TEXT or profile.distinct_share > 0.5)):
+        role = Role.IDENTIFIER
+    elif profile.matches(_SECRET):
+        role = Role.SECRET
+    elif profile.matches(_QUASI) and kind is not Kind.TEXT:
+        role = Role.QUASI
+    return Column(name=profile.name, kind=kind, role=role, **extra)  # type: ignore[arg-type]
+
+
+def _kind(profile: _Profile) -> tuple[Kind, dict[str, object]]:
+    words = profile.words
+    if not words:
+        return Kind.CATEGORY, {"domain": Levels(("missing",), observed=True)}
+    if all(_WHOLE.match(word) for word in words):
+        return _whole_kind(profile), {}
+    if all(_REAL.match(word) and np.isfinite(float(word)) for word in words) and not all(_DIGITS.match(word) for word in words):
+        if all(float(word).is_integer() and abs(float(word)) < 2**53 for word in words):
+            return Kind.INTEGER, {}
+        decimals = max((len(word.partition(".")[2]) for word in words), default=0)
+        exponents = any("e" in word.lower() for word in words)
+        return Kind.REAL, {} if exponents or decimals > 6 else {"decimals": decimals}
+    for form in DATE_FORMATS:
+        if _all_dates(words, form):
+            return Kind.DATE, {} if form is None else {"format": form}
+    for scale in SCALES:
+        if len(words) > 2 and {w.lower() for w in words} <= set(scale):
+            return Kind.ORDINAL, {"domain": Levels(tuple(sorted(words, key=lambda w: scale.index(w.lower()))), observed=True)}
+    near_unique = profile.distinct_share > 0.5 and len(words) > 20
+    if not near_unique:
+        return Kind.CATEGORY, {}
+    blanks = np.average([word.count(" ") for word in words])
+    return (Kind.TEXT if blanks >= 3 else Kind.KEY), {}
+
+
+_WHOLE = re.compile(r"^[-+]?\d{1,18}\Z", re.ASCII)
+_REAL = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z", re.ASCII)
+# Longer than any integer we hold: account numbers and the like, which a float would change.
+_DIGITS = re.compile(r"^[-+]?\d+\Z", re.ASCII)
+
+
+def _whole_kind(profile: _Profile) -> Kind:
+    words = profile.words
+    padded = any(len(word.lstrip("+-")) > 1 and word.lstrip("+-").startswith("0") for word in words)
+    unique = profile.distinct_share > 0.98 and len(words) > 20
+    if unique:
+        numbers = [int(word) for word in words]
+        dense = max(numbers) - min(numbers) < 1.5 * len(words)
+        if padded or dense or profile.matches(_IDENTIFIER):
+            return Kind.KEY
+    if padded or len(words) <= 2:
+        return Kind.CATEGORY
+    return Kind.INTEGER
+
+
+def _all_dates(words: Sequence[str], form: str | None) -> bool:
+    column = Column(name="", kind=Kind.DATE, format=form)
+    try:
+        for word in words:
+            if len(word) < 8:
+                return False
+            column.number(word)
+    except ValueError:
+        return False
+    return form is not None or all(len(word) == 10 for word in words)
+
+
+def _quasi_by_shape(columns: list[Column], profiles: list[_Profile]) -> list[Column]:
+    """Where no name tells, take the five columns of moderate size that split the rows best."""
+    if any(c.role is Role.QUASI for c in columns):
+        return columns
+    spread = {}
+    for column, profile in zip(columns, profiles, strict=True):
+        if column.role is Role.PLAIN and column.kind in CODED | NUMBERS and 2 <= len(profile.words) <= 200:
+            shares = profile.counts / profile.counts.sum()
+            spread[column.name] = -float((shares * np.log(shares)).sum())
+    best = sorted(spread, key=lambda name: -spread[name])[:5]
+    return [replace(c, role=Role.QUASI) if c.name in best else c for c in columns]
+
+
+def _unique_note(groups: NDArray[np.int64], quasi: Sequence[str]) -> str:
+    return f"{unique_share(groups):.1%} of the rows are unique on the likely quasi-identifiers: {', '.join(quasi)}."
+
+
+def _sentinels(profile: _Profile, column: Column) -> list[str]:
+    """A lone extreme code such as -8 among positive numbers is probably a missing value in disguise."""
+    if column.kind not in (Kind.INTEGER, Kind.REAL):
+        return []
+    values = np.array([float(word) for word in profile.words])
+    found = []
+    for code in SENTINELS:
+        if code in profile.words:
+            rest = values[values != float(code)]
+            lone = len(rest) > 2 and (rest.min() >= 0 if float(code) < 0 else rest.max() < float(code) / 9)
+            if lone:
+                found.append(code)
+    return [f"Column {profile.name}: {code} may mean a missing value; if so, add missing: ['{code}'] to it." for code in found]
+
+
+def unique_share(groups: NDArray[np.int64]) -> float:
+    """Share of rows whose group has no other row."""
+    return float((np.bincount(groups)[groups] == 1).mean()) if len(groups) else 0.0

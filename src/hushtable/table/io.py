@@ -1,0 +1,171 @@
+"""Reading and writing: CSV (plain or gzip), Parquet, and pandas, polars or Arrow frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+
+from hushtable.errors import Fault, InputError
+from hushtable.table.columns import Array
+from hushtable.table.files import form_of, opened
+from hushtable.table.infer import infer
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+from hushtable.table.values import Source, make, repeated
+
+
+def read(source: object, schema: Schema | str | Path | None = None, *, generalized: bool = False) -> Table:
+    """Read a file or a frame under a schema, or under a drafted one where none is given.
+
+    ``generalized`` also accepts intervals, sets and ``*``, as in a release. InputError lists every fault.
+    """
+    if isinstance(schema, (str, Path)):
+        schema = Schema.load(schema)
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, (str, Path)):
+        path = Path(source)
+        with opened(path) as (names, column):
+            return _read(path.name, names, column, schema, generalized=generalized)
+    names, column = _frame(source)
+    return _read("table", names, column, schema, generalized=generalized)
+
+
+def draft(source: object) -> Schema:
+    """Draft a schema for a file or a frame."""
+    if isinstance(source, (str, Path)):
+        with opened(Path(source)) as (names, column):
+            _shape(Path(source).name, names, column)
+            return infer(names, column)
+    names, column = _frame(source)
+    _shape("table", names, column)
+    return infer(names, column)
+
+
+def column_names(path: str | Path) -> list[str]:
+    """The column names of a file."""
+    with opened(Path(path)) as (names, _):
+        return names
+
+
+def write(table: Table, path: str | Path) -> None:
+    """Write ``.csv``, ``.csv.gz`` or ``.parquet``; the file appears whole or not at all.
+
+    A missing value is written as the first missing code of the schema, or as an empty cell.
+    """
+    path = Path(path)
+    form = form_of(path)
+    if path.is_dir() or not path.parent.is_dir():
+        reason = "is a folder, not a file" if path.is_dir() else "cannot be written: the folder does not exist"
+        raise InputError(reason, where=path.name)
+    frame = _typed(table, path.name) if form == "parquet" else _lines(table)
+    connection = duckdb.connect()
+    try:
+        with _temporary(path) as partial:
+            connection.register("released", frame)
+            target = str(partial).replace("'", "''")
+            if form == "parquet":
+                options = "FORMAT parquet, COMPRESSION zstd"
+            else:
+                delimiter = "\t" if ".tsv" in path.name.lower() else ","
+                options = f"FORMAT csv, HEADER false, DELIMITER '{delimiter}', COMPRESSION {'gzip' if form == 'gzip' else 'none'}"
+                # A name with a mark in it must not look like several names of another delimiter, nor like a byte order mark.
+                marked = [f"c{i}" for i, name in enumerate(table.schema.names) if set(name) & set(",;|\t\ufeff")]
+                options += f", FORCE_QUOTE ({', '.join(marked)})" if marked else ""
+            connection.execute(f"COPY (SELECT * FROM released) TO '{target}' ({options})")
+    except duckdb.Error:
+        # DuckDB's message may quote the content; ours must not.
+        raise InputError("cannot be written: a value is no valid text, or the disk refused", where=path.name) from None
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", where=path.name) from None
+    finally:
+        connection.close()
+
+
+def _lines(table: Table) -> pd.DataFrame:
+    """The lines of a CSV file as texts, the first of them the header (DuckDB would rename a column A beside a column a)."""
+    code = table.schema.missing[0].strip() if table.schema.missing else ""
+    # In a file of one column an empty line is no line at all: there the empty text is quoted.
+    blank = code if code or len(table.schema) == 1 else None
+    lines = {}
+    for i, name in enumerate(table.schema.names):
+        lines[f"c{i}"] = np.append(np.array([name], object), table.strings(name))
+        lines[f"c{i}"][1:][table.missing(name)] = blank
+    return pd.DataFrame(lines, dtype=object)
+
+
+def _typed(table: Table, where: str) -> pd.DataFrame:
+    """The rows with numbers as numbers and dates as dates."""
+    folded = [name.lower() for name in table.schema.names]
+    alike = [name for name in table.schema.names if folded.count(name.lower()) > 1]
+    if alike:
+        reason = f"the columns {', '.join(alike)} differ only in capitals, which Parquet readers mix up: write .csv instead"
+        raise InputError(reason, where=where)
+    frame = table.frame()
+    for name in table.schema.names:
+        if table.schema[name].coded:
+            frame[name] = pd.Series(table.strings(name), dtype=object)
+    return frame
+
+
+def _read(where: str, names: Sequence[str], column: Source, schema: Schema | None, *, generalized: bool) -> Table:
+    _shape(where, names, column, schema)
+    return make(schema or infer(names, column), names, column, generalized=generalized, where=where)
+
+
+def _shape(where: str, names: Sequence[str], column: Source, schema: Schema | None = None) -> None:
+    if not names:
+        raise InputError("has no columns", where=where)
+    faults = [Fault(where, f"column {i} has no name in the header") for i, name in enumerate(names, 1) if not name]
+    faults += repeated(names, schema, where)
+    if faults:
+        raise InputError(faults)
+    rows = len(column(names[0]))
+    if rows < 2:
+        count = "no rows" if rows == 0 else "only one row"
+        raise InputError(f"has {count}; a table needs at least two before anything in it can be hidden", where=where)
+
+
+def _frame(source: object) -> tuple[list[str], Source]:
+    """Names and columns of a pandas, polars or Arrow frame."""
+    kind = f"{type(source).__module__.split('.')[0]}.{type(source).__name__}"
+    frame: Any = source
+    fetch: Callable[[int], Array]
+    if isinstance(source, pd.DataFrame):
+        found, fetch = source.columns, lambda i: _plain(source.iloc[:, i])
+    elif kind == "polars.DataFrame":
+        found, fetch = frame.columns, lambda i: _objects(frame.to_series(i).to_list())
+    elif kind in ("pyarrow.Table", "pyarrow.RecordBatch"):
+        found, fetch = frame.schema.names, lambda i: _objects(frame.column(i).to_pylist())
+    else:
+        reason = f"cannot read a {type(source).__name__}; expected a file, or a pandas, polars or Arrow frame"
+        raise InputError(reason, where="table")
+    names = [str(name).strip() for name in found]
+    return names, lambda name: fetch(names.index(name))
+
+
+def _objects(values: list[Any]) -> Array:
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _plain(series: pd.Series[Any]) -> Array:
+    # Extension types as objects: a nullable or an Arrow integer would come as a rounded float.
+    return np.asarray(series.to_numpy() if isinstance(series.dtype, np.dtype) else series.astype(object).to_numpy())
+
+
+@contextmanager
+def _temporary(path: Path) -> Iterator[Path]:
+    """A name beside ``path`` that becomes ``path`` when all went well, and leaves nothing when not."""
+    partial = path.with_name(f".{os.getpid()}.{path.name}")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,171 @@
+"""The schema: a small YAML file a person can read and edit, and nothing in it is secret.
+
+::
+
+    missing: ["?"]
+    columns:
+      age:    {kind: integer,  role: quasi,  domain: [17, 90], hierarchy: hierarchies/age.csv}
+      sex:    {kind: category, role: quasi,  domain: [Female, Male]}
+      income: {kind: category, role: secret, domain: ["<=50K", ">50K"]}
+
+Every scalar is read as the text that stands in the file, so ``no`` is a level and not a boolean. A domain with
+``observed: true`` beside it was read off the rows: remove the mark once you have made sure that the domain is public
+knowledge, because a differentially private method refuses a domain that the rows gave away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import yaml
+
+from hushtable.errors import Fault, InputError
+from hushtable.table import entries
+from hushtable.table.columns import FREE, Column, Role
+
+
+@dataclass(frozen=True)
+class Schema:
+    """An ordered set of columns and the codes that mean a missing value. An empty cell always does."""
+
+    columns: tuple[Column, ...]
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """Remarks of the drafter, written as comments."""
+
+    def __post_init__(self) -> None:
+        """Names must be unique."""
+        names = [c.name for c in self.columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise InputError([Fault("schema", f"column {name!r} is declared twice") for name in twice])
+
+    def __iter__(self) -> Iterator[Column]:
+        """The columns, in order."""
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        """How many columns."""
+        return len(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a column of that name exists."""
+        return any(c.name == name for c in self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        """The column of that name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise InputError(f"there is no column {name!r}; the schema has {', '.join(self.names)}", where="schema")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names, in order."""
+        return tuple(c.name for c in self.columns)
+
+    def role(self, *roles: Role) -> tuple[str, ...]:
+        """Names of the columns that have one of these roles."""
+        return tuple(c.name for c in self.columns if c.role in roles)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return self.role(Role.QUASI)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The columns whose values are to be kept private."""
+        return self.role(Role.SECRET)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The columns that may leave the house at all: everything but identifiers, keys and free text."""
+        return tuple(c.name for c in self.columns if c.role is not Role.IDENTIFIER and c.kind not in FREE)
+
+    def select(self, names: Iterable[str]) -> Schema:
+        """The schema of these columns, in this order."""
+        return replace(self, columns=tuple(self[name] for name in names))
+
+    def with_columns(self, *columns: Column) -> Schema:
+        """The schema with these columns replacing those of the same name, new ones at the end."""
+        new = {c.name: c for c in columns}
+        kept = tuple(new.pop(c.name, c) for c in self.columns)
+        return replace(self, columns=(*kept, *new.values()))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Schema:
+        """Read a schema file, with the hierarchy files it names; every fault is listed at once."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise InputError("the file does not exist", where=f"schema {path.name}") from None
+        except UnicodeDecodeError:
+            raise InputError("the file is not UTF-8", where=f"schema {path.name}") from None
+        except OSError as error:
+            raise InputError(f"the file cannot be read: {error.strerror}", where=f"schema {path.name}") from None
+        return cls.parse(text, folder=path.parent, where=f"schema {path.name}")
+
+    @classmethod
+    def parse(cls, text: str, *, folder: Path | None = None, where: str = "schema") -> Schema:
+        """Read a schema from YAML text."""
+        try:
+            loader = _TextLoader(text)
+            document = loader.get_single_data()
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            place = f" at line {mark.line + 1}" if mark else ""
+            raise InputError(f"not valid YAML{place}: {getattr(error, 'problem', error)}", where=where) from None
+        if not isinstance(document, Mapping) or not isinstance(document.get("columns"), Mapping):
+            raise InputError("expected a mapping with 'columns:'", where=where)
+        faults = [Fault(where, f"line {line}: {key!r} stands twice") for line, key in loader.repeated]
+        faults += [
+            Fault(where, f"unknown entry {key!r}; expected missing, columns")
+            for key in document
+            if key not in ("missing", "columns")
+        ]
+        missing = entries.texts(document.get("missing"), f"{where}: missing", faults)
+        columns = []
+        for name, entry in document["columns"].items():
+            column = entries.read(str(name), entry, folder, f"{where}, column {name}", faults)
+            if column is not None:
+                columns.append(column)
+        if not columns and not faults:
+            faults.append(Fault(where, "declares no columns"))
+        if faults:
+            raise InputError(faults)
+        return cls(tuple(columns), missing)
+
+    def dump(self) -> str:
+        """The schema as YAML; ``parse`` reads back exactly this schema."""
+        lines = [f"# {''.join(ch if ch.isprintable() else ' ' for ch in note)}" for note in self.notes]
+        if self.missing:
+            lines.append(f"missing: {entries.flow(list(self.missing))}")
+        lines.append("columns:")
+        names = {column.name: entries.flow(column.name) + ":" for column in self.columns}
+        width = max(map(len, names.values()), default=0)
+        for column in self.columns:
+            lines.append(f"  {names[column.name]:<{width}} {entries.flow(entries.write(column))}")
+        return "\n".join(lines) + "\n"
+
+
+class _TextLoader(yaml.BaseLoader):
+    """Every scalar as its text (no booleans, dates or octal numbers by accident), and repeated keys remembered."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.repeated: list[tuple[int, str]] = []
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
+        """Take note of a key that stands twice; refuse one that is no text."""
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.constructor.ConstructorError(None, None, "expected a name before the colon", key.start_mark)
+            if key.value in seen:
+                self.repeated.append((key.start_mark.line + 1, key.value))
+            seen.add(key.value)
+        return dict(super().construct_mapping(node, deep))

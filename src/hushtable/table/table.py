@@ -1,0 +1,240 @@
+"""A table: a public schema and private rows, immutable, checked when it is made.
+
+It answers three questions (``counts``, ``quantiles``, ``batches``), which is all that most methods need, so that the
+same questions can one day be put to a database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import Fault, InputError
+from hushtable.table.columns import MISSING_CODE, Array, Bounds, Column, Kind
+from hushtable.table.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CELL_LIMIT = 50_000_000
+"""The largest histogram we are ready to build."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows under a schema. ``arrays`` are coded as ``columns.py`` says, and cannot be written to."""
+
+    schema: Schema
+    arrays: Mapping[str, Array]
+    texts: Mapping[str, NDArray[np.object_]] = field(default_factory=dict)
+    """For text and key columns: the strings their codes stand for."""
+    ignored: tuple[str, ...] = ()
+    """Columns of the source that the schema does not name; they were left out."""
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays and check that they belong together."""
+        lengths = {name: len(array) for name, array in self.arrays.items()}
+        if set(lengths) != set(self.schema.names) or len(set(lengths.values())) > 1:
+            raise InputError(f"columns and schema differ, or columns have different lengths: {lengths}", where="table")
+        for part in ("arrays", "texts"):
+            frozen = {name: _frozen(array) for name, array in getattr(self, part).items()}
+            object.__setattr__(self, part, MappingProxyType(frozen))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.arrays.values()))) if self.arrays else 0
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return self.rows
+
+    def __getitem__(self, name: str) -> Array:
+        """The coded array of one column."""
+        return self.arrays[self.schema[name].name]
+
+    def __repr__(self) -> str:
+        """Shape only: rows never enter a repr."""
+        return f"Table({self.rows:,} rows: {', '.join(self.schema.names)})"
+
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """Which rows miss this value."""
+        return self.schema[name].is_missing(self[name])
+
+    def floats(self, name: str) -> NDArray[np.float64]:
+        """A numeric or date column as floats, NaN where missing."""
+        return self.schema[name].floats(self[name])
+
+    def strings(self, name: str) -> NDArray[np.object_]:
+        """The column as it is written: text, None where missing."""
+        column, array = self.schema[name], self[name]
+        if column.numeric:
+            values, inverse = np.unique(array, return_inverse=True)
+            words = np.array(
+                [None if m else column.write(v) for v, m in zip(values, column.is_missing(values), strict=True)], object
+            )
+            return words[inverse]
+        words = np.array([*self.words(name), None], dtype=object)
+        return np.asarray(words[array.astype(np.int64)], dtype=object)
+
+    def words(self, name: str) -> NDArray[np.object_]:
+        """What the codes of a coded, text or key column stand for."""
+        column = self.schema[name]
+        if not column.coded:
+            return self.texts[name]
+        words = np.empty(len(column.levels), object)
+        words[:] = column.levels
+        return words
+
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
+        """These rows, by position or by mask."""
+        return replace(self, arrays={name: _sealed(array[rows]) for name, array in self.arrays.items()})
+
+    def select(self, names: Iterable[str]) -> Table:
+        """These columns."""
+        schema = self.schema.select(names)
+        texts = {n: t for n, t in self.texts.items() if n in schema}
+        return Table(schema, {n: self.arrays[n] for n in schema.names}, texts)
+
+    def with_column(self, column: Column, array: Array) -> Table:
+        """The table with one column replaced or added."""
+        texts = {n: t for n, t in self.texts.items() if n != column.name or column.kind in (Kind.TEXT, Kind.KEY)}
+        return Table(self.schema.with_columns(column), {**self.arrays, column.name: array}, texts)
+
+    def sizes(self, columns: Iterable[str]) -> tuple[int, ...]:
+        """For each column the number of cells a histogram has, a last one for missing unless it is required."""
+        return histogram_sizes(self.schema, columns)
+
+    def counts(self, columns: Iterable[str]) -> NDArray[np.int64]:
+        """The joint histogram over the whole declared domain, one axis per column, missing last on each axis."""
+        columns = tuple(columns)
+        sizes = self.sizes(columns)
+        flat = np.zeros(self.rows, np.int64)
+        for name, size in zip(columns, sizes, strict=True):
+            flat = flat * size + self.cells(name)
+        return np.bincount(flat, minlength=int(np.prod(sizes))).reshape(sizes)
+
+    def cells(self, name: str) -> NDArray[np.int64]:
+        """For each row, its cell in the histogram of one column."""
+        column, array = self.schema[name], self[name]
+        size = self.sizes((name,))[0]
+        if column.kind is Kind.INTEGER and not column.generalized:
+            codes = array.astype(np.int64) - int(column.bounds.low)
+        else:
+            codes = array.astype(np.int64)
+        missing = column.is_missing(array)
+        held = size - (not column.required)
+        strange = int(np.where(missing, column.required, (codes < 0) | (codes >= held)).sum())
+        if strange:
+            raise InputError(Fault(name, "values that the declared domain has no cell for", strange))
+        return np.where(missing, size - 1, codes)
+
+    def quantiles(self, name: str, shares: Iterable[float]) -> NDArray[np.float64]:
+        """Values below which these shares of the present values lie (an actual value, the lower one)."""
+        values = self.floats(name)
+        present = values[~np.isnan(values)]
+        if not len(present):
+            return np.full(len(list(shares)), np.nan)
+        return np.quantile(present, list(shares), method="lower")
+
+    def batches(self, size: int) -> Iterator[Table]:
+        """The rows in order, ``size`` at a time."""
+        for start in range(0, self.rows, size):
+            yield self.take(np.arange(start, min(start + size, self.rows)))
+
+    def groups(self, columns: Iterable[str]) -> tuple[NDArray[np.int64], int]:
+        """A group number for each row, equal where all these columns are equal (missing equals missing)."""
+        codes = np.zeros(self.rows, np.int64)
+        count = 1 if self.rows else 0
+        for name in columns:
+            _, own = np.unique(self[name], return_inverse=True)
+            pairs = codes * (int(own.max(initial=0)) + 1) + own
+            values, codes = np.unique(pairs, return_inverse=True)
+            count = len(values)
+        return codes, count
+
+    def frame(self) -> pd.DataFrame:
+        """A pandas frame with the usual dtypes."""
+        import pandas as pd
+
+        return pd.DataFrame({name: self._series(name) for name in self.schema.names})
+
+    def _series(self, name: str) -> object:
+        import pandas as pd
+
+        column, array = self.schema[name], self[name]
+        if column.coded:
+            ordered = column.kind is Kind.ORDINAL and not column.generalized
+            return pd.Categorical.from_codes(array.astype(np.int32), categories=pd.Index(list(column.levels)), ordered=ordered)
+        if not column.numeric:
+            return pd.Series(self.strings(name), dtype=object)
+        missing = column.is_missing(array)
+        if column.kind is Kind.INTEGER:
+            if not missing.any():
+                return array
+            return pd.arrays.IntegerArray(np.where(missing, 0, array).astype(np.int64), missing)
+        if column.kind is Kind.DATE:
+            moments = np.where(missing, 0, array).astype("datetime64[s]")
+            moments[missing] = np.datetime64("NaT")
+            return moments
+        return array
+
+    @classmethod
+    def concat(cls, tables: Iterable[Table]) -> Table:
+        """Tables of one schema, one below the other; InputError names the columns whose kind or domain differs."""
+        tables = list(tables)
+        first = tables[0]
+        faults = [
+            Fault("table", f"column {name!r} has another kind or domain in table {i}, or is not there")
+            for i, table in enumerate(tables[1:], 2)
+            for name in dict.fromkeys((*first.schema.names, *table.schema.names))
+            if not _alike(first.schema, table.schema, name)
+        ]
+        if faults:
+            raise InputError(faults)
+        arrays = {n: np.concatenate([t[n] for t in tables]) for n in first.schema.names}
+        texts = dict(first.texts)
+        for name in texts:
+            words: dict[str, int] = {}
+            moved = [np.array([words.setdefault(w, len(words)) for w in t.texts[name]] + [MISSING_CODE], np.int32) for t in tables]
+            arrays[name] = np.concatenate([codes[t[name]] for codes, t in zip(moved, tables, strict=True)])
+            texts[name] = np.array([*words, None], object)[:-1]
+        return Table(first.schema, arrays, texts)
+
+
+def _alike(one: Schema, other: Schema, name: str) -> bool:
+    if name not in one or name not in other:
+        return False
+    return (one[name].kind, one[name].domain) == (other[name].kind, other[name].domain)
+
+
+def _frozen(array: Array) -> Array:
+    """The array itself if nobody can write to it, else a copy that nobody can."""
+    return _sealed(array.copy()) if array.flags.writeable else array
+
+
+def _sealed(array: Array) -> Array:
+    array.setflags(write=False)
+    return array
+
+
+def histogram_sizes(schema: Schema, columns: Iterable[str]) -> tuple[int, ...]:
+    """For each column the number of histogram cells; InputError where a column cannot be counted."""
+    sizes = []
+    for name in columns:
+        column = schema[name]
+        if column.coded:
+            size = len(column.levels)
+        elif column.kind is Kind.INTEGER and isinstance(column.domain, Bounds):
+            size = int(column.domain.high - column.domain.low) + 1
+        else:
+            raise InputError(f"a {column.kind} column must be cut into bins before it can be counted", where=name)
+        sizes.append(size + (not column.required))
+    if float(np.prod([float(s) for s in sizes])) > CELL_LIMIT:
+        raise InputError(f"a histogram of {' x '.join(map(str, sizes))} cells is too large", where="table")
+    return tuple(sizes)

@@ -1,0 +1,294 @@
+"""Hierarchies at work: the levels of one column, and tables generalized to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import MAXYEAR, UTC, datetime
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import Fault, InputError
+from hushtable.table.cell import ANY_TEXT, ANYTHING, Cell, Interval, parse_interval, parse_set, split_interval
+from hushtable.table.columns import DAY, MISSING_CODE, NUMBERS, Array, Bounds, Column, Kind, Levels
+from hushtable.table.hierarchy import DateTree, FileTree, Hierarchy, IntervalTree, PrefixTree
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One level of generalization: disjoint cells that cover the domain.
+
+    ``points`` sorts the leaves (codes or numbers) and ``codes`` gives each its cell; with ``edges`` true the
+    points are the lower ends of intervals instead.
+    """
+
+    cells: tuple[Cell, ...]
+    points: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    edges: bool
+    shares: NDArray[np.float64]
+    """For each cell, the share of the domain's leaves (or of its width) under it."""
+
+    def index(self, column: Column, array: Array) -> NDArray[np.int32]:
+        """The cell of each value, ``MISSING_CODE`` where missing; values must be covered (``uncovered``)."""
+        missing = column.is_missing(array)
+        values = np.where(missing, self.points[0], array.astype(np.float64))
+        side = np.clip(np.searchsorted(self.points, values, side="right") - 1, 0, len(self.points) - 1)
+        if not self.edges and (strange := int((self.points[side] != values).sum())):
+            raise InputError(Fault(f"hierarchy of {column.name}", "has no line for some values", strange))
+        found = self.codes[side].astype(np.int32)
+        if not self.top:
+            found[missing] = MISSING_CODE
+        return found
+
+    @property
+    def top(self) -> bool:
+        """Whether everything, missing values included, has become one cell."""
+        return len(self.cells) == 1 and self.cells[0].anything
+
+
+def build(column: Column) -> tuple[Level, ...]:
+    """The levels above the values of a column, the last of them ``*``.
+
+    Without a declared hierarchy one is derived from the domain: halving intervals for numbers, calendar
+    units for dates, doubling runs for ordinals, and ``*`` at once for categories.
+    """
+    hierarchy = column.hierarchy or derive(column)
+    match hierarchy:
+        case FileTree():
+            levels = _file_levels(hierarchy, column)
+        case IntervalTree():
+            cuts = _cuts(column, hierarchy.widths[0])
+            levels = [_interval_level(column, cuts[:: round(width / hierarchy.widths[0])]) for width in hierarchy.widths]
+        case PrefixTree():
+            levels = [_prefix_level(column, length) for length in hierarchy.lengths]
+        case DateTree():
+            levels = [_interval_level(column, _calendar(column, unit)) for unit in hierarchy.units]
+        case None:
+            levels = _runs(column) if column.kind is Kind.ORDINAL else []
+        case _:
+            raise TypeError(f"unknown hierarchy {hierarchy!r}")
+    kept = [level for level in levels if not level.top]
+    return (*kept, _top())
+
+
+def derive(column: Column) -> Hierarchy | None:
+    """A hierarchy from the domain alone; it is as public, or as observed, as the domain is."""
+    if column.kind is Kind.DATE:
+        return DateTree(("month", "quarter", "year", "decade"))
+    if column.kind in (Kind.INTEGER, Kind.REAL):
+        bounds = column.bounds
+        width = (bounds.high - bounds.low) or 1.0
+        # Below the spacing of floats there is nothing to tell apart, and a width of zero would never grow.
+        leaf = max(width / 64, column.step or 0.0, float(np.spacing(max(abs(bounds.low), abs(bounds.high)))))
+        if column.kind is Kind.INTEGER:
+            leaf = float(np.ceil(leaf))
+        widths = []
+        while leaf < width:
+            widths.append(leaf)
+            leaf *= 2
+        return IntervalTree(tuple(widths)) if widths else None
+    return None
+
+
+def uncovered(column: Column, levels: Iterable[str]) -> list[str]:
+    """Which of these values a file hierarchy has no line for."""
+    if not isinstance(column.hierarchy, FileTree):
+        return []
+    known = {row[0] for row in column.hierarchy.rows}
+    if column.kind in NUMBERS:
+        numbers = {column.number(leaf) for leaf in known if _is_number(column, leaf)}
+        return [value for value in levels if column.number(value) not in numbers]
+    return [value for value in levels if value not in known]
+
+
+def read_cell(column: Column, text: str) -> Cell:
+    """Read a generalized value: ``*``, a label of the hierarchy, a range, or a set; ValueError if it is none."""
+    text = text.strip()
+    if text == ANY_TEXT:
+        return ANYTHING
+    if isinstance(column.hierarchy, FileTree) and text in column.hierarchy.widest:
+        return _leaf_cell(column, text, column.hierarchy.widest[text])
+    if column.kind in NUMBERS:
+        return Cell(text, _read_interval(column, text))
+    if isinstance(column.base, Levels):
+        return Cell(text, _read_members(text, column.base))
+    raise ValueError("not a generalized value")
+
+
+def _read_interval(column: Column, text: str) -> Interval:
+    parts = None
+    if not _is_number(column, text):
+        parts = split_interval(text, partial(_is_number, column)) or parse_interval(text)
+    if parts is None:
+        point = column.number(text)
+        span = Interval(point, point)
+    else:
+        low, high = (float(p) if p.endswith("inf") else column.number(p) for p in parts[:2])
+        span = Interval(low, high, *parts[2:])
+        span = span.closed(column.step) if column.step is not None else span
+    if isinstance(column.base, Bounds) and (span.high < column.base.low or span.low > column.base.high):
+        raise ValueError("outside the domain")
+    return span
+
+
+def _read_members(text: str, base: Levels) -> frozenset[str]:
+    if text in base.index:
+        return frozenset({text})
+    members = parse_set(text)
+    if members is None and text.endswith(ANY_TEXT):
+        # One star masks the rest; where no level has the other stars in it, they mask one character each.
+        prefixes = (text.removesuffix(ANY_TEXT), text.rstrip(ANY_TEXT))
+        found = (frozenset(level for level in base.levels if level.startswith(prefix)) for prefix in prefixes)
+        members = next(filter(None, found), None)
+    if not members or not members <= base.index.keys():
+        raise ValueError("not a set of levels of the domain")
+    return members
+
+
+def _top() -> Level:
+    return Level((ANYTHING,), np.zeros(1), np.zeros(1, np.int32), True, np.ones(1))
+
+
+def _is_number(column: Column, text: str) -> bool:
+    try:
+        column.number(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _leaf_cell(column: Column, label: str, leaves: tuple[str, ...]) -> Cell:
+    """The cell of a label: the values of the domain under it."""
+    inside = [leaf for leaf in leaves if _is_leaf(column, leaf)]
+    if not inside:
+        raise ValueError("covers no value of the domain")
+    if column.kind in NUMBERS:
+        numbers = [column.number(leaf) for leaf in inside]
+        return Cell(label, Interval(min(numbers), max(numbers)))
+    return Cell(label, frozenset(inside))
+
+
+def _is_leaf(column: Column, leaf: str) -> bool:
+    """Whether a line of a hierarchy file is about a value of the domain."""
+    base = column.base
+    if isinstance(base, Levels):
+        return leaf in base.index
+    if column.kind in NUMBERS:
+        return _is_number(column, leaf) and (base is None or base.low <= column.number(leaf) <= base.high)
+    return True
+
+
+def _file_levels(tree: FileTree, column: Column) -> list[Level]:
+    numeric = column.kind in NUMBERS
+    rows = [row for row in tree.rows if _is_leaf(column, row[0])]
+    if not rows:
+        return []
+    if numeric:
+        leaves = np.array([column.number(row[0]) for row in rows], dtype=np.float64)
+    else:
+        index = {level: code for code, level in enumerate(column.levels)}
+        leaves = np.array([index[row[0]] for row in rows], dtype=np.float64)
+    order = np.argsort(leaves, kind="stable")
+    faults, levels = [], []
+    for depth, groups in enumerate(FileTree(tree.path, tuple(rows)).groups, 1):
+        labels = {label: code for code, label in enumerate(groups)}
+        codes = np.array([labels[rows[i][depth]] for i in order], dtype=np.int32)
+        if numeric:
+            faults += _runs_only(codes, list(groups), depth, tree.path)
+        cells = tuple(_leaf_cell(column, label, under) for label, under in groups.items())
+        shares = np.array([len(under) for under in groups.values()]) / len(rows)
+        if len(cells) == 1:
+            break
+        levels.append(Level(cells, leaves[order], codes, False, shares))
+    if faults:
+        raise InputError(faults)
+    return levels
+
+
+def _runs_only(codes: NDArray[np.int32], labels: list[str], depth: int, path: str) -> list[Fault]:
+    starts = codes[np.flatnonzero(np.diff(codes, prepend=-1))]
+    repeated = {labels[c] for c in starts[np.flatnonzero(np.bincount(starts)[starts] > 1)]}
+    reason = "does not cover consecutive numbers"
+    return [Fault(f"hierarchy {path}", f"{label!r} on level {depth} {reason}") for label in sorted(repeated)]
+
+
+def _interval_level(column: Column, cuts: NDArray[np.float64]) -> Level:
+    bounds = column.bounds
+    ends = np.append(cuts[1:], bounds.high)
+    spans = [Interval(a, b, False, i < len(cuts) - 1) for i, (a, b) in enumerate(zip(cuts, ends, strict=True))]
+    cells = tuple(column.interval_cell(span) for span in spans)
+    step = column.step or 0.0
+    widths = np.array([b - a + (step if i == len(cuts) - 1 else 0.0) for i, (a, b) in enumerate(zip(cuts, ends, strict=True))])
+    total = bounds.high - bounds.low + step
+    shares = widths / total if total else np.ones(len(cuts))
+    return Level(cells, cuts, np.arange(len(cuts), dtype=np.int32), True, shares)
+
+
+def _cuts(column: Column, width: float) -> NDArray[np.float64]:
+    bounds = column.bounds
+    count = max(1, int(np.ceil((bounds.high - bounds.low + (column.step or 0.0)) / width - 1e-12)))
+    cuts = bounds.low + width * np.arange(count)
+    if column.decimals is not None:
+        # 0.1 + 6 * 0.1 is a little above 0.7, and the value 0.7 would fall below its own cut.
+        cuts = np.round(cuts, column.decimals + 6)
+    return np.asarray(cuts[cuts <= bounds.high], dtype=np.float64)
+
+
+def _calendar(column: Column, unit: str) -> NDArray[np.float64]:
+    bounds = column.bounds
+    first = _floor(datetime.fromtimestamp(bounds.low, UTC), unit)
+    if unit == "week":
+        starts = np.arange(first.timestamp(), bounds.high + 1, 7 * DAY)
+    else:
+        months = {"month": 1, "quarter": 3, "year": 12, "decade": 120}[unit]
+        stops = []
+        year, month = first.year, first.month
+        while year <= MAXYEAR and (moment := datetime(year, month, 1, tzinfo=UTC).timestamp()) <= bounds.high:
+            stops.append(moment)
+            year, month = year + (month - 1 + months) // 12, (month - 1 + months) % 12 + 1
+        starts = np.array(stops)
+    starts[0] = max(starts[0], bounds.low)
+    if column.format is not None:
+        # A format such as %Y cannot write every month: a cell begins where a value can lie.
+        starts = starts[[i == 0 or column.number(column.write(start)) == start for i, start in enumerate(starts)]]
+    return np.asarray(starts, dtype=np.float64)
+
+
+def _floor(moment: datetime, unit: str) -> datetime:
+    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    if unit == "week":
+        return datetime.fromtimestamp(day.timestamp() - DAY * day.weekday(), UTC)
+    month = {"month": day.month, "quarter": (day.month - 1) // 3 * 3 + 1}.get(unit, 1)
+    year = day.year // 10 * 10 if unit == "decade" else day.year
+    return day.replace(year=max(year, 1), month=month, day=1)
+
+
+def _prefix_level(column: Column, length: int) -> Level:
+    groups: dict[str, list[int]] = {}
+    for code, level in enumerate(column.levels):
+        groups.setdefault(level[:length], []).append(code)
+    codes = np.empty(len(column.levels), np.int32)
+    for group, members in enumerate(groups.values()):
+        codes[members] = group
+    cells = tuple(
+        Cell(
+            prefix + "*" if any(len(column.levels[m]) > length for m in members) else prefix,
+            frozenset(column.levels[m] for m in members),
+        )
+        for prefix, members in groups.items()
+    )
+    shares = np.bincount(codes, minlength=len(groups)) / len(codes)
+    return Level(cells, np.arange(len(codes), dtype=np.float64), codes, False, shares)
+
+
+def _runs(column: Column) -> list[Level]:
+    levels, n, run = [], len(column.levels), 2
+    while run < n:
+        codes = (np.arange(n) // run).astype(np.int32)
+        cells = tuple(column.set_cell(frozenset(column.levels[g * run : (g + 1) * run])) for g in range(codes[-1] + 1))
+        levels.append(Level(cells, np.arange(n, dtype=np.float64), codes, False, np.bincount(codes) / n))
+        run *= 2
+    return levels

@@ -1,0 +1,25 @@
+"""Fixtures shared by all tests: real data when it is there, and small tables made on the spot."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def data_folder() -> Path | None:
+    """The folder of real data: from HUSHTABLE_DATA, or beside the project."""
+    candidates = [Path(os.environ["HUSHTABLE_DATA"])] if "HUSHTABLE_DATA" in os.environ else [ROOT.parent / "shared" / "data"]
+    return next((folder for folder in candidates if folder.is_dir()), None)
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real tables; the test is skipped where it is absent."""
+    folder = data_folder()
+    if folder is None:
+        pytest.skip("real data not found: set HUSHTABLE_DATA to the folder that holds adult/ and the others")
+    return folder

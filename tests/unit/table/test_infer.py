@@ -1,0 +1,228 @@
+"""A drafted schema: kinds, missing codes, roles and remarks; and whatever parses can be read under its own draft."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hushtable.table import io
+from hushtable.table.columns import Bounds, Kind, Levels, Role
+from hushtable.table.infer import MISSING_TEXTS, unique_share
+from hushtable.table.schema import Schema
+from tests import strategies
+
+MANY = 60
+
+
+def draft(**columns):
+    return io.draft(pd.DataFrame(columns, dtype=object))
+
+
+def drafted(values, name="x"):
+    return draft(**{name: values})[name]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "2", "3"], Kind.INTEGER),
+        (["-1", "+2", "300"], Kind.INTEGER),
+        (["1.0", "2.0", "3.00"], Kind.INTEGER),
+        (["1.5", "2", "3"], Kind.REAL),
+        (["1e5", "2.5e-3", "3"], Kind.REAL),
+        (["0", "1", "1", "0"], Kind.CATEGORY),
+        (["7", "7", "7"], Kind.CATEGORY),
+        (["01", "02", "10", "11"], Kind.CATEGORY),
+        (["00202", "00043", "00280"], Kind.CATEGORY),
+        (["a", "b", "a"], Kind.CATEGORY),
+        (["yes", "no", "no"], Kind.CATEGORY),
+        (["low", "high", "medium", "low"], Kind.ORDINAL),
+        (["Never", "Often", "Always"], Kind.ORDINAL),
+        (["low", "high"], Kind.CATEGORY),
+        (["1e400", "2", "3"], Kind.CATEGORY),
+        (["inf", "2.5", "3"], Kind.CATEGORY),
+        (["1_000", "2", "3"], Kind.CATEGORY),
+        (["", "?", None], Kind.CATEGORY),
+        ([f"{i:04d}" for i in range(MANY)], Kind.KEY),
+        ([str(i) for i in range(1000, 1000 + MANY)], Kind.KEY),
+        ([str(i * i * 1000) for i in range(MANY)], Kind.INTEGER),
+        ([f"A-{i * 37}" for i in range(MANY)], Kind.KEY),
+        ([f"the patient said {i} and left" for i in range(MANY)], Kind.TEXT),
+        ([str(10**18 + i) for i in range(MANY)], Kind.KEY),
+        ([str(10**25 + i) for i in range(MANY)], Kind.KEY),
+        (["9" * 5000, "8" * 5000, "1"], Kind.CATEGORY),
+        ([str(10**17 + i * 10**9) for i in range(MANY)], Kind.INTEGER),
+    ],
+)
+def test_the_kind_is_told_by_the_values(values, kind):
+    assert drafted(values).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("values", "form", "first"),
+    [
+        (["2020-01-31", "2020-02-29"], None, "2020-01-31"),
+        (["31.01.2020", "01.02.2020"], "%d.%m.%Y", "31.01.2020"),
+        (["31/01/2020", "01/02/2020"], "%d/%m/%Y", "31/01/2020"),
+        (["01/31/2020", "02/01/2020"], "%m/%d/%Y", "01/31/2020"),
+        (["2020/01/31", "2020/02/01"], "%Y/%m/%d", "2020/01/31"),
+        (["31-01-2020", "01-02-2020"], "%d-%m-%Y", "31-01-2020"),
+        (["2020-01-31 10:00:00", "2020-02-01 00:00:00"], "%Y-%m-%d %H:%M:%S", "2020-01-31 10:00:00"),
+        (["2020-01-31T10:00:00", "2020-02-01T00:00:00"], "%Y-%m-%dT%H:%M:%S", "2020-01-31T10:00:00"),
+    ],
+)
+def test_dates_are_recognized_in_the_usual_formats(values, form, first):
+    table = io.read(pd.DataFrame({"x": [*values, ""]}))
+    assert table.schema["x"].kind is Kind.DATE
+    assert table.schema["x"].format == form
+    assert list(table.strings("x")) == [*values, None]
+
+
+@pytest.mark.parametrize(
+    "values", [["2020-01-31", "31.01.2020"], ["2020-02-30", "2020-01-01"], ["12/2020", "01/2020"], ["20-1-1", "20-2-2"]]
+)
+def test_what_is_not_one_format_of_dates_is_no_date(values):
+    assert drafted(values).kind is Kind.CATEGORY
+
+
+def test_dates_and_booleans_of_a_frame_are_told_by_their_type():
+    when = pd.date_range("2020-01-01", periods=3)
+    schema = io.draft(pd.DataFrame({"d": when, "w": when + pd.Timedelta("1s"), "b": [True, False, True], "f": [1.0, np.nan, 3.0]}))
+    assert [column.kind for column in schema] == [Kind.DATE, Kind.DATE, Kind.CATEGORY, Kind.CATEGORY]
+    assert [column.format for column in schema][:2] == [None, "%Y-%m-%d %H:%M:%S"]
+    assert schema["b"].levels == ("False", "True")
+
+
+@pytest.mark.parametrize(
+    ("values", "decimals"), [(["1.5", "2.25"], 2), (["1.5", "2"], 1), (["1.1234567", "2"], None), (["1e-3", "2.5"], None)]
+)
+def test_decimals_are_those_of_the_longest_value(values, decimals):
+    assert drafted(values).decimals == decimals
+
+
+@pytest.mark.parametrize("code", sorted(MISSING_TEXTS))
+def test_the_usual_missing_codes_are_declared_for_the_schema(code):
+    schema = draft(a=["1", code, "3", "4"], b=["x", "y", "x", "z"])
+    assert schema.missing == (code,)
+    assert schema["a"].kind is Kind.INTEGER
+    assert not schema["a"].required
+    assert schema["b"].required
+
+
+def test_a_column_without_values_stays_a_column():
+    schema = draft(a=["", None, "?"], b=["1", "2", "3"])
+    assert schema["a"].kind is Kind.CATEGORY
+    assert Schema.parse(schema.dump()) == schema
+
+
+def test_domains_are_the_observed_ones_and_marked_so():
+    schema = draft(
+        age=["17", "90", "40"], sex=["m", "f", "m"], note=[f"a b c {i}" for i in range(3)], born=["2020-01-01", "2020-01-03", ""]
+    )
+    assert schema["age"].domain == Bounds(17, 90, observed=True)
+    assert schema["sex"].domain == Levels(("f", "m"), observed=True)
+    assert schema["born"].domain == Bounds(1577836800, 1578009600, observed=True)
+    assert all(column.observed for column in schema)
+    assert schema.dump().count("observed: true") == 4 + 1
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("patient_id", [str(i) for i in range(MANY)], Role.IDENTIFIER),
+        ("Email", [f"p{i}@example.org" for i in range(MANY)], Role.IDENTIFIER),
+        ("lastName", [f"Name{i}" for i in range(MANY)], Role.IDENTIFIER),
+        ("age", [str(i % 50) for i in range(MANY)], Role.QUASI),
+        ("Zip Code", [f"{i % 9:05d}" for i in range(MANY)], Role.QUASI),
+        ("maritalStatus", ["a", "b"] * (MANY // 2), Role.QUASI),
+        ("income", [str(i % 7) for i in range(MANY)], Role.SECRET),
+        ("main.diagnosis", ["a", "b"] * (MANY // 2), Role.SECRET),
+        ("weight", [str(i % 7) for i in range(MANY)], Role.PLAIN),
+        ("package", ["a", "b"] * (MANY // 2), Role.PLAIN),
+    ],
+)
+def test_roles_are_told_by_the_name(name, values, role):
+    assert draft(**{name: values, "sex": ["f", "m"] * (MANY // 2)})[name].role is role
+
+
+def test_where_no_name_tells_the_columns_that_split_the_rows_best_are_taken():
+    columns = {f"c{n}": [str(i % n) for i in range(MANY)] for n in (1, 2, 3, 4, 5, 6, 7)}
+    assert draft(**columns).quasi == ("c3", "c4", "c5", "c6", "c7")
+
+
+@pytest.mark.parametrize(
+    ("values", "code"),
+    [
+        (["-8", "1", "2", "3"], "-8"),
+        (["-1", "0", "2", "3.5"], "-1"),
+        (["99999", "1", "2", "3"], "99999"),
+        (["-8", "-7", "2", "3"], None),
+        (["-8", "-2", "2", "3"], None),
+        (["99999", "50000", "2", "3"], None),
+        (["5", "1", "2", "3"], None),
+    ],
+)
+def test_a_lone_extreme_code_is_remarked(values, code):
+    remarks = [note for note in draft(x=values, sex=list("fmfm")).notes if note.startswith("Column x")]
+    assert remarks == ([f"Column x: {code} may mean a missing value; if so, add missing: ['{code}'] to it."] if code else [])
+
+
+@pytest.mark.parametrize(("groups", "share"), [([0, 0, 1, 2], 0.5), ([0, 0], 0.0), ([0, 1, 2], 1.0), ([], 0.0)])
+def test_the_unique_share_counts_rows_alone_in_their_group(groups, share):
+    assert unique_share(np.array(groups, int)) == share
+
+
+def test_the_unique_share_is_remarked():
+    schema = draft(age=["1", "2", "2", "3"], sex=["f", "m", "m", "f"])
+    assert "50.0% of the rows are unique on the likely quasi-identifiers: age, sex." in schema.notes
+
+
+CELLS = (
+    st.none()
+    | strategies.texts
+    | st.integers(-(10**20), 10**20).map(str)
+    | st.floats().map(str)
+    | st.just("")
+    | st.dates().map(str)
+)
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.data())
+def test_whatever_parses_can_be_read_under_its_own_draft(data):
+    names = data.draw(st.lists(strategies.names.map(str.strip).filter(bool), min_size=1, max_size=4, unique=True))
+    rows = data.draw(st.integers(2, 25))
+    column = st.sampled_from([CELLS, st.sampled_from(["1", "2.50", ""]), st.integers(0, 10**17).map(str), strategies.values])
+    frame = pd.DataFrame(
+        {name: data.draw(column.flatmap(lambda cells: st.lists(cells, min_size=rows, max_size=rows))) for name in names},
+        dtype=object,
+    )
+    schema = io.draft(frame)
+    again = Schema.parse(schema.dump())
+    assert again == schema
+    table = io.read(frame, again)
+    assert table.schema == schema
+    for name in names:
+        blank = [value is None or value.strip() in ("", *schema.missing) for value in frame[name]]
+        assert table.missing(name).tolist() == blank
+        if schema[name].kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
+            assert [value for value in table.strings(name) if value] == [
+                v.strip() for v, b in zip(frame[name], blank, strict=True) if not b
+            ]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.none() | st.integers(-(2**62), 2**62) | st.floats(allow_nan=False), min_size=2, max_size=30))
+def test_typed_numbers_can_be_read_under_their_own_draft(values):
+    frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})
+    table = io.read(frame, Schema.parse(io.draft(frame).dump()))
+    assert table.missing("x").tolist() == [value is None for value in values]
+
+
+def test_a_draft_says_what_a_person_should_check():
+    notes = "\n".join(draft(age=["1", "2", "3"]).notes)
+    assert "observed: true" in notes
+    assert "Drafted from the data" in notes
