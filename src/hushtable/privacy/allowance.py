@@ -1,0 +1,90 @@
+"""What one step may spend, in the currency that adds up, and the noise that it buys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from hushtable.privacy import accountant
+from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event
+from hushtable.privacy.noise import gaussian_variance, laplace_scale
+from hushtable.privacy.query import Query
+from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.table.schema import Schema
+
+
+class Noise(StrEnum):
+    """Which integer noise is added to an answer."""
+
+    GAUSSIAN = "gaussian"
+    LAPLACE = "laplace"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allowance:
+    """Either ``rho`` (zCDP, when the budget has a delta) or a pure ``epsilon`` (when it has none)."""
+
+    unit: Unit = field(default_factory=Unit)
+    """Whom it protects; ``rows`` already counts how many encoded rows one person can change."""
+    rho: float | None = None
+    epsilon: float | None = None
+
+    @classmethod
+    def of(cls, budget: Budget, unit: Unit, rate: float = 1.0) -> Allowance:
+        """The whole budget; on a secret sample taken at ``rate`` a step may spend more for the same price."""
+        epsilon = accountant.before_sampling(budget.epsilon, rate)
+        if budget.delta == 0:
+            return cls(unit=unit, epsilon=epsilon)
+        return cls(unit=unit, rho=accountant.zcdp_rho(epsilon, min(budget.delta / rate, 0.5)))
+
+    @property
+    def noise(self) -> Noise:
+        """Gaussian where a delta allows it, else Laplace."""
+        return Noise.LAPLACE if self.rho is None else Noise.GAUSSIAN
+
+    def split(self, weights: Sequence[float]) -> list[Allowance]:
+        """Parts in these proportions; together they cost no more than the whole."""
+        total = sum(weights)
+        # Shaved by one part in 10^12 so that rounding in the sum cannot overdraw.
+        shares = [w / total * (1 - 1e-12) for w in weights]
+        return [
+            replace(
+                self, rho=None if self.rho is None else self.rho * s, epsilon=None if self.epsilon is None else self.epsilon * s
+            )
+            for s in shares
+        ]
+
+    def scale(self, query: Query, schema: Schema) -> float:
+        """The noise scale that spends all of it on one answer: sigma of a Gaussian, b of a Laplace."""
+        l1, l2, _ = change(query, schema, self.unit)
+        if self.rho is not None:
+            return max(l2 / math.sqrt(2 * self.rho), 1e-3)
+        assert self.epsilon is not None
+        return max(l1 / self.epsilon, 1e-3)
+
+    def event(self, query: Query, schema: Schema) -> Event:
+        """The event of spending all of it on one answer."""
+        return price(query, schema, self.unit, self.scale(query, schema), self.noise)
+
+
+def change(query: Query, schema: Schema, unit: Unit) -> tuple[float, float, int]:
+    """L1 and L2 change of an answer by one *unit*, and over how many coordinates of at most 1 (0 if they change by more).
+
+    A person with several rows may be replaced by one with fewer, so under replace-one each of the rows is exchanged or
+    goes, whichever changes more: the number of rows is then not public either.
+    """
+    l1, l2, ones = query.sensitivity(schema, unit.relation)
+    if unit.rows == 1:
+        return l1, l2, ones
+    alone1, alone2, _ = query.sensitivity(schema, Relation.ADD_REMOVE)
+    return max(l1, alone1) * unit.rows, max(l2, alone2) * unit.rows, 0
+
+
+def price(query: Query, schema: Schema, unit: Unit, scale: float, noise: Noise) -> Event:
+    """What an answer with noise of this scale costs; the scale is first rounded up to what is really drawn."""
+    l1, l2, ones = change(query, schema, unit)
+    if noise is Noise.GAUSSIAN:
+        return DiscreteGaussian(float(gaussian_variance(scale)) ** 0.5, l2, ones)
+    return DiscreteLaplace(float(laplace_scale(scale)), l1)

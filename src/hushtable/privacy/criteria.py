@@ -1,0 +1,290 @@
+"""Syntactic criteria, measured on a table as it is: k-anonymity, k-map, l-diversity, t-closeness.
+
+Rows belong to one class when all their quasi-identifiers are written alike: the same value, the same interval, the
+same set, ``*``, or missing (which is a value like any other here). Rows whose quasi-identifiers are all ``*`` are
+suppressed: they identify nobody and form no class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import InputError
+from hushtable.table.cell import Cell, Interval
+from hushtable.table.columns import Array, Cells, Column, Kind, Levels
+from hushtable.table.table import Table
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The equivalence classes of a table on some quasi-identifiers."""
+
+    table: Table
+    quasi: tuple[str, ...]
+    person: str | None = None
+    """A key column: a class then counts the persons in it, not the rows."""
+
+    @cached_property
+    def suppressed(self) -> NDArray[np.bool_]:
+        """Rows whose quasi-identifiers are all ``*``."""
+        rows = np.ones(self.table.rows, bool)
+        for name in self.quasi:
+            column = self.table.schema[name]
+            if not isinstance(column.domain, Cells):
+                return np.zeros(self.table.rows, bool)
+            stars = np.array([cell.anything for cell in column.domain.cells] + [False])
+            rows &= stars[self.table[name].astype(np.int64)]
+        return rows
+
+    @cached_property
+    def kept(self) -> Table:
+        """The rows that are not suppressed."""
+        return self.table.take(~self.suppressed) if self.suppressed.any() else self.table
+
+    @cached_property
+    def groups(self) -> Integers:
+        """The class of each kept row."""
+        return self.kept.groups(self.quasi)[0]
+
+    @cached_property
+    def sizes(self) -> Integers:
+        """How many rows, or persons, each class has."""
+        groups = self.groups
+        if self.person is not None:
+            pairs = np.unique(np.stack([groups, self.kept[self.person].astype(np.int64)]), axis=1)
+            groups = pairs[0]
+        return np.bincount(groups)
+
+    def histogram(self, secret: str) -> tuple[Integers, Integers, Integers, int]:
+        """The secret's distribution in each class, sparse: (class, value code, count) and the number of values."""
+        values, codes = np.unique(self.kept[secret], return_inverse=True)
+        cells, counts = np.unique(self.groups * len(values) + codes, return_counts=True)
+        return cells // len(values), cells % len(values), counts, len(values)
+
+
+def k_anonymity(classes: Classes) -> int:
+    """The size of the smallest class; 0 if every row is suppressed."""
+    return int(classes.sizes.min()) if len(classes.sizes) else 0
+
+
+def k_map(released: Table, population: Table, quasi: Sequence[str]) -> int:
+    """The fewest people of the population that any released row could be.
+
+    A released cell matches a person's value when it covers it: intervals and sets are matched as sets.
+    """
+    classes = Classes(released, tuple(quasi))
+    if not classes.kept.rows:
+        return 0
+    _, first = np.unique(classes.groups, return_index=True)
+    examples = classes.kept.take(first)
+    fewest = population.rows
+    # One packed bitmap of the population per (column, cell): a class is the AND of its cells.
+    bitmaps = [_bitmaps(examples, population, name) for name in quasi]
+    for row in range(examples.rows):
+        joint = np.bitwise_and.reduce([maps[codes[row]] for maps, codes in bitmaps])
+        fewest = min(fewest, int(np.bitwise_count(joint).sum()))
+    return fewest
+
+
+def distinct_l(classes: Classes, secret: str) -> int:
+    """The fewest different secret values in a class."""
+    groups, _, _, _ = classes.histogram(secret)
+    return int(np.bincount(groups).min()) if len(groups) else 0
+
+
+def entropy_l(classes: Classes, secret: str) -> float:
+    """Exp of the least entropy of the secret in a class (so equal frequencies of l values give l)."""
+    groups, _, counts, _ = classes.histogram(secret)
+    if not len(groups):
+        return 0.0
+    shares = counts / np.bincount(groups, counts)[groups]
+    return float(np.exp(np.bincount(groups, -shares * np.log(shares)).min()))
+
+
+def recursive_l(classes: Classes, secret: str, c: float) -> int:
+    """The largest l for which every class is recursively (c, l)-diverse: r_1 < c (r_l + r_(l+1) + ...)."""
+    if c <= 0:
+        raise InputError(f"recursive diversity needs c > 0, got {c}", where="c")
+    groups, _, counts, _ = classes.histogram(secret)
+    if not len(groups):
+        return 0
+    order = np.lexsort((-counts, groups))
+    groups, counts = groups[order], counts[order]
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    totals = np.add.reduceat(counts, starts)[groups]
+    before = np.cumsum(counts) - counts
+    tails = totals - (before - before[starts][groups])
+    holds = counts[starts][groups] < c * tails
+    return int(np.bincount(groups, holds).min())
+
+
+def t_closeness(classes: Classes, secret: str, *, ordered: bool) -> float:
+    """The largest distance between the secret's distribution in a class and in the whole table.
+
+    Earth mover's distance with ground distance 1 between any two values (``ordered=False``: half the sum of absolute
+    differences), or with ranks (``ordered=True``: cumulative differences over the number of values less one).
+    Missing is a value; in an order it comes last.
+    """
+    table = classes.kept
+    column = table.schema[secret]
+    if ordered and not _has_order(column):
+        raise InputError(f"the values of a {column.kind} column have no order; use ordered=False", where=secret)
+    ranks, count = _ranks(table, secret)
+    if count < 2:
+        return 0.0
+    whole = np.bincount(ranks, minlength=count) / len(ranks)
+    cells, counts = np.unique(classes.groups * count + ranks, return_counts=True)
+    groups, values = cells // count, cells % count
+    shares = counts / np.bincount(groups, counts)[groups]
+    if ordered:
+        return float(_ordered_distances(groups, values, shares, np.cumsum(whole)).max()) / (count - 1)
+    # Values absent from a class contribute their share of the whole table: one less what is present.
+    present = np.bincount(groups, np.abs(shares - whole[values]) - whole[values])
+    return float((1 + present).max() / 2)
+
+
+def _ordered_distances(groups: Integers, values: Integers, shares: Floats, cumulative: Floats) -> Floats:
+    """For each class the sum over all ranks of |its cumulative share - the table's|, without visiting every rank.
+
+    Between two values of a class its cumulative share c is constant, and the table's grows past c at one place, so
+    two differences of prefix sums give the whole stretch.
+    """
+    count = len(cumulative)
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    running = np.cumsum(shares)
+    own = running - (running - shares)[starts][groups]
+    following = np.append(values[1:], count)
+    following[np.append(starts[1:], len(values)) - 1] = count
+    begin = np.concatenate([values, np.zeros(len(starts), np.int64)])
+    end = np.concatenate([following, values[starts]])
+    level = np.concatenate([own, np.zeros(len(starts))])
+    which = np.concatenate([groups, np.arange(len(starts))])
+    prefix = np.concatenate([[0.0], np.cumsum(cumulative)])
+    split = np.clip(np.searchsorted(cumulative, level), begin, end)
+    below = level * (split - begin) - (prefix[split] - prefix[begin])
+    above = (prefix[end] - prefix[split]) - level * (end - split)
+    return np.asarray(np.bincount(which, below + above), dtype=np.float64)
+
+
+def reidentification(classes: Classes) -> dict[str, float]:
+    """Probability caps of linking a row to a person: prosecutor (worst class), marketer (average), share unique."""
+    if not len(classes.sizes):
+        return {"prosecutor": 0.0, "marketer": 0.0, "unique": 0.0}
+    members = int(classes.sizes.sum())
+    alone = float((classes.sizes == 1).sum()) / members
+    return {"prosecutor": 1 / k_anonymity(classes), "marketer": len(classes.sizes) / members, "unique": alone}
+
+
+def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = (), person: str | None = None) -> dict[str, Any]:
+    """All criteria at once, as a card shows them."""
+    quasi = tuple(quasi)
+    if not quasi:
+        raise InputError("k, l and t need at least one quasi-identifier", where="criteria")
+    classes = Classes(table, quasi, person)
+    caps = reidentification(classes)
+    found: dict[str, Any] = {
+        "k": k_anonymity(classes),
+        "quasi": list(quasi),
+        "classes": len(classes.sizes),
+        "suppressed": int(classes.suppressed.sum()),
+        "unique_share": caps["unique"],
+        "marketer_risk": caps["marketer"],
+    }
+    for secret in secrets:
+        column = table.schema[secret]
+        ordered = _has_order(column)
+        found.setdefault("secrets", {})[secret] = {
+            "l_distinct": distinct_l(classes, secret),
+            "l_entropy": entropy_l(classes, secret),
+            "l_recursive_c2": recursive_l(classes, secret, 2.0),
+            "t": t_closeness(classes, secret, ordered=ordered),
+            "t_distance": "ordered" if ordered else "equal",
+        }
+    return found
+
+
+def _has_order(column: Column) -> bool:
+    return column.kind in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.ORDINAL)
+
+
+def _ranks(table: Table, name: str) -> tuple[Integers, int]:
+    """Each row's value as a rank among the values present, missing last; cells rank by their middle."""
+    column = table.schema[name]
+    values, codes = np.unique(table[name], return_inverse=True)
+    keys = np.where(column.is_missing(values), np.inf, values.astype(np.float64))
+    if isinstance(column.domain, Cells):
+        middles = [_middle(cell, column) for cell in column.domain.cells] + [np.inf]
+        keys = np.array([middles[int(v)] for v in values])
+    order = np.argsort(keys, kind="stable")
+    rank = np.empty(len(values), np.int64)
+    rank[order] = np.arange(len(values))
+    return rank[codes], len(values)
+
+
+def _middle(cell: Cell, column: Column) -> float:
+    if isinstance(cell.span, Interval):
+        return (max(cell.span.low, -1e300) + min(cell.span.high, 1e300)) / 2
+    if cell.span is None or not isinstance(column.base, Levels):
+        return 0.0
+    index = column.base.index
+    return float(np.mean([index[level] for level in cell.span]))
+
+
+def _bitmaps(released: Table, population: Table, name: str) -> tuple[NDArray[np.uint8], Integers]:
+    """For each distinct released value of a column, which people match it; and each row's value."""
+    values, codes = np.unique(released[name], return_inverse=True)
+    ours, theirs = released.schema[name], population.schema[name]
+    people = population[name]
+    rows = [np.packbits(_covers(ours, value, theirs, people)) for value in values]
+    return np.array(rows), codes
+
+
+def _covers(ours: Column, value: Any, theirs: Column, people: Array) -> NDArray[np.bool_]:
+    missing = theirs.is_missing(people)
+    if bool(ours.is_missing(np.array([value]))[0]):
+        return missing
+    if isinstance(theirs.domain, Cells):
+        # The people are generalized themselves: one of them matches only where our cell covers all that theirs does.
+        mine = ours.domain.cells[int(value)].span if isinstance(ours.domain, Cells) else _point(ours, value)
+        inside = np.array([_within(cell.span, mine) for cell in theirs.domain.cells] + [mine is None])
+        return np.asarray(inside[people.astype(np.int64)], dtype=np.bool_)
+    if isinstance(ours.domain, Cells):
+        span = ours.domain.cells[int(value)].span
+        if span is None:
+            return np.ones(len(people), bool)
+        if isinstance(span, Interval):
+            numbers = people.astype(np.float64)
+            low = numbers > span.low if span.open_low else numbers >= span.low
+            high = numbers < span.high if span.open_high else numbers <= span.high
+            return np.asarray(~missing & low & high, dtype=np.bool_)
+        members = np.array([level in span for level in theirs.levels] + [False])
+        return np.asarray(members[people.astype(np.int64)], dtype=np.bool_)
+    if ours.kind in (Kind.CATEGORY, Kind.ORDINAL):
+        level = ours.levels[int(value)]
+        return np.asarray(people == (theirs.levels.index(level) if level in theirs.levels else -2), dtype=np.bool_)
+    return np.asarray(~missing & (people == value), dtype=np.bool_)
+
+
+def _point(column: Column, value: Any) -> Interval | frozenset[str]:
+    """A value that is not generalized, as the set that holds it alone."""
+    return frozenset([column.levels[int(value)]]) if column.coded else Interval(float(value), float(value))
+
+
+def _within(inner: Interval | frozenset[str] | None, outer: Interval | frozenset[str] | None) -> bool:
+    """Whether one set of values lies in another."""
+    if outer is None or inner == outer:
+        return True
+    if isinstance(inner, Interval) and isinstance(outer, Interval):
+        low = inner.low > outer.low or (inner.low == outer.low and (inner.open_low or not outer.open_low))
+        high = inner.high < outer.high or (inner.high == outer.high and (inner.open_high or not outer.open_high))
+        return low and high
+    return isinstance(inner, frozenset) and isinstance(outer, frozenset) and inner <= outer

@@ -1,0 +1,229 @@
+"""What a release promises: what is proven, what is verified on the table, what is only claimed, and what breaks it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from hushtable.privacy import event, pld
+from hushtable.privacy.event import Gaussian, SampledGaussian
+from hushtable.privacy.ledger import Entry, Ledger
+from hushtable.privacy.preserve import Form, Promise, Syntactic
+from hushtable.privacy.unit import Relation, Unit
+
+
+class Assurance(StrEnum):
+    """How we know."""
+
+    PROVEN = "proven"
+    """By a theorem whose conditions were checked while it ran: the ledger."""
+    CLAIMED = "claimed"
+    """A paper says so, and we know a gap in its proof."""
+    VERIFIED = "verified"
+    """Measured on the released table itself (k, l, t), or on the table it was derived from."""
+    NONE = "none"
+    """Nothing: only attacks can say what it is worth."""
+
+
+class Void(StrEnum):
+    """What takes a proof away, however carefully the rest was done."""
+
+    DOMAIN_FROM_DATA = "a domain, bound, bin or category was read off the rows without paying for it"
+    ROW_COUNT = "the number of released rows is a function of the raw number of rows"
+    SEEDED_NOISE = "the noise, or a secret sample, came from a seed: whoever knows the seed takes it away again"
+    FLOAT_NOISE = "the noise is a floating-point number, and its rounding leaks (Mironov 2012)"
+    TUNED_ON_PRIVATE = "knobs were tuned on the private rows without paying for it"
+    SAMPLING = "the sampling that was used is not the one that was accounted for"
+    PUBLISHED_AUDIT = "an audit computed from the raw rows was published beside the release"
+    LARGE_DELTA = "delta is not below one over the number of rows, which would allow publishing a random record"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a publication states for its method, and where its proof fails."""
+
+    statement: str
+    gaps: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """Everything that can be said about a release, with the evidence kept apart by kind."""
+
+    unit: Unit = field(default_factory=Unit)
+    ledger: tuple[Entry, ...] = ()
+    delta: float = 0.0
+    promises: tuple[Promise, ...] = ()
+    criteria: Mapping[str, Any] = field(default_factory=dict)
+    """k, l and t as measured on the released table."""
+    public: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    voids: tuple[Void, ...] = ()
+
+    @property
+    def culprits(self) -> tuple[Entry, ...]:
+        """The looks that were not private."""
+        return tuple(e for e in self.ledger if not event.private(e.event))
+
+    @property
+    def all_voids(self) -> tuple[Void, ...]:
+        """What voids the proof, including what the ledger shows."""
+        found = list(self.voids)
+        if any(isinstance(e.event, (Gaussian, SampledGaussian)) for e in self.ledger):
+            found.append(Void.FLOAT_NOISE)
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is assumed to be public, the number of rows included where the relation says so."""
+        return (*self.public, "the exact number of rows") if self.private and self.unit.fixes_rows else self.public
+
+    @property
+    def private(self) -> bool:
+        """Whether differential privacy was paid for at all."""
+        return bool(Ledger(self.ledger).paid)
+
+    def epsilon(self, delta: float | None = None) -> float:
+        """The proven epsilon: from the ledger, infinite if a look was raw or the proof is void."""
+        if self.culprits or self.all_voids or not self.private:
+            return math.inf
+        return Ledger(self.ledger).epsilon(self.delta if delta is None else delta, tight=True)
+
+    def rho(self) -> float:
+        """The proven zCDP parameter, infinite like ``epsilon``."""
+        return math.inf if self.culprits or self.all_voids or not self.private else Ledger(self.ledger).rho()
+
+    @property
+    def assurance(self) -> Assurance:
+        """The strongest kind of evidence that there is."""
+        if math.isfinite(self.epsilon()):
+            return Assurance.PROVEN
+        if self.claims:
+            return Assurance.CLAIMED
+        return Assurance.VERIFIED if self.promises else Assurance.NONE
+
+    def to_json(self) -> dict[str, Any]:
+        """As the card holds it. An infinite epsilon is the text "infinity", which JSON can hold."""
+        epsilon = self.epsilon()
+        return {
+            "assurance": str(self.assurance),
+            "epsilon": epsilon if math.isfinite(epsilon) else "infinity",
+            "delta": self.delta if math.isfinite(epsilon) else None,
+            "accountant": "pld" if pld.available() else "closed form",
+            "rho": self.rho() if math.isfinite(self.rho()) else None,
+            "relation": str(self.unit.relation),
+            "unit": {"rows": self.unit.rows, "by": self.unit.by},
+            "promises": [_promise_json(p) for p in self.promises],
+            "criteria": dict(self.criteria),
+            "public": list(self.assumed),
+            "caveats": [*self.caveats, *(str(v) for v in self.all_voids)],
+            "claims": [{"statement": c.statement, "gaps": list(c.gaps)} for c in self.claims],
+            "not_private": [f"{e.step}: {e.why}" for e in self.culprits],
+            "ledger": [e.to_json() for e in self.ledger],
+        }
+
+    def explain(self) -> str:
+        """What holds, what it means, what it assumes, what would break it: in plain words."""
+        return "\n".join(f"{head}: {text}" for head, text in self.sentences())
+
+    def sentences(self) -> list[tuple[str, str]]:
+        """The explanation as (heading, sentence) pairs."""
+        epsilon = self.epsilon()
+        told = self._proven(epsilon) if math.isfinite(epsilon) else self._not_proven()
+        told += [("Verified", _promise_words(p)) for p in self.promises]
+        if self.unit.rows > 1 and any(p.kind in (Syntactic.K_ANONYMITY, Syntactic.K_MAP) for p in self.promises):
+            told.append(("But", f"rows are counted, and one person may hold {self.unit.rows} of those that look alike"))
+        for claim in self.claims:
+            told.append(("Claimed", f"the publication states {claim.statement}"))
+            told += [("Gap in the claim", gap) for gap in claim.gaps]
+        if self.assurance is Assurance.NONE:
+            told.append(("Promised", "nothing. Whether people are safe in this table is a question for the audit alone"))
+        if self.assumed:
+            told.append(("Assumed public", "; ".join(self.assumed)))
+        told += [("Note", caveat) for caveat in self.caveats]
+        told += [("What would break it", text) for text in self._breaks(epsilon)]
+        return [(head, text if text.endswith(".") else text + ".") for head, text in told]
+
+    def _proven(self, epsilon: float) -> list[tuple[str, str]]:
+        shown, factor = f"{rounded_up(epsilon, 4):.4g}", f"{rounded_up(math.exp(min(epsilon, 700)), 3):.3g}"
+        size = f"({shown}, {self.delta:g})" if self.delta else shown
+        either = self.unit.relation is Relation.ADD_REMOVE
+        change, gone = ("added or removed", "left out") if either else ("replaced by another", "another")
+        return [
+            ("Proven", f"{size}-differential privacy when one {self.unit} is {change}"),
+            (
+                "Which means",
+                f"whatever anybody concludes from this release, they would have concluded almost as readily had any one "
+                f"{'record' if self.unit.rows == 1 else 'person'} been {gone}: the odds change by a factor of at most {factor}"
+                + (f", except with probability {self.delta:g}" if self.delta else ""),
+            ),
+        ]
+
+    def _not_proven(self) -> list[tuple[str, str]]:
+        if not self.culprits and not self.all_voids:
+            return [("Differential privacy", "not promised")]
+        names = "; ".join(f"step {e.step} ({e.why})" for e in self.culprits)
+        told = (
+            [("Differential privacy", f"none, epsilon is infinite, because the rows were read unprotected by {names}")]
+            if names
+            else []
+        )
+        return told + [("The proof is void", str(v)) for v in self.all_voids]
+
+    def _breaks(self, epsilon: float) -> list[str]:
+        told = []
+        if math.isfinite(epsilon):
+            told.append("a second release of the same people, unless both budgets are added up")
+            told.append("publishing the audit, which is computed from the raw rows")
+            if self.unit.by is None:
+                told.append(f"a person who holds more than {self.unit.rows} row{'s' if self.unit.rows > 1 else ''}")
+        if self.promises:
+            told.append(
+                "another release of the same people (the two can be intersected), a column outside the list that others "
+                "know, or an attacker who knows who is in the table and what most of them have in common"
+            )
+            if self.unit.rows == 1 and self.unit.by is None:
+                told.append("a person who holds several of the rows")
+            if any(p.kind is Syntactic.K_MAP for p in self.promises):
+                told.append("learning who was sampled")
+        return told
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """To so many significant digits and never down: what is said to be "at most" must be."""
+    if value <= 0 or not math.isfinite(value):
+        return value
+    step = 10.0 ** (math.floor(math.log10(value)) - digits + 1)
+    return math.ceil(value / step - 1e-9) * step
+
+
+def _promise_json(promise: Promise) -> dict[str, Any]:
+    return {
+        "kind": str(promise.kind), "value": promise.value, "quasi": list(promise.quasi), "secret": promise.secret,
+        "variant": promise.variant, "form": str(promise.form),
+    }  # fmt: skip
+
+
+def _promise_words(promise: Promise) -> str:
+    columns = ", ".join(promise.quasi)
+    k = f"{promise.value:g}"
+    if promise.kind is Syntactic.K_MAP:
+        return (
+            f"{promise}. Every combination of {columns} in the release is shared by at least {k} people of the table it was "
+            f"sampled from, as long as nobody knows who was sampled"
+        )
+    if promise.kind is Syntactic.K_ANONYMITY and promise.form is Form.DERIVED:
+        return (
+            f"{promise}. The release was made only from a table in which every combination of {columns} is shared by at "
+            f"least {k} rows, so linking a person by them succeeds at most once in {k}"
+        )
+    if promise.kind is Syntactic.K_ANONYMITY:
+        return (
+            f"{promise}. Every combination of {columns} in the release is shared by at least {k} rows, so whoever knows them "
+            f"of a person cannot tell which of {k} or more rows is theirs"
+        )
+    return str(promise)

@@ -1,0 +1,116 @@
+"""What later steps leave of a syntactic promise (k, l, t). There is no arithmetic here, only preservation.
+
+*Syntactic* means true of the released table itself, and is re-measured on it. *Derived* means that the table is a
+function of one for which it was true: whoever holds that table could do the same, so linking by quasi-identifiers
+succeeds with probability at most 1/k, and nothing else is promised.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Syntactic(StrEnum):
+    """Kinds of syntactic promise."""
+
+    K_ANONYMITY = "k_anonymity"
+    K_MAP = "k_map"
+    L_DIVERSITY = "l_diversity"
+    T_CLOSENESS = "t_closeness"
+
+
+class Form(StrEnum):
+    """Whether a promise is about the released table or about one it was made from."""
+
+    SYNTACTIC = "syntactic"
+    DERIVED = "derived"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """A syntactic promise over named columns."""
+
+    kind: Syntactic
+    value: float
+    quasi: tuple[str, ...]
+    secret: str | None = None
+    variant: str = ""
+    """distinct, entropy or recursive for l; ordered or equal for t."""
+    form: Form = Form.SYNTACTIC
+
+    def __str__(self) -> str:
+        """In words."""
+        letter = {"k_anonymity": "k", "k_map": "k", "l_diversity": "l", "t_closeness": "t"}[self.kind]
+        name = str(self.kind).replace("_", "-")
+        text = f"{name} with {letter} = {self.value:g}"
+        if self.variant:
+            text = f"{self.variant} {text}"
+        if self.secret:
+            text += f" for {self.secret}"
+        return f"{text} over {', '.join(self.quasi)}" + (" (derived)" if self.form is Form.DERIVED else "")
+
+
+class Effect(StrEnum):
+    """What a step does to the classes of a table."""
+
+    NOTHING = "leaves the table as it is"
+    MERGE = "merges classes, generalizes further, or drops a quasi-identifier"
+    SUPPRESS_CLASSES = "suppresses whole classes"
+    EDIT_ROWS = "suppresses or edits single rows"
+    SAMPLE = "keeps each row with a probability"
+    SAMPLE_CLASSES = "keeps a fixed share, rounded up, of each class"
+    SAMPLE_AND_DROP = "samples, then drops the classes smaller than k"
+    SINGLE_PUBLIC = "replaces a generalized value by a public function of it"
+    SINGLE_RAW = "replaces a generalized value by a statistic of the raw rows"
+    UNIFORM = "replaces a generalized value by a random value inside it"
+    CONDITIONAL = "replaces a generalized value by raw values of its class"
+    NOISE_PER_CLASS = "adds one draw of noise to all members of a class"
+    NOISE_PER_ROW = "adds noise to each row on its own"
+    GENERATE = "trains a generator on the table and releases what it generates"
+    JOIN = "joins another release, adds a quasi-identifier, or releases the same people a second time"
+    COLUMN_GROUPS = "treats groups of columns separately"
+    READ_RAW = "reads the raw rows again"
+
+
+_KEEPS_SYNTACTIC = {
+    Effect.NOTHING,
+    Effect.MERGE,
+    Effect.SUPPRESS_CLASSES,
+    Effect.SAMPLE_AND_DROP,
+    Effect.SINGLE_PUBLIC,
+    Effect.SINGLE_RAW,
+    Effect.NOISE_PER_CLASS,
+}
+_LOSES_ALL = {Effect.CONDITIONAL, Effect.JOIN, Effect.COLUMN_GROUPS, Effect.READ_RAW}
+_LOSES_DERIVED = _LOSES_ALL | {Effect.SINGLE_RAW}
+
+
+def preserve(promise: Promise, effect: Effect, beta: float = 1.0) -> Promise | None:
+    """What is left of a promise after a step; None if nothing is, until it is measured again."""
+    if effect in _LOSES_ALL:
+        return None
+    if promise.form is Form.DERIVED:
+        return None if effect in _LOSES_DERIVED else promise
+    if promise.kind in (Syntactic.L_DIVERSITY, Syntactic.T_CLOSENESS):
+        if effect in (Effect.UNIFORM, Effect.GENERATE):
+            return replace(promise, form=Form.DERIVED)
+        return promise if _keeps_secret(promise, effect) else None
+    if effect in _KEEPS_SYNTACTIC:
+        return promise
+    if effect is Effect.SAMPLE:
+        # A class of n rows becomes Bin(n, beta): only the unsampled table still has k of them.
+        return replace(promise, kind=Syntactic.K_MAP, form=Form.DERIVED) if beta < 1 else promise
+    if effect is Effect.SAMPLE_CLASSES:
+        return replace(promise, value=math.ceil(beta * promise.value - 1e-12))
+    return replace(promise, form=Form.DERIVED)
+
+
+def _keeps_secret(promise: Promise, effect: Effect) -> bool:
+    """Whether l or t survive unmeasured: both on merging, l also when whole classes go (t's reference then changes)."""
+    if effect in (Effect.NOTHING, Effect.SINGLE_PUBLIC):
+        return True
+    if effect is Effect.MERGE:
+        return promise.variant != "recursive"
+    return effect is Effect.SUPPRESS_CLASSES and promise.kind is Syntactic.L_DIVERSITY

@@ -1,0 +1,140 @@
+"""Questions that a vault answers with noise. Each knows how much one record can change its answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import InputError, PlanError
+from hushtable.privacy.unit import Relation
+from hushtable.table.columns import Bounds
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table, histogram_sizes
+
+_EXACT = 2.0**53
+"""Up to here every whole number is a float."""
+
+
+class Query(Protocol):
+    """A question with an answer in whole numbers."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it reads: their domains must be declared."""
+        ...
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """The exact answer, a flat array whose length does not depend on the rows."""
+        ...
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """L1 and L2 change by one *record*, and over how many coordinates of at most 1 (0 if they change by more)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts of the joint cells of some columns: every cell of the declared domain, empty or not."""
+
+    columns: tuple[str, ...]
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """Row-major over the columns."""
+        return table.counts(self.columns).ravel()
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """A record lies in one cell; replacing it changes two."""
+        histogram_sizes(schema, self.columns)
+        return _partition(relation)
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Counts of a numeric column between fixed edges (each but the last open above), and of missing values."""
+
+    column: str
+    edges: tuple[float, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.column,)
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """One count per range, missing last; values beyond the edges go to the outermost ranges."""
+        values = table.floats(self.column)
+        last = len(self.edges) - 2
+        cell = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, last)
+        return np.bincount(np.where(np.isnan(values), last + 1, cell), minlength=last + 2)
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """A record lies in one range."""
+        return _partition(relation)
+
+
+@dataclass(frozen=True)
+class Total:
+    """The number of rows. Free to ask under replace-one, where it is public."""
+
+    columns: tuple[str, ...] = ()
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """One number."""
+        return np.array([table.rows])
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """One row more or less."""
+        change = 1 if relation is Relation.ADD_REMOVE else 0
+        return change, change, change
+
+
+@dataclass(frozen=True)
+class Sum:
+    """The sum of a numeric column in whole multiples of ``grid``, each value rounded to it and clipped to the bounds.
+
+    Missing values count as zero. The rounding happens to each record, so the sensitivity is exact.
+    """
+
+    column: str
+    grid: float
+
+    def __post_init__(self) -> None:
+        """A grid is positive: a negative one would turn the bounds around, and the sensitivity with them."""
+        if not 0 < self.grid < math.inf:
+            raise InputError(f"a grid is positive, got {self.grid}", where=f"sum of {self.column}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.column,)
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """One number, in units of ``grid``."""
+        low, high = self._range(table.schema)
+        values = table.floats(self.column)
+        steps = np.clip(np.round(np.nan_to_num(values) / self.grid), low, high)
+        return np.array([int(np.where(np.isnan(values), 0, steps).astype(np.int64).sum())])
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """The largest value, or under replace-one the largest difference (a missing value is a zero)."""
+        low, high = self._range(schema)
+        alone = max(abs(low), abs(high))
+        change = alone if relation is Relation.ADD_REMOVE else max(high, 0) - min(low, 0)
+        return float(change), float(change), 0
+
+    def _range(self, schema: Schema) -> tuple[int, int]:
+        domain = schema[self.column].domain
+        if not isinstance(domain, Bounds):
+            raise PlanError(f"a sum of {self.column!r} needs declared bounds")
+        low, high = domain.low / self.grid, domain.high / self.grid
+        if max(abs(low), abs(high)) > _EXACT:
+            raise PlanError(f"a sum of {self.column!r} in steps of {self.grid:g} has more steps than are counted exactly")
+        return math.floor(low), math.ceil(high)
+
+
+def _partition(relation: Relation) -> tuple[float, float, int]:
+    return (1.0, 1.0, 1) if relation is Relation.ADD_REMOVE else (2.0, math.sqrt(2), 2)

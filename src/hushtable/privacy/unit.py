@@ -1,0 +1,70 @@
+"""Whom a differential privacy promise protects, and how much of it may be spent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hushtable.errors import Fault, InputError
+
+
+class Relation(StrEnum):
+    """Which tables count as neighbours. The two are never mixed silently."""
+
+    ADD_REMOVE = "add_remove"
+    """One unit more or less; the number of rows is private."""
+    REPLACE_ONE = "replace_one"
+    """One unit exchanged for another; the number of rows is public."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """What one neighbour differs in: a record, or a person who holds several."""
+
+    relation: Relation = Relation.ADD_REMOVE
+    rows: int = 1
+    """The most rows one person may hold."""
+    by: str | None = None
+    """The key column that tells persons apart; rows beyond the limit, and of unknown persons, are then left out first."""
+
+    def __post_init__(self) -> None:
+        """At least one row."""
+        if self.rows < 1:
+            raise InputError(f"a person holds at least 1 row, got {self.rows}", where="unit")
+
+    @property
+    def fixes_rows(self) -> bool:
+        """Whether neighbours have equally many rows: one for one. A person with several may be replaced by one with fewer."""
+        return self.relation is Relation.REPLACE_ONE and self.rows == 1
+
+    def __str__(self) -> str:
+        """In words."""
+        return "record" if self.rows == 1 and self.by is None else f"person (at most {self.rows} rows)"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """An allowance: (epsilon, delta) for the whole release."""
+
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        """Both in range; every fault at once."""
+        faults = []
+        if not (self.epsilon > 0 and math.isfinite(self.epsilon)):
+            faults.append(Fault("epsilon", f"must be a positive number, got {self.epsilon}"))
+        if not 0 <= self.delta < 1:
+            faults.append(Fault("delta", f"must lie in [0, 1), got {self.delta}"))
+        if faults:
+            raise InputError(faults)
+
+
+def default_delta(rows: int) -> float:
+    """At most min(1e-6, 1/(10 n)), rounded down to a power of ten.
+
+    The rounding keeps the exact number of rows, which is private under add-remove, out of the published delta.
+    """
+    limit = min(1e-6, 1 / (10 * max(rows, 1)))
+    return 10.0 ** math.floor(math.log10(limit) + 1e-9)

@@ -1,0 +1,298 @@
+"""The vault: a private table behind two doors. Every look at its rows is written in the ledger.
+
+``measure`` answers counts and sums with the noise added inside, so the price cannot lie. ``open`` hands out the rows to
+code that protects them by itself, or not at all: then it says ``Raw``, and epsilon is infinite. An overdraft is
+refused before a row moves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError
+from hushtable.privacy import accountant, event
+from hushtable.privacy.allowance import Allowance, Noise, price
+from hushtable.privacy.event import Approximate, Event, Gaussian, PostProcessing, Raw, SampledGaussian, Zcdp
+from hushtable.privacy.ledger import Entry, Ledger
+from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete_laplace, gaussian_variance, laplace_scale
+from hushtable.privacy.query import Query
+from hushtable.privacy.taint import Taint
+from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+LOOSE = "reads rows that an earlier step made of the raw ones in a way that bounds nobody's part in them"
+
+
+class Applies(Protocol):
+    """What the vault needs of a code: its output schema, its map, and how many rows one row can change."""
+
+    @property
+    def schema(self) -> Schema:
+        """Of the encoded table."""
+        ...
+
+    @property
+    def stability(self) -> int:
+        """Output rows that one input row can change."""
+        ...
+
+    def apply(self, table: Table) -> Table:
+        """Encode."""
+        ...
+
+
+class Scheme(StrEnum):
+    """How a secret sample was drawn."""
+
+    NONE = "none"
+    POISSON = "poisson"
+    """Each row on its own, with the same probability."""
+    FIXED = "fixed"
+    """A fixed number of rows, without replacement."""
+    OTHER = "other"
+    """Strata, shuffled batches, with replacement: no theorem of ours covers it."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A secret sample that the rows of a vault are: looks at it cost less."""
+
+    number: int
+    rate: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Vault:
+    """A private table, the unit it is protected for, what may be spent, and what has been."""
+
+    _table: Table = field(repr=False)
+    unit: Unit = field(default_factory=Unit)
+    budget: Budget | None = None
+    ledger: Ledger = field(default_factory=Ledger)
+    taint: Taint = Taint.RAW
+    entropy: Entropy = SYSTEM
+    step: str = ""
+    """The name under which looks are written down."""
+    origin: Vault | None = None
+    """The vault of the raw rows, where this one holds what an earlier core released."""
+    stability: int = 1
+    allowance: Allowance | None = None
+    """The part of the budget that the step at work may spend."""
+    sample: Sample | None = None
+    seeded: bool = False
+    """Whether the run is a reproducible one: its samples are then no secret."""
+    loose: str = ""
+    """Why nobody knows how many of these rows one person can change; empty if it is known. Noise then proves nothing."""
+    replayed: bool = False
+    """Whether these rows are a sample that a seed can draw again."""
+    report: Callable[[float], None] = field(default=lambda share: None, repr=False)
+    """Where a long step tells how much of it is done."""
+
+    @classmethod
+    def of(cls, table: Table, *, unit: Unit | None = None, budget: Budget | None = None, entropy: Entropy = SYSTEM) -> Vault:
+        """Lock a table away. With a key to tell persons apart, rows beyond the limit per person are left out here."""
+        unit = unit or Unit()
+        return cls(_table=_limit(table, unit, entropy), unit=unit, budget=budget, entropy=entropy, ledger=Ledger(secure=True))
+
+    @property
+    def schema(self) -> Schema:
+        """Public, and free."""
+        return self._table.schema
+
+    def named(self, step: str, allowance: Allowance | None = None) -> Vault:
+        """The same vault, writing under this step's name, with what the step may spend."""
+        origin = None if self.origin is None else self.origin.named(step, allowance)
+        return replace(self, step=step, allowance=allowance, origin=origin)
+
+    def select(self, names: Iterable[str]) -> Vault:
+        """The same vault with only these columns."""
+        return replace(self, _table=self._table.select(names))
+
+    def paid(self) -> Allowance:
+        """What the step at work may spend; an error if it was given nothing."""
+        if self.allowance is None:
+            raise GuaranteeRefused(f"step {self.step!r} is differentially private and was given no budget")
+        return self.allowance
+
+    def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> NDArray[np.int64]:
+        """The answer plus integer noise of this scale (sigma of a Gaussian, b of a Laplace), drawn here.
+
+        The domains of the columns must be declared: an observed one would give away which values exist.
+        """
+        if not 0 < scale < math.inf:
+            raise InputError(f"a noise scale is positive, got {scale}", where=self.step or "measure")
+        if self.taint is Taint.RAW:
+            require_declared(self.schema, query.columns, self.step)
+        happened = price(query, self.schema, self._rows(), scale, noise)
+        self._spend(happened, f"{type(query).__name__.lower()} of {', '.join(query.columns) or 'all rows'}")
+        exact = query.answer(self._table)
+        if noise is Noise.GAUSSIAN:
+            return exact + discrete_gaussian(gaussian_variance(scale), exact.size, self.entropy)
+        return exact + discrete_laplace(laplace_scale(scale), exact.size, self.entropy)
+
+    def spend(self, query: Query, allowance: Allowance) -> NDArray[np.int64]:
+        """``measure`` with the noise that an allowance buys when all of it goes into this one answer."""
+        return self.measure(query, allowance.scale(query, self.schema), allowance.noise)
+
+    def open(self, happened: Event, why: str) -> Table:
+        """The rows themselves, for code that protects them as ``happened`` says. Reviewed code only.
+
+        The event is stated for one record; for a unit of several rows it is charged as a group.
+        """
+        if self.taint is Taint.RAW and event.paid(happened):
+            happened = _for_unit(happened, self._rows())
+        self._spend(happened, why)
+        return self._table
+
+    def through(self, code: Applies) -> Vault:
+        """The encoded vault: same ledger, sensitivities multiplied by what one row can change."""
+        return replace(self, _table=code.apply(self._table), stability=self.stability * code.stability)
+
+    def coins(self, count: int, rng: np.random.Generator) -> NDArray[np.uint64]:
+        """Uniform 64-bit words that decide who is sampled: from the system, unless the run is a reproducible one."""
+        return rng.integers(0, 2**64, count, dtype=np.uint64) if self.seeded else self.entropy.words(count)
+
+    def sampled(self, table: Table, rate: float, scheme: Scheme) -> Vault:
+        """A vault of a secret sample of the rows, drawn with ``coins``.
+
+        A fixed size counts at the rate that was really drawn. Where one row can change more than one row of the sample,
+        or the table is no sample of these rows at all, a private look at it proves nothing.
+        """
+        if scheme is Scheme.FIXED and self._table.rows:
+            rate = max(rate, table.rows / self._table.rows)
+        unit, seeded = self._rows(), self.seeded or not self.entropy.secure
+        loose = self.loose or unstable(scheme, unit)
+        if table.schema != self.schema or table.rows > self._table.rows:
+            loose = loose or "is called a sample of the rows, but has other columns or more rows"
+        honest = amplifying_rate(rate, scheme, unit, seeded=seeded)
+        # Seeded coins belong to places: one row more moves every other row to the next coin.
+        replayed = self.replayed or (seeded and not unit.fixes_rows)
+        return replace(self, _table=table, sample=self._part(honest), loose=loose, replayed=replayed)
+
+    def released(self, table: Table, taint: Taint) -> Vault:
+        """A vault of what a core made of this one, for the next core. It remembers where the raw rows are.
+
+        What is still raw may hang together in any way: one person may be in all of its rows.
+        """
+        loose = self.loose or LOOSE
+        return replace(
+            self, _table=table, taint=taint, origin=self.origin or self, stability=1, sample=None, replayed=False,
+            loose=loose if taint is Taint.RAW else "",
+        )  # fmt: skip
+
+    def _part(self, rate: float) -> Sample | None:
+        """The sample that a further sampling at this rate leaves.
+
+        A sample of a sample keeps its number: looks at both share the coins of the outer one, so they are charged
+        together, at the rate of the outer one. A second sample of the same sample amplifies nothing more.
+        """
+        if rate == 1:
+            return self.sample
+        if self.sample is None:
+            return Sample(self.ledger.new_sample(), rate)
+        inner = Sample(self.sample.number, self.sample.rate * rate)
+        return inner if self.ledger.first_part_of(self.sample.number, self.sample.rate) else self.sample
+
+    def _rows(self) -> Unit:
+        """The unit, counting the encoded rows that one person can change."""
+        return replace(self.unit, rows=self.unit.rows * self.stability)
+
+    def _spend(self, happened: Event, why: str) -> None:
+        if self.taint is not Taint.RAW:
+            note = (
+                "reads only what is differentially private already" if self.taint is Taint.DP else "reads only the anonymized table"
+            )
+            self.ledger.add(Entry(self.step, PostProcessing(note), why))
+            return
+        if isinstance(happened, PostProcessing):
+            why = f"calls itself post-processing but reads raw rows: {happened.why}"
+            happened = Raw(why)
+        if self.loose and event.paid(happened) and not self.ledger.culprits:
+            why = f"{self.loose} ({why})"
+            happened = Raw(why)
+        sample = self.sample or Sample(0, 1.0)
+        entry = Entry(self.step, happened, why, sample.number, sample.rate)
+        if self.budget is not None and event.private(happened) and not self.ledger.culprits:
+            after = self.ledger.with_entry(entry)
+            if not after.within(self.budget):
+                spent, would = self.ledger.epsilon(self.budget.delta), after.epsilon(self.budget.delta)
+                raise BudgetExceeded(
+                    f"step {self.step!r} asks for {happened}, which would bring epsilon from {spent:.4g} to {would:.4g}; "
+                    f"the budget is epsilon {self.budget.epsilon:g} at delta {self.budget.delta:g}. No row was read."
+                )
+        self.ledger.add(entry)
+        if event.paid(happened) and (self.replayed or not self.entropy.secure):
+            self.ledger.secure = False
+
+
+def amplifying_rate(rate: float, scheme: Scheme, unit: Unit, *, seeded: bool) -> float:
+    """The rate at which a sample amplifies privacy: as drawn where the theorem covers it, else 1 (not at all).
+
+    It covers Poisson sampling under add-remove and a fixed size without replacement under replace-one. A person with
+    several rows is sampled several times, and a sample from a seed is no secret: neither amplifies.
+    """
+    fits = {Relation.ADD_REMOVE: Scheme.POISSON, Relation.REPLACE_ONE: Scheme.FIXED}[unit.relation]
+    return rate if scheme is fits and unit.rows == 1 and not seeded else 1.0
+
+
+def unstable(scheme: Scheme, unit: Unit) -> str:
+    """Why one row can change more than one row of a sample drawn like this; empty if it cannot.
+
+    Poisson coins fall on each row alone. Of a fixed number of rows one stays the same when a row is exchanged; but a row
+    more pushes another one out, which costs up to twice the epsilon of the look, and strata do so each for itself.
+    """
+    if scheme in (Scheme.NONE, Scheme.POISSON) or (scheme is Scheme.FIXED and unit.fixes_rows):
+        return ""
+    if scheme is Scheme.FIXED:
+        return "reads a sample of a fixed size, in which one row more pushes another one out"
+    return "reads a sample drawn in a way that no theorem of ours covers"
+
+
+def require_declared(schema: Schema, columns: tuple[str, ...], step: str) -> None:
+    """Refuse columns whose domain was read off the rows."""
+    seen = [name for name in columns if schema[name].observed]
+    if seen:
+        raise GuaranteeRefused(
+            f"step {step!r}: the domain of {', '.join(seen)} was read off the rows, so which values exist would leak unpaid. "
+            "Declare the domain in the schema (if it is public knowledge, remove 'observed: true')."
+        )
+
+
+def _for_unit(happened: Event, unit: Unit) -> Event:
+    """The event as it is for one unit, where it was stated for one record."""
+    if isinstance(happened, SampledGaussian) and unit.relation is Relation.REPLACE_ONE:
+        raise GuaranteeRefused(f"{happened} is accounted for under add-remove only")
+    if unit.rows == 1:
+        return happened
+    if isinstance(happened, Gaussian):
+        return replace(happened, sensitivity=unit.rows * happened.sensitivity)
+    cost = accountant.group(happened.cost(), unit.rows)
+    if cost.epsilon < float("inf"):
+        return Approximate(cost.epsilon, cost.delta)
+    if cost.rho < float("inf") and not cost.delta:
+        return Zcdp(cost.rho)
+    raise GuaranteeRefused(f"the cost of {happened} for a person with {unit.rows} rows is not known")
+
+
+def _limit(table: Table, unit: Unit, entropy: Entropy) -> Table:
+    """Keep at most ``unit.rows`` rows of each person, picked at random, and none whose person is not told.
+
+    (Rows of unknown persons cannot share a place: one person more would then push the row of another one out.)
+    """
+    if unit.by is None:
+        return table
+    known = np.flatnonzero(~table.missing(unit.by))
+    _, persons = np.unique(table[unit.by][known], return_inverse=True)
+    order = np.lexsort((entropy.words(len(persons)), persons))
+    ordered = persons[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    place = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.append(starts, len(ordered))))
+    return table.take(np.sort(known[order[place < unit.rows]]))
