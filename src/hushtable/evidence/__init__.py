@@ -1,0 +1,1 @@
+"""What an audit sees and says: cases, findings, intervals, neighbours."""

@@ -1,0 +1,144 @@
+"""A case: what an audit sees. Three tables of one meaning, and what is expensive to compute, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import Fault, InputError
+from hushtable.evidence import neighbours
+from hushtable.evidence.neighbours import Encoding, Neighbours, Points
+from hushtable.evidence.reading import ordinary
+from hushtable.table.cell import Cell, Interval
+from hushtable.table.columns import Cells, Column, Kind, Role
+from hushtable.table.table import Table
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """The rows a release was made from, the release, and rows of the same kind that it was not made from.
+
+    Columns that the release does not have, identifiers and keys are left out of all three.
+    """
+
+    train: Table
+    release: Table
+    control: Table
+    _cache: dict[object, object] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """The three must be different tables with columns in common."""
+        faults = []
+        for name, table in self.tables.items():
+            if table.rows < 2:
+                faults.append(Fault(name, f"an audit needs at least two rows, got {table.rows}"))
+        if not self.columns:
+            faults.append(Fault("release", "has no column in common with the training rows"))
+        missing = [n for n in self.release.schema.names if n in self.train.schema and n not in self.control.schema]
+        if missing:
+            faults.append(Fault("control", f"lacks columns of the release: {', '.join(missing)}"))
+        if not faults and _same(self.train, self.control, self.columns):
+            faults.append(Fault("control", "holds the same rows as the training table; it must hold other people"))
+        if faults:
+            raise InputError(faults)
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """By name."""
+        return {"train": self.train, "release": self.release, "control": self.control}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are compared."""
+        schema = self.train.schema
+        return tuple(
+            name
+            for name in neighbours.comparable([self.train, self.release, self.control])
+            if schema[name].role is not Role.IDENTIFIER and schema[name].kind is not Kind.TEXT
+        )
+
+    def encoding(self, columns: Sequence[str] | None = None) -> Encoding:
+        """One encoding for all three tables."""
+        names = tuple(columns) if columns is not None else self.columns
+        return self._once(("encoding", names), lambda: Encoding.of([self.train, self.control, self.release], names))
+
+    def points(self, which: str, columns: Sequence[str] | None = None) -> Points:
+        """One table encoded."""
+        names = tuple(columns) if columns is not None else self.columns
+        return self._once(("points", which, names), lambda: self.encoding(names).points(self.tables[which]))
+
+    def nearest(self, queries: str, targets: str, k: int = 1, columns: Sequence[str] | None = None) -> Neighbours:
+        """The k nearest ``targets`` of each of the ``queries``; a table searched in itself skips the row itself."""
+        names = tuple(columns) if columns is not None else self.columns
+
+        def search() -> Neighbours:
+            ours, theirs = self.points(queries, names), self.points(targets, names)
+            return neighbours.search(ours, theirs, self.encoding(names), k, skip_self=queries == targets)
+
+        return self._once(("nearest", queries, targets, k, names), search)
+
+    def ordinary(self) -> Table:
+        """The release with generalized cells read as values drawn from them (always the same draw)."""
+        return self._once("ordinary", lambda: ordinary(self.release, np.random.default_rng(0)))
+
+    def row_ids(self) -> dict[str, NDArray[np.int64]]:
+        """A number for each row of each table, equal exactly where all compared columns are equal.
+
+        A generalized cell equals a value only if it stands for that value alone.
+        """
+        return self._once("row ids", lambda: _row_ids(self.tables, self.columns))
+
+    def _once(self, key, make):  # type: ignore[no-untyped-def]
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+
+def _row_ids(tables: dict[str, Table], columns: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    ids = np.zeros(sum(t.rows for t in tables.values()), np.int64)
+    for name in columns:
+        parts = [_exact(t, name) for t in tables.values()]
+        _, codes = np.unique(np.concatenate(parts), return_inverse=True)
+        _, ids = np.unique(ids * (int(codes.max()) + 1) + codes, return_inverse=True)
+    ends = np.cumsum([t.rows for t in tables.values()])[:-1]
+    return dict(zip(tables, np.split(ids, ends), strict=True))
+
+
+def _exact(table: Table, name: str) -> NDArray[np.str_]:
+    """Each value as a text that is the same in every table; a cell of several values is marked as such."""
+    column, array = table.schema[name], table[name]
+    if isinstance(column.domain, Cells):
+        words = [_cell_text(column, cell) for cell in column.domain.cells]
+    elif column.numeric:
+        values, codes = np.unique(array, return_inverse=True)
+        missing = column.is_missing(values)
+        return np.array(["" if m else repr(float(v)) for v, m in zip(values, missing, strict=True)])[codes]
+    else:
+        words = [f"={word}" for word in table.words(name)]
+    return np.array([*words, ""])[array.astype(np.int64)]
+
+
+def _cell_text(column: Column, cell: Cell) -> str:
+    if isinstance(cell.span, Interval) and cell.span.low == cell.span.high:
+        return repr(float(cell.span.low))
+    if isinstance(cell.span, frozenset) and len(cell.span) == 1:
+        return f"={next(iter(cell.span))}"
+    return f"~{cell.text}"
+
+
+def _same(one: Table, other: Table, columns: Sequence[str]) -> bool:
+    """Whether two tables hold the same rows, in any order."""
+    if one.rows != other.rows:
+        return False
+    encoding = Encoding.of([one, other], columns)
+    return bool(np.array_equal(_sorted(encoding.points(one)), _sorted(encoding.points(other)), equal_nan=True))
+
+
+def _sorted(points: Points) -> np.ndarray:
+    rows = np.hstack([points.words.astype(np.float64), points.wide, points.low, points.high, points.sets.astype(np.float64)])
+    return rows[np.lexsort(rows.T)]

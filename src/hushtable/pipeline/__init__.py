@@ -1,0 +1,1 @@
+"""Steps, recipes, plans, runs and releases."""

@@ -1,0 +1,133 @@
+"""The dry run: what a recipe intends on a schema, found out before any row is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hushtable.errors import BudgetExceeded, GuaranteeRefused, PlanError
+from hushtable.pipeline.recipe import Recipe, step_name
+from hushtable.pipeline.step import Coder, Core, Plan, Step
+from hushtable.privacy import event
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import PostProcessing, Raw, Transform
+from hushtable.privacy.ledger import Entry, Ledger
+from hushtable.privacy.taint import Taint, after
+from hushtable.privacy.unit import Budget, Unit
+from hushtable.privacy.vault import LOOSE, Scheme, amplifying_rate, require_declared, unstable
+from hushtable.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A step, the name it goes by in this recipe, its allowance, and its plan."""
+
+    step: Step
+    name: str
+    allowance: Allowance | None
+    plan: Plan
+    taint: Taint
+    """Of the rows it reads."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """The whole recipe planned: segments of coders ending in a core, and what the ledger will show."""
+
+    segments: tuple[tuple[Planned, ...], ...]
+    ledger: Ledger
+    budget: Budget | None
+
+    @property
+    def steps(self) -> tuple[Planned, ...]:
+        """All steps in order."""
+        return tuple(p for segment in self.segments for p in segment)
+
+    @property
+    def culprits(self) -> tuple[Entry, ...]:
+        """The planned looks that protect nothing."""
+        return self.ledger.culprits
+
+
+def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: Unit | None = None, seeded: bool = False) -> Course:
+    """Plan every step on the schema the one before leaves; refuses, by column name, what cannot be done.
+
+    An overdraft, or a differentially private step on a domain that was read off the rows, is refused here.
+    """
+    unit = unit or Unit()
+    names = _names(recipe)
+    weights = [float(getattr(step, "share", 1.0)) if step.spends else 0.0 for step in recipe.steps]
+    if any(weights) and budget is None:
+        needy = ", ".join(n for n, w in zip(names, weights, strict=True) if w)
+        raise PlanError(f"step {needy} is differentially private and needs a budget: give epsilon (and delta)")
+    segments: list[list[Planned]] = [[]]
+    ledger, taint, rate, sample = Ledger(), Taint.RAW, 1.0, 0
+    here = start = schema
+    stability, loose = 1, ""
+    for step, name, weight in zip(recipe.steps, names, weights, strict=True):
+        allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
+        if step.spends and taint is Taint.RAW:
+            require_declared(here, here.names, name)
+        planned = step.plan(here, allowance)
+        segments[-1].append(Planned(step, name, allowance, planned, taint))
+        for happened in planned.events:
+            why = getattr(happened, "why", str(happened))
+            if taint is not Taint.RAW:
+                happened = PostProcessing("reads a released table")
+            elif loose and event.paid(happened):
+                happened = Raw(why := loose)
+            ledger.add(Entry(name, happened, why, sample, rate))
+        here = planned.schema
+        if isinstance(step, Coder):
+            if planned.stability is None:
+                raise PlanError(f"step {name!r} does not declare its stability: how many rows can one row change?")
+            stability *= planned.stability
+        if isinstance(step, Core):
+            taint = _after(taint, segments[-1], planned)
+            if taint is Taint.RAW:
+                drawn = planned.samples is not Scheme.NONE and stability == 1
+                loose = loose or (unstable(planned.samples, unit) if drawn else LOOSE)
+                rate, sample = rate * amplifying_rate(planned.beta, planned.samples, unit, seeded=seeded), 1
+            here = start if any(isinstance(p.step, Coder) for p in segments[-1]) else here
+            start, stability = here, 1
+            segments.append([])
+    if segments.pop():
+        raise PlanError(f"recipe {recipe.recipe!r} ends in a coder; a core must follow it")
+    if budget is not None and not ledger.culprits and not ledger.within(budget):
+        raise BudgetExceeded(
+            f"recipe {recipe.recipe!r} would cost epsilon {ledger.epsilon(budget.delta):.4g} at delta {budget.delta:g}; "
+            f"the budget is {budget.epsilon:g}. No row was read."
+        )
+    return Course(tuple(tuple(s) for s in segments), ledger, budget)
+
+
+def refuse_unproven(course: Course) -> None:
+    """Refuse a recipe that cannot give the epsilon asked for, unless it is a publication's own claim."""
+    if not course.culprits or any(p.plan.claims for p in course.steps):
+        return
+    told = "; ".join(f"step {e.step!r} {e.why}" for e in course.culprits)
+    asked = f", not {course.budget.epsilon:g}" if course.budget else ""
+    raise GuaranteeRefused(f"epsilon would be infinite{asked}: {told}. No row was read.")
+
+
+def _names(recipe: Recipe) -> list[str]:
+    """Step names, numbered where one stands twice."""
+    plain = [step_name(step) for step in recipe.steps]
+    return [name if plain.count(name) == 1 else f"{name} {plain[: i + 1].count(name)}" for i, name in enumerate(plain)]
+
+
+def _allowance(budget: Budget | None, weights: list[float], weight: float, rate: float, unit: Unit) -> Allowance | None:
+    if budget is None or not weight:
+        return None
+    whole = Allowance.of(budget, unit, rate)
+    if sum(weights) == weight:
+        return whole.split([1.0])[0]
+    return whole.split([weight, sum(weights) - weight])[0]
+
+
+def _after(taint: Taint, segment: list[Planned], core: Plan) -> Taint:
+    """The taint a core is planned to leave (the run looks at what really happened)."""
+    events = [happened for p in segment for happened in p.plan.events]
+    raw = any(not event.private(e) or isinstance(e, Transform) for e in events)
+    if taint is Taint.RAW and raw:
+        return Taint.KANON if core.promises else Taint.RAW
+    return after([taint], mechanism=bool(events))

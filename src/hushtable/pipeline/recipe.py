@@ -1,0 +1,223 @@
+"""Recipes: a tuple of steps with a name, written as YAML and read back exactly.
+
+::
+
+    recipe: mdav
+    title: Microaggregation by maximum distance to the average vector
+    steps:
+      - microaggregate: {k: 10}
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hushtable.errors import Fault, InputError
+from hushtable.pipeline import registry
+from hushtable.pipeline.step import Step
+
+_TEXTS = ("title", "guarantee", "cite", "reports")
+_KEYS = ("recipe", *_TEXTS, "tuned", "steps")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What to do, completely: the same recipe on the same rows with the same seed gives the same release."""
+
+    recipe: str
+    steps: tuple[Step, ...]
+    title: str = ""
+    guarantee: str = ""
+    """What it promises at best, for the table of methods; what a release promises is in its card."""
+    cite: str = ""
+    reports: str = ""
+    """What its source reports, to compare with."""
+    tuned: str = "no"
+    """Where its knobs were tuned: no, public, or private (which voids a proof)."""
+
+    def __post_init__(self) -> None:
+        """At least one step."""
+        if not self.steps:
+            raise InputError("has no steps", where=f"recipe {self.recipe}")
+        if self.tuned not in ("no", "public", "private"):
+            raise InputError(f"tuned is no, public or private, got {self.tuned!r}", where=f"recipe {self.recipe}")
+
+    @classmethod
+    def parse(cls, text: str, where: str = "recipe") -> Recipe:
+        """Read a recipe from YAML; every fault is listed at once."""
+        try:
+            document = yaml.load(text, Loader=_Loader)  # noqa: S506
+        except yaml.YAMLError as error:
+            raise InputError(f"not valid YAML: {getattr(error, 'problem', error)}", where=where) from None
+        if not isinstance(document, Mapping) or not isinstance(document.get("steps"), list):
+            raise InputError("expected a mapping with 'recipe:' and a list 'steps:'", where=where)
+        faults = [Fault(where, f"unknown entry {key!r}; expected {', '.join(_KEYS)}") for key in document if key not in _KEYS]
+        steps = []
+        for number, line in enumerate(document["steps"], 1):
+            try:
+                steps.append(_step(line, f"{where}, step {number}"))
+            except InputError as error:
+                faults += error.faults
+        if faults:
+            raise InputError(faults)
+        texts = {key: str(document.get(key, "")) for key in _TEXTS}
+        return cls(
+            recipe=str(document.get("recipe", "unnamed")), steps=tuple(steps), tuned=str(document.get("tuned", "no")), **texts
+        )
+
+    def dump(self) -> str:
+        """The recipe as YAML, every knob written out."""
+        document: dict[str, Any] = {"recipe": self.recipe}
+        document |= {key: getattr(self, key) for key in _TEXTS if getattr(self, key)}
+        if self.tuned != "no":
+            document["tuned"] = self.tuned
+        document["steps"] = [{step_name(step): _knobs(step)} for step in self.steps]
+        return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000, default_flow_style=None)
+
+    def set(self, settings: Mapping[str, str]) -> Recipe:
+        """Knobs changed by text: ``k`` where one step alone has it, ``microaggregate.k`` otherwise."""
+        steps, faults = list(self.steps), []
+        for key, text in settings.items():
+            name, _, knob = key.rpartition(".")
+            owners = [i for i, s in enumerate(steps) if knob in _field_types(type(s)) and name in ("", step_name(s))]
+            if len(owners) != 1:
+                known = ", ".join(f"{step_name(s)}.{k}" for s in steps for k in _field_types(type(s)))
+                what = "no step has this knob" if not owners else "several steps have this knob"
+                faults.append(Fault(f"--set {key}", f"{what}; there are {known}"))
+                continue
+            try:
+                value = _from_text(text, _field_types(type(steps[owners[0]]))[knob])
+                steps[owners[0]] = replace(steps[owners[0]], **{knob: value})  # type: ignore[type-var]
+            except InputError as error:
+                faults += error.faults
+            except ValueError:
+                faults.append(Fault(f"--set {key}", f"cannot read {text!r} as a value of {knob}"))
+        if faults:
+            raise InputError(faults)
+        return replace(self, steps=tuple(steps))
+
+
+def load(name_or_file: str | Path) -> Recipe:
+    """A recipe of ours by name, or one from a file."""
+    path = Path(name_or_file)
+    if path.suffix in (".yaml", ".yml"):
+        if not path.is_file():
+            raise InputError("the file does not exist", where=f"recipe {path}")
+        return Recipe.parse(path.read_text(encoding="utf-8"), where=f"recipe {path.name}")
+    known = names()
+    if str(name_or_file) not in known:
+        raise InputError(f"there is no recipe {str(name_or_file)!r}; there are {', '.join(known)}", where="recipe")
+    return Recipe.parse(
+        (files("hushtable.recipes") / f"{name_or_file}.yaml").read_text(encoding="utf-8"), where=f"recipe {name_or_file}"
+    )
+
+
+def names() -> list[str]:
+    """The recipes that come with the package."""
+    return sorted(f.name.removesuffix(".yaml") for f in files("hushtable.recipes").iterdir() if f.name.endswith(".yaml"))
+
+
+def step_name(step: Step) -> str:
+    """The name a step is registered under, or its ``module:Class``."""
+    target = f"{type(step).__module__}:{type(step).__qualname__}"
+    return next((name for name, known in registry.steps().items() if known == target), target)
+
+
+class _Loader(yaml.SafeLoader):
+    """Only true and false are booleans: ``no`` and ``on`` are words."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what ``_Loader`` reads."""
+
+
+_BOOLEAN = "tag:yaml.org,2002:bool"
+for _tool in (_Loader, _Dumper):
+    _tool.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != _BOOLEAN]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    _tool.add_implicit_resolver(_BOOLEAN, yaml.reader.re.compile(r"^(?:true|false)$"), list("tf"))  # type: ignore[attr-defined]
+
+
+def _step(line: object, where: str) -> Step:
+    if isinstance(line, str):
+        line = {line: None}
+    if not isinstance(line, Mapping) or len(line) != 1:
+        raise InputError("expected one 'name: {knob: value}'", where=where)
+    (name, knobs), *_ = line.items()
+    known = registry.steps()
+    kind = registry.load(str(name)) if ":" in str(name) else registry.find(str(name), known, "step")
+    if not issubclass(kind, Step):
+        raise InputError(f"{name!r} is not a step", where=where)
+    types_ = _field_types(kind)
+    knobs = knobs or {}
+    faults = [Fault(f"{where} ({name})", f"unknown knob {k!r}; there are {', '.join(types_)}") for k in knobs if k not in types_]
+    if faults:
+        raise InputError(faults)
+    return kind(**{k: _coerce(v, types_[k], f"{where} ({name}): {k}") for k, v in knobs.items()})
+
+
+def _field_types(kind: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind)
+    return {f.name: hints[f.name] for f in fields(kind)}
+
+
+def _knobs(step: Step) -> dict[str, Any]:
+    values = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
+    return {name: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, str) else v for name, v in values.items()}
+
+
+def _options(hint: Any) -> tuple[Any, ...]:
+    return typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+
+
+def _coerce(value: Any, hint: Any, where: str) -> Any:
+    """A YAML value as the type of the knob; InputError if it cannot be."""
+    for option in _options(hint):
+        origin = typing.get_origin(option) or option
+        if option is types.NoneType and value is None:
+            return None
+        if origin is tuple and isinstance(value, list):
+            return tuple(value)
+        if origin is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(origin, type) and isinstance(value, origin) and not (origin is int and isinstance(value, bool)):
+            return value
+        if isinstance(origin, type) and issubclass(origin, str) and isinstance(value, str):
+            try:
+                return origin(value)
+            except ValueError:
+                raise InputError(f"expected one of {', '.join(origin)}, got {value!r}", where=where) from None  # type: ignore[arg-type]
+    raise InputError(f"expected {_plain(hint)}, got {value!r}", where=where)
+
+
+def _plain(hint: Any) -> str:
+    words = {int: "a whole number", float: "a number", str: "a text", bool: "true or false", types.NoneType: "nothing"}
+    return " or ".join(words.get(option, "a list") for option in _options(hint))
+
+
+def _from_text(text: str, hint: Any) -> Any:
+    """A knob from the command line."""
+    options = _options(hint)
+    if any((typing.get_origin(o) or o) is tuple for o in options):
+        inner = typing.get_args(next(o for o in options if (typing.get_origin(o) or o) is tuple))[0]
+        return tuple(inner(part.strip()) for part in text.strip("[]").split(",") if part.strip())
+    if types.NoneType in options and text.lower() in ("none", "null", ""):
+        return None
+    value = text if options[0] is str else yaml.load(text, Loader=_Loader)  # noqa: S506
+    return _coerce(value, hint, f"--set {text}")
+
+
+def defaults(kind: type[Step]) -> Iterable[tuple[str, Any]]:
+    """Each knob and its default, for listings."""
+    for f in fields(kind):  # type: ignore[arg-type]
+        yield f.name, None if f.default is MISSING else f.default

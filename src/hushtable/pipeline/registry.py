@@ -1,0 +1,66 @@
+"""Names to classes, without importing anything until it is asked for.
+
+Other packages add theirs through entry points in the groups ``hushtable.steps`` and ``hushtable.audits``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+
+from hushtable.errors import InputError
+
+STEPS = {
+    "bins": "hushtable.encode.bins:Bins",
+    "microaggregate": "hushtable.anonymize.microaggregate:Microaggregate",
+    "sample": "hushtable.anonymize.sample:Sample",
+    "margins": "hushtable.synthesize.margins:Margins",
+    "sequential": "hushtable.synthesize.sequential:Sequential",
+}
+AUDITS = {
+    "identical-matches": "hushtable.audits.indicators:IdenticalMatches",
+    "closest-record": "hushtable.audits.indicators:ClosestRecord",
+    "margins": "hushtable.utility.margins:MarginDistances",
+    "association": "hushtable.utility.dependence:Association",
+    "downstream": "hushtable.utility.downstream:TrainOnRelease",
+}
+
+
+def steps() -> dict[str, str]:
+    """Every known step: name to ``module:Class``."""
+    return _with_plugins(STEPS, "hushtable.steps")
+
+
+def audits() -> dict[str, str]:
+    """Every known audit and utility metric."""
+    return _with_plugins(AUDITS, "hushtable.audits")
+
+
+def load(target: str) -> type:
+    """The class behind ``module:Class``."""
+    module, _, name = target.partition(":")
+    if not name:
+        raise InputError(f"expected module:Class, got {target!r}", where="plugin")
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"cannot load {target!r}: {error}", where="plugin") from None
+    if not isinstance(found, type):
+        raise InputError(f"{target!r} is not a class", where="plugin")
+    return found
+
+
+def find(name: str, known: dict[str, str], what: str) -> type:
+    """The class registered under a name."""
+    if name not in known:
+        raise InputError(f"there is no {what} {name!r}; there are {', '.join(sorted(known))}", where=what)
+    return load(known[name])
+
+
+def _with_plugins(own: dict[str, str], group: str) -> dict[str, str]:
+    found = dict(own)
+    for point in entry_points(group=group):
+        if found.get(point.name, point.value) != point.value:
+            raise InputError(f"{point.name!r} is registered twice: {found[point.name]} and {point.value}", where=group)
+        found[point.name] = point.value
+    return found

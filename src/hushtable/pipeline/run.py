@@ -1,0 +1,223 @@
+"""Running a recipe: a vault goes in, a release comes out, and nothing flows back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.pipeline.plan import Course, Planned, plan, refuse_unproven
+from hushtable.pipeline.publish import own_domains, shuffled
+from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.release import Release
+from hushtable.pipeline.step import Code, Coder, Core, Plan
+from hushtable.privacy import criteria, event
+from hushtable.privacy.event import Raw, Transform
+from hushtable.privacy.guarantee import Guarantee, Void
+from hushtable.privacy.ledger import Entry, Ledger
+from hushtable.privacy.noise import SYSTEM, Entropy
+from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserve
+from hushtable.privacy.taint import Taint, after
+from hushtable.privacy.unit import Budget, Unit, default_delta
+from hushtable.privacy.vault import Scheme, Vault
+from hushtable.table.columns import Kind, Role
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+Progress = Callable[[str, float], None]
+"""Told the name of the step at work and how much of it is done."""
+
+
+def release(
+    table: Table,
+    recipe: Recipe,
+    *,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    unit: Unit | None = None,
+    rows: int | None = None,
+    seed: int | None = None,
+    entropy: Entropy = SYSTEM,
+    unproven: bool = False,
+    progress: Progress = lambda step, share: None,
+) -> Release:
+    """Run a recipe on a table.
+
+    ``epsilon`` and ``delta`` are the budget of the whole release. ``seed`` fixes everything but the noise of
+    differential privacy, which is always fresh (``entropy`` is for tests and voids the proof). With an epsilon, a
+    recipe that cannot keep it is refused before a row is read, unless ``unproven`` or it is a publication's claim.
+    """
+    unit = unit or Unit()
+    if rows is not None and rows < 1:
+        raise InputError(f"a release has at least one row, got {rows}", where="rows")
+    budget = _budget(table, epsilon, delta)
+    kept = table.schema.select(table.schema.released)
+    course = plan(recipe, kept, budget=budget, unit=unit, seeded=seed is not None)
+    if budget is not None and not unproven:
+        refuse_unproven(course)
+    vault = replace(Vault.of(table, unit=unit, budget=budget, entropy=entropy), seeded=seed is not None).select(kept.names)
+    walk = _Walk(course, vault, np.random.default_rng(seed), rows, progress)
+    released = walk.go()
+    guarantee = _guarantee(walk, recipe, budget, table.schema)
+    if budget is not None and not unproven and not guarantee.claims and not math.isfinite(guarantee.epsilon()):
+        told = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
+        raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {told}")
+    dropped = tuple(name for name in table.schema.names if name not in kept)
+    return Release(own_domains(shuffled(released, walk.rng)), guarantee, recipe, walk.results, dropped)
+
+
+def _budget(table: Table, epsilon: float | None, delta: float | None) -> Budget | None:
+    if epsilon is None:
+        if delta is not None:
+            raise InputError("a delta without an epsilon is no budget", where="delta")
+        return None
+    budget = Budget(epsilon, default_delta(table.rows) if delta is None else delta)
+    if budget.delta * table.rows >= 1:
+        raise GuaranteeRefused(
+            f"delta = {budget.delta:g} is not below one over the number of rows: {Void.LARGE_DELTA}. "
+            f"Take {default_delta(table.rows):g} or less"
+        )
+    return budget
+
+
+class _Walk:
+    """One pass through a course, keeping the vault, its taint and the promises that still hold."""
+
+    def __init__(self, course: Course, vault: Vault, rng: np.random.Generator, rows: int | None, progress: Progress) -> None:
+        self.course, self.vault, self.rng, self.rows, self.progress = course, vault, rng, rows, progress
+        self.promises: tuple[Promise, ...] = ()
+        self.criteria: dict[str, Any] = {}
+        self.results: dict[str, Any] = {}
+        self.syntactic = False
+        """Whether the table at hand is still a table of people, so that k, l and t mean something."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """Of the vault."""
+        return self.vault.ledger
+
+    def go(self) -> Table:
+        """Run every segment; the last table is what leaves."""
+        table = None
+        for number, segment in enumerate(self.course.segments, 1):
+            table = self._segment(segment, last=number == len(self.course.segments))
+        assert table is not None
+        if self.vault.taint is Taint.RAW and not self.ledger.culprits:
+            self.ledger.add(Entry(self.course.steps[-1].name, Raw("the rows leave as they are"), "the rows leave as they are"))
+        self._measure(table)
+        return table
+
+    def _segment(self, segment: tuple[Planned, ...], *, last: bool) -> Table:
+        before = len(self.ledger.entries)
+        vault, codes = self.vault, list[Code]()
+        for planned in segment:
+            at_work = replace(vault.named(planned.name, planned.allowance), report=partial(self.progress, planned.name))
+            self.progress(planned.name, 0.0)
+            if isinstance(planned.step, Coder):
+                code = planned.step.fit(at_work, self.rng)
+                codes.append(code)
+                vault = vault.through(code)
+            else:
+                assert isinstance(planned.step, Core)
+                model = planned.step.fit(at_work, self.rng)
+                table = model.sample(self.rows if last else None, self.rng)
+                if result := model.result():
+                    self.results[planned.name] = result
+            self.progress(planned.name, 1.0)
+        for code in reversed(codes):
+            table = code.undo(table, self.rng)
+        stable = all(code.stability == 1 for code in codes)
+        self._settle(table, segment[-1].plan, self.ledger.entries[before:], stable=stable)
+        return table
+
+    def _settle(self, table: Table, done: Plan, looks: tuple[Entry, ...], *, stable: bool) -> None:
+        """What the table may now be called, from what was really read to make it."""
+        before = self.vault.taint
+        raw = any(not event.private(e.event) or isinstance(e.event, Transform) for e in looks)
+        paid = bool(Ledger(looks).paid)
+        reads = [before]
+        if before is not Taint.RAW:
+            # Whatever was raw or paid for here was read behind the table at hand, from the rows it was made of.
+            reads += [Taint.RAW] * raw + [Taint.DP] * paid
+        taint = after(reads, mechanism=paid and before is Taint.RAW and not raw)
+        # A step that reached back keeps no earlier promise, whatever it said in its plan.
+        effect = Effect.READ_RAW if taint is Taint.RAW and before is not Taint.RAW else done.effect
+        kept = (preserve(p, effect, done.beta) for p in self.promises)
+        self.promises = (*(p for p in kept if p is not None), *done.promises)
+        for promise in done.promises:
+            _require(promise, table)
+        self.syntactic = (self.syntactic or bool(done.promises)) and effect is not Effect.GENERATE
+        if taint is Taint.RAW and done.promises:
+            taint = Taint.KANON
+        if done.samples is not Scheme.NONE and taint is Taint.RAW and stable:
+            self.vault = self.vault.sampled(table, done.beta, done.samples)
+        else:
+            self.vault = self.vault.released(table, taint)
+
+    def _measure(self, table: Table) -> None:
+        """Re-measure k, l and t on the table as it leaves; what was promised of it must hold."""
+        for promise in self.promises:
+            if promise.form is Form.SYNTACTIC:
+                _require(promise, table)
+        quasi = next((p.quasi for p in self.promises if p.kind in (Syntactic.K_ANONYMITY, Syntactic.K_MAP)), table.schema.quasi)
+        if self.syntactic and quasi and table.rows:
+            self.criteria = criteria.measure(table, quasi, [s for s in table.schema.secrets if s not in quasi])
+
+
+def _require(promise: Promise, table: Table) -> None:
+    classes = criteria.Classes(table, promise.quasi)
+    if promise.kind is Syntactic.K_ANONYMITY:
+        found: float = criteria.k_anonymity(classes)
+        holds = found >= promise.value or not len(classes.sizes)
+    elif promise.kind is Syntactic.L_DIVERSITY and promise.secret and promise.variant in ("distinct", "entropy"):
+        measure = criteria.distinct_l if promise.variant == "distinct" else criteria.entropy_l
+        found = measure(classes, promise.secret)
+        holds = found >= promise.value - 1e-9
+    elif promise.kind is Syntactic.T_CLOSENESS and promise.secret:
+        found = criteria.t_closeness(classes, promise.secret, ordered=promise.variant == "ordered")
+        holds = found <= promise.value + 1e-9
+    else:
+        raise GuaranteeRefused(f"{promise} cannot be measured on the table")
+    if not holds:
+        raise GuaranteeRefused(f"{promise} was promised, but the table has {found:g}; nothing is released")
+
+
+def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schema) -> Guarantee:
+    ledger = walk.ledger
+    voids = []
+    if not ledger.secure:
+        voids.append(Void.SEEDED_NOISE)
+    if recipe.tuned == "private" and ledger.paid:
+        voids.append(Void.TUNED_ON_PRIVATE)
+    plans = [p.plan for p in walk.course.steps]
+    public = ["the schema: column names, kinds, roles and declared domains", "the recipe and its knobs"]
+    if ledger.paid and budget is not None and budget.delta:
+        public.append("the order of magnitude of the number of rows, through delta")
+    caveats = [caveat for p in plans for caveat in p.caveats]
+    texts = [c.name for c in schema if c.kind is Kind.TEXT and c.role is not Role.IDENTIFIER]
+    if texts:
+        caveats.append(f"free text was left out: {', '.join(texts)}")
+    covered = {name for p in walk.promises for name in p.quasi}
+    bare = [name for name in schema.quasi if covered and name not in covered]
+    if bare:
+        caveats.append(f"the promise does not cover the quasi-identifiers {', '.join(bare)}, which are released as they are")
+    if walk.promises and walk.vault.unit.rows > 1:
+        caveats.append(f"k counts rows, of which one person may hold {walk.vault.unit.rows}")
+    if walk.vault.seeded and any(p.samples is not Scheme.NONE for p in plans):
+        caveats.append("the sample was drawn from a seed; whoever knows the seed and the rows knows who was sampled")
+    return Guarantee(
+        unit=walk.vault.unit,
+        ledger=ledger.entries,
+        delta=budget.delta if budget else 0.0,
+        promises=walk.promises,
+        criteria=walk.criteria,
+        public=(*public, *dict.fromkeys(text for p in plans for text in p.public)),
+        caveats=tuple(dict.fromkeys(caveats)),
+        claims=tuple(claim for p in plans for claim in p.claims),
+        voids=tuple(voids),
+    )

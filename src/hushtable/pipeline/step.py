@@ -1,0 +1,169 @@
+"""The contracts of a method: a step is planned without data, fitted on a vault, and becomes a code or a model.
+
+Every method of this field is *encode, core, decode*, so there are two kinds of step: a coder, which is invertible, and
+a core, where private becomes releasable. A step is a frozen, keyword-only dataclass; its fields are its knobs, each
+with a docstring under it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import Fault, InputError, PlanError
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
+from hushtable.privacy.guarantee import Claim
+from hushtable.privacy.preserve import Effect, Promise
+from hushtable.privacy.vault import Scheme, Vault
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+Arrays = dict[str, NDArray[np.generic]]
+Given = Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a step intends, found out without looking at a row."""
+
+    schema: Schema
+    """Of the table that comes out."""
+    events: tuple[Event, ...] = ()
+    """The looks at the rows that it will make, for an allowance as given."""
+    effect: Effect = Effect.NOTHING
+    """What it does to a syntactic promise that the table already carries."""
+    beta: float = 1.0
+    """Share of the rows it keeps, where the effect is a sampling."""
+    stability: int | None = None
+    """For a coder: how many encoded rows one row can change. It must be declared."""
+    promises: tuple[Promise, ...] = ()
+    """Syntactic promises it makes; each is re-measured on the table that comes out, or the release is refused."""
+    samples: Scheme = Scheme.NONE
+    """How its output samples the rows; such a sample stays secret when another core follows."""
+    public: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+
+@runtime_checkable
+class Code(Protocol):
+    """A fitted coder."""
+
+    @property
+    def schema(self) -> Schema:
+        """Of the encoded table."""
+        ...
+
+    @property
+    def stability(self) -> int:
+        """How many encoded rows one row can change. There is no default: an undeclared one is refused."""
+        ...
+
+    def apply(self, table: Table) -> Table:
+        """Encode."""
+        ...
+
+    def undo(self, table: Table, rng: np.random.Generator) -> Table:
+        """Decode; has the schema that ``apply`` started from."""
+        ...
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A fitted core. It keeps no rows unless it is the anonymized table itself."""
+
+    @property
+    def schema(self) -> Schema:
+        """Of the tables it samples."""
+        ...
+
+    def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
+        """``n`` rows, or as many as the model itself holds fit to publish; ``given`` fixes columns to values."""
+        ...
+
+    def result(self) -> dict[str, Any]:
+        """What the core chose, fit for the public card."""
+        ...
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """Everything needed to rebuild it: plain JSON values, and arrays."""
+        ...
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        ...
+
+
+class Step(ABC):
+    """A line of a recipe."""
+
+    @property
+    def spends(self) -> bool:
+        """Whether it needs a part of the privacy budget."""
+        return False
+
+    @abstractmethod
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Without data: the schema that comes out and the events intended; refuses what it cannot do, by column name."""
+
+    @classmethod
+    def knobs(cls) -> dict[str, str]:
+        """Each knob with the docstring that stands under it."""
+        source = textwrap.dedent(inspect.getsource(cls))
+        body = ast.parse(source).body[0].body  # type: ignore[attr-defined]
+        told = {}
+        for line, following in zip(body, [*body[1:], None], strict=True):
+            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+                doc = following.value if isinstance(following, ast.Expr) else None
+                text = doc.value if isinstance(doc, ast.Constant) and isinstance(doc.value, str) else ""
+                told[line.target.id] = " ".join(text.split())
+        names = {f.name for f in fields(cls)}  # type: ignore[arg-type]
+        return {name: text for name, text in told.items() if name in names}
+
+
+class Coder(Step):
+    """An invertible step: it changes how rows are written, not what may be released."""
+
+    @abstractmethod
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Code:
+        """Look at the rows only through the vault."""
+
+
+class Core(Step):
+    """The step where private becomes releasable."""
+
+    @abstractmethod
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Model:
+        """Look at the rows only through the vault."""
+
+
+def check_knobs(step: Step, **checks: tuple[bool, str]) -> None:
+    """Raise one InputError for all knobs that are out of range: ``k=(self.k >= 1, "must be at least 1")``."""
+    faults = [
+        Fault(f"{type(step).__name__}.{name}", f"{rule}, got {getattr(step, name)!r}")
+        for name, (holds, rule) in checks.items()
+        if not holds
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def chosen(schema: Schema, columns: tuple[str, ...], default: tuple[str, ...], step: str, what: str) -> tuple[str, ...]:
+    """The columns a step works on: those named, or the default; refuses unknown names and an empty choice."""
+    unknown = [name for name in columns if name not in schema]
+    if unknown:
+        raise PlanError(f"{step}: there is no column {', '.join(map(repr, unknown))}; the table has {', '.join(schema.names)}")
+    picked = columns or default
+    if not picked:
+        raise PlanError(f"{step}: no column to work on. Give {what} the role 'quasi' in the schema, or name columns")
+    return picked

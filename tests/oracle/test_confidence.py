@@ -1,0 +1,92 @@
+"""Intervals: published vectors, exact coverage, and what a collapsed interval would hide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+from hushtable.evidence.confidence import Rate, bootstrap, clopper_pearson, residual_risk, wilson
+
+# n, successes, control successes -> attack rate, radius, risk, low, high (computed with an independent implementation)
+VECTORS = [
+    (500, 239, 91, 0.4781677355, 0.0436167751, 0.3601667899, 0.3004817169, 0.4198518629),
+    (1000, 228, 0, 0.2290408783, 0.0259741054, 0.2275629132, 0.2014969185, 0.2536289079),
+    (1000, 904, 800, 0.9024539896, 0.0182891103, 0.5150536069, 0.4062712739, 0.6238359400),
+    (500, 0, 0, 0.0038121702, 0.0038121702, 0.0, 0.0, 0.0054118538),
+    (500, 500, 0, 0.9961878298, 0.0038121702, 0.9961732415, 0.9923464550, 1.0),
+    (500, 500, 500, 0.9961878298, 0.0038121702, 0.0, 0.0, 1.0),
+    (500, 124, 98, 0.2499213338, 0.0377571255, 0.0643690658, 0.0022241430, 0.1265139885),
+]
+
+
+@pytest.mark.parametrize(("n", "s", "c", "rate", "radius", "risk", "low", "high"), VECTORS)
+def test_rates_and_risks_match_the_published_form(n, s, c, rate, radius, risk, low, high):
+    attack, control = wilson(s, n), wilson(c, n)
+    assert attack.value == pytest.approx(rate, abs=1e-9)
+    assert attack.high - attack.value == pytest.approx(radius, abs=1e-9)
+    found = residual_risk(attack, control)
+    assert (found.value, found.low, found.high) == pytest.approx((risk, low, high), abs=1e-9)
+
+
+def test_an_interval_never_collapses_to_nothing():
+    found = residual_risk(wilson(40, 2000), wilson(60, 2000))
+    assert found.value == 0.0
+    assert found.low == 0.0
+    assert found.high > 0.005
+
+
+@pytest.mark.parametrize(("s", "n"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 2000)])
+def test_clopper_pearson_equals_the_beta_quantiles(s, n):
+    found = clopper_pearson(s, n)
+    low = 0.0 if s == 0 else beta.ppf(0.025, s, n - s + 1)
+    high = 1.0 if s == n else beta.ppf(0.975, s + 1, n - s)
+    assert (found.low, found.high) == pytest.approx((low, high))
+
+
+def coverage(interval, p: float, n: int) -> float:
+    """The exact probability that the interval holds p."""
+    s = np.arange(n + 1)
+    held = np.array([(r := interval(int(k), n)).low <= p <= r.high for k in s])
+    return float((binom.pmf(s, n, p) * held).sum())
+
+
+@pytest.mark.parametrize("p", [0.001, 0.02, 0.3, 0.5, 0.97])
+@pytest.mark.parametrize("n", [20, 200])
+def test_clopper_pearson_covers_at_least_as_often_as_it_says(p, n):
+    assert coverage(clopper_pearson, p, n) >= 0.95
+
+
+def test_a_normal_interval_would_not_cover():
+    def normal(s: int, n: int) -> Rate:
+        radius = 1.96 * np.sqrt(s / n * (1 - s / n) / n)
+        return Rate(s / n, s / n - radius, s / n + radius)
+
+    assert coverage(normal, 0.001, 200) < 0.5
+
+
+def test_wilson_covers_on_average():
+    points = np.linspace(0.01, 0.99, 50)
+    mean = np.mean([coverage(wilson, p, 100) for p in points])
+    assert 0.94 < mean < 0.965
+
+
+def test_no_trials_tell_nothing():
+    assert wilson(0, 0) == Rate(0.5, 0.0, 1.0)
+    assert clopper_pearson(0, 0) == Rate(0.5, 0.0, 1.0)
+
+
+def test_bootstrap_covers_the_mean_and_a_broken_one_does_not():
+    rng = np.random.default_rng(0)
+
+    def covers(shrink: float) -> float:
+        hits = 0
+        for _ in range(120):
+            sample = rng.exponential(size=60)
+            found = bootstrap(lambda rows, s=sample: float(s[rows].mean()), 60, rng, times=200)
+            middle = (found.low + found.high) / 2
+            hits += middle - shrink * (middle - found.low) <= 1.0 <= middle + shrink * (found.high - middle)
+        return hits / 120
+
+    assert covers(1.0) > 0.85
+    assert covers(0.3) < 0.6
