@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hushtable.check import example
+from hushtable.table.table import Table
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -23,3 +26,17 @@ def real_data() -> Path:
     if folder is None:
         pytest.skip("real data not found: set HUSHTABLE_DATA to the folder that holds adult/ and the others")
     return folder
+
+
+@pytest.fixture(scope="session")
+def adult(real_data: Path) -> Table:
+    """All 48,842 rows of Adult under a declared schema."""
+    from hushtable.bench.datasets import load
+
+    return load("adult", real_data)
+
+
+@pytest.fixture
+def small() -> Table:
+    """120 rows of every kind, declared."""
+    return example()

@@ -1,0 +1,1 @@
+"""Anonymizers: cores whose release is the table itself, changed until it hides people."""

@@ -1,0 +1,47 @@
+"""The model of every anonymizer: the anonymized table itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from hushtable.errors import InputError
+from hushtable.pipeline.step import Arrays, Given
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Anonymized:
+    """A table that is its own model: it can be handed out, not sampled anew."""
+
+    table: Table
+    chosen: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> Schema:
+        """Of the anonymized table."""
+        return self.table.schema
+
+    def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
+        """The table; a number of rows or a condition cannot be asked of it."""
+        if n is not None and n != self.table.rows:
+            raise InputError(f"an anonymized table has the rows it has ({self.table.rows}), not {n}", where="rows")
+        if given:
+            raise InputError("an anonymized table cannot be sampled under a condition", where="given")
+        return self.table
+
+    def result(self) -> dict[str, Any]:
+        """What the anonymizer chose."""
+        return self.chosen
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """Schema, result and columns."""
+        return {"schema": self.schema.dump(), "result": self.chosen}, dict(self.table.arrays)
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        return cls(Table(Schema.parse(values["schema"]), arrays), values["result"])

@@ -1,0 +1,95 @@
+"""Sampling: release, or pass on, only some of the rows (A5)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.anonymize.anonymized import Anonymized
+from hushtable.errors import PlanError
+from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Transform
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.vault import Scheme, Vault
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+
+class Method(StrEnum):
+    """How rows are picked."""
+
+    POISSON = "poisson"
+    RANDOM = "random"
+    STRATIFIED = "stratified"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample(Core):
+    """Keep a share beta of the rows.
+
+    By itself it promises nothing: the rows that stay are released as they are. After k-anonymization it leaves a
+    k-map (nobody knows who was sampled), or ceil(beta k)-anonymity when every class is sampled by itself. Before a
+    differentially private core a Poisson sample amplifies: eps becomes ln(1 + beta (e^eps - 1)).
+    Balle, Barthe and Gaboardi 2018; Li, Qardaji and Su 2012.
+    """
+
+    beta: float = 0.5
+    """The share of rows that stay."""
+    method: Method = Method.POISSON
+    """poisson: each row by its own coin; random: floor(beta n) rows, at least one; stratified: ceil(beta n) of every stratum."""
+    by: tuple[str, ...] = ()
+    """The columns whose values make the strata; the quasi-identifiers (so: the equivalence classes) when empty."""
+
+    def __post_init__(self) -> None:
+        """Beta in (0, 1]; strata only where they are used."""
+        check_knobs(
+            self,
+            beta=(0 < self.beta <= 1, "must lie in (0, 1]"),
+            by=(not self.by or self.method is Method.STRATIFIED, "is for stratified sampling only"),
+        )
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses strata that do not exist."""
+        strata = self._strata(schema)
+        classes = self.method is Method.STRATIFIED and set(schema.quasi) <= set(strata)
+        scheme = {Method.POISSON: Scheme.POISSON, Method.RANDOM: Scheme.FIXED}.get(self.method, Scheme.OTHER)
+        effect = Effect.SAMPLE_CLASSES if classes else Effect.SAMPLE
+        events = (Transform("sampling"),)
+        return Plan(schema=schema, events=events, effect=effect, beta=self.beta, samples=scheme)
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
+        """Draw the sample, from the system's entropy unless the run is seeded."""
+        table = vault.open(Transform("sampling"), "sampling")
+        coins = vault.coins(table.rows, rng)
+        kept = self._pick(table, coins)
+        return Anonymized(table.take(np.flatnonzero(kept)), {"beta": self.beta, "method": str(self.method)})
+
+    def _strata(self, schema: Schema) -> tuple[str, ...]:
+        unknown = [name for name in self.by if name not in schema]
+        if unknown:
+            raise PlanError(f"sample: there is no column {', '.join(unknown)} to make strata of")
+        if self.method is Method.STRATIFIED and not (self.by or schema.quasi):
+            raise PlanError("sample: strata need columns: name them in 'by', or give columns the role 'quasi'")
+        return self.by or schema.quasi
+
+    def _pick(self, table: Table, coins: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        if self.method is Method.POISSON:
+            # coin < beta * 2^64, exactly for any float beta
+            limit = math.floor(self.beta * 2.0**64)
+            return np.ones(table.rows, bool) if limit >= 2**64 else coins < np.uint64(limit)
+        if self.method is Method.RANDOM:
+            groups, wanted = np.zeros(table.rows, np.int64), np.array([max(1, math.floor(self.beta * table.rows + 1e-9))])
+        else:
+            groups, _ = table.groups(self._strata(table.schema))
+            wanted = np.ceil(self.beta * np.bincount(groups) - 1e-9).astype(np.int64)
+        order = np.lexsort((coins, groups))
+        sizes = np.bincount(groups)
+        place = np.arange(table.rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        kept = np.zeros(table.rows, bool)
+        kept[order[place < wanted[groups[order]]]] = True
+        return kept

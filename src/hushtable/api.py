@@ -1,0 +1,155 @@
+"""The library's face: read a table, release it, audit the release. Every command is a call of one of these."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hushtable.errors import Fault, InputError
+from hushtable.evidence import harness
+from hushtable.evidence.case import Case
+from hushtable.evidence.finding import Audit, Finding
+from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline import registry
+from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.release import Release, load_card, load_table, refuse_existing
+from hushtable.pipeline.run import Progress
+from hushtable.pipeline.run import release as run_recipe
+from hushtable.privacy.noise import SYSTEM, Entropy
+from hushtable.privacy.unit import Unit
+from hushtable.report.audit import audit_page
+from hushtable.report.card import card_page
+from hushtable.table import io
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
+
+
+def release(
+    table: Table,
+    recipe: Recipe | str | Path,
+    *,
+    settings: Mapping[str, str] | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    unit: Unit | None = None,
+    rows: int | None = None,
+    seed: int | None = None,
+    unproven: bool = False,
+    entropy: Entropy = SYSTEM,
+    progress: Progress = lambda step, share: None,
+) -> Release:
+    """Run a recipe (by name, from a file, or an object) on a table; ``settings`` changes knobs by text."""
+    chosen = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
+    return run_recipe(
+        table, chosen.set(settings or {}), epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed,
+        unproven=unproven, entropy=entropy, progress=progress,
+    )  # fmt: skip
+
+
+def save(made: Release, folder: str | Path, form: str = "csv") -> Path:
+    """Write a release with its card as a page."""
+    return made.save(folder, form=form, pages={"card.html": card_page(made.card())})
+
+
+def hold_out(table: Table, share: float, seed: int | None = None) -> tuple[Table, Table]:
+    """Training rows and a control of this share, split at random before anything is fitted."""
+    if not 0 < share < 1:
+        raise InputError(f"a share lies between 0 and 1, got {share}", where="hold-out")
+    order = np.random.default_rng(seed).permutation(table.rows)
+    cut = round(share * table.rows)
+    if not 2 <= cut <= table.rows - 2:
+        raise InputError(f"{share:g} of {table.rows} rows leaves too few on one side", where="hold-out")
+    return table.take(np.sort(order[cut:])), table.take(np.sort(order[:cut]))
+
+
+def save_private(tables: Mapping[str, Table], folder: Path) -> Path:
+    """Write training and control rows to a new folder that only its owner can read."""
+    refuse_existing(folder)
+    partial = folder.with_name(f".{os.getpid()}.{folder.name}")
+    partial.mkdir(mode=0o700, parents=True)
+    try:
+        for name, table in tables.items():
+            io.write(table, partial / f"{name}.csv")
+        (partial / "README.txt").write_text(PRIVATE_NOTE, encoding="utf-8")
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return folder
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReport:
+    """What the audits found. It was computed from raw rows: it is not for publication."""
+
+    findings: list[Finding]
+    rows: dict[str, int]
+    card: dict[str, Any] | None = field(default=None, repr=False)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write ``audit.json`` and ``audit.html`` to a new folder."""
+        folder = Path(folder)
+        refuse_existing(folder)
+        if any((parent / "card.json").exists() for parent in folder.resolve().parents):
+            raise InputError(
+                "lies inside a release; an audit is computed from raw rows and must not be published with it", where=str(folder)
+            )
+        partial = folder.with_name(f".{os.getpid()}.{folder.name}")
+        partial.mkdir(parents=True)
+        try:
+            plain = [finding.to_json() for finding in self.findings]
+            (partial / "audit.json").write_text(json.dumps(plain, indent=1, ensure_ascii=False), encoding="utf-8")
+            (partial / "audit.html").write_text(audit_page(plain, self.card, rows=self.rows), encoding="utf-8")
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return folder
+
+
+def audit(
+    train: Table,
+    released: Table | Release,
+    control: Table,
+    *,
+    only: Iterable[str] = (),
+    card: dict[str, Any] | None = None,
+    seed: int = 0,
+    progress: Callable[[str, float], None] = lambda name, share: None,
+) -> AuditReport:
+    """Attack a release: every registered audit, or only those named, on training and control rows."""
+    if isinstance(released, Release):
+        card, released = released.card(), released.table
+    known = registry.audits()
+    picked = {name: registry.find(name, known, "audit")() for name in (tuple(only) or known)}
+    odd = [name for name, kind in picked.items() if not isinstance(kind, Audit)]
+    if odd:
+        raise InputError(f"{', '.join(odd)} is no audit", where="audit")
+    case = Case(train, released, control)
+    findings = harness.run(case, picked, seed, progress)
+    return AuditReport(findings, {name: table.rows for name, table in case.tables.items()}, card)
+
+
+def read_release(path: str | Path, schema: Schema) -> tuple[Table, dict[str, Any] | None]:
+    """A release to audit: a folder that we wrote, or any file under the schema of the original, cells allowed."""
+    path = Path(path)
+    if path.is_dir():
+        return load_table(path), load_card(path)
+    kept = schema.select(name for name in schema.released)
+    return io.read(path, _present(path, kept), generalized=True), None
+
+
+def _present(path: Path, schema: Schema) -> Schema:
+    """The part of a schema that a foreign file has; it must have some of it."""
+    names = io.column_names(path)
+    kept = [name for name in schema.names if name in names]
+    if not kept:
+        raise InputError(Fault(path.name, f"has none of the columns of the schema: {', '.join(schema.names)}"))
+    return schema.select(kept)

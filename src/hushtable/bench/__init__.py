@@ -1,0 +1,1 @@
+"""Bundled data, the data sets of the benchmarks, and what runs them."""

@@ -1,0 +1,1 @@
+"""Coders: invertible steps that change how rows are written."""

@@ -1,0 +1,1 @@
+"""The published methods as recipes: a YAML file each."""

@@ -1,0 +1,187 @@
+"""The public card of a release as a page. It holds what the card holds, and what its words mean, and nothing else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hushtable.report import budget, promise
+from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
+from hushtable.report.words import listed, number, runs, share
+
+CRITERIA = {
+    "k": "at least this many rows look alike, whatever combination of the columns above one takes",
+    "classes": "groups of rows that look alike",
+    "suppressed": "rows whose columns above are all hidden: they identify nobody and form no group",
+    "unique_share": "share of the rows that are alone in their group",
+    "marketer_risk": "share of the rows that somebody would get right on average who links everybody to a row of their group",
+}
+SECRETS = {
+    "l_distinct": "at least this many different values in every group; 1 means that some group gives its value away",
+    "l_entropy": "the values of every group are spread at least like this many equally frequent ones",
+    "l_recursive_c2": "the most frequent value of a group is rarer than twice all values from the l-th most frequent on together",
+    "t": "the largest distance between the values of a group and those of the whole table: 0 is alike, 1 as different as can be",
+    "t_distance": "how t measures distance: equal counts all changes alike, ordered counts how far values move",
+}
+
+
+def card_page(card: Mapping[str, Any]) -> str:
+    """The card of ``Release.card()``, with or without hashes, as one standalone page."""
+    guarantee = card.get("guarantee") or {}
+    infinite = not math.isfinite(promise.epsilon(card))
+    sections = [
+        Section("meaning", "What holds, and what would break it", _explanation(card)),
+        Section("criteria", "Measured on the table", _criteria(guarantee.get("criteria") or {})),
+        Section("budget", "Privacy budget", budget.section(guarantee.get("ledger") or [], infinite=infinite)),
+        Section("chosen", "What the recipe chose", _chosen(card)),
+        Section("table", "The table", _table(card)),
+        Section("made", "How it was made", _made(card)),
+        Section("verify", "How to verify", _verify(card)),
+    ]
+    return page(title=f"{_title(card)}: release card", head=_head(card), sections=sections, kind="public")
+
+
+def _title(card: Mapping[str, Any]) -> str:
+    return str(card.get("title") or card.get("recipe") or "Untitled recipe")
+
+
+def _head(card: Mapping[str, Any]) -> Html:
+    first, *more = promise.sentences(card)
+    columns = card.get("columns") or []
+    size = f"{number(card.get('rows'))} rows, {number(len(columns))} column{'' if len(columns) == 1 else 's'}"
+    return join(
+        element("p", "Release card", class_="eyebrow"),
+        element("h1", _title(card)),
+        element("p", f"{size}, made with the recipe ", element("code", str(card.get("recipe") or "unnamed")), class_="soft"),
+        element(
+            "div",
+            element("p", "What is promised", class_="eyebrow"),
+            promise.badge(card),
+            element("p", first, class_="promise"),
+            [element("p", told, class_="also") for told in more],
+            element("p", promise.in_symbols(card), class_="soft"),
+            _mind(card),
+            class_=f"statement {promise.assurance(card)}",
+        ),
+    )
+
+
+def _mind(card: Mapping[str, Any]) -> Html | None:
+    caveats = (card.get("guarantee") or {}).get("caveats") or []
+    if not caveats:
+        return None
+    return element("p", element("strong", "Mind: "), "; ".join(str(c).rstrip(".") for c in caveats), ".", class_="mind")
+
+
+def _explanation(card: Mapping[str, Any]) -> Html:
+    grouped: dict[str, list[str]] = {}
+    for head, told in card.get("explanation") or []:
+        grouped.setdefault(str(head), []).append(str(told))
+    if not grouped:
+        return element("p", "The card gives no explanation.")
+    return pairs((head, _few(told)) for head, told in grouped.items())
+
+
+def _few(told: Sequence[str]) -> Html:
+    return element("p", told[0]) if len(told) == 1 else element("ul", [element("li", line) for line in told])
+
+
+def _criteria(criteria: Mapping[str, Any]) -> Html:
+    if not criteria:
+        return element("p", "No criterion (k, l, t) was measured on this table.")
+    quasi = [str(c) for c in criteria.get("quasi") or []]
+    rows = [[_criterion_name(name), _criterion(name, criteria[name]), told] for name, told in CRITERIA.items() if name in criteria]
+    parts = [
+        element("p", "Columns that an outsider may know: ", element("strong", listed(quasi)), "."),
+        table(["Criterion", "Value", "What it means"], rows, label="Criteria", numbers=[1], class_="criteria"),
+    ]
+    secrets = criteria.get("secrets") or {}
+    for secret, values in secrets.items():
+        rows = [[_criterion_name(str(name)), number(value), SECRETS.get(name, "")] for name, value in values.items()]
+        parts.append(element("h3", "Within the groups: ", element("code", str(secret))))
+        parts.append(
+            table(["Criterion", "Value", "What it means"], rows, label=f"Criteria of {secret}", numbers=[1], class_="criteria")
+        )
+    return join(parts)
+
+
+def _criterion_name(name: str) -> str:
+    return {"l_recursive_c2": "l, recursive", "l_distinct": "l, distinct", "l_entropy": "l, entropy"}.get(
+        name, name.replace("_", " ")
+    )
+
+
+def _criterion(name: str, value: object) -> str:
+    return share(value) if name in ("unique_share", "marketer_risk") and isinstance(value, (int, float)) else number(value)
+
+
+def _chosen(card: Mapping[str, Any]) -> Html:
+    result = card.get("result") or {}
+    columns = {str(c) for c in card.get("columns") or []}
+    if not result:
+        return element("p", "Nothing beyond the recipe itself.")
+    return join(
+        [join(element("h3", "Step ", element("code", str(step))), _value(values, columns)) for step, values in result.items()]
+    )
+
+
+def _value(value: object, columns: set[str]) -> Child:
+    """Any JSON value for reading: mappings as lists of terms, lists in a row, numbers short. Column names stay as they are."""
+    if isinstance(value, Mapping):
+        terms = [(str(k) if str(k) in columns else str(k).replace("_", " "), _value(v, columns)) for k, v in value.items()]
+        plain = all(not isinstance(v, (Mapping, list)) for v in value.values())
+        return pairs(terms, "facts short" if plain else "facts") if terms else "none"
+    if isinstance(value, list):
+        if any(isinstance(item, (Mapping, list)) for item in value):
+            return element("ul", [element("li", _value(item, columns)) for item in value])
+        return runs(value) or "none"
+    return number(value, 4)
+
+
+def _table(card: Mapping[str, Any]) -> Html:
+    columns = [str(c) for c in card.get("columns") or []]
+    dropped = [str(c) for c in card.get("dropped") or []]
+    return pairs(
+        [
+            ("Rows", number(card.get("rows"))),
+            ("Columns", _names(columns)),
+            ("Left out", _names(dropped) if dropped else "no column"),
+        ]
+    )
+
+
+def _names(names: Sequence[str]) -> Child:
+    return element("ul", [element("li", element("code", name)) for name in names], class_="names") if names else "none"
+
+
+def _made(card: Mapping[str, Any]) -> Html:
+    steps = element("ol", [element("li", element("code", str(step))) for step in card.get("steps") or []], class_="names")
+    versions = [[str(name), str(version)] for name, version in (card.get("versions") or {}).items()]
+    return join(
+        pairs(
+            [
+                ("Recipe", element("code", str(card.get("recipe") or ""))),
+                ("Steps", steps),
+                ("Source", str(card.get("cite") or "none given")),
+            ]
+        ),
+        element("details", element("summary", "Versions"), table(["Software", "Version"], versions, label="Versions"))
+        if versions
+        else None,
+    )
+
+
+def _verify(card: Mapping[str, Any]) -> Html:
+    hashes = [[str(name), element("code", str(digest))] for name, digest in (card.get("hashes") or {}).items()]
+    return join(
+        element("p", "Anybody who holds the release folder can check it against this card; the raw rows are not needed:"),
+        element("pre", element("code", "hush verify FOLDER")),
+        element(
+            "p",
+            "It compares the files with their hashes, counts the rows, measures the criteria again and adds up the ledger again.",
+        ),
+        element("details", element("summary", "SHA-256 of the files"), table(["File", "Hash"], hashes, label="Hashes"))
+        if hashes
+        else None,
+    )

@@ -1,0 +1,73 @@
+"""What of a column is drawn: its ranges in order, or its largest levels with the rest folded together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+LEVELS = 12
+"""So many levels are drawn on their own."""
+RANGES = 24
+"""At most so many ranges of a number; neighbours are put together beyond that."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A level or range, and its share of the training rows and of the release."""
+
+    label: str
+    train: float
+    release: float
+
+    @property
+    def size(self) -> float:
+        """The larger of the two shares."""
+        return max(self.train, self.release)
+
+
+def bars(detail: Mapping[str, Any]) -> list[Bar]:
+    """The bars of a margin's detail as they come, the last one being the missing values; empty if it is not one."""
+    labels, train, release = (detail.get(key) for key in ("labels", "train", "release"))
+    if not (isinstance(labels, list) and isinstance(train, list) and isinstance(release, list)):
+        return []
+    if not len(labels) == len(train) == len(release) or any(isinstance(x, list) for x in (*train, *release)):
+        return []
+    return [Bar(str(label), float(a or 0.0), float(b or 0.0)) for label, a, b in zip(labels, train, release, strict=True)]
+
+
+def limits(found: list[Bar]) -> list[str]:
+    """The limits of ranges that follow one another ("1 to 3", "3 to 8"); empty if the labels are not such ranges."""
+    parts = [bar.label.split(" to ") for bar in found[:-1]]
+    if not parts or any(len(part) != 2 for part in parts) or any(a[1] != b[0] for a, b in pairwise(parts)):
+        return []
+    return [parts[0][0], *(part[1] for part in parts)]
+
+
+def ranges(found: list[Bar], most: int = RANGES) -> tuple[list[Bar], list[str], Bar | None]:
+    """Ranges in order, neighbours put together if there are too many; their limits; and the missing values if there are any."""
+    ends = limits(found)
+    size = -(-(len(ends) - 1) // most)
+    ends = [*ends[:-1:size], ends[-1]]
+    inner = found[:-1]
+    groups = [inner[i : i + size] for i in range(0, len(inner), size)]
+    shown = [_together(f"{a} to {b}", group) for (a, b), group in zip(pairwise(ends), groups, strict=True)]
+    return shown, ends, found[-1] if found[-1].size else None
+
+
+def levels(found: list[Bar], *, ordered: bool, most: int = LEVELS) -> list[Bar]:
+    """The largest levels, the rest as one bar, then the missing values; by size, or in their own order if they have one."""
+    inner, missing = [bar for bar in found[:-1] if bar.size], found[-1]
+    kept = sorted(inner, key=lambda bar: -bar.size)[: most if len(inner) > most + 1 else most + 1]
+    rest = [bar for bar in inner if bar not in kept]
+    shown = [bar for bar in inner if bar in kept] if ordered else sorted(kept, key=lambda bar: (-bar.train, -bar.release))
+    folded = [_together(f"other ({len(rest)} levels)", rest)] if rest else []
+    return [*shown, *folded, *([missing] if missing.size else [])]
+
+
+def _together(label: str, parts: Iterable[Bar]) -> Bar:
+    sums = np.array([(bar.train, bar.release) for bar in parts]).sum(axis=0)
+    return Bar(label, float(sums[0]), float(sums[1]))

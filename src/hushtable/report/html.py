@@ -1,0 +1,146 @@
+"""Markup that cannot forget to escape, and the page around it: one file, no script, nothing fetched from anywhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+class Html(str):
+    """Text that is markup already. Any other text is escaped when it becomes a child of an element."""
+
+    __slots__ = ()
+
+
+Child = str | int | float | None | Iterable["Child"]
+Attribute = str | int | float | bool | None
+
+_VOID = {"meta", "link", "br", "hr", "col", "wbr"}
+_CLOSED = {"rect", "line", "path", "circle"}
+_BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def escape(text: str) -> Html:
+    """Data as markup that shows it: nothing in it can open a tag, end an attribute, reverse the line or break the encoding."""
+    return Html(html.escape("".join(map(_visible, text)), quote=True))
+
+
+def element(name: str, /, *children: Child, **attributes: Attribute) -> Html:
+    """One element. ``class_`` is written class, underscores are hyphens; an attribute that is None or False is left out."""
+    opened = name + "".join(_attribute(key, value) for key, value in attributes.items())
+    inner = join(*children)
+    if name in _VOID:
+        return Html(f"<{opened}>")
+    return Html(f"<{opened}/>") if name in _CLOSED and not inner else Html(f"<{opened}>{inner}</{name}>")
+
+
+def join(*children: Child) -> Html:
+    """Several children one after the other; None is nothing."""
+    return Html("".join(_child(child) for child in children))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page, reached from the table of contents."""
+
+    anchor: str
+    title: str
+    body: Html
+
+
+def page(*, title: str, head: Html, sections: Iterable[Section], kind: str, running: str = "") -> str:
+    """A whole document. ``running`` is shown at the top while scrolling, and at the top and bottom of every printed page."""
+    sections = list(sections)
+    entries = [element("li", element("a", s.title, href=f"#{s.anchor}")) for s in sections]
+    contents = element(
+        "nav", element("p", "Contents", class_="eyebrow"), element("ol", entries), class_="contents", aria_label="Contents"
+    )
+    parts = [element("section", element("h2", s.title), s.body, id=s.anchor) for s in sections]
+    body = element(
+        "body",
+        element("a", "Skip to the content", class_="skip", href="#main"),
+        element("div", running, class_="running top", role="note") if running else None,
+        element("div", contents, element("main", element("header", head), parts, id="main"), class_="frame"),
+        element("div", running, class_="running bottom", aria_hidden="true") if running else None,
+        class_=kind,
+    )
+    return f"<!doctype html>\n{element('html', _head(title), body, lang='en')}\n"
+
+
+def table(
+    heads: Iterable[str], rows: Iterable[Iterable[Child]], *, label: str, numbers: Iterable[int] = (), class_: str = ""
+) -> Html:
+    """A table that scrolls inside its own frame; the columns in ``numbers`` are aligned as numbers."""
+    heads, right = list(heads), set(numbers)
+    top = [element("th", head, scope="col", class_="num" if i in right else None) for i, head in enumerate(heads)]
+    body = [
+        element("tr", [element("td", cell, class_="num" if i in right else None) for i, cell in enumerate(row)]) for row in rows
+    ]
+    inner = element("table", element("thead", element("tr", top)), element("tbody", body), class_=class_ or None)
+    return element("div", inner, class_="scroll", tabindex=0, role="region", aria_label=label)
+
+
+def pairs(items: Iterable[tuple[Child, Child]], class_: str = "facts") -> Html:
+    """A list of terms, each with what is said about it."""
+    return element("dl", [element("div", element("dt", term), element("dd", told)) for term, told in items], class_=class_)
+
+
+def _head(title: str) -> Html:
+    style = _resource("style.css")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    # Only this very stylesheet may act on the page: even markup that slipped through could not run, fetch or restyle.
+    policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=Html(policy)),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        element("link", rel="icon", href="data:,"),
+        element("style", Html(style)),
+    )
+
+
+@cache
+def _resource(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _child(child: Child) -> str:
+    if child is None:
+        return ""
+    if isinstance(child, Html):
+        return child
+    if isinstance(child, (str, int, float)):
+        return escape(str(child))
+    return "".join(_child(item) for item in child)
+
+
+def _attribute(key: str, value: Attribute) -> str:
+    if value is None or value is False:
+        return ""
+    name = key.rstrip("_").replace("_", "-")
+    if value is True:
+        return f" {name}"
+    text = value if isinstance(value, Html) else escape(_short(value) if isinstance(value, (int, float)) else value)
+    return f' {name}="{text}"'
+
+
+def _short(value: float) -> str:
+    """A coordinate to a hundredth: finer than any screen, and half the bytes."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _visible(char: str) -> str:
+    if char in _BIDI or (unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t"):
+        return "\N{REPLACEMENT CHARACTER}"
+    return char

@@ -1,0 +1,1 @@
+"""Synthesizers: cores that learn a model and release rows drawn from it."""

@@ -1,0 +1,116 @@
+"""Every indicator wins against a planted leak and ties on an independent sample."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hushtable.audits.indicators import ClosestRecord, IdenticalMatches
+from hushtable.bench.people import people
+from hushtable.errors import InputError
+from hushtable.evidence.case import Case
+from hushtable.table.columns import Levels
+from hushtable.table.table import Table
+
+N = 2000
+
+
+@pytest.fixture(scope="module")
+def population() -> Table:
+    table = people(4 * N, seed=5)
+    return table.select(table.schema.released)
+
+
+def leaky(population: Table, share: float, *, control: int = N) -> Case:
+    """A release of fresh real rows, a share of which are training rows verbatim."""
+    train, rest, fresh = (population.take(np.arange(i * N, (i + 1) * N)) for i in (0, 1, 2))
+    leaked = round(share * N)
+    release = Table.concat([train.take(np.arange(leaked)), fresh.take(np.arange(N - leaked))])
+    return Case(train, release, rest.take(np.arange(control)))
+
+
+def findings(case: Case, seed: int = 0) -> dict[str, object]:
+    found = [
+        f for audit in (IdenticalMatches(), ClosestRecord(bootstrap=200)) for f in audit.run(case, np.random.default_rng(seed))
+    ]
+    return {f.name: f for f in found}
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("control", [N, N // 4])
+def test_a_planted_leak_is_found_and_sized(population, share, control):
+    found = findings(leaky(population, share, control=control))
+    assert found["identical match share"].value == pytest.approx(share, abs=0.005)
+    assert found["identical match share"].low > found["identical match share"].baseline
+    assert found["published verbatim"].low > 0
+    assert found["published verbatim"].low <= share + 0.002
+    assert found["published verbatim"].value == pytest.approx(share, abs=0.01)
+    assert found["closest record score"].low > 0
+    assert found["closest record score"].value == pytest.approx(share, abs=0.03)
+
+
+def test_an_independent_sample_ties(population):
+    found = findings(leaky(population, 0.0))
+    for finding in found.values():
+        assert finding.low == pytest.approx(0, abs=1e-3)
+        assert finding.high > 0
+        assert "no proof" in finding.note
+
+
+@pytest.mark.slow
+def test_no_alarm_more_often_than_stated_over_many_splits(population):
+    alarms = 0
+    for seed in range(40):
+        rows = np.random.default_rng(seed).permutation(population.rows)
+        train, control, fresh = (population.take(rows[i * N : (i + 1) * N]) for i in range(3))
+        found = ClosestRecord(bootstrap=100).run(Case(train, fresh, control), np.random.default_rng(seed))[0]
+        alarms += found.low > 0
+    assert alarms <= 4  # 2.5 % of 40 expected on this side; 5 or more has probability 0.003
+
+
+def test_the_score_does_not_drift_with_the_size_of_the_release(population):
+    case = leaky(population, 0.1)
+    twice = Case(case.train, Table.concat([case.release, case.release]), case.control)
+    one, two = (findings(c)["closest record score"].value for c in (case, twice))
+    assert two == pytest.approx(one, abs=0.002)
+
+
+def test_a_subsampled_search_would_miss_what_the_full_one_sees(population):
+    """The broken twin: searching a random tenth of the training rows hides the leak."""
+    case = leaky(population, 0.05)
+    part = Case(case.train.take(np.arange(0, N, 10)), case.release, case.control)
+    assert findings(case)["closest record score"].low > 0
+    assert findings(part)["closest record score"].value < 0.02
+
+
+def test_a_generalized_release_equals_a_row_only_where_it_says_one_value(population):
+    train = population.select(["sex", "household_size"])
+    column = train.schema["sex"]
+    wide = column.generalize((column.set_cell(frozenset(column.levels)), column.set_cell(frozenset(column.levels[:1]))))
+    rows = train.take(np.arange(N))
+    hidden = rows.with_column(wide, np.zeros(N, np.int32))
+    shown = rows.with_column(wide, np.ones(N, np.int32))
+    control = train.take(np.arange(N, 2 * N))
+    for release, expected in ((hidden, 0.0), (shown, 1.0)):
+        found = IdenticalMatches().run(Case(rows, release, control), np.random.default_rng(0))[0]
+        assert (found.value > 0.9) == (expected == 1.0), found
+
+
+def test_the_same_rows_as_train_and_control_are_refused(population):
+    train = population.take(np.arange(N))
+    with pytest.raises(InputError, match="same rows"):
+        Case(train, train, train.take(np.random.default_rng(0).permutation(N)))
+
+
+def test_levels_in_another_order_are_the_same_people(population):
+    """A release read under its own schema may code its levels differently: matches must go by name."""
+    train = population.take(np.arange(N)).select(["sex", "marital_status", "household_size"])
+    column = train.schema["marital_status"]
+    turned = replace(column, domain=Levels(tuple(reversed(column.levels))))
+    codes = np.where(train["marital_status"] < 0, -1, len(column.levels) - 1 - train["marital_status"]).astype(np.int32)
+    release = train.with_column(turned, codes)
+    control = population.take(np.arange(N, 2 * N)).select(train.schema.names)
+    found = IdenticalMatches().run(Case(train, release, control), np.random.default_rng(0))[0]
+    assert found.value == 1.0

@@ -1,0 +1,162 @@
+"""Utility numbers equal the reference implementations', and move the right way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, ks_2samp, wasserstein_distance
+
+from hushtable.check import example
+from hushtable.evidence.case import Case
+from hushtable.evidence.reading import ordinary
+from hushtable.table.cell import ANYTHING, Interval
+from hushtable.table.table import Table
+from hushtable.utility.dependence import Association, cramers_v
+from hushtable.utility.downstream import TrainOnRelease, _area, _r2
+from hushtable.utility.margins import MarginDistances, _distances, binned
+
+
+@pytest.fixture
+def case() -> Case:
+    return Case(example(300, 1), example(250, 2), example(200, 3))
+
+
+def found(audit, case) -> dict[tuple[str, str], object]:
+    return {(f.name, f.scope): f for f in audit.run(case, np.random.default_rng(0))}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ks_and_wasserstein_equal_scipy(seed):
+    rng = np.random.default_rng(seed)
+    one, other = np.round(rng.normal(size=80), 1), np.round(rng.normal(0.3, 2, size=130), 1)
+    ks, moved = _distances(one, other)
+    assert ks == pytest.approx(ks_2samp(one, other).statistic)
+    assert moved == pytest.approx(wasserstein_distance(one, other))
+
+
+def test_findings_of_margins_equal_scipy(case):
+    findings = found(MarginDistances(), case)
+    one, other = case.release.floats("age"), case.train.floats("age")
+    assert findings["KS", "age"].value == pytest.approx(ks_2samp(one, other).statistic)
+    assert findings["Wasserstein", "age"].value == pytest.approx(wasserstein_distance(one, other) / 99)
+    towns = [np.bincount(t["town"] + 1, minlength=5) / t.rows for t in (case.release, case.train)]
+    assert findings["TVD", "town"].value == pytest.approx(np.abs(towns[0] - towns[1]).sum() / 2)
+    assert ("KS", "town") not in findings
+    assert findings["mean TVD", ""].n == len(case.columns)
+
+
+def test_missing_values_are_a_level_of_their_own(case):
+    blank = case.release.with_column(case.release.schema["school"], np.full(case.release.rows, -1, np.int32))
+    findings = found(MarginDistances(), Case(case.train, blank, case.control))
+    present = float((case.train["school"] >= 0).mean())
+    assert findings["TVD", "school"].value == pytest.approx(present)
+    assert findings["KS", "school"].value is None
+
+
+def test_a_spike_has_a_bin_of_its_own():
+    values = np.array([0] * 95 + [5, 9, 20, 40, 99])
+    table = example(100).with_column(example(100).schema["age"], values)
+    cut = binned(table, "age", 20)
+    assert cut.mass(table)[0] == pytest.approx(0.95)
+    shifted = table.with_column(table.schema["age"], np.where(np.arange(100) < 50, 0, 99))
+    assert np.abs(cut.mass(shifted) - cut.mass(table)).sum() > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cramers_v_equals_its_definition(seed):
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, 4, 200)
+    other = np.where(rng.random(200) < 0.5, one, rng.integers(0, 6, 200))
+    counts = np.zeros((4, 6))
+    np.add.at(counts, (one, other), 1)
+    phi = chi2_contingency(counts, correction=False).statistic / 200
+    phi = max(0, phi - 3 * 5 / 199)
+    expected = np.sqrt(phi / min(4 - 9 / 199 - 1, 6 - 25 / 199 - 1))
+    assert cramers_v(one, other) == pytest.approx(expected)
+
+
+def test_cramers_v_at_its_ends():
+    codes = np.arange(300) % 3
+    assert cramers_v(codes, codes) == pytest.approx(1.0, abs=0.01)
+    assert cramers_v(codes, np.repeat([0, 1], 150)) < 0.1
+    assert cramers_v(codes, np.zeros(300, np.int64)) == 0.0
+
+
+def test_breaking_the_pairs_raises_the_association_difference(case):
+    rng = np.random.default_rng(0)
+    same = Case(case.train, case.train.take(rng.permutation(300)), case.control)
+    broken = case.train
+    for name in broken.schema.names:
+        broken = broken.with_column(broken.schema[name], broken[name][rng.permutation(300)])
+    close, far = (
+        found(Association(), c)["association difference", ""].value for c in (same, Case(case.train, broken, case.control))
+    )
+    assert close == pytest.approx(0.0)
+    assert far > 0.02
+
+
+def test_area_equals_the_share_of_ordered_pairs():
+    rng = np.random.default_rng(0)
+    score, positive = rng.integers(0, 8, 60).astype(float), rng.random(60) < 0.4
+    pairs = [(a > b) + 0.5 * (a == b) for a in score[positive] for b in score[~positive]]
+    assert _area(score, positive) == pytest.approx(np.mean(pairs))
+
+
+def test_r2_of_the_mean_is_zero():
+    truth = np.arange(10.0)
+    assert _r2(truth, {np.nan: np.full(10, truth.mean())}) == pytest.approx(0)
+    assert _r2(truth, {np.nan: truth}) == pytest.approx(1)
+
+
+def test_a_shuffled_target_costs_the_model_its_accuracy():
+    from hushtable.bench.people import people
+
+    table = people(3000, seed=1)
+    train, control = table.take(np.arange(2000)), table.take(np.arange(2000, 3000))
+    names = [n for n in table.schema.released if n != "postcode"]
+    train, control = train.select(names), control.select(names)
+    order = np.random.default_rng(0).permutation(2000)
+    broken = train.with_column(train.schema["readmitted"], train["readmitted"][order])
+    good, bad = (TrainOnRelease(bootstrap=20).run(Case(train, r, control), np.random.default_rng(0))[0] for r in (train, broken))
+    assert good.value == pytest.approx(good.baseline)
+    assert good.value > 0.7
+    assert bad.value < 0.6
+    assert bad.low <= bad.value <= bad.high
+
+
+@pytest.mark.parametrize(("target", "change", "told"), [("sick", 0, "the same value"), ("pay", None, "have a value")])
+def test_a_target_that_cannot_be_learnt_is_a_finding_with_a_reason(case, target, change, told):
+    column = case.release.schema[target]
+    values = np.full(case.release.rows, change if change is not None else np.iinfo(np.int64).min).astype(case.release[target].dtype)
+    broken = Case(case.train, case.release.with_column(column, values), case.control)
+    (finding,) = TrainOnRelease(target=target).run(broken, np.random.default_rng(0))
+    assert finding.value is None
+    assert told in finding.note
+
+
+def generalized(table: Table) -> Table:
+    age, town = table.schema["age"], table.schema["town"]
+    table = table.with_column(
+        age.generalize((age.interval_cell(Interval(20, 39)), ANYTHING)), np.arange(table.rows, dtype=np.int32) % 2
+    )
+    return table.with_column(
+        town.generalize((town.set_cell(frozenset({"north", "east"})),)),
+        np.zeros(table.rows, np.int32) - (np.arange(table.rows) % 5 == 0),
+    )
+
+
+def test_a_generalized_cell_is_read_as_a_value_drawn_from_it():
+    table = ordinary(generalized(example(4000)), np.random.default_rng(0))
+    ages = table.floats("age")
+    assert set(ages[::2]) == set(range(20, 40))
+    assert {0, 99} <= set(ages[1::2])
+    towns = [w for w in table.strings("town") if w is not None]
+    assert set(towns) == {"north", "east"}
+    assert np.mean([w == "north" for w in towns]) == pytest.approx(0.5, abs=0.05)
+    assert table.missing("town").mean() == pytest.approx(0.2, abs=0.01)
+
+
+def test_utility_works_on_generalized_releases(case):
+    for audit in (MarginDistances(), Association(), TrainOnRelease(bootstrap=10)):
+        findings = audit.run(Case(case.train, generalized(case.release), case.control), np.random.default_rng(0))
+        assert findings[0].value is not None

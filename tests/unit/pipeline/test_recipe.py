@@ -1,0 +1,106 @@
+"""Recipes: exact round trips, clear faults, knobs by text."""
+
+from __future__ import annotations
+
+import pytest
+
+from hushtable.anonymize.microaggregate import Centre, Microaggregate
+from hushtable.encode.bins import Bins, Edges
+from hushtable.errors import InputError
+from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.recipe import Recipe
+from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.sequential import Sequential
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_bundled_recipes_are_written_and_read_back_exactly(name):
+    found = recipes.load(name)
+    assert found.recipe == name
+    assert found.title
+    assert found.guarantee
+    assert found.cite
+    assert Recipe.parse(found.dump()) == found
+    assert Recipe.parse(found.dump()).dump() == found.dump()
+
+
+def test_odd_values_survive_the_round_trip():
+    steps = (Sequential(order=("no", "1e5", "a: b", "ü\n#x", ""), methods=("x=linear",)), Bins(edges=Edges.TREE, share=0.1))
+    made = Recipe(recipe="yes", title="on: off #", steps=(*steps, Margins(share=1e-9)), tuned="public")
+    assert Recipe.parse(made.dump()) == made
+
+
+def test_every_fault_is_listed_at_once():
+    text = """
+    recipe: x
+    color: blue
+    steps:
+      - microaggregate: {k: 1}
+      - microaggregate: {size: 3}
+      - nothing: {}
+      - bins: {edges: fancy}
+      - bins: {bins: many}
+      - [1, 2]
+    """
+    with pytest.raises(InputError) as caught:
+        Recipe.parse(text)
+    told = str(caught.value)
+    for part in (
+        "color",
+        "k: must be at least 2",
+        "unknown knob 'size'",
+        "no step 'nothing'",
+        "uniform, tree, quantile",
+        "a whole number",
+        "one 'name",
+    ):
+        assert part in told
+    assert len(caught.value.faults) == 7
+
+
+@pytest.mark.parametrize("text", ["", "[]", "steps: 3", "recipe: x", "a: [", "recipe: x\nsteps: []"])
+def test_something_else_is_no_recipe(text):
+    with pytest.raises(InputError):
+        Recipe.parse(text)
+
+
+def test_knobs_are_set_by_text():
+    found = recipes.load("mdav").set({"k": "10", "columns": "age, sex", "centre": "median"})
+    assert found.steps == (Microaggregate(k=10, columns=("age", "sex"), centre=Centre.MEDIAN),)
+
+
+def test_a_knob_of_two_steps_needs_the_name_of_its_step():
+    both = Recipe(recipe="x", steps=(Bins(), Margins()))
+    with pytest.raises(InputError, match="several steps"):
+        both.set({"share": "0.2"})
+    assert both.set({"margins.share": "0.2"}).steps[1] == Margins(share=0.2)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("size", "3", "no step has this knob"),
+        ("k", "ten", "a whole number"),
+        ("k", "1", "at least 2"),
+        ("centre", "mid", "one of mean, median"),
+    ],
+)
+def test_wrong_settings_are_named(key, value, told):
+    with pytest.raises(InputError, match=told):
+        recipes.load("mdav").set({key: value})
+
+
+def test_unknown_names_list_what_there_is(tmp_path):
+    with pytest.raises(InputError, match="mdav"):
+        recipes.load("mdva")
+    with pytest.raises(InputError, match="does not exist"):
+        recipes.load(tmp_path / "no.yaml")
+
+
+def test_a_step_of_another_package_goes_by_module_and_class():
+    made = Recipe.parse("recipe: x\nsteps:\n- hushtable.anonymize.microaggregate:Microaggregate: {k: 3}\n")
+    assert made.steps == (Microaggregate(k=3),)
+    with pytest.raises(InputError, match="is not a step"):
+        Recipe.parse("recipe: x\nsteps:\n- pathlib:Path: {}\n")
+    with pytest.raises(InputError, match="cannot load"):
+        Recipe.parse("recipe: x\nsteps:\n- no.such.module:Path: {}\n")

@@ -1,0 +1,154 @@
+"""A release on disk: whole or not at all, and verified against its own card."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from hushtable import api
+from hushtable.errors import InputError
+from hushtable.pipeline.release import load_card, load_table, verify
+
+
+@pytest.fixture
+def saved(small, tmp_path):
+    made = api.release(small, "mdav", settings={"k": "4"}, seed=1)
+    return made, api.save(made, tmp_path / "out")
+
+
+@pytest.fixture
+def saved_private(small, tmp_path):
+    made = api.release(small, "independent", epsilon=1.0, seed=1)
+    return made, api.save(made, tmp_path / "out")
+
+
+def test_what_is_written_is_what_was_made(saved):
+    made, folder = saved
+    assert {p.name for p in folder.iterdir()} == {"data.csv", "card.json", "card.html", "recipe.yaml", "schema.yaml"}
+    back = load_table(folder)
+    assert all(np.array_equal(back[n], made.table[n], equal_nan=back[n].dtype.kind == "f") for n in back.schema.names)
+    card = load_card(folder)
+    assert set(card) >= {"recipe", "rows", "guarantee", "result", "versions", "hashes"}
+    assert set(card["guarantee"]) >= {"assurance", "epsilon", "delta", "relation", "public", "criteria", "caveats"}
+    assert card["recipe"] == "mdav"
+    assert card["guarantee"]["assurance"] == "verified"
+    assert card["guarantee"]["criteria"]["k"] >= 4
+    assert verify(folder) == []
+
+
+@pytest.mark.parametrize("form", ["csv.gz", "parquet"])
+def test_other_forms_verify_too(small, tmp_path, form):
+    folder = api.save(api.release(small, "mdav", seed=1), tmp_path / "out", form)
+    assert (folder / f"data.{form}").is_file()
+    assert verify(folder) == []
+
+
+def test_a_private_release_verifies(saved_private):
+    made, folder = saved_private
+    assert verify(folder) == []
+    assert load_card(folder)["guarantee"]["epsilon"] == pytest.approx(made.guarantee.epsilon())
+
+
+def edit_card(folder, change) -> None:
+    card = json.loads((folder / "card.json").read_text())
+    change(card)
+    (folder / "card.json").write_text(json.dumps(card))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda c: c["guarantee"]["criteria"].update(k=9), "criteria: k"),
+        (lambda c: c["guarantee"]["criteria"]["secrets"]["sick"].update(l_distinct=9), "l_distinct"),
+        (lambda c: c.update(rows=7), "rows"),
+        (lambda c: c.update(recipe="magic"), "recipe"),
+        (lambda c: c["guarantee"]["promises"][0].update(value=40), "promise"),
+        (lambda c: c["hashes"].update({"data.csv": "0" * 64}), "data.csv"),
+        (lambda c: c["hashes"].update({"extra.txt": "0" * 64}), "extra.txt"),
+    ],
+)
+def test_a_card_that_claims_more_than_the_data_is_caught(saved, change, told):
+    _, folder = saved
+    edit_card(folder, change)
+    assert any(told in fault.where for fault in verify(folder)), verify(folder)
+
+
+def test_edited_data_is_caught(saved):
+    _, folder = saved
+    text = (folder / "data.csv").read_text()
+    (folder / "data.csv").write_text(text.replace("yes", "no", 1))
+    assert any(fault.where == "data.csv" for fault in verify(folder))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda g: g.update(epsilon=g["epsilon"] / 2),
+        lambda g: g["ledger"].pop(),
+        lambda g: g["ledger"][0].update(sigma=g["ledger"][0].get("sigma", 1.0) * 2),
+        lambda g: g["ledger"][0].update(event="Magic"),
+    ],
+)
+def test_a_ledger_that_does_not_add_up_is_caught(saved_private, change):
+    _, folder = saved_private
+    edit_card(folder, lambda card: change(card["guarantee"]))
+    assert any(fault.where in ("epsilon", "ledger") for fault in verify(folder))
+
+
+def test_an_existing_folder_is_never_touched(saved, small):
+    _, folder = saved
+    before = sorted((p.name, p.stat().st_mtime_ns) for p in folder.iterdir())
+    with pytest.raises(InputError, match="exists already"):
+        api.save(api.release(small, "mdav", seed=2), folder)
+    assert sorted((p.name, p.stat().st_mtime_ns) for p in folder.iterdir()) == before
+
+
+def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
+    made = api.release(small, "mdav", seed=1)
+    monkeypatch.setattr("hushtable.pipeline.release.io.write", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        made.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["empty", "not json", "not a card", "no data"])
+def test_a_folder_that_is_no_release_is_refused(tmp_path, name):
+    folder = tmp_path / "x"
+    folder.mkdir()
+    text = {
+        "not json": "{",
+        "not a card": "{}",
+        "no data": json.dumps({"recipe": "x", "rows": 1, "guarantee": {}, "hashes": {}}),
+    }.get(name)
+    if text is not None:
+        (folder / "card.json").write_text(text)
+    with pytest.raises(InputError):
+        verify(folder)
+
+
+def test_an_audit_is_not_written_into_a_release(saved, small):
+    made, folder = saved
+    report = api.audit(small, made, small.take(np.arange(0, 120, 2)), only=["identical-matches"])
+    with pytest.raises(InputError, match="must not be published"):
+        report.save(folder / "audit")
+
+
+def test_hierarchy_files_travel_with_the_release(small, tmp_path):
+    from dataclasses import replace
+
+    from hushtable.table.hierarchy import FileTree
+
+    rows = tuple((level, "side" if level in ("east", "west") else "height, above", "*") for level in small.schema["town"].levels)
+    tree = FileTree("../elsewhere/town.csv", rows)
+    column = replace(small.schema["town"], hierarchy=tree)
+    folder = api.save(api.release(small.with_column(column, small["town"]), "mdav", seed=0), tmp_path / "out")
+    assert verify(folder) == []
+    assert load_table(folder).schema["town"].hierarchy.rows == rows
+
+
+def test_the_card_of_a_private_release_does_not_depend_on_the_rows(small):
+    """Two private tables of one schema, one half the size: with a public number of rows their cards are the same."""
+    one, two = (api.release(t, "independent", epsilon=0.5, rows=50).card() for t in (small, small.take(np.arange(60))))
+    assert one == two

@@ -1,0 +1,199 @@
+"""What a release says of itself: what holds, what is public, what would break it, and never an epsilon it did not earn."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.sample import Sample
+from hushtable.encode.bins import Bins
+from hushtable.pipeline.run import release
+from hushtable.privacy.event import (
+    Approximate,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Gaussian,
+    PostProcessing,
+    Raw,
+    SampledGaussian,
+    Zcdp,
+)
+from hushtable.privacy.guarantee import Assurance, Claim, Guarantee, Void
+from hushtable.privacy.ledger import Entry, Ledger
+from hushtable.privacy.preserve import Form, Promise, Syntactic
+from hushtable.privacy.unit import Relation, Unit
+from hushtable.synthesize.margins import Margins
+from tests.unit.privacy.cases import Says, people, recipe
+from tests.unit.privacy.exact import steady
+
+PAID = Entry("margins", DiscreteGaussian(20.0, 1.0, 1), "histogram of age")
+PEEK = Entry("bins", Raw("reads quantiles off the rows"), "reads quantiles off the rows")
+PROVEN = Guarantee(ledger=(PAID,), delta=1e-6, public=("the schema",))
+K = Promise(kind=Syntactic.K_ANONYMITY, value=5, quasi=("age", "town"))
+CLAIM = Claim("epsilon = 1 by theorem 2", ("the row count leaks",))
+EPSILON = re.compile(r"\d+(\.\d+)?(, [\d.e-]+\))?-differential privacy|epsilon (is|=) \d")
+
+
+def heads(guarantee: Guarantee) -> dict[str, list[str]]:
+    told: dict[str, list[str]] = {}
+    for head, text in guarantee.sentences():
+        told.setdefault(head, []).append(text)
+    return told
+
+
+def test_a_proven_release_says_what_holds_what_is_public_and_what_breaks_it():
+    told = heads(PROVEN)
+    assert PROVEN.assurance is Assurance.PROVEN
+    assert told["Proven"] == [f"({PROVEN.epsilon():.4g}, 1e-06)-differential privacy when one record is added or removed."]
+    assert f"{math.exp(PROVEN.epsilon()):.3g}" in told["Which means"][0]
+    assert told["Assumed public"] == ["the schema."]
+    breaks = " ".join(told["What would break it"])
+    for danger in ("second release", "publishing the audit", "more than 1 row"):
+        assert danger in breaks
+    assert all(text.endswith(".") for texts in told.values() for text in texts)
+    assert PROVEN.explain().count("\n") == len(PROVEN.sentences()) - 1
+
+
+def test_pure_epsilon_is_told_without_a_delta():
+    pure = Guarantee(ledger=(Entry("s", DiscreteLaplace(2.0, 1.0), "w"),))
+    assert heads(pure)["Proven"] == ["0.5-differential privacy when one record is added or removed."]
+    assert "except with probability" not in pure.explain()
+
+
+def test_replace_one_says_that_the_number_of_rows_is_public():
+    exchanged = replace(PROVEN, unit=Unit(relation=Relation.REPLACE_ONE))
+    told = heads(exchanged)
+    assert "replaced by another" in told["Proven"][0]
+    assert "left out" not in told["Which means"][0]
+    assert "the exact number of rows" in told["Assumed public"][0]
+    assert "the exact number of rows" in exchanged.to_json()["public"]
+    assert "number of rows" not in PROVEN.explain()
+
+
+def test_persons_are_called_persons():
+    told = heads(replace(PROVEN, unit=Unit(rows=3, by="who")))
+    assert "one person (at most 3 rows)" in told["Proven"][0]
+    assert "any one person been left out" in told["Which means"][0]
+    assert not any("more than" in text for text in told["What would break it"])
+
+
+@pytest.mark.parametrize(
+    ("promise", "words"),
+    [
+        (K, ("in the release is shared by at least 5 rows", "cannot tell which")),
+        (replace(K, form=Form.DERIVED), ("made only from a table", "at most once in 5")),
+        (
+            replace(K, kind=Syntactic.K_MAP, form=Form.DERIVED),
+            ("people of the table it was sampled from", "nobody knows who was sampled"),
+        ),
+        (Promise(kind=Syntactic.L_DIVERSITY, value=2, quasi=("age",), secret="ill", variant="distinct"), ("distinct l-diversity",)),
+        (
+            Promise(kind=Syntactic.T_CLOSENESS, value=0.2, quasi=("age",), secret="ill", variant="equal"),
+            ("t-closeness with t = 0.2",),
+        ),
+    ],
+)
+def test_a_verified_release_says_what_was_measured_and_on_what(promise, words):
+    guarantee = Guarantee(ledger=(PEEK,), promises=(promise,), public=("the schema",))
+    told = heads(guarantee)
+    assert guarantee.assurance is Assurance.VERIFIED
+    assert all(word in told["Verified"][0] for word in words)
+    assert "none, epsilon is infinite" in told["Differential privacy"][0]
+    assert "bins" in told["Differential privacy"][0]
+    breaks = " ".join(told["What would break it"])
+    assert "another release of the same people" in breaks
+    assert "holds several of the rows" in breaks
+    assert ("learning who was sampled" in breaks) == (promise.kind is Syntactic.K_MAP)
+
+
+def test_rows_that_one_person_may_share_are_not_called_people():
+    told = heads(Guarantee(unit=Unit(rows=4), ledger=(PEEK,), promises=(replace(K, form=Form.DERIVED),)))
+    assert told["But"] == ["rows are counted, and one person may hold 4 of those that look alike."]
+
+
+def test_a_claim_is_told_with_its_gap_and_never_as_ours():
+    claimed = Guarantee(ledger=(PEEK,), claims=(CLAIM,))
+    told = heads(claimed)
+    assert claimed.assurance is Assurance.CLAIMED
+    assert told["Claimed"] == ["the publication states epsilon = 1 by theorem 2."]
+    assert told["Gap in the claim"] == ["the row count leaks."]
+    assert "Proven" not in told
+
+
+def test_a_release_without_promises_says_so():
+    for guarantee in (Guarantee(), Guarantee(ledger=(PEEK,)), Guarantee(ledger=(Entry("s", PostProcessing("p"), "w"),))):
+        assert guarantee.assurance is Assurance.NONE
+        assert guarantee.epsilon() == guarantee.rho() == math.inf
+        assert "nothing" in heads(guarantee)["Promised"][0]
+    assert heads(Guarantee())["Differential privacy"] == ["not promised."]
+
+
+events = st.sampled_from(
+    [DiscreteGaussian(2.0, 1.0, 1), DiscreteLaplace(5.0, 1.0), Zcdp(0.01), Approximate(0.1, 1e-9), PostProcessing("p")]
+)
+ledgers = st.lists(st.builds(lambda e: Entry("s", e, "w"), events), max_size=4)
+
+
+@steady
+@given(ledgers, st.integers(0, 4), st.sampled_from([0.0, 1e-6]), st.booleans(), st.booleans())
+def test_no_finite_epsilon_is_printed_once_a_look_was_raw(before, place, delta, promised, claimed):
+    entries = [*before[:place], PEEK, *before[place:]]
+    guarantee = Guarantee(
+        ledger=tuple(entries),
+        delta=delta,
+        promises=(K,) if promised else (),
+        claims=(Claim("safety", ("a gap",)),) if claimed else (),
+    )
+    assert guarantee.epsilon() == guarantee.rho() == math.inf
+    assert guarantee.assurance is not Assurance.PROVEN
+    assert "Proven" not in heads(guarantee)
+    assert not EPSILON.search(guarantee.explain())
+    told = guarantee.to_json()
+    assert (told["epsilon"], told["delta"], told["rho"]) == ("infinity", None, None)
+    assert told["not_private"] == ["bins: reads quantiles off the rows"]
+    json.dumps(told, allow_nan=False)
+
+
+@pytest.mark.parametrize("void", list(Void))
+def test_every_void_takes_the_proof_away_and_is_told(void):
+    spoiled = replace(PROVEN, voids=(void,))
+    assert spoiled.epsilon() == spoiled.rho() == math.inf
+    assert spoiled.assurance is Assurance.NONE
+    assert str(void) in heads(spoiled)["The proof is void"][0]
+    assert str(void) in spoiled.to_json()["caveats"]
+    assert not EPSILON.search(spoiled.explain())
+
+
+@pytest.mark.parametrize("happened", [Gaussian(5.0, 1.0), SampledGaussian(1.0, 0.01, 10)])
+def test_floating_point_noise_is_seen_in_the_ledger(happened):
+    guarantee = Guarantee(ledger=(PAID, Entry("sgd", happened, "w")), delta=1e-6)
+    assert guarantee.all_voids == (Void.FLOAT_NOISE,)
+    assert guarantee.epsilon() == math.inf
+    assert math.isfinite(Ledger(guarantee.ledger).epsilon(1e-6))  # the ledger alone would not know
+
+
+def test_a_card_holds_the_same_epsilon_and_its_ledger_adds_up():
+    told = json.loads(json.dumps(PROVEN.to_json(), allow_nan=False))
+    again = Ledger(Entry.from_json(entry) for entry in told["ledger"])
+    assert told["epsilon"] == pytest.approx(again.epsilon(told["delta"], tight=told["accountant"] == "pld"))
+    assert told["epsilon"] <= again.epsilon(told["delta"])
+    assert told["rho"] == pytest.approx(again.rho())
+    assert PROVEN.epsilon(1e-9) > PROVEN.epsilon()
+
+
+def test_the_guarantees_of_real_recipes_explain_themselves():
+    proven = release(people(), recipe(Bins(), Margins()), epsilon=1.0).guarantee
+    mapped = release(people(), recipe(Microaggregate(k=5), Sample(beta=0.5))).guarantee
+    raw = release(people(), recipe(Says(opens=(Raw("copies"),)))).guarantee
+    assert [g.assurance for g in (proven, mapped, raw)] == [Assurance.PROVEN, Assurance.VERIFIED, Assurance.NONE]
+    assert "Proven: (0." in proven.explain()
+    assert "order of magnitude of the number of rows" in heads(proven)["Assumed public"][0]
+    assert "k-map with k = 5" in heads(mapped)["Verified"][0]
+    assert not EPSILON.search(mapped.explain() + raw.explain())

@@ -1,0 +1,139 @@
+"""What takes a proof away, each by a run that does it: the release is refused, or says that nothing is proven.
+
+Beside each stands the run that differs only in doing it right, and is proven.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hushtable import api
+from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.encode.bins import Bins, Edges
+from hushtable.errors import GuaranteeRefused, InputError, PlanError
+from hushtable.pipeline.run import release
+from hushtable.privacy.event import Gaussian, Raw, SampledGaussian, Zcdp
+from hushtable.privacy.guarantee import Assurance, Guarantee, Void
+from hushtable.privacy.noise import Entropy
+from hushtable.privacy.unit import default_delta
+from hushtable.synthesize.margins import Margins
+from tests.tables import observed
+from tests.unit.privacy.cases import Says, people, recipe
+
+STEPS = (Bins(), Margins())
+
+
+def promised(made) -> tuple[Assurance, bool]:
+    guarantee: Guarantee = made.guarantee
+    return guarantee.assurance, math.isfinite(guarantee.epsilon())
+
+
+NOTHING, PROOF = (Assurance.NONE, False), (Assurance.PROVEN, True)
+
+
+def test_the_same_recipe_done_right_is_proven():
+    for steps in (STEPS, (Bins(edges=Edges.TREE), Margins())):
+        made = release(people(), recipe(*steps), epsilon=1.0)
+        assert promised(made) == PROOF
+        assert made.guarantee.epsilon() <= 1.0
+        assert not made.guarantee.all_voids
+
+
+@pytest.mark.parametrize("unproven", [False, True])
+@pytest.mark.parametrize("steps", [STEPS, (Bins(edges=Edges.TREE), Margins())], ids=["uniform", "tree"])
+def test_a_domain_read_off_the_rows_is_refused_by_name(steps, unproven):
+    table = people()
+    seen = replace(table, schema=observed(table.schema))
+    with pytest.raises(GuaranteeRefused, match=r"domain of .*age.* was read off the rows"):
+        release(seen, recipe(*steps), epsilon=1.0, unproven=unproven)
+
+
+def test_bin_edges_read_off_the_rows_are_refused_or_cost_everything():
+    steps = (Bins(edges=Edges.QUANTILE, bins=8), Margins())
+    with pytest.raises(GuaranteeRefused, match=r"bins.*quantiles off the rows"):
+        release(people(), recipe(*steps), epsilon=1.0)
+    made = release(people(), recipe(*steps), epsilon=1.0, unproven=True)
+    assert promised(made) == NOTHING
+    assert [e.step for e in made.guarantee.culprits] == ["bins"]
+
+
+def test_the_number_of_released_rows_is_noisy():
+    """Forty runs on two hundred rows: that no more than half hit two hundred fails for such noise once in 10^9 runs at most."""
+    counts = [release(people(), recipe(*STEPS), epsilon=1.0).table.rows for _ in range(40)]
+    assert sum(count == 200 for count in counts) <= 20
+    assert len(set(counts)) > 5
+    exact = [release(people(), recipe(Microaggregate(k=5))).table.rows for _ in range(2)]
+    assert exact == [200, 200]  # an anonymized table shows its rows, and promises no differential privacy
+
+
+def test_noise_from_a_seed_voids_the_proof():
+    made = release(people(), recipe(*STEPS), epsilon=1.0, entropy=Entropy.seeded(1), unproven=True)
+    assert promised(made) == NOTHING
+    assert made.guarantee.all_voids == (Void.SEEDED_NOISE,)
+
+
+def test_a_seed_of_the_run_leaves_the_noise_fresh():
+    """The seed fixes everything but the noise, so two runs with one seed differ and stay proven."""
+    runs = [release(people(), recipe(*STEPS), epsilon=1.0, seed=7) for _ in range(4)]
+    assert [promised(made) for made in runs] == [PROOF] * 4
+    assert len({made.table.rows for made in runs} | {made.table["age"].tobytes() for made in runs}) > 2
+
+
+@pytest.mark.parametrize("happened", [Gaussian(9.0, 1.0), SampledGaussian(1.0, 0.01, 10)], ids=lambda e: type(e).__name__)
+def test_floating_point_noise_voids_the_proof(happened):
+    made = release(people(), recipe(Says(opens=(happened,))), epsilon=5.0, unproven=True)
+    assert promised(made) == NOTHING
+    assert made.guarantee.all_voids == (Void.FLOAT_NOISE,)
+    assert promised(release(people(), recipe(Says(opens=(Zcdp(0.01),))), epsilon=5.0)) == PROOF
+
+
+@pytest.mark.parametrize(("tuned", "holds"), [("no", True), ("public", True), ("private", False)])
+def test_knobs_tuned_on_the_private_rows_void_the_proof(tuned, holds):
+    made = release(people(), recipe(*STEPS, tuned=tuned), epsilon=1.0, unproven=True)
+    assert promised(made) == (PROOF if holds else NOTHING)
+    assert (Void.TUNED_ON_PRIVATE in made.guarantee.all_voids) is not holds
+
+
+@pytest.mark.parametrize(("delta", "holds"), [(1 / 200, False), (0.1, False), (1 / 201, True), (0.0, True), (None, True)])
+def test_a_delta_not_below_one_over_n_is_refused(delta, holds):
+    if not holds:
+        with pytest.raises(GuaranteeRefused, match="one over the number of rows"):
+            release(people(), recipe(*STEPS), epsilon=1.0, delta=delta)
+        return
+    made = release(people(), recipe(*STEPS), epsilon=1.0, delta=delta)
+    assert promised(made) == PROOF
+    assert made.guarantee.delta == (default_delta(200) if delta is None else delta)
+
+
+def test_an_audit_is_not_saved_inside_a_release(tmp_path):
+    folder = api.save(release(people(), recipe(*STEPS), epsilon=1.0), tmp_path / "release")
+    report = api.AuditReport([], {"train": 200})
+    with pytest.raises(InputError, match="inside a release"):
+        report.save(folder / "audit")
+    assert not (folder / "audit").exists()
+    assert (report.save(tmp_path / "audit") / "audit.json").is_file()
+
+
+def test_a_plan_that_hides_a_raw_look_still_loses_the_proof():
+    """What a step planned is not believed: the ledger holds what it did."""
+    liar = Says(opens=(Raw("peeks"),), planned=(Zcdp(0.01),))
+    made = release(people(), recipe(liar), epsilon=1.0, unproven=True)
+    assert promised(made) == NOTHING
+    assert "peeks" in made.guarantee.explain()
+
+
+def test_a_private_step_needs_a_budget_and_a_raw_one_cannot_have_it():
+    with pytest.raises(PlanError, match="needs a budget"):
+        release(people(), recipe(*STEPS))
+    with pytest.raises(GuaranteeRefused, match="epsilon would be infinite"):
+        release(people(), recipe(Microaggregate(k=5)), epsilon=1.0)
+
+
+def test_large_budgets_run():
+    made = release(people(), recipe(*STEPS), epsilon=1000.0)
+    assert made.guarantee.epsilon() <= 1000.0
+    assert np.abs(made.table.rows - 200) < 20

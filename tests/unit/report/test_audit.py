@@ -1,0 +1,177 @@
+"""The private audit: key figures with their verdicts, every finding in a table, nothing merged."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from hushtable.evidence.finding import Better, Subject
+from hushtable.report.audit import audit_page, key_figures
+from hushtable.report.everything import as_csv
+from hushtable.report.reading import Reading
+from tests.unit.report import samples
+from tests.unit.report.documents import Reader
+
+ROWS = {"train": 30000, "release": 29977, "control": 12000}
+
+
+def page(findings: list[dict[str, Any]], card: dict[str, Any] | None = None) -> Reader:
+    return Reader(audit_page(findings, card, rows=ROWS))
+
+
+def rows_of(reader: Reader, section: str) -> list[list[str]]:
+    rows = [r for r in reader.all("tr") if any(p.attributes.get("id") == section for p in r.parents)]
+    return [[c.text for c in reader.elements if c.name == "td" and c.parents[-1] is row] for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ({"value": 0.17, "low": 0.16, "high": 0.18, "baseline": 0.01, "subject": "privacy"}, "worse than fresh rows"),
+        (
+            {"value": 0.02, "low": 0.005, "high": 0.03, "baseline": 0.01, "subject": "privacy"},
+            "no excess found (not a proof of safety)",
+        ),
+        ({"value": 0.0, "low": 0.0, "high": 0.0, "baseline": 0.0, "subject": "privacy"}, "no excess found (not a proof of safety)"),
+        (
+            {"value": 0.4, "low": 0.3, "high": 0.45, "baseline": 0.5, "subject": "privacy", "better": "higher"},
+            "worse than fresh rows",
+        ),
+        ({"value": 0.3, "subject": "privacy"}, "no baseline to compare with"),
+        ({"value": None, "baseline": 0.1, "subject": "privacy"}, "not computed"),
+        ({"value": float("nan"), "baseline": 0.1}, "not computed"),
+        ({"name": "mean TVD", "value": 0.01, "baseline": 0.02}, "no worse than real rows"),
+        ({"name": "mean TVD", "value": 0.03, "baseline": 0.02}, "close to real"),
+        ({"name": "mean TVD", "value": 0.08, "baseline": 0.02}, "noticeably off"),
+        ({"name": "mean TVD", "value": 0.2, "baseline": 0.02}, "far from real"),
+        ({"name": "unheard of", "value": 9.0, "baseline": 2.0}, "worse than real rows"),
+        (
+            {"name": "mean TVD", "value": 0.9, "low": 0.85, "high": 0.96, "baseline": 0.95, "better": "higher"},
+            "no worse than real rows",
+        ),
+        ({"name": "mean TVD", "value": 0.5, "low": 0.45, "high": 0.55, "baseline": 0.95, "better": "higher"}, "far from real"),
+    ],
+)
+def test_verdicts_come_from_the_numbers(numbers: dict[str, Any], words: str) -> None:
+    assert Reading.of({"name": "x", "better": "lower", "subject": "utility"} | numbers).verdict.words == words
+
+
+def test_no_verdict_ever_calls_a_release_safe() -> None:
+    low = {"name": "x", "value": 0.0, "low": 0.0, "high": 0.0, "baseline": 0.9, "better": "lower", "subject": "privacy"}
+    verdict = Reading.of(low).verdict
+    assert "not a proof" in verdict.words
+    assert verdict.tone == "open"
+
+
+def test_the_worst_privacy_findings_come_first_and_there_are_five_figures() -> None:
+    found = [Reading.of(f) for f in samples.audit()]
+    figures = key_figures(found)
+    assert [r.name for r in figures] == [
+        "plugin attack", "identical match share", "mean TVD", "association difference", "train on release, test on real: AUC",
+    ]  # fmt: skip
+    assert len(page(samples.audit()).all("article")) == 5
+
+
+def test_the_summary_counts_but_does_not_merge() -> None:
+    reader = page(samples.audit())
+    assert "2 of 3 privacy findings are worse than for fresh real rows." in reader.text
+    assert "score" not in reader.one("p", "lead").text
+    calm = [f for f in samples.audit() if f["name"] == "closest record score"]
+    assert "None of 1 privacy findings is worse than for fresh real rows. This is not a proof of safety." in page(calm).text
+
+
+def test_every_finding_is_in_the_full_table_with_everything_about_it() -> None:
+    found = samples.audit()
+    rows = rows_of(page(found), "all")[1:]
+    assert [row[0] for row in rows] == [f["name"] for f in found]
+    assert rows[0] == [
+        "identical match share",
+        "whole table",
+        "17 %",
+        "16 to 18 %",
+        "0.1 %",
+        "lower is better",
+        "100",
+        found[0]["note"],
+    ]
+    assert rows[-1][:5] == ["plugin metric", "whole table", "3", "", "2"]
+
+
+def test_a_finding_without_value_shows_its_reason() -> None:
+    reader = page(samples.audit())
+    for section in ("privacy", "all"):
+        (row,) = [r for r in rows_of(reader, section) if r and r[0] == "broken attack"]
+        assert "not computed" in row[1:3]
+        assert row[-1] == "the reason it failed"
+
+
+def test_unknown_metrics_have_a_section_and_a_meaning() -> None:
+    reader = page(samples.audit())
+    assert [r[0] for r in rows_of(reader, "others")[1:]] == ["plugin metric"]
+    assert reader.text.count("not one of ours") == 3
+    assert "others" not in [e.attributes.get("id") for e in page([samples.finding("mean TVD", 0.1)]).elements]
+
+
+def test_columns_are_drawn_worst_first_and_the_rest_is_said_to_be_left_out() -> None:
+    detail = {"labels": ["a", "missing"], "train": [1.0, 0.0], "release": [1.0, 0.0]}
+    found = [samples.finding("TVD", i / 100, scope=f"c{i}", detail=detail) for i in range(30)]
+    reader = page(found)
+    names = [e.text for e in reader.all("strong") if any(p.has("panel") for p in e.parents)]
+    assert names == [f"c{i}" for i in range(29, 5, -1)]
+    assert "The 24 worst of 30 are drawn" in reader.text
+
+
+def test_the_card_of_the_release_is_shown_if_it_is_known() -> None:
+    reader = page(samples.audit(), samples.card(samples.VERIFIED))
+    assert reader.one("h1").text == "A demonstration recipe"
+    assert reader.one("strong", "badge").has("verified")
+    assert "is not known" in page(samples.audit()).text
+    assert "29,977 released rows" in reader.text
+
+
+def test_without_findings_the_page_says_so() -> None:
+    reader = page([])
+    assert "No audit was run" in reader.text
+    assert not reader.all("svg")
+    assert not reader.all("article")
+
+
+def test_the_export_is_the_table_with_all_digits() -> None:
+    found = [
+        samples.finding("TVD", 0.123456789, scope="=cmd()|x", note='a "quoted", note'),
+        samples.finding("KS", -0.5, better=Better.HIGHER),
+    ]
+    link = page(found).one("a", "button")
+    assert link.attributes["download"] == "INTERNAL-findings.csv"
+    head, encoded = (link.attributes["href"] or "").split(",", 1)
+    assert head == "data:text/csv;charset=utf-8;base64"
+    rows = list(csv.DictReader(io.StringIO(base64.b64decode(encoded).decode("utf-8-sig"), newline="")))
+    assert float(rows[0]["value"]) == 0.123456789
+    assert rows[0]["note"] == 'a "quoted", note'
+    assert rows[0]["scope"] == "'=cmd()|x", "a spreadsheet must not run a column name"
+    assert rows[1]["value"] == "-0.5"
+    assert rows[1]["low"] == ""
+
+
+def test_the_export_survives_text_that_is_not_unicode() -> None:
+    found = [samples.finding("TVD", 0.1, scope="\ud800", subject=Subject.PRIVACY)]
+    assert page(found).one("a", "button")
+    assert "\ud800" in as_csv([Reading.of(f) for f in found])
+
+
+def test_spoilt_details_are_not_drawn_but_told() -> None:
+    broken = [
+        {"labels": ["a"], "train": [0.5, 0.5], "release": [0.5]},
+        {"columns": ["a", "b"], "train": [[1.0]], "release": [[1.0]]},
+        {"edges": [0.0, None], "release": [1.0], "control": [1.0]},
+        {"edges": [0.0, 0.0], "release": [1.0], "control": [1.0]},
+    ]
+    for name in ("TVD", "association difference", "closest record score"):
+        found = [samples.finding(name, 0.5, scope="x", detail=detail, note="told") for detail in broken]
+        reader = page(found)
+        assert not [e for e in reader.all("svg") if any(p.has("panel") or p.has("maps") for p in e.parents)]
+        assert len([r for r in rows_of(reader, "all") if r]) == 4

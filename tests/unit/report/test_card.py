@@ -1,0 +1,148 @@
+"""The public card: what is promised comes first, in words; everything on the card is on the page."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from hushtable.report.card import card_page
+from tests.unit.report import samples
+from tests.unit.report.documents import Reader, number
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "sentence"),
+    [
+        ("PROVEN", "proven", "Adding or removing any one record changes the odds of anything"),
+        ("VERIFIED", "verified", "Whoever knows a person’s age and sex cannot tell which of 10 or more rows is theirs."),
+        (
+            "CLAIMED",
+            "claimed",
+            "A publication claims 1-differential privacy; its proof has a known gap, so it is not promised here.",
+        ),
+        ("NONE", "none", "Nothing is promised about the people in this table."),
+    ],
+)
+def test_the_promise_and_how_we_know(name: str, word: str, sentence: str) -> None:
+    reader = Reader(card_page(samples.card(getattr(samples, name))))
+    assert reader.one("strong", "badge").text.split()[1] == word
+    assert reader.one("strong", "badge").has(word)
+    assert reader.one("p", "promise").text.startswith(sentence)
+
+
+def test_an_unknown_assurance_promises_nothing() -> None:
+    card = samples.card()
+    card["guarantee"]["assurance"] = "certified by a friend"
+    reader = Reader(card_page(card))
+    assert reader.one("strong", "badge").has("none")
+    assert reader.one("p", "promise").text == "Nothing is promised about the people in this table."
+
+
+def test_epsilon_is_told_as_odds_and_in_symbols() -> None:
+    card = samples.card()
+    card["guarantee"] |= {"epsilon": math.log(2.5), "delta": 1e-6}
+    text = Reader(card_page(card)).text
+    assert "by a factor of at most 2.5, except with a probability of 1 in 1,000,000." in text
+    assert "epsilon = 0.9163, delta = 10⁻⁶" in text
+
+
+def test_the_odds_agree_with_the_explanation() -> None:
+    card = samples.card()
+    told = dict(card["explanation"])["Which means"]
+    factor = told.split("a factor of at most ")[1].split(",")[0]
+    assert f"by a factor of at most {factor}, except" in Reader(card_page(card)).one("p", "promise").text
+
+
+def test_the_unit_and_the_relation_are_told() -> None:
+    card = samples.card()
+    card["guarantee"] |= {"relation": "replace_one", "unit": {"rows": 3, "by": "patient"}}
+    assert "Replacing any one person (who holds at most 3 rows) by another changes" in Reader(card_page(card)).text
+
+
+def test_infinity_is_a_word() -> None:
+    text = Reader(card_page(samples.card(samples.NONE))).text
+    assert "Differential privacy: none (epsilon is infinite)." in text
+    assert "inf." not in text
+
+
+def test_explanations_are_grouped_under_their_headings() -> None:
+    card = samples.card(explanation=[["Note", "one."], ["Other", "two."], ["Note", "three."]])
+    reader = Reader(card_page(card))
+    section = [e for e in reader.all("dt") if any(p.attributes.get("id") == "meaning" for p in e.parents)]
+    assert [e.text for e in section] == ["Note", "Other"]
+    assert [e.text for e in reader.all("li") if any(p.attributes.get("id") == "meaning" for p in e.parents)] == ["one.", "three."]
+
+
+def test_every_sentence_of_the_explanation_is_there() -> None:
+    for guarantee in (samples.PROVEN, samples.VERIFIED, samples.CLAIMED, samples.NONE):
+        text = Reader(card_page(samples.card(guarantee))).text
+        for head, sentence in guarantee.sentences():
+            assert head in text
+            assert sentence in text
+
+
+def test_criteria_have_value_and_meaning() -> None:
+    reader = Reader(card_page(samples.card(samples.VERIFIED)))
+    rows = [[c.text for c in reader.elements if c.name == "td" and c.parents[-1] is row] for row in reader.all("tr")]
+    told = {row[0]: row for row in rows if len(row) == 3}
+    assert told["k"][1] == "10"
+    assert "look alike" in told["k"][2]
+    assert told["marketer risk"][1] == "9.58 %"
+    assert told["t"][1] == "0.763"
+    assert "gives its value away" in told["l, distinct"][2]
+    assert "No criterion" in Reader(card_page(samples.card(samples.NONE))).text
+
+
+def test_the_budget_is_shared_by_rho() -> None:
+    """Two looks at sigma 20 cost 2/800, one at sigma 10 costs 1/200: a third and two thirds."""
+    reader = Reader(card_page(samples.card(samples.PROVEN)))
+    bars = [e for e in reader.all("rect") if any(p.has("stacked") for p in e.parents)]
+    assert len(bars) == 2
+    assert number(bars[0], "x") == 0
+    assert number(bars[1], "x") == pytest.approx(200)
+    assert number(bars[1], "width") == pytest.approx(400, abs=2)
+    assert "ranges of age (2 times)" in reader.text
+    assert "66.7 %" in reader.text
+    assert "shares are of rho" in reader.text
+
+
+def test_pure_looks_are_shared_by_epsilon() -> None:
+    """A Laplace look of epsilon 1/4 and a choice of epsilon 3/4."""
+    reader = Reader(card_page(samples.card(samples.PURE)))
+    bars = [e for e in reader.all("rect") if any(p.has("stacked") for p in e.parents)]
+    assert [number(bar, "x") for bar in bars] == [0, 150]
+    assert "shares are of epsilon" in reader.text
+
+
+def test_a_raw_look_has_no_share() -> None:
+    reader = Reader(card_page(samples.card(samples.NONE)))
+    assert not reader.all("svg")
+    assert "unprotected" in reader.text
+
+
+def test_an_unreadable_event_has_no_share() -> None:
+    card = samples.card()
+    card["guarantee"]["ledger"].append({"step": "x", "why": "y", "sample": 0, "rate": 1.0, "event": "Unheard", "size": 3})
+    reader = Reader(card_page(card))
+    assert not reader.all("svg")
+    assert "Unheard, size 3" in reader.text
+    assert "not told apart" in reader.text
+
+
+def test_what_the_core_chose_keeps_column_names() -> None:
+    card = samples.card(
+        columns=["hours_per_week"], result={"step": {"noise_scale": {"hours_per_week": 1.5}, "methods": ["tree"] * 14}}
+    )
+    text = Reader(card_page(card)).text
+    assert "noise scale" in text
+    assert "hours_per_week1.5" in text.replace(" ", "")
+    assert "tree × 14" in text
+
+
+def test_hashes_and_how_to_verify() -> None:
+    reader = Reader(card_page(samples.card()))
+    assert reader.one("pre").text == "hush verify FOLDER"
+    assert "ab" * 32 in reader.text
+    assert any(p.name == "details" for c in reader.all("code") if c.text == "ab" * 32 for p in c.parents)
+    assert "SHA-256" not in Reader(card_page({k: v for k, v in samples.card().items() if k != "hashes"})).text

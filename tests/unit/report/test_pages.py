@@ -1,0 +1,157 @@
+"""What holds for both pages, whatever they are made of."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from hushtable.report.audit import INTERNAL, audit_page
+from hushtable.report.card import card_page
+from tests.unit.report import samples
+from tests.unit.report.documents import Reader
+
+ROWS = {"train": 30000, "release": 29977, "control": 12000}
+TAGS = (
+    "html head meta title link style body a div nav p ol ul li main header section h1 h2 h3 strong span code pre dl dt dd "
+    "table thead tbody tr th td details summary figure figcaption article svg g rect line path circle text"
+)
+
+
+def pages() -> dict[str, str]:
+    found, card = samples.hostile()
+    cards = {name: samples.card(getattr(samples, name)) for name in ("PROVEN", "PURE", "VERIFIED", "CLAIMED", "NONE")}
+    made = {f"card {name}": card_page(value) for name, value in cards.items()}
+    return made | {
+        "card without hashes": card_page({k: v for k, v in cards["PROVEN"].items() if k != "hashes"}),
+        "card hostile": card_page(card),
+        "card empty": card_page({}),
+        "audit": audit_page(samples.audit(), cards["PROVEN"], rows=ROWS),
+        "audit hostile": audit_page(found, card, rows={samples.EVIL: 3}),
+        "audit of 40 columns": audit_page(samples.audit([f"column_{i}" for i in range(40)]), None, rows=ROWS),
+        "audit of one column": audit_page(samples.audit(["age"]), None, rows=ROWS),
+        "audit empty": audit_page([], None, rows={}),
+    }
+
+
+PAGES = pages()
+
+
+@pytest.fixture(params=PAGES)
+def page(request: pytest.FixtureRequest) -> str:
+    return PAGES[request.param]
+
+
+def test_every_tag_is_closed_in_order_and_known(page: str) -> None:
+    reader = Reader(page)
+    assert {e.name for e in reader.elements} <= set(TAGS.split())
+    assert page.startswith("<!doctype html>")
+    assert reader.one("html").attributes["lang"] == "en"
+
+
+def test_the_reader_of_these_tests_would_notice_a_fault() -> None:
+    for broken in ("<p><b></p></b>", "<div>", "</div>", '<p class="a" class="b"></p>', "<div/>"):
+        with pytest.raises(AssertionError):
+            Reader(broken)
+
+
+def test_nothing_can_run(page: str) -> None:
+    reader = Reader(page)
+    assert not re.search(r"<\s*(script|img|iframe|object|embed)", page, re.IGNORECASE)
+    assert not [a for e in reader.elements for a in e.attributes if a.startswith("on") or a == "style"]
+    (policy,) = [e.attributes["content"] or "" for e in reader.all("meta") if e.attributes.get("http-equiv")]
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert "unsafe" not in policy
+
+
+def test_the_policy_names_the_very_stylesheet_of_the_page(page: str) -> None:
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in page
+
+
+def test_nothing_is_fetched(page: str) -> None:
+    reader = Reader(page)
+    targets = [
+        v or "" for e in reader.elements for a, v in e.attributes.items() if a in ("src", "href", "xlink:href", "srcset", "action")
+    ]
+    assert targets
+    assert all(t.startswith(("#", "data:")) for t in targets)
+    assert not re.search(r"url\(|@import|https?://", page)
+
+
+def test_hostile_text_is_shown_as_text() -> None:
+    for name in ("card hostile", "audit hostile"):
+        text = Reader(PAGES[name]).text
+        assert "<script>alert('x')</script>" in text
+        assert "&amp;" in text, "an entity in the data is shown as it is written"
+        assert "\u202e" not in PAGES[name]
+        assert "\x00" not in PAGES[name]
+        PAGES[name].encode("utf-8")
+
+
+def test_every_figure_has_a_name_and_every_mark_its_numbers(page: str) -> None:
+    reader = Reader(page)
+    for svg in reader.all("svg"):
+        assert svg.attributes["role"] == "img"
+        assert len(svg.attributes["aria-label"] or "") > 10
+        assert svg.attributes["viewbox"]
+    titled = {id(parent) for title in reader.all("title") for parent in title.parents[-1:]}
+    for mark in (e for e in reader.elements if e.name in ("rect", "circle")):
+        assert id(mark) in titled or any(id(parent) in titled for parent in mark.parents), mark
+
+
+def test_contents_lead_to_every_section(page: str) -> None:
+    reader = Reader(page)
+    ids = [e.attributes["id"] for e in reader.elements if "id" in e.attributes]
+    assert len(ids) == len(set(ids))
+    links = [(e.attributes["href"] or "")[1:] for e in reader.all("a") if any(p.name == "nav" for p in e.parents)]
+    assert links == [e.attributes["id"] for e in reader.all("section")]
+    assert len(reader.all("h1")) == 1
+    assert len(reader.all("h2")) == len(links)
+
+
+def test_tables_scroll_in_their_own_frame(page: str) -> None:
+    for table in Reader(page).all("table"):
+        assert table.parents[-1].has("scroll")
+        assert table.parents[-1].attributes["tabindex"] == "0"
+
+
+def test_audits_are_marked_above_below_and_in_the_title() -> None:
+    for name in (n for n in PAGES if n.startswith("audit")):
+        reader = Reader(PAGES[name])
+        assert reader.one("div", "top").text == INTERNAL == "INTERNAL: computed from the raw rows, do not publish"
+        assert reader.one("div", "bottom").text == INTERNAL
+        assert reader.all("title")[0].text.startswith("INTERNAL")
+        assert re.search(r"@media print.*?\.running\.top \{ display: table-header-group", PAGES[name], re.DOTALL)
+
+
+def test_cards_hold_no_word_of_the_audit() -> None:
+    told = [f["name"] for f in samples.audit()] + ["INTERNAL", "fresh rows", "baseline"]
+    for name in (n for n in PAGES if n.startswith("card") and "hostile" not in n):
+        text = Reader(PAGES[name]).text
+        assert not [word for word in told if word in text]
+
+
+def test_pages_stay_small() -> None:
+    assert max(len(page.encode()) for page in PAGES.values()) < 300_000
+    assert len(PAGES["audit"].encode()) < 80_000
+
+
+def test_pages_are_pure_functions_of_their_input() -> None:
+    found, card = samples.audit(), samples.card()
+    before = json.dumps([found, card])
+    assert audit_page(found, card, rows=ROWS) == audit_page(found, card, rows=ROWS)
+    assert card_page(card) == card_page(card)
+    assert json.dumps([found, card]) == before
+
+
+def test_pages_do_not_name_the_machine_that_made_them() -> None:
+    for page in PAGES.values():
+        assert str(Path.cwd()) not in page
+        assert str(Path.home()) + "/" not in page
