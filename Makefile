@@ -12,12 +12,14 @@ test: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/python -m pytest
 
 lint: .venv/test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: .venv/test
 	$(BIN)/python benchmarks/run.py

@@ -1,0 +1,35 @@
+"""Rows to measure on: Adult where it is at hand, else the bundled town."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hushtable.bench import datasets
+from hushtable.errors import InputError
+from hushtable.table.table import Table
+
+
+def census(rows: int | None = None) -> tuple[str, Table]:
+    """A name and a table of people."""
+    try:
+        name, found = "Adult", datasets.load("adult")
+    except InputError:
+        name, found = "people", datasets.load("people")
+    found = found.select(found.schema.released)
+    if rows is not None:
+        found = found.take(np.random.default_rng(20261115).permutation(found.rows)[:rows])
+    return name, found
+
+
+def clocked(work: Callable[[], Any], repeats: int = 1) -> tuple[Any, float, float]:
+    """What the work gives, its CPU seconds and its wall seconds (the best of the repeats)."""
+    best = (float("inf"), float("inf"))
+    for _ in range(repeats):
+        cpu, wall = time.process_time(), time.perf_counter()
+        found = work()
+        best = min(best, (time.process_time() - cpu, time.perf_counter() - wall))
+    return found, *best

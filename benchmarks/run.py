@@ -1,0 +1,22 @@
+"""All benchmarks, or those named: ``python benchmarks/run.py anonymize evidence``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+ROOMS = ("table", "privacy", "evidence", "anonymize", "synthesize")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for room in sys.argv[1:] or ROOMS:
+            importlib.import_module(f"benchmarks.bench_{room}").main(Path(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,390 @@
+"""The command line. Every command is a call of one library function; this file only asks and shows.
+
+Exit codes: 0 fine, 2 bad input, 3 a guarantee or a gate refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as Grid
+
+from hushtable import __version__
+from hushtable.errors import HushError, InputError
+
+if TYPE_CHECKING:
+    from hushtable.evidence.finding import Finding
+
+app = typer.Typer(
+    help="Protect a sensitive table, prove what was promised, and attack the result.",
+    no_args_is_help=True,
+    add_completion=False,
+    # A traceback with local variables would print rows.
+    pretty_exceptions_enable=False,
+)
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.", show_default=False)]
+Seed = Annotated[int | None, typer.Option(help="Fixes everything but the noise of differential privacy.")]
+
+
+def main() -> None:
+    """Run the command line and end with its exit code."""
+    try:
+        app()
+    except HushError as error:
+        _refuse(error)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        err.print("stopped; nothing was written")
+        sys.exit(130)
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="A new folder for everything the demo makes.")] = Path("demo"),
+    rows: Annotated[int, typer.Option(help="People in the fictional town.")] = 5000,
+    seed: Annotated[int, typer.Option(help="Seed of the town and of the runs.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Release the bundled table in three ways, attack each, and say what was promised."""
+    from hushtable.bench.demo import run_demo
+
+    with _progress(quiet=as_json) as tell:
+        told = run_demo(folder, rows=rows, seed=seed, progress=tell)
+    if as_json:
+        _print_json(told)
+        return
+    grid = Grid(
+        "release", "promised", "published verbatim", "closest record", "AUC for readmitted", title="Three ways to share one table"
+    )
+    for line in told["releases"]:
+        grid.add_row(*(escape(str(line[key])) for key in ("recipe", "promised", "verbatim", "closest", "auc")))
+    out.print(grid)
+    out.print(f"Everything is in [bold]{escape(str(folder))}[/bold]. Begin with these pages:")
+    for line in told["releases"]:
+        out.print(f"  {escape(line['card'])}   (public)\n  {escape(line['audit'])}   (private)")
+
+
+@app.command()
+def schema(
+    data: Data,
+    target: Annotated[Path | None, typer.Option("-o", "--out", help="Where to write the draft; printed when absent.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Draft a schema for a table: kinds, missing codes, identifiers, likely quasi-identifiers."""
+    from hushtable.table.io import draft
+
+    if target is not None and target.exists():
+        raise InputError("the file exists already; name a new one, nothing was written", where=str(target))
+    drafted = draft(data)
+    if target is not None:
+        partial = target.with_name(f".{os.getpid()}.{target.name}")
+        partial.write_text(drafted.dump(), encoding="utf-8")
+        partial.replace(target)
+    if as_json:
+        columns = [{"name": c.name, "kind": str(c.kind), "role": str(c.role)} for c in drafted]
+        _print_json(
+            {
+                "columns": columns,
+                "missing": list(drafted.missing),
+                "notes": list(drafted.notes),
+                "file": str(target) if target else None,
+            }
+        )
+    elif target is None:
+        print(drafted.dump(), end="")  # noqa: T201 - the schema itself, unwrapped, for a pipe
+    else:
+        grid = Grid("column", "kind", "role")
+        for column in drafted:
+            grid.add_row(escape(column.name), str(column.kind), str(column.role))
+        out.print(grid)
+        for note in drafted.notes[3:]:
+            out.print(f"- {escape(note)}")
+        out.print(f"Draft written to [bold]{escape(str(target))}[/bold]. Check kinds and roles before you release anything.")
+
+
+@app.command()
+def methods(
+    name: Annotated[str | None, typer.Argument(help="A recipe or a step.", show_default=False)] = None, as_json: Json = False
+) -> None:
+    """List the recipes and steps, or everything about one of them."""
+    from hushtable.bench import listing
+
+    if name is not None:
+        told = listing.describe(name)
+        if as_json:
+            _print_json(told)
+        else:
+            _show_method(told)
+        return
+    everything = listing.everything()
+    if as_json:
+        _print_json(everything)
+        return
+    for title, rows, keys in (
+        ("Recipes", everything["recipes"], ("name", "title", "guarantee")),
+        ("Steps", everything["steps"], ("name", "summary")),
+        ("Audits and metrics", everything["audits"], ("name", "summary")),
+    ):
+        grid = Grid(*keys, title=title, title_justify="left")
+        for row in rows:
+            grid.add_row(*(escape(row[key]) for key in keys))
+        out.print(grid)
+
+
+@app.command()
+def release(
+    data: Data,
+    schema_file: Annotated[
+        Path, typer.Option("--schema", help="The schema of the table; 'hush schema' drafts one.", show_default=False)
+    ],
+    recipe: Annotated[str, typer.Option(help="A recipe by name ('hush methods') or a recipe file.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--out", help="A new folder for the release.", show_default=False)],
+    settings: Annotated[list[str] | None, typer.Option("--set", help="A knob: k=10, or step.knob=value. May be repeated.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Privacy budget of the whole release.")] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Its delta; at most min(1e-6, 1/(10 n)) when absent, 0 for pure privacy.")
+    ] = None,
+    rows: Annotated[int | None, typer.Option(help="Rows to synthesize.")] = None,
+    person: Annotated[str | None, typer.Option(help="The key column that tells persons apart, if they hold several rows.")] = None,
+    rows_per_person: Annotated[int, typer.Option(help="The most rows one person may hold.")] = 1,
+    relation: Annotated[
+        str, typer.Option(help="Neighbours: add_remove (n is private) or replace_one (n is public).")
+    ] = "add_remove",
+    hold_out: Annotated[float | None, typer.Option(help="Set this share aside as control rows, in OUT.private.")] = None,
+    form: Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")] = "csv",
+    unproven: Annotated[bool, typer.Option("--unproven", help="Release even if the epsilon asked for cannot be given.")] = False,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Make a release: data, card.json, card.html, recipe.yaml and schema.yaml in a new folder."""
+    from hushtable import api
+    from hushtable.pipeline.recipe import load
+    from hushtable.pipeline.release import refuse_existing
+    from hushtable.privacy.unit import Relation, Unit
+    from hushtable.table.io import read
+
+    private = folder.with_name(f"{folder.name}.private")
+    refuse_existing(folder)
+    if hold_out is not None:
+        refuse_existing(private)
+    if form not in ("csv", "csv.gz", "parquet"):
+        raise InputError(f"expected csv, csv.gz or parquet, got {form!r}", where="--format")
+    if relation not in list(Relation):
+        raise InputError(f"expected add_remove or replace_one, got {relation!r}", where="--relation")
+    unit = Unit(relation=Relation(relation), rows=rows_per_person, by=person)
+    chosen = load(recipe).set(_settings(settings or []))
+    table = read(data, schema_file)
+    train, control = (table, None) if hold_out is None else api.hold_out(table, hold_out, seed)
+    with _progress(quiet=as_json) as tell:
+        made = api.release(
+            train, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed, unproven=unproven, progress=tell
+        )  # fmt: skip
+    api.save(made, folder, form)
+    if control is not None:
+        api.save_private({"train": train, "control": control}, private)
+    if as_json:
+        _print_json(made.card() | {"folder": str(folder), "private": str(private) if control is not None else None})
+        return
+    if table.ignored:
+        out.print(f"Left out, because the schema does not name them: {escape(', '.join(table.ignored))}")
+    if made.dropped:
+        out.print(f"Left out, because they identify people or are free text: {escape(', '.join(made.dropped))}")
+    _show_guarantee(made.guarantee.sentences(), str(made.guarantee.assurance))
+    out.print(
+        f"{made.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]: data.{form}, card.html, card.json, recipe.yaml, "
+        "schema.yaml"
+    )
+    if control is not None:
+        out.print(
+            f"Training and control rows are in [bold]{escape(str(private))}[/bold] (private). Attack the release with:\n"
+            f"  hush audit --train {private}/train.csv --control {private}/control.csv --release {folder} "
+            f"--schema {schema_file} --out {folder}.audit"
+        )
+
+
+@app.command()
+def audit(
+    train: Annotated[Path, typer.Option(help="The rows the release was made from.", show_default=False)],
+    released: Annotated[Path, typer.Option("--release", help="A release folder, or a data file.", show_default=False)],
+    control: Annotated[
+        Path, typer.Option(help="Rows of the same kind that the release never saw ('hush release --hold-out').", show_default=False)
+    ],
+    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the training rows.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--out", help="A new folder for the audit. It is private.", show_default=False)],
+    only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Attack a release and measure what it is good for: audit.json and audit.html in a new folder."""
+    from hushtable import api
+    from hushtable.pipeline.release import refuse_existing
+    from hushtable.table.io import read
+    from hushtable.table.schema import Schema
+
+    refuse_existing(folder)
+    if train.exists() and control.exists() and train.samefile(control):
+        raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")
+    declared = Schema.load(schema_file)
+    tables = read(train, declared), read(control, declared)
+    seen, card = api.read_release(released, tables[0].schema)
+    with _progress(quiet=as_json) as tell:
+        report = api.audit(tables[0], seen, tables[1], only=only or (), card=card, seed=seed, progress=tell)
+    report.save(folder)
+    if as_json:
+        _print_json({"folder": str(folder), "findings": [f.to_json() | {"detail": {}} for f in report.findings]})
+        return
+    for finding in report.findings:
+        if not finding.scope or finding.value is None or finding.name.startswith("train on release"):
+            _show_finding(finding)
+    out.print(f"The report is [bold]{escape(str(folder))}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+@app.command()
+def verify(folder: Annotated[Path, typer.Argument(help="A release folder.", show_default=False)], as_json: Json = False) -> None:
+    """Check a release against its card: files, rows, recipe, k, l and t re-measured, the budget added up again."""
+    from hushtable.pipeline.release import verify as verify_release
+
+    faults = verify_release(folder)
+    if as_json:
+        _print_json({"folder": str(folder), "holds": not faults, "faults": [_fault(f) for f in faults]})
+    elif faults:
+        for fault in faults:
+            err.print(f"[red]x[/red] {escape(str(fault))}")
+    else:
+        out.print(f"[green]ok[/green] {escape(str(folder))} is what its card says: files, rows, recipe, criteria and budget.")
+    if faults:
+        raise typer.Exit(3)
+
+
+@app.command()
+def check(target: Annotated[str, typer.Argument(help="module:Class", show_default=False)], as_json: Json = False) -> None:
+    """Run the contract battery on a step or an audit of your own."""
+    from hushtable.check import check as run_battery
+    from hushtable.pipeline.registry import load
+
+    # A module in the current folder should be found, as with python -m.
+    sys.path.insert(0, os.getcwd())
+    verdicts = run_battery(load(target))
+    failed = [v for v in verdicts if not v.passed]
+    if as_json:
+        _print_json({"class": target, "passed": not failed, "checks": [{"asks": v.asks, "wrong": v.wrong} for v in verdicts]})
+    else:
+        for verdict in verdicts:
+            mark = "[green]ok[/green]" if verdict.passed else "[red]x [/red]"
+            out.print(f"{mark} {escape(verdict.asks)}" + (f": [bold]{escape(verdict.wrong)}[/bold]" if verdict.wrong else ""))
+        out.print(f"{len(verdicts) - len(failed)} of {len(verdicts)} checks passed")
+    if failed:
+        raise typer.Exit(3)
+
+
+@app.callback(invoke_without_command=True)
+def version(show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """Protect a sensitive table, prove what was promised, and attack the result."""
+    if show:
+        out.print(__version__)
+        raise typer.Exit
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Any]:
+    """A progress bar on standard error; a function that is told the name of the work and its share done."""
+    if quiet or not err.is_terminal:
+        yield lambda name, share: None
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=err, transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def tell(name: str, share: float) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(escape(name), total=1.0)
+            bars.update(tasks[name], completed=share)
+
+        yield tell
+
+
+def _settings(items: list[str]) -> dict[str, str]:
+    wrong = [item for item in items if "=" not in item]
+    if wrong:
+        raise InputError(f"expected knob=value, got {', '.join(wrong)}", where="--set")
+    return dict(item.split("=", 1) for item in items)
+
+
+def _show_guarantee(sentences: list[tuple[str, str]], assurance: str) -> None:
+    colour = {"proven": "green", "verified": "green", "claimed": "yellow"}.get(assurance, "red")
+    out.print(f"Guarantee: [bold {colour}]{assurance}[/bold {colour}]")
+    for head, text in sentences:
+        out.print(f"  [bold]{escape(head)}[/bold]: {escape(text)}")
+
+
+def _show_method(told: dict[str, Any]) -> None:
+    out.print(f"[bold]{escape(told['name'])}[/bold]  {escape(told.get('title', ''))}")
+    for key in ("guarantee", "summary", "cite", "reports"):
+        if told.get(key):
+            out.print(f"{key}: {escape(told[key])}")
+    for step in told["steps"]:
+        grid = Grid("knob", "value", "what it does", title=f"step {step['name']}", title_justify="left")
+        for knob in step["knobs"]:
+            grid.add_row(escape(knob["name"]), escape(str(knob["value"])), escape(knob["doc"]))
+        out.print(grid)
+
+
+def _show_finding(finding: Finding) -> None:
+    head = f"[bold]{escape(finding.name)}[/bold]"
+    if finding.value is not None:
+        head += f"  {finding.value:.4f}"
+        if finding.low is not None and finding.high is not None:
+            head += escape(f" [{finding.low:.4f}, {finding.high:.4f}]")
+        if finding.baseline is not None:
+            head += f"  (baseline {finding.baseline:.4f}; {finding.better} is better)"
+    out.print(f"{head}\n    {escape(finding.note)}")
+
+
+def _fault(fault: Any) -> dict[str, Any]:
+    return {
+        "where": fault.where,
+        "reason": fault.reason,
+        "count": fault.count,
+        "rows": list(fault.rows),
+        "values": list(fault.values),
+    }
+
+
+def _refuse(error: HushError) -> None:
+    faults = list(error.faults) if isinstance(error, InputError) else []
+    if "--json" in sys.argv:
+        _print_json(
+            {
+                "error": type(error).__name__,
+                "message": str(error),
+                "exit_code": error.exit_code,
+                "faults": [_fault(f) for f in faults],
+            }
+        )
+        return
+    word = "refused" if error.exit_code == 3 else "cannot use this input"
+    err.print(f"[bold red]{word}[/bold red]")
+    for line in str(error).splitlines():
+        err.print(f"  {escape(line)}")
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False))  # noqa: T201 - rich would wrap long lines
+
+
+if __name__ == "__main__":
+    main()

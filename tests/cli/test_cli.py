@@ -1,0 +1,320 @@
+"""The command line as a data steward uses it: the whole way, exit codes, and clear words for bad input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hushtable.bench.people import people
+from hushtable.cli import main
+from hushtable.table import io
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory) -> Path:
+    """A folder with people.csv and its schema."""
+    folder = tmp_path_factory.mktemp("town")
+    table = people(600, seed=3)
+    io.write(table, folder / "people.csv")
+    (folder / "schema.yaml").write_text(table.schema.dump(), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def hush(monkeypatch, capsys):
+    """Run a command; its exit code, standard output and standard error."""
+
+    def run(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["hush", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            sys.exit(main())
+        told = capsys.readouterr()
+        return int(ended.value.code or 0), told.out, told.err
+
+    return run
+
+
+def release(town: Path, out: Path, *more: object) -> list[object]:
+    return ["release", town / "people.csv", "--schema", town / "schema.yaml", "--recipe", "mdav", "--out", out, *more]
+
+
+def test_the_whole_way(hush, town, tmp_path):
+    out = tmp_path / "out"
+    code, told, _ = hush(*release(town, out, "--set", "k=5", "--seed", 1, "--hold-out", 0.25))
+    assert code == 0
+    assert "verified" in told
+    assert "k = 5" in told
+    assert {p.name for p in out.iterdir()} >= {"data.csv", "card.json", "card.html", "recipe.yaml", "schema.yaml"}
+    private = tmp_path / "out.private"
+    assert (private.stat().st_mode & 0o077) == 0
+    code, told, _ = hush(
+        "audit", "--train", private / "train.csv", "--control", private / "control.csv", "--release", out,
+        "--schema", town / "schema.yaml", "--out", tmp_path / "audit",
+    )  # fmt: skip
+    assert code == 0
+    assert "do not publish" in told
+    findings = json.loads((tmp_path / "audit" / "audit.json").read_text())
+    keys = {"name", "value", "low", "high", "baseline", "better", "n", "note", "seconds"}
+    assert all(keys <= set(finding) for finding in findings)
+    assert (tmp_path / "audit" / "audit.html").is_file()
+    assert hush("verify", out)[0] == 0
+    (out / "data.csv").write_text((out / "data.csv").read_text() + "\n")
+    code, _, told = hush("verify", out)
+    assert code == 3
+    assert "data.csv" in told
+
+
+@pytest.mark.parametrize(
+    "recipe", ["sequential", "independent", "mdav-sequential", "sample", "mdav-sample", "mdav-stratified", "sample-independent"]
+)
+def test_every_recipe_runs_from_the_command_line(hush, town, tmp_path, recipe):
+    budget = ["--epsilon", 1] if "independent" in recipe else []
+    words = [recipe if word == "mdav" else word for word in release(town, tmp_path / "out", "--json", *budget)]
+    code, told, _ = hush(*words)
+    assert code == 0, told
+    card = json.loads(told)
+    assert card["recipe"] == recipe
+    expected = {"sequential": "none", "sample": "none", "independent": "proven", "sample-independent": "proven"}
+    assert card["guarantee"]["assurance"] == expected.get(recipe, "verified")
+
+
+def test_a_schema_is_drafted_and_not_overwritten(hush, town, tmp_path):
+    target = tmp_path / "draft.yaml"
+    code, told, _ = hush("schema", town / "people.csv", "-o", target)
+    assert code == 0
+    assert "unique on the likely quasi-identifiers" in told
+    before = target.read_text()
+    code, _, told = hush("schema", town / "people.csv", "-o", target)
+    assert code == 2
+    assert "exists already" in told
+    assert target.read_text() == before
+    code, told, _ = hush("schema", town / "people.csv")
+    assert told == before
+    code, told, _ = hush("schema", town / "people.csv", "--json")
+    assert {c["name"] for c in json.loads(told)["columns"]} >= {"sex", "income"}
+
+
+def test_methods_are_listed_and_explained(hush):
+    code, told, _ = hush("methods")
+    assert code == 0
+    assert "mdav" in told
+    code, told, _ = hush("methods", "mdav")
+    assert "least number of records" in " ".join(told.split())
+    everything = json.loads(hush("methods", "--json")[1])
+    for kind in ("recipes", "steps", "audits"):
+        for method in everything[kind]:
+            assert hush("methods", method["name"], "--json")[0] == 0
+    assert hush("methods", "mdva")[0] == 2
+
+
+def test_check_tells_what_was_forgotten(hush, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("from hushtable.pipeline.step import Core\nclass Mine(Core):\n    pass\n")
+    code, told, _ = hush("check", "mine:Mine")
+    assert code == 3
+    assert "dataclass(frozen=True" in told
+    assert hush("check", "hushtable.anonymize.sample:Sample")[0] == 0
+    assert hush("check", "mine:Yours")[0] == 2
+
+
+def test_a_promise_that_cannot_be_kept_is_refused_with_code_3(hush, town, tmp_path):
+    (tmp_path / "mine.yaml").write_text("recipe: mine\nsteps:\n- bins: {edges: quantile}\n- margins: {}\n")
+    words = [
+        "release",
+        town / "people.csv",
+        "--schema",
+        town / "schema.yaml",
+        "--recipe",
+        tmp_path / "mine.yaml",
+        "--out",
+        tmp_path / "out",
+    ]
+    code, _, told = hush(*words, "--epsilon", 1)
+    assert code == 3
+    assert "infinite" in told
+    assert "bins" in told
+    assert not (tmp_path / "out").exists()
+    code, told, _ = hush(*words, "--epsilon", 1, "--unproven")
+    assert code == 0
+    assert "epsilon is infinite" in told
+
+
+def test_an_observed_domain_is_refused_with_code_3(hush, town, tmp_path):
+    hush("schema", town / "people.csv", "-o", tmp_path / "draft.yaml")
+    changes = {"mdav": "independent", town / "schema.yaml": tmp_path / "draft.yaml"}
+    code, _, told = hush(*(changes.get(word, word) for word in release(town, tmp_path / "out", "--epsilon", 1)))
+    assert code == 3
+    assert "observed: true" in told
+    assert not (tmp_path / "out").exists()
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+SCHEMA = "columns:\n  age: {kind: integer, role: quasi, domain: [0, 99]}\n  town: {kind: category, role: quasi, domain: [a, b]}\n"
+DATA = "age,town\n" + "".join(f"{20 + i},{'ab'[i % 2]}\n" for i in range(12))
+
+BAD = {
+    "empty file": ({"data": ""}, "the file is empty"),
+    "header only": ({"data": "age,town\n"}, "no rows"),
+    "one row": ({"data": "age,town\n20,a\n"}, "only one row"),
+    "duplicate column names": ({"data": "age,age\n" + "1,2\n" * 5}, "'age' stands in the header more than once"),
+    "absent columns": ({"data": "age,city\n" + "1,a\n" * 5}, "column town: named by the schema"),
+    "outside the domain": ({"data": DATA + "120,c\n130,a\n"}, "outside the declared domain"),
+    "not numbers": ({"data": DATA + "old,a\n"}, "not whole numbers"),
+    "not UTF-8": ({"data": DATA.encode() + b"33,\xe9\n"}, "not UTF-8"),
+    "ragged": ({"data": DATA + "33,a,b\n"}, "expected 2 values, as in the header, found 3"),
+    "no such file": ({"data": None}, "does not exist"),
+    "no such schema": ({"schema": None}, "does not exist"),
+    "schema is not YAML": ({"schema": "columns: ["}, "not valid YAML"),
+    "hierarchy is no tree": (
+        {"schema": SCHEMA.replace("[a, b]}", "[a, b], hierarchy: town.csv}"), "hierarchy": "a,x,*\na,y,*\n"},
+        "'a' stands on line 1 and again on line 2",
+    ),
+    "k larger than n": ({"more": ["--set", "k=100"]}, "larger than the number of rows"),
+    "epsilon zero": ({"more": ["--epsilon", "0"]}, "must be a positive number"),
+    "epsilon negative": ({"more": ["--epsilon", "-1"]}, "must be a positive number"),
+    "unknown recipe": ({"recipe": "mdva"}, "there is no recipe 'mdva'"),
+    "unknown knob": ({"more": ["--set", "kk=3"]}, "no step has this knob"),
+    "setting without value": ({"more": ["--set", "k"]}, "expected knob=value"),
+    "unknown format": ({"more": ["--format", "xlsx"]}, "expected csv"),
+    "hold-out of everything": ({"more": ["--hold-out", "1"]}, "between 0 and 1"),
+    "unknown relation": ({"more": ["--relation", "nearby"]}, "add_remove or replace_one"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_named_and_nothing_is_written(hush, tmp_path, name):
+    changes, expected = BAD[name]
+    data, schema = tmp_path / "data.csv", tmp_path / "schema.yaml"
+    for path, text in ((data, changes.get("data", DATA)), (schema, changes.get("schema", SCHEMA))):
+        if text is not None:
+            write(path, text)
+    if "hierarchy" in changes:
+        write(tmp_path / "town.csv", changes["hierarchy"])
+    before = sorted(p.name for p in tmp_path.iterdir())
+    out = tmp_path / "out"
+    words = ["release", data, "--schema", schema, "--recipe", changes.get("recipe", "mdav"), "--out", out, *changes.get("more", [])]
+    code, _, told = hush(*words)
+    assert code == 2, told
+    assert expected in told
+    assert "Traceback" not in told
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+    code, told, _ = hush(*words, "--json")
+    assert json.loads(told)["exit_code"] == 2
+
+
+def test_every_fault_is_told_at_once(hush, tmp_path):
+    write(tmp_path / "data.csv", DATA + "120,c\n")
+    write(tmp_path / "schema.yaml", SCHEMA)
+    _, _, told = hush(
+        "release", tmp_path / "data.csv", "--schema", tmp_path / "schema.yaml", "--recipe", "mdav", "--out", tmp_path / "out"
+    )
+    assert "column age" in told
+    assert "column town" in told
+    assert "'120'" in told
+    assert "row 13" in told
+
+
+def test_an_output_folder_that_exists_is_left_alone(hush, town, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    code, _, told = hush(*release(town, out))
+    assert code == 2
+    assert "exists already" in told
+    assert [p.name for p in out.iterdir()] == ["mine.txt"]
+
+
+def audit_words(town: Path, tmp_path: Path, **more: object) -> list[object]:
+    given = {
+        "train": town / "people.csv",
+        "control": town / "people.csv",
+        "release": town / "people.csv",
+        "out": tmp_path / "audit",
+    } | more
+    return ["audit", "--schema", town / "schema.yaml", *(w for key, value in given.items() for w in (f"--{key}", value))]
+
+
+def test_the_same_file_as_train_and_control_is_refused(hush, town, tmp_path):
+    code, _, told = hush(*audit_words(town, tmp_path))
+    assert code == 2
+    assert "same file as --train" in told
+    shutil.copy(town / "people.csv", tmp_path / "copy.csv")
+    code, _, told = hush(*audit_words(town, tmp_path, control=tmp_path / "copy.csv"))
+    assert code == 2
+    assert "same rows as the training table" in told
+    assert not (tmp_path / "audit").exists()
+
+
+def test_a_foreign_anonymized_file_is_audited(hush, town, tmp_path):
+    """Intervals, sets and stars in somebody else's release are read as cells."""
+    table = io.read(town / "people.csv", town / "schema.yaml")
+    order = np.random.default_rng(0).permutation(table.rows)
+    io.write(table.take(order[:300]), tmp_path / "train.csv")
+    io.write(table.take(order[300:]), tmp_path / "control.csv")
+    lines = ["household_size,sex,income,education"]
+    size = table["household_size"][order[:300]]
+    for i, row in enumerate(order[:300]):
+        band = "*" if i % 50 == 0 else '"[1, 2]"' if size[i] <= 2 else "3+"
+        lines.append(f'{band},{table.strings("sex")[row] or ""},"[0, 50000]",*')
+    write(tmp_path / "theirs.csv", "\n".join(lines) + "\n")
+    code, told, err = hush(
+        *audit_words(
+            town, tmp_path, train=tmp_path / "train.csv", control=tmp_path / "control.csv", release=tmp_path / "theirs.csv"
+        )
+    )
+    assert code == 0, err
+    findings = json.loads((tmp_path / "audit" / "audit.json").read_text())
+    assert any(f["name"] == "closest record score" and "cover" in f["note"] for f in findings)
+    assert "published verbatim" in told
+
+
+def test_an_unknown_audit_is_named(hush, town, tmp_path):
+    shutil.copy(town / "people.csv", tmp_path / "copy.csv")
+    code, _, told = hush(*audit_words(town, tmp_path, control=tmp_path / "copy.csv", only="mirror"))
+    assert code == 2
+    assert "closest-record" in told
+
+
+def test_the_demo_runs_and_says_what_was_promised(hush, tmp_path):
+    code, told, _ = hush("demo", "--out", tmp_path / "demo", "--rows", 400, "--json")
+    assert code == 0
+    releases = {line["recipe"]: line for line in json.loads(told)["releases"]}
+    assert releases["independent"]["promised"].startswith("proven")
+    assert releases["mdav"]["promised"].startswith("verified")
+    assert releases["sequential"]["promised"] == "nothing"
+    for line in releases.values():
+        assert Path(line["card"]).is_file()
+        assert Path(line["audit"]).is_file()
+    assert hush("demo", "--out", tmp_path / "demo")[0] == 2
+
+
+def test_version_and_help(hush):
+    assert hush("--version")[0] == 0
+    code, told, _ = hush("release", "--help")
+    assert code == 0
+    assert "--epsilon" in told
+    assert hush("release")[0] == 2
+
+
+def test_a_crash_never_prints_local_variables(monkeypatch, town, tmp_path, capsys):
+    """A traceback with locals would show rows."""
+
+    def explode(*args: object, **more: object) -> None:
+        secret = "SECRET-ROW"
+        raise RuntimeError(f"boom {len(secret)}")
+
+    monkeypatch.setattr("hushtable.api.release", explode)
+    monkeypatch.setattr(sys, "argv", ["hush", *map(str, release(town, tmp_path / "out"))])
+    with pytest.raises(RuntimeError, match="boom"):
+        main()
+    told = capsys.readouterr()
+    assert "SECRET-ROW" not in told.out + told.err

@@ -1,0 +1,51 @@
+"""The package as a whole: light to import, true to its own lists."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import hushtable
+from hushtable.errors import MissingExtra
+from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline import registry
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_importing_is_fast_and_imports_nothing_heavy():
+    code = "import sys, hushtable; print(sorted(m for m in ('numpy', 'pandas', 'sklearn', 'numba', 'duckdb') if m in sys.modules))"
+    start = time.perf_counter()
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert time.perf_counter() - start < 1.0
+    assert told.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", [n for n in hushtable.__all__ if n != "__version__"])
+def test_every_public_name_can_be_loaded(name):
+    assert callable(getattr(hushtable, name))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'protect'"):
+        hushtable.protect
+
+
+@pytest.mark.parametrize("target", [*registry.steps().values(), *registry.audits().values()])
+def test_every_registered_name_leads_to_a_class(target):
+    assert isinstance(registry.load(target), type)
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_the_readme_names_every_recipe_with_its_guarantee(name):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    row = next((line for line in readme.splitlines() if line.startswith(f"| `{name}`")), "")
+    assert recipes.load(name).guarantee in row, f"the table of methods in README.md lacks a true row for {name}"
+
+
+def test_a_missing_extra_names_the_one_command():
+    assert "pip install 'hushtable[dp]'" in str(MissingExtra("dp-accounting", "dp", "tight accounting"))
