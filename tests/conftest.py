@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from hushtable.check import example
 from hushtable.table.table import Table
+
+# The same examples in every run: a failure is a failure of the code, never of the day.
+settings.register_profile("steady", derandomize=True, deadline=None, database=None)
+settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -120,7 +122,8 @@ def test_ties_go_to_the_smaller_index():
 
 def test_numbers_beyond_the_declared_range_count_as_one_at_most():
     column = Column(name="x", kind=Kind.REAL, domain=Bounds(0.0, 1.0))
-    near, far = (Table(Schema((column,)), {"x": np.array([v])}) for v in (0.0, 50.0))
+    wide = replace(column, domain=Bounds(0.0, 50.0))
+    near, far = (Table(Schema((c,)), {"x": np.array([v])}) for c, v in ((column, 0.0), (wide, 50.0)))
     assert nearest(near, far).distance[0, 0] == 1.0
 
 

@@ -116,7 +116,7 @@ def table_of(frame: pd.DataFrame) -> Table:
     return from_mapping(SCHEMA, {name: list(frame[name]) for name in frame})
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(frames, st.lists(st.sampled_from(["c", "o", "i"]), min_size=1, max_size=3, unique=True))
 def test_counts_are_the_crosstab_with_a_cell_for_missing(frame, names):
     axes = {"c": ["a", "b", "c", "missing"], "o": ["lo", "mid", "hi"], "i": [-2, -1, 0, 1, 2, 3, "missing"]}
@@ -130,7 +130,7 @@ def test_counts_are_the_crosstab_with_a_cell_for_missing(frame, names):
     np.testing.assert_array_equal(table.counts(names), expected)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(frames, st.lists(st.sampled_from(SCHEMA.names), min_size=1, max_size=5, unique=True))
 def test_groups_are_the_partition_of_groupby(frame, names):
     expected = frame.groupby(names, dropna=False, sort=False).ngroup().to_numpy()
@@ -141,7 +141,7 @@ def test_groups_are_the_partition_of_groupby(frame, names):
     assert set(groups.tolist()) == set(range(count))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(frames, st.lists(st.floats(0, 1), min_size=1, max_size=5), st.sampled_from(["i", "r"]))
 def test_quantiles_are_those_of_the_present_values(frame, shares, name):
     present = frame[name].dropna().astype(float)
@@ -152,7 +152,7 @@ def test_quantiles_are_those_of_the_present_values(frame, shares, name):
         np.testing.assert_array_equal(found, present.quantile(shares, interpolation="lower").to_numpy())
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(frames)
 def test_a_frame_of_the_table_is_the_frame_it_came_from(frame):
     back = table_of(frame).frame()

@@ -10,7 +10,6 @@ from scipy.stats import chi2
 
 from hushtable.privacy.noise import Entropy
 from tests.statistical.fit import ACCEPT, REJECT
-from tests.unit.privacy.exact import steady
 
 BOUNDS = [2, 3, 7, 1000, 2**20 + 1, 3 << 60, 2**62 - 1, 2**62, 2**62 + 1, 2**63 + 12345, 2**64, 3 << 70]
 
@@ -46,7 +45,6 @@ def test_a_modulo_without_rejection_is_seen(bound):
     assert uniformity(ours(bound, 20_000), bound) > ACCEPT
 
 
-@steady
 @given(st.one_of(st.integers(1, 2**62), st.integers(2**61, 2**62)))
 def test_the_accepted_words_are_a_whole_number_of_rounds(bound):
     """The last word taken and the first one thrown away are those that leave every remainder equally often."""

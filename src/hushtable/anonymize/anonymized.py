@@ -39,7 +39,7 @@ class Anonymized:
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema, result and columns."""
-        return {"schema": self.schema.dump(), "result": self.chosen}, dict(self.table.arrays)
+        return {"schema": self.schema.portable().dump(), "result": self.chosen}, dict(self.table.arrays)
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:

@@ -112,7 +112,7 @@ class Independent:
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema, total and shares."""
-        return {"schema": self.schema.dump(), "total": self.total, "scales": self.scales}, dict(self.shares)
+        return {"schema": self.schema.portable().dump(), "total": self.total, "scales": self.scales}, dict(self.shares)
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:

@@ -145,7 +145,7 @@ class Chain:
             arrays |= {f"{name}/{key}": array for key, array in learner.parts().items()}
             arrays |= {f"{name}/low": grid.low, f"{name}/high": grid.high}
         values = {
-            "schema": self.schema.dump(),
+            "schema": self.schema.portable().dump(),
             "order": self.order,
             "methods": self.methods,
             "rows": self.rows,

@@ -206,6 +206,21 @@ class Column:
             return np.isnan(array.astype(np.float64, copy=False))
         return np.asarray(array == (MISSING_INTEGER if self.numeric else MISSING_CODE), dtype=np.bool_)
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of its array."""
+        if not self.numeric:
+            return np.dtype(np.int32)
+        return np.dtype(np.float64 if self.kind is Kind.REAL else np.int64)
+
+    def outside(self, array: Array, words: int | None = None) -> NDArray[np.bool_]:
+        """Which entries are neither missing nor in the domain; ``words`` is the number of texts of a text or key column."""
+        if isinstance(self.domain, Bounds):
+            strange = (array < self.domain.low) | (array > self.domain.high)
+        else:
+            strange = (array < 0) | (array >= (len(self.levels) if words is None else words))
+        return np.asarray(strange & ~self.is_missing(array), dtype=np.bool_)
+
     def floats(self, array: Array) -> NDArray[np.float64]:
         """The numbers as floats, NaN where missing."""
         values = array.astype(np.float64)

@@ -38,6 +38,8 @@ _QUASI = re.compile(
     r"birth\w*|dob|yob|born|marital\w*|marriage|edu\w*|occupation|profession|job|nationality|native\w*|"
     r"household\w*|family|relationship|workclass|socprof|employ\w*|citizen\w*|admission|discharge)($|_)"
 )
+_CODE = re.compile(r"(^|_)(zip(_?code)?|post(al)?_?code\w*|postal|plz|fips|icd\w*|icpc|naics|isco\w*|soc_code)($|_)")
+"""Whole numbers under these names are codes: their sums and means say nothing."""
 _SECRET = re.compile(
     r"(^|_)(income|salary|wage|wealth|debt|diagnos\w*|disease|icd\w*|hiv|cancer|depress\w*|alc\w*|drug\w*|smok\w*|medic\w*|"
     r"religion|party|vote|crime|conviction|credit\w*|default\w*|charges?|limit_bal|mortality|severity|outcome)($|_)"
@@ -88,7 +90,7 @@ def infer(names: Sequence[str], source: Source) -> Schema:
 _HEAD = (
     "Drafted from the data: please check kinds and roles. Roles: identifier (dropped), quasi (known to others),",
     "secret (to be kept private), target (to be predicted), plain.",
-    "'observed: true' marks a domain read off the rows; remove the mark where the domain is public knowledge.",
+    "'observed: true' marks a domain (and 'required') read off the rows; remove the mark where both are public knowledge.",
 )
 
 
@@ -144,7 +146,7 @@ def _whole_kind(profile: _Profile) -> Kind:
         dense = max(numbers) - min(numbers) < 1.5 * len(words)
         if padded or dense or profile.matches(_IDENTIFIER):
             return Kind.KEY
-    if padded or len(words) <= 2:
+    if padded or len(words) <= 2 or profile.matches(_CODE):
         return Kind.CATEGORY
     return Kind.INTEGER
 

@@ -29,7 +29,7 @@ def read(source: object, schema: Schema | str | Path | None = None, *, generaliz
     if isinstance(schema, (str, Path)):
         schema = Schema.load(schema)
     if isinstance(source, Table):
-        return source
+        return source if schema is None else make(schema, source.schema.names, source.strings, generalized=generalized)
     if isinstance(source, (str, Path)):
         path = Path(source)
         with opened(path) as (names, column):

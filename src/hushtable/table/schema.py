@@ -24,6 +24,7 @@ import yaml
 from hushtable.errors import Fault, InputError
 from hushtable.table import entries
 from hushtable.table.columns import FREE, Column, Role
+from hushtable.table.hierarchy import FileTree
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,11 @@ class Schema:
         new = {c.name: c for c in columns}
         kept = tuple(new.pop(c.name, c) for c in self.columns)
         return replace(self, columns=(*kept, *new.values()))
+
+    def portable(self) -> Schema:
+        """The schema without the hierarchies that live in files of their own: it can be read back anywhere."""
+        bare = (replace(c, hierarchy=None) if isinstance(c.hierarchy, FileTree) else c for c in self.columns)
+        return replace(self, columns=tuple(bare))
 
     @classmethod
     def load(cls, path: str | Path) -> Schema:

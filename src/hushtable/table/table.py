@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
-from hushtable.table.columns import MISSING_CODE, Array, Bounds, Column, Kind
+from hushtable.table.columns import FREE, MISSING_CODE, Array, Bounds, Column, Kind
 from hushtable.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -37,10 +37,13 @@ class Table:
     """Columns of the source that the schema does not name; they were left out."""
 
     def __post_init__(self) -> None:
-        """Freeze the arrays and check that they belong together."""
+        """Check the arrays against the schema, list every fault at once, and freeze them."""
         lengths = {name: len(array) for name, array in self.arrays.items()}
         if set(lengths) != set(self.schema.names) or len(set(lengths.values())) > 1:
             raise InputError(f"columns and schema differ, or columns have different lengths: {lengths}", where="table")
+        faults = [fault for column in self.schema for fault in _faults(column, self.arrays[column.name], self.texts)]
+        if faults:
+            raise InputError(faults)
         for part in ("arrays", "texts"):
             frozen = {name: _frozen(array) for name, array in getattr(self, part).items()}
             object.__setattr__(self, part, MappingProxyType(frozen))
@@ -127,12 +130,7 @@ class Table:
             codes = array.astype(np.int64) - int(column.bounds.low)
         else:
             codes = array.astype(np.int64)
-        missing = column.is_missing(array)
-        held = size - (not column.required)
-        strange = int(np.where(missing, column.required, (codes < 0) | (codes >= held)).sum())
-        if strange:
-            raise InputError(Fault(name, "values that the declared domain has no cell for", strange))
-        return np.where(missing, size - 1, codes)
+        return np.where(column.is_missing(array), size - 1, codes)
 
     def quantiles(self, name: str, shares: Iterable[float]) -> NDArray[np.float64]:
         """Values below which these shares of the present values lie (an actual value, the lower one)."""
@@ -205,6 +203,29 @@ class Table:
             arrays[name] = np.concatenate([codes[t[name]] for codes, t in zip(moved, tables, strict=True)])
             texts[name] = np.array([*words, None], object)[:-1]
         return Table(first.schema, arrays, texts)
+
+
+def _faults(column: Column, array: Array, texts: Mapping[str, NDArray[np.object_]]) -> Iterator[Fault]:
+    """What is wrong with the array of one column; rows are named, values are not."""
+    where = f"table, column {column.name}"
+    if array.dtype != column.dtype:
+        yield Fault(where, f"holds {array.dtype} numbers where a {column.kind} column holds {column.dtype}")
+        return
+    if column.kind not in FREE and column.domain is None:
+        yield Fault(where, "has no domain: declare levels or bounds, or read the rows with hushtable.read")
+        return
+    if column.kind in FREE and column.name not in texts:
+        yield Fault(where, f"is {column.kind}, but the texts its codes stand for are not given")
+        return
+    wrong = column.outside(array, len(texts[column.name]) if column.kind in FREE else None)
+    if wrong.any():
+        yield _fault(where, "values outside the domain", wrong)
+    if column.required and (missing := column.is_missing(array)).any():
+        yield _fault(where, "has missing values, but is declared required", missing)
+
+
+def _fault(where: str, reason: str, rows: NDArray[np.bool_]) -> Fault:
+    return Fault(where, reason, int(rows.sum()), tuple(int(r) + 1 for r in np.flatnonzero(rows)[:3]))
 
 
 def _alike(one: Schema, other: Schema, name: str) -> bool:

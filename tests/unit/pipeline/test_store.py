@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from hushtable.anonymize.microaggregate import Microaggregate
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError
 from hushtable.pipeline import store
@@ -15,6 +17,7 @@ from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.margins import Margins
 from hushtable.synthesize.sequential import Sequential
+from hushtable.table.hierarchy import FileTree
 
 
 def fitted(step, table):
@@ -32,6 +35,15 @@ def test_a_model_samples_the_same_after_a_round_trip(small, tmp_path, step):
     one, two = (m.sample(60, np.random.default_rng(5)) for m in (model, again))
     assert all(np.array_equal(one[n], two[n], equal_nan=one[n].dtype.kind == "f") for n in one.schema.names)
     assert [p.name for p in tmp_path.iterdir()] == ["model.npz"]
+
+
+@pytest.mark.parametrize("step", [Sequential(), Margins(), Microaggregate(k=3)])
+def test_a_model_can_be_read_where_the_hierarchy_files_are_not(small, tmp_path, step):
+    sick = small.schema["sick"]
+    tree = FileTree("sick.csv", tuple((level, "*") for level in sick.levels))
+    table = replace(small, schema=small.schema.with_columns(replace(sick, hierarchy=tree)))
+    store.save(fitted(step, table), tmp_path / "model.npz")
+    assert store.load(tmp_path / "model.npz").schema["sick"].levels == sick.levels
 
 
 def test_a_file_that_names_foreign_code_is_refused(small, tmp_path):

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from scipy.special import logsumexp
 
-steady = settings(derandomize=True, database=None, deadline=None)
 """Hypothesis with the same examples every time."""
 
 

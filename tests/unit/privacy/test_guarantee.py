@@ -31,7 +31,6 @@ from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.synthesize.margins import Margins
 from tests.unit.privacy.cases import Says, people, recipe
-from tests.unit.privacy.exact import steady
 
 PAID = Entry("margins", DiscreteGaussian(20.0, 1.0, 1), "histogram of age")
 PEEK = Entry("bins", Raw("reads quantiles off the rows"), "reads quantiles off the rows")
@@ -141,7 +140,6 @@ events = st.sampled_from(
 ledgers = st.lists(st.builds(lambda e: Entry("s", e, "w"), events), max_size=4)
 
 
-@steady
 @given(ledgers, st.integers(0, 4), st.sampled_from([0.0, 1e-6]), st.booleans(), st.booleans())
 def test_no_finite_epsilon_is_printed_once_a_look_was_raw(before, place, delta, promised, claimed):
     entries = [*before[:place], PEEK, *before[place:]]

@@ -21,7 +21,7 @@ from hushtable.privacy.event import (
 )
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.unit import Budget
-from tests.unit.privacy.exact import laplace, loss, mixed, steady
+from tests.unit.privacy.exact import laplace, loss, mixed
 
 scales = st.floats(0.3, 200.0)
 events = st.one_of(
@@ -38,7 +38,6 @@ RATES = {0: 1.0, 1: 0.5, 2: 0.01}
 entries = st.builds(lambda e, sample: Entry("s", e, "w", sample, RATES[sample]), events, st.sampled_from(sorted(RATES)))
 
 
-@steady
 @given(st.lists(entries, max_size=6), entries, st.sampled_from([0.0, 1e-9, 1e-6, 1e-2]))
 def test_one_look_more_never_costs_less(before, added, delta):
     ledger = Ledger(before)
@@ -46,7 +45,6 @@ def test_one_look_more_never_costs_less(before, added, delta):
     assert ledger.with_entry(added).rho() >= ledger.rho()
 
 
-@steady
 @given(st.lists(entries, max_size=5), st.sampled_from([1e-9, 1e-6]))
 def test_a_smaller_delta_never_costs_less_and_a_raw_look_costs_everything(before, delta):
     ledger = Ledger(before)

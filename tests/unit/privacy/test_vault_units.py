@@ -29,7 +29,7 @@ from hushtable.privacy.noise import Entropy
 from hushtable.privacy.query import Histogram, Sum, Total
 from hushtable.privacy.unit import Budget, Relation, Unit, default_delta
 from hushtable.privacy.vault import Noise, Vault
-from hushtable.table.columns import Column, Kind
+from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.unit.privacy.cases import SCHEMA, Says, people, recipe, visits
@@ -145,7 +145,7 @@ def test_persons_may_be_told_apart_by_any_column():
     table = people(50)
     kept = Vault.of(table, unit=Unit(rows=2, by="age"))._table
     assert np.bincount(kept["age"]).max() == 2
-    real = Column(name="x", kind=Kind.REAL)
+    real = Column(name="x", kind=Kind.REAL, domain=Bounds(0, 2))
     floats = Table(Schema((real,)), {"x": np.array([1.2, 1.7, 1.2, np.nan])})
     assert sorted(Vault.of(floats, unit=Unit(by="x"))._table["x"].tolist()) == [1.2, 1.7]
 

@@ -130,7 +130,7 @@ def test_what_is_no_set_of_values_of_the_domain_is_refused(column, text):
 
 @pytest.mark.parametrize("form", strategies.FORMATS)
 @given(data=st.data())
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_intervals_of_dates_read_back_in_any_format(form, data):
     column = Column(name="d", kind=Kind.DATE, format=form)
     low, high = sorted(data.draw(st.tuples(strategies.moments(form), strategies.moments(form))))

@@ -61,6 +61,16 @@ def test_the_kind_is_told_by_the_values(values, kind):
     assert drafted(values).kind is kind
 
 
+@pytest.mark.parametrize("name", ["zip", "zipcode", "ZIP Code", "post_code", "postcode", "homePLZ", "icd9"])
+def test_whole_numbers_under_the_name_of_a_code_are_categories(name):
+    assert drafted(["73139", "10115", "80331", "10115"], name).kind is Kind.CATEGORY
+
+
+@pytest.mark.parametrize("name", ["post", "zipping_speed_kmh_x", "plzen_distance", "fipsy"])
+def test_other_names_do_not_make_codes_of_numbers(name):
+    assert drafted(["73139", "10115", "80331", "10115"], name).kind is Kind.INTEGER
+
+
 @pytest.mark.parametrize(
     ("values", "form", "first"),
     [
@@ -190,7 +200,7 @@ CELLS = (
 )
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(st.data())
 def test_whatever_parses_can_be_read_under_its_own_draft(data):
     names = data.draw(st.lists(strategies.names.map(str.strip).filter(bool), min_size=1, max_size=4, unique=True))
@@ -214,7 +224,7 @@ def test_whatever_parses_can_be_read_under_its_own_draft(data):
             ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.none() | st.integers(-(2**62), 2**62) | st.floats(allow_nan=False), min_size=2, max_size=30))
 def test_typed_numbers_can_be_read_under_their_own_draft(values):
     frame = pd.DataFrame({"x": pd.Series(values, dtype=object)})

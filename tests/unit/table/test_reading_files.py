@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from hushtable.errors import InputError
 from hushtable.table import io
-from hushtable.table.columns import Column, Kind
+from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 
 ROWS = {"id": ["a1", "b2", "c3"], "note": ["x, y", 'say "hi"', "two\nlines"], "n": ["-1", None, "3"]}
@@ -205,3 +206,11 @@ def test_a_schema_may_be_given_by_its_file(tmp_path):
 
 def test_a_table_is_read_as_itself(small):
     assert io.read(small) is small
+
+
+def test_a_table_is_read_again_under_another_schema(small):
+    name = next(c.name for c in small.schema if c.kind is Kind.INTEGER)
+    narrow = replace(small.schema[name], domain=Bounds(small[name].min(), small[name].max() - 1), required=False)
+    with pytest.raises(InputError, match=f"column {name}: values outside the declared domain"):
+        io.read(small, small.schema.with_columns(narrow))
+    assert io.read(small, small.schema.select([name])).schema.names == (name,)

@@ -13,7 +13,7 @@ from hushtable.table.schema import Schema
 from tests import strategies
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(strategies.schemas())
 def test_a_written_schema_reads_back_as_the_same_schema(schema):
     assert Schema.parse(schema.dump()) == schema

@@ -137,9 +137,39 @@ def test_counts_have_a_last_cell_for_missing_unless_the_column_is_required(table
         (Column(name="i", kind=Kind.CATEGORY, domain=Levels(("a", "b"))), np.array([0, 2], np.int32)),
     ],
 )
-def test_a_row_outside_its_domain_is_not_counted_as_somebody_else(column, array):
-    with pytest.raises(InputError, match="the declared domain has no cell for"):
-        Table(Schema((column,)), {"i": array}).counts(["i"])
+def test_a_row_outside_its_domain_is_refused(column, array):
+    reason = "declared required" if column.required else "outside the domain"
+    with pytest.raises(InputError, match=f"column i: .*{reason}; row"):
+        Table(Schema((column,)), {"i": array})
+
+
+def test_a_table_lists_all_faults_of_its_arrays_and_shows_no_value():
+    schema = Schema(
+        (
+            Column(name="a", kind=Kind.INTEGER, domain=Bounds(0, 3), required=True),
+            Column(name="b", kind=Kind.REAL, domain=Bounds(0, 1)),
+            Column(name="c", kind=Kind.REAL),
+            Column(name="d", kind=Kind.KEY),
+            Column(name="e", kind=Kind.TEXT),
+        )
+    )
+    arrays = {
+        "a": np.array([MISSING_INTEGER, 77, 1]),
+        "b": np.array([0.5, np.inf, np.nan], np.float32),
+        "c": np.zeros(3),
+        "d": np.zeros(3, np.int32),
+        "e": np.array([0, 1, -1], np.int32),
+    }
+    with pytest.raises(InputError) as caught:
+        Table(schema, arrays, {"e": np.array(["only"], object)})
+    assert [str(fault) for fault in caught.value.faults] == [
+        "table, column a: values outside the domain; row 2",
+        "table, column a: has missing values, but is declared required; row 1",
+        "table, column b: holds float32 numbers where a real column holds float64",
+        "table, column c: has no domain: declare levels or bounds, or read the rows with hushtable.read",
+        "table, column d: is key, but the texts its codes stand for are not given",
+        "table, column e: values outside the domain; row 2",
+    ]
 
 
 @pytest.mark.parametrize("name", ["r", "d", "t", "k"])

@@ -57,7 +57,7 @@ def widths(first: float, steps: list[int]) -> IntervalTree:
     return IntervalTree(tuple(first * int(np.prod(steps[:i])) for i in range(len(steps) + 1)))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(-50, 50), st.integers(0, 120), st.sampled_from([1, 2, 2.5, 5, 7, 200]), ratios, st.booleans())
 def test_intervals_of_integers_nest_and_part_the_domain(low, length, width, steps, derived):
     tree = None if derived else widths(width, steps)
@@ -69,7 +69,7 @@ def test_intervals_of_integers_nest_and_part_the_domain(low, length, width, step
             assert level.shares == pytest.approx(sizes / (length + 1))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(-300, 300), st.integers(0, 80), st.integers(0, 3), st.sampled_from([1, 3, 6, 7]), ratios, st.booleans())
 def test_intervals_of_decimals_nest_and_part_the_domain(first, count, decimals, width, steps, derived):
     grid = np.array([k / 10**decimals for k in range(first, first + count + 1)])
@@ -78,7 +78,7 @@ def test_intervals_of_decimals_nest_and_part_the_domain(first, count, decimals, 
     assert_is_a_tree(column, grid)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.floats(-10, 10), st.floats(0, 10), st.sampled_from([0.1, 0.3, 1 / 3, 1.0, 50.0]), ratios, st.booleans())
 def test_intervals_of_reals_nest_even_at_the_last_bit_of_a_cut(low, length, width, steps, derived):
     tree = None if derived else widths(width, steps)
@@ -101,7 +101,7 @@ def test_wide_cuts_are_narrow_cuts_where_floats_would_part_them():
     assert set(wide.points) <= set(narrow.points)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.integers(-5000, 30_000),
     st.integers(0, 900),
@@ -114,7 +114,7 @@ def test_calendar_units_nest_and_part_the_domain(first, days, units, form):
     assert_is_a_tree(column, np.arange(first, first + days + 1, 7, dtype=np.int64) * DAY)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.sampled_from(["%Y", "%Y-%m", "%d/%m/%Y %H:%M"]), st.data())
 def test_calendar_units_of_coarse_formats_nest_on_what_the_format_can_write(form, data):
     some = sorted(set(data.draw(st.lists(strategies.moments(form), min_size=1, max_size=8))))
@@ -153,7 +153,7 @@ def test_the_ends_of_the_calendar_have_a_hierarchy_too(low, high):
     assert_is_a_tree(replace(column, domain=domain), np.unique(values))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.text("0123*a", min_size=1, max_size=6), min_size=1, max_size=12, unique=True),
     st.sampled_from([(5, 3, 1), (2,), (6,)]),

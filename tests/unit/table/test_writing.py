@@ -49,7 +49,7 @@ def tables(draw: st.DrawFn) -> Table:
     return from_mapping(Schema(tuple(columns), codes), values)
 
 
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=tables(), end=st.sampled_from(ENDS))
 def test_a_written_table_reads_back_the_same(tmp_path, end, table):
     path = tmp_path / f"t{end}"
