@@ -19,7 +19,7 @@ from sdmetrics.single_table import DCROverfittingProtection
 train, control, release = (pd.read_csv(f"{sys.argv[1]}/{n}.csv", na_values=["?"]) for n in ("train", "control", "release"))
 columns = {c: {"sdtype": "numerical" if train[c].dtype.kind in "if" else "categorical"} for c in train}
 start, wall = clock(), time.time()
-DCROverfittingProtection.compute_breakdown(train, release, control, {"columns": columns})
+DCROverfittingProtection.compute_breakdown(train, release, control, {"tables": {"people": {"columns": columns}}}, "people")
 report(start, wall)
 """
 
@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         for label, t in (("train", train), ("control", control), ("release", release)):
             io.write(t.take(np.arange(part)), Path(temporary) / f"{label}.csv")
-        theirs = Peer.install(["sdmetrics"], folder / "sdmetrics").run(SDMETRICS, temporary)
+        theirs = Peer.install(["sdmetrics==0.32.0"], folder / "sdmetrics").run(SDMETRICS, temporary)
     ours_pair = cpu / (2 * size * size)
     their_pair = float(theirs["cpu"]) / (2 * part * part) if "cpu" in theirs else None
     show(

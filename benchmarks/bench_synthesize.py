@@ -19,17 +19,22 @@ from hushtable.utility.dependence import Association
 from hushtable.utility.downstream import TrainOnRelease
 from hushtable.utility.margins import MarginDistances
 
+# It asks scikit-learn for an argument that version 1.4 took away.
+PACKAGES = ["python-synthpop==0.1.2", "scikit-learn<1.4", "numpy<2"]
 SYNTHPOP = """
 import pandas as pd, logging
 logging.disable(logging.CRITICAL)
-from synthpop import CARTMethod, DataProcessor
+from synthpop import CARTMethod
 train = pd.read_csv(sys.argv[1], keep_default_na=False)
 meta = {c: "numerical" if train[c].dtype.kind in "if" else "categorical" for c in train}
 start, wall = clock(), time.time()
-processor = DataProcessor(meta)
+# Its own DataProcessor loses columns of many levels on the way back: codes go in instead.
+levels = {c: pd.Index(train[c].unique()) for c in train if meta[c] == "categorical"}
+coded = train.assign(**{c: index.get_indexer(train[c]) for c, index in levels.items()})
 model = CARTMethod(meta, smoothing=False, proper=False, minibucket=5, random_state=0)
-model.fit(processor.preprocess(train))
-made = processor.postprocess(model.sample(len(train)))
+model.fit(coded)
+made = model.sample(len(train))
+made = made.assign(**{c: index[made[c].astype(int)] for c, index in levels.items()})
 report(start, wall)
 made[train.columns].to_csv(sys.argv[2], index=False)
 """
@@ -64,7 +69,7 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         io.write(train, Path(temporary) / "train.csv")
         target = Path(temporary) / "made.csv"
-        theirs = Peer.install(["python-synthpop"], folder / "synthpop").run(SYNTHPOP, Path(temporary) / "train.csv", target)
+        theirs = Peer.install(PACKAGES, folder / "synthpop").run(SYNTHPOP, Path(temporary) / "train.csv", target)
         if target.is_file():
             released, _ = api.read_release(target, train.schema)
             rows.append(["python-synthpop CART", theirs["cpu"], theirs["wall"], *judge(train, released, control)])
