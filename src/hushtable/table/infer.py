@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hushtable.table.columns import CODED, FREE, NUMBERS, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
+from hushtable.table.table import Table
 from hushtable.table.values import Raw, Source, make
 
 MISSING_TEXTS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "<NA>", "."})
@@ -78,13 +79,38 @@ def infer(names: Sequence[str], source: Source) -> Schema:
     columns = _quasi_by_shape(columns, profiles)
     schema = Schema(tuple(columns), tuple(sorted(codes, key=lambda code: (code != "?", code))))
     table = make(schema, names, source)
+    followers = _followers(table)
     drafted = []
     for column in table.schema:
         required = column.kind not in FREE and not table.missing(column.name).any()
-        drafted.append(replace(column, required=required))
-    notes = [_unique_note(table.groups(schema.quasi)[0], schema.quasi)] if schema.quasi else []
+        role = Role.QUASI if column.name in followers else column.role
+        drafted.append(replace(column, required=required, role=role))
+    drawn = replace(table.schema, columns=tuple(drafted))
+    notes = [_unique_note(table.groups(drawn.quasi)[0], drawn.quasi)] if drawn.quasi else []
+    notes += [f"Column {name} follows from {quasi}: who knows the one knows the other." for name, quasi in followers.items()]
     notes += [note for profile, column in zip(profiles, columns, strict=True) for note in _sentinels(profile, column)]
-    return replace(table.schema, columns=tuple(drafted), notes=(*_HEAD, *notes))
+    return replace(drawn, notes=(*_HEAD, *notes))
+
+
+def _followers(table: Table) -> dict[str, str]:
+    """Plain columns that a quasi-identifier determines for 99 rows in 100 (an age group beside an age), by name."""
+    groups = {c.name: table.groups([c.name]) for c in table.schema if c.kind not in FREE and c.role in (Role.QUASI, Role.PLAIN)}
+    found = {}
+    for name in table.schema.role(Role.PLAIN):
+        if name not in groups or table.rows < 100 or not 2 <= groups[name][1] <= 200:
+            continue
+        codes, levels = groups[name]
+        if np.bincount(codes).max() > 0.9 * table.rows:
+            continue
+        for quasi in table.schema.quasi:
+            above, values = groups[quasi]
+            # With few rows to a value anything seems to follow from it.
+            if values <= table.rows // 10 and values * levels <= 1_000_000:
+                pairs = np.bincount(above * levels + codes, minlength=values * levels).reshape(values, levels)
+                if pairs.max(axis=1).sum() >= 0.99 * table.rows:
+                    found[name] = quasi
+                    break
+    return found
 
 
 _HEAD = (

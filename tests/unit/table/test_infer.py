@@ -236,3 +236,21 @@ def test_a_draft_says_what_a_person_should_check():
     notes = "\n".join(draft(age=["1", "2", "3"]).notes)
     assert "observed: true" in notes
     assert "Drafted from the data" in notes
+
+
+def test_a_column_that_follows_from_a_quasi_identifier_is_one_too():
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 60, 600)
+    group = np.where(age < 35, "young", np.where(age < 50, "middle", "old"))
+    noisy = np.where(rng.random(600) < 0.1, rng.permutation(group), group)
+    schema = draft(age=[str(a) for a in age], band=group, guess=noisy, diagnosis=group, rare=["x"] * 599 + ["y"])
+    assert schema.quasi == ("age", "band")
+    assert schema["diagnosis"].role is Role.SECRET
+    assert "Column band follows from age: who knows the one knows the other." in schema.notes
+    assert not any("guess" in note or "rare" in note for note in schema.notes)
+
+
+def test_nothing_follows_from_a_value_that_few_rows_share():
+    rng = np.random.default_rng(0)
+    schema = draft(age=[str(a) for a in rng.permutation(3000)[:600]], colour=rng.choice(["red", "green"], 600))
+    assert "colour" not in schema.quasi

@@ -1,0 +1,60 @@
+"""README and CONTRIBUTING, followed word by word by somebody who has nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hushtable.bench.people import people
+from hushtable.table import io
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def blocks(document: str, language: str) -> list[str]:
+    """The code blocks of one language; those for the shell name none."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return [code for name, code in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if name == language]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An empty folder but for a table and its schema."""
+    table = people(400, seed=8)
+    io.write(table, tmp_path / "patients.csv")
+    (tmp_path / "schema.yaml").write_text(table.schema.dump(), encoding="utf-8")
+    return tmp_path
+
+
+def shell(folder: Path, text: str) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-ec", text], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_commands_of_the_readme(folder):
+    (folder / "schema.yaml").unlink()
+    commands = next(block for block in blocks("README.md", "") if "hush schema" in block)
+    assert "what its card says" in shell(folder, commands)
+    assert (folder / "audit" / "audit.html").is_file()
+
+
+def test_the_library_as_the_readme_shows_it(folder):
+    (folder / "script.py").write_text(blocks("README.md", "python")[0], encoding="utf-8")
+    assert "Proven" in shell(folder, "python script.py")
+    assert {"release", "audit"} <= {p.name for p in folder.iterdir()}
+
+
+def test_a_method_in_one_file(folder):
+    (folder / "rounding.py").write_text(blocks("CONTRIBUTING.md", "python")[0], encoding="utf-8")
+    commands = next(block for block in blocks("CONTRIBUTING.md", "") if "hush check" in block)
+    assert "Promised: nothing" in shell(folder, commands.replace("DATA", "patients.csv"))
+    assert (folder / "out" / "card.html").is_file()
