@@ -23,6 +23,7 @@ import yaml
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Step
+from hushtable.table.texts import read_text
 
 _TEXTS = ("title", "guarantee", "cite", "reports")
 _KEYS = ("recipe", *_TEXTS, "tuned", "steps")
@@ -109,9 +110,8 @@ def load(name_or_file: str | Path) -> Recipe:
     """A recipe of ours by name, or one from a file."""
     path = Path(name_or_file)
     if path.suffix in (".yaml", ".yml"):
-        if not path.is_file():
-            raise InputError("the file does not exist", where=f"recipe {path}")
-        return Recipe.parse(path.read_text(encoding="utf-8"), where=f"recipe {path.name}")
+        where = f"recipe {path.name}"
+        return Recipe.parse(read_text(path, where), where=where)
     known = names()
     if str(name_or_file) not in known:
         raise InputError(f"there is no recipe {str(name_or_file)!r}; there are {', '.join(known)}", where="recipe")

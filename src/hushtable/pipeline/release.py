@@ -24,6 +24,7 @@ from hushtable.table import io
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+from hushtable.table.texts import read_text
 
 LIBRARIES = ("hushtable", "numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
 
@@ -117,10 +118,10 @@ def load_table(folder: str | Path) -> Table:
 def load_card(folder: str | Path) -> dict[str, Any]:
     """The card of a saved release."""
     path = Path(folder) / "card.json"
+    if not path.is_file():
+        raise InputError("is not a release: it has no card.json", where=str(folder))
     try:
-        card = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("is not a release: it has no card.json", where=str(folder)) from None
+        card = json.loads(read_text(path, str(path)))
     except json.JSONDecodeError:
         raise InputError("card.json is not valid JSON", where=str(folder)) from None
     if not isinstance(card, dict) or not {"recipe", "rows", "guarantee", "hashes"} <= card.keys():
@@ -139,7 +140,7 @@ def verify(folder: str | Path) -> list[Fault]:
     if table.rows != card["rows"]:
         faults.append(Fault("rows", f"the card says {card['rows']}, the data has {table.rows}"))
     if (folder / "recipe.yaml").is_file():
-        recipe = Recipe.parse((folder / "recipe.yaml").read_text(encoding="utf-8"), where="recipe.yaml")
+        recipe = Recipe.parse(read_text(folder / "recipe.yaml", "recipe.yaml"), where="recipe.yaml")
         if recipe.recipe != card["recipe"]:
             faults.append(Fault("recipe", f"the card says {card['recipe']!r}, the file {recipe.recipe!r}"))
     return faults + _verify_criteria(table, card["guarantee"]) + _verify_ledger(card["guarantee"])

@@ -25,6 +25,7 @@ from typing import Protocol
 
 from hushtable.errors import Fault, InputError
 from hushtable.table.cell import ANY_TEXT
+from hushtable.table.texts import read_text
 
 DATE_UNITS = ("week", "month", "quarter", "year", "decade")
 _HEADER = re.compile(r"^level[-_ ]?\d+$", re.IGNORECASE)
@@ -156,14 +157,7 @@ def parse(spec: object, folder: Path | None) -> Hierarchy:
 def read_file(path: str, folder: Path | None) -> FileTree:
     """Read and lint a level-per-column file (comma, semicolon or tab; with or without a ``level0,...`` header)."""
     full = Path(path) if folder is None else folder / path
-    try:
-        text = full.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("the file does not exist", where=f"hierarchy {path}") from None
-    except UnicodeDecodeError:
-        raise InputError("the file is not UTF-8", where=f"hierarchy {path}") from None
-    except OSError as error:
-        raise InputError(f"the file cannot be read: {error.strerror}", where=f"hierarchy {path}") from None
+    text = read_text(full, f"hierarchy {path}")
     try:
         rows = _split(text)
     except csv.Error as error:

@@ -25,6 +25,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.table import entries
 from hushtable.table.columns import FREE, Column, Role
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.texts import read_text
 
 
 @dataclass(frozen=True)
@@ -105,15 +106,8 @@ class Schema:
     def load(cls, path: str | Path) -> Schema:
         """Read a schema file, with the hierarchy files it names; every fault is listed at once."""
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise InputError("the file does not exist", where=f"schema {path.name}") from None
-        except UnicodeDecodeError:
-            raise InputError("the file is not UTF-8", where=f"schema {path.name}") from None
-        except OSError as error:
-            raise InputError(f"the file cannot be read: {error.strerror}", where=f"schema {path.name}") from None
-        return cls.parse(text, folder=path.parent, where=f"schema {path.name}")
+        where = f"schema {path.name}"
+        return cls.parse(read_text(path, where), folder=path.parent, where=where)
 
     @classmethod
     def parse(cls, text: str, *, folder: Path | None = None, where: str = "schema") -> Schema:

@@ -97,6 +97,12 @@ def test_unknown_names_list_what_there_is(tmp_path):
         recipes.load(tmp_path / "no.yaml")
 
 
+def test_a_recipe_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "mine.yaml").write_bytes(b"recipe: caf\xe9\n")
+    with pytest.raises(InputError, match=r"recipe mine\.yaml: the file is not UTF-8"):
+        recipes.load(tmp_path / "mine.yaml")
+
+
 def test_a_step_of_another_package_goes_by_module_and_class():
     made = Recipe.parse("recipe: x\nsteps:\n- hushtable.anonymize.microaggregate:Microaggregate: {k: 3}\n")
     assert made.steps == (Microaggregate(k=3),)

@@ -113,17 +113,18 @@ def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["empty", "not json", "not a card", "no data"])
+@pytest.mark.parametrize("name", ["empty", "not json", "not UTF-8", "not a card", "no data"])
 def test_a_folder_that_is_no_release_is_refused(tmp_path, name):
     folder = tmp_path / "x"
     folder.mkdir()
     text = {
         "not json": "{",
+        "not UTF-8": "\xe9",
         "not a card": "{}",
         "no data": json.dumps({"recipe": "x", "rows": 1, "guarantee": {}, "hashes": {}}),
     }.get(name)
     if text is not None:
-        (folder / "card.json").write_text(text)
+        (folder / "card.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(InputError):
         verify(folder)
 
