@@ -49,8 +49,8 @@ class Association(Audit):
 
 def cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     """Cramer's V of two coded columns, bias-corrected (Bergsma 2013)."""
-    counts = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
-    np.add.at(counts, (one, other), 1)
+    shape = int(one.max()) + 1, int(other.max()) + 1
+    counts = np.bincount(one * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
     counts = counts[counts.sum(1) > 0][:, counts.sum(0) > 0]
     rows, columns = counts.shape
     n = counts.sum()
