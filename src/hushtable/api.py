@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +17,7 @@ from hushtable.evidence.finding import Audit, Finding
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import Release, load_card, load_table, refuse_existing
+from hushtable.pipeline.release import Release, load_card, load_table
 from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.privacy.noise import SYSTEM, Entropy
@@ -27,6 +25,7 @@ from hushtable.privacy.unit import Unit
 from hushtable.report.audit import audit_page
 from hushtable.report.card import card_page
 from hushtable.table import io
+from hushtable.table.disk import whole_folder
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -60,29 +59,34 @@ def save(made: Release, folder: str | Path, form: str = "csv") -> Path:
     return made.save(folder, form=form, pages={"card.html": card_page(made.card())})
 
 
-def hold_out(table: Table, share: float, seed: int | None = None) -> tuple[Table, Table]:
-    """Training rows and a control of this share, split at random before anything is fitted."""
+def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | None = None) -> tuple[Table, Table]:
+    """Training rows and a control of this share, split at random before anything is fitted.
+
+    ``by`` names the column that tells persons apart: all rows of a person then go to one side. A row without a
+    person is one of its own.
+    """
     if not 0 < share < 1:
         raise InputError(f"a share lies between 0 and 1, got {share}", where="hold-out")
-    order = np.random.default_rng(seed).permutation(table.rows)
-    cut = round(share * table.rows)
-    if not 2 <= cut <= table.rows - 2:
-        raise InputError(f"{share:g} of {table.rows} rows leaves too few on one side", where="hold-out")
-    return table.take(np.sort(order[cut:])), table.take(np.sort(order[:cut]))
+    persons = np.arange(table.rows) if by is None else table.groups([by])[0]
+    if by is not None:
+        alone = np.flatnonzero(table.missing(by))
+        persons = np.where(table.missing(by), persons.max(initial=0) + 1, persons)
+        persons[alone] += np.arange(len(alone))
+    count = int(persons.max(initial=-1)) + 1
+    apart = np.random.default_rng(seed).permutation(count)[: round(share * count)]
+    control = np.isin(persons, apart)
+    if not 2 <= control.sum() <= table.rows - 2:
+        whom = "rows" if by is None else "persons"
+        raise InputError(f"{share:g} of {count} {whom} leaves too few on one side", where="hold-out")
+    return table.take(~control), table.take(control)
 
 
 def save_private(tables: Mapping[str, Table], folder: Path) -> Path:
     """Write training and control rows to a new folder that only its owner can read."""
-    refuse_existing(folder)
-    partial = folder.with_name(f".{os.getpid()}.{folder.name}")
-    partial.mkdir(mode=0o700, parents=True)
-    try:
+    with whole_folder(folder, mode=0o700) as partial:
         for name, table in tables.items():
             io.write(table, partial / f"{name}.csv")
         (partial / "README.txt").write_text(PRIVATE_NOTE, encoding="utf-8")
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
     return folder
 
 
@@ -97,20 +101,14 @@ class AuditReport:
     def save(self, folder: str | Path) -> Path:
         """Write ``audit.json`` and ``audit.html`` to a new folder."""
         folder = Path(folder)
-        refuse_existing(folder)
         if any((parent / "card.json").exists() for parent in folder.resolve().parents):
             raise InputError(
                 "lies inside a release; an audit is computed from raw rows and must not be published with it", where=str(folder)
             )
-        partial = folder.with_name(f".{os.getpid()}.{folder.name}")
-        partial.mkdir(parents=True)
-        try:
+        with whole_folder(folder) as partial:
             plain = [finding.to_json() for finding in self.findings]
             (partial / "audit.json").write_text(json.dumps(plain, indent=1, ensure_ascii=False), encoding="utf-8")
             (partial / "audit.html").write_text(audit_page(plain, self.card, rows=self.rows), encoding="utf-8")
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
         return folder
 
 

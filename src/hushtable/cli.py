@@ -32,8 +32,10 @@ app = typer.Typer(
     # A traceback with local variables would print rows.
     pretty_exceptions_enable=False,
 )
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+out = Console(highlight=False, soft_wrap=True, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+STOPPED = 130
+"""The exit code after Ctrl-C."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.", show_default=False)]
@@ -47,9 +49,16 @@ def main() -> None:
     except HushError as error:
         _refuse(error)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        err.print("stopped; nothing was written")
-        sys.exit(130)
+    except SystemExit as ended:
+        if ended.code == STOPPED:
+            err.print("stopped; no output was left half-written")
+        raise
+    except SystemError as error:
+        # Compiled code that is interrupted says so in its own way.
+        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise
+        err.print("stopped; no output was left half-written")
+        sys.exit(STOPPED)
 
 
 @app.command()
@@ -85,15 +94,15 @@ def schema(
     as_json: Json = False,
 ) -> None:
     """Draft a schema for a table: kinds, missing codes, identifiers, likely quasi-identifiers."""
+    from hushtable.table.disk import whole_file
     from hushtable.table.io import draft
 
     if target is not None and target.exists():
         raise InputError("the file exists already; name a new one, nothing was written", where=str(target))
     drafted = draft(data)
     if target is not None:
-        partial = target.with_name(f".{os.getpid()}.{target.name}")
-        partial.write_text(drafted.dump(), encoding="utf-8")
-        partial.replace(target)
+        with whole_file(target) as partial:
+            partial.write_text(drafted.dump(), encoding="utf-8")
     if as_json:
         columns = [{"name": c.name, "kind": str(c.kind), "role": str(c.role)} for c in drafted]
         _print_json(
@@ -173,8 +182,8 @@ def release(
     """Make a release: data, card.json, card.html, recipe.yaml and schema.yaml in a new folder."""
     from hushtable import api
     from hushtable.pipeline.recipe import load
-    from hushtable.pipeline.release import refuse_existing
     from hushtable.privacy.unit import Relation, Unit
+    from hushtable.table.disk import refuse_existing
     from hushtable.table.io import read
 
     private = folder.with_name(f"{folder.name}.private")
@@ -188,7 +197,7 @@ def release(
     unit = Unit(relation=Relation(relation), rows=rows_per_person, by=person)
     chosen = load(recipe).set(_settings(settings or []))
     table = read(data, schema_file)
-    train, control = (table, None) if hold_out is None else api.hold_out(table, hold_out, seed)
+    train, control = (table, None) if hold_out is None else api.hold_out(table, hold_out, seed, by=person)
     with _progress(quiet=as_json) as tell:
         made = api.release(
             train, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed, unproven=unproven, progress=tell
@@ -231,7 +240,7 @@ def audit(
 ) -> None:
     """Attack a release and measure what it is good for: audit.json and audit.html in a new folder."""
     from hushtable import api
-    from hushtable.pipeline.release import refuse_existing
+    from hushtable.table.disk import refuse_existing
     from hushtable.table.io import read
     from hushtable.table.schema import Schema
 

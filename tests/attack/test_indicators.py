@@ -114,3 +114,20 @@ def test_levels_in_another_order_are_the_same_people(population):
     control = population.take(np.arange(N, 2 * N)).select(train.schema.names)
     found = IdenticalMatches().run(Case(train, release, control), np.random.default_rng(0))[0]
     assert found.value == 1.0
+
+
+def test_where_every_fresh_row_is_close_the_score_says_so_and_no_number(population):
+    sex = population.select(["sex", "smoker"])
+    case = Case(*(sex.take(np.arange(i * N, (i + 1) * N)) for i in range(3)))
+    (finding,) = ClosestRecord(bootstrap=50).run(case, np.random.default_rng(0))
+    assert finding.value is None
+    assert "no release can be closer" in finding.note
+
+
+def test_a_share_of_nobody_is_told_as_zero(population):
+    case = leaky(population, 0.0, control=N)
+    few = Case(case.train.take(np.arange(100)), case.release, case.control)
+    finding = findings(few)["published verbatim"]
+    assert finding.value == 0
+    assert finding.low == 0
+    assert 0 < finding.high < 0.1

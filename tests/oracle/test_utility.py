@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp, wasserstein_distance
@@ -10,6 +12,7 @@ from hushtable.check import example
 from hushtable.evidence.case import Case
 from hushtable.evidence.reading import ordinary
 from hushtable.table.cell import ANYTHING, Interval
+from hushtable.table.columns import Column, Kind, Levels, Role
 from hushtable.table.table import Table
 from hushtable.utility.dependence import Association, cramers_v
 from hushtable.utility.downstream import TrainOnRelease, _area, _r2
@@ -160,3 +163,40 @@ def test_utility_works_on_generalized_releases(case):
     for audit in (MarginDistances(), Association(), TrainOnRelease(bootstrap=10)):
         findings = audit.run(Case(case.train, generalized(case.release), case.control), np.random.default_rng(0))
         assert findings[0].value is not None
+
+
+def test_levels_are_compared_by_name_where_the_release_codes_them_otherwise(case):
+    rows = np.flatnonzero(case.release["school"] > 0)
+    release = case.release.take(rows)
+    column = release.schema["school"]
+    recoded = release.with_column(replace(column, domain=Levels(column.levels[1:])), np.maximum(release["school"] - 1, -1))
+    one, other = (found(MarginDistances(), Case(case.train, r, case.control)) for r in (release, recoded))
+    for metric in ("TVD", "KS", "Wasserstein"):
+        assert other[metric, "school"].value == pytest.approx(one[metric, "school"].value)
+
+
+def test_a_level_that_the_training_rows_have_not_is_not_a_missing_value(case):
+    column = case.release.schema["school"]
+    strange = case.release.with_column(replace(column, domain=Levels(("unheard of",))), np.zeros(case.release.rows, np.int32))
+    blank = case.train.with_column(column, np.full(case.train.rows, -1, np.int32))
+    finding = found(MarginDistances(), Case(blank, strange, case.control))["TVD", "school"]
+    assert finding.value == 1.0
+    assert finding.detail["labels"][-2:] == ["other levels", "missing"]
+
+
+def test_cramers_v_of_many_levels_needs_no_table_of_all_pairs():
+    one = np.arange(60_000) // 2
+    assert cramers_v(one, one[::-1].copy()) == pytest.approx(1.0)
+
+
+def test_rare_classes_of_a_long_code_are_learnt_as_one():
+    rng = np.random.default_rng(0)
+    levels = tuple(f"d{i}" for i in range(300))
+    code = Column(name="code", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(levels))
+    parts = []
+    for _ in range(3):
+        table = example(600, int(rng.integers(1000)))
+        parts.append(table.with_column(code, np.minimum(rng.geometric(0.1, 600), 299).astype(np.int32)))
+    (finding,) = TrainOnRelease(target="code", bootstrap=5).run(Case(*parts), rng)
+    assert finding.value == pytest.approx(0.5, abs=0.1)
+    assert "beyond the 19 commonest count as one" in finding.note

@@ -82,10 +82,8 @@ class Microaggregate(Core):
         space = _Space.of(table, columns, self.scale)
         groups = mdav.partition(space.numbers, space.codes, space.weights, self.k)
         vault.report(0.8)
-        released = table
-        for name in columns:
-            column = table.schema[name]
-            released = released.with_column(column, _representatives(column, table[name], groups, self.centre))
+        protected = (table.schema[name] for name in columns)
+        released = table.with_columns(*((c, _representatives(c, table[c.name], groups, self.centre)) for c in protected))
         sizes = np.bincount(groups)
         result = {
             "k": self.k,
@@ -140,12 +138,9 @@ class _Space:
             whole += float(((row - row.mean()) ** 2).sum())
         all_within, all_whole = within, whole
         for row, weight in zip(self.codes, self.weights, strict=True):
-            pairs = np.bincount(groups * (int(row.max()) + 1) + row).astype(float)
-            all_within += (
-                weight
-                / 2
-                * float(sizes.sum() - (pairs**2 / np.maximum(np.repeat(sizes, int(row.max()) + 1)[: len(pairs)], 1)).sum())
-            )
+            levels = int(row.max()) + 1
+            cells, counts = np.unique(groups * levels + row, return_counts=True)
+            all_within += weight / 2 * float(len(row) - (counts**2 / sizes[cells // levels]).sum())
             all_whole += weight / 2 * float(len(row) - (np.bincount(row) ** 2).sum() / len(row))
         found: dict[str, Any] = {"loss_share": all_within / all_whole if all_whole else 0.0}
         if len(self.numbers):

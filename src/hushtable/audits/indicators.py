@@ -24,7 +24,7 @@ class IdenticalMatches(Audit):
 
     The baseline of the first is the share of control rows that equal a training row: what chance alone repeats. The
     second is a residual risk, (r - c)/(1 - c), with r the share of training rows and c the share of control rows that
-    stand in the release.
+    stand in the release; its interval is made of the two Wilson intervals.
     """
 
     level: float = 0.95
@@ -42,6 +42,7 @@ class IdenticalMatches(Audit):
         attack = wilson(int(published.sum()), len(published), self.level)
         control = wilson(int(others.sum()), len(others), self.level)
         risk = residual_risk(attack, control)
+        excess = max(0.0, float(published.mean() - others.mean())) / max(1 - float(others.mean()), 1e-12)
         return [
             Finding(
                 name="identical match share",
@@ -54,7 +55,7 @@ class IdenticalMatches(Audit):
             ),
             Finding(
                 name="published verbatim",
-                value=risk.value, low=risk.low, high=risk.high, baseline=0.0,
+                value=min(max(excess, risk.low), risk.high), low=risk.low, high=risk.high, baseline=0.0,
                 better=Better.LOWER, subject=Subject.PRIVACY, n=len(published),
                 note=_told(
                     risk.low > 0,
@@ -92,11 +93,16 @@ class ClosestRecord(Audit):
         """One finding, and the distributions for a plot."""
         release = case.nearest("release", "train").distance[:, 0]
         control = case.nearest("control", "train").distance[:, 0]
+        threshold = _threshold(control, self.alpha)
+        chance = float((control <= threshold).mean())
+        if chance == 1:
+            return [_nothing(len(release), threshold)]
         value = self._score(release, control)
         draws = np.array([self._score(_resample(release, rng), _resample(control, rng)) for _ in range(self.bootstrap)])
         low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
         # Wholly below zero: no excess, but the interval says how much could have hidden, and is never a point.
-        score = Rate(max(0.0, value), max(0.0, float(low)), float(high) if high > 0 else float(high - low) / 2)
+        hidden = float(high) if high > 0 else min(1.0, float(high - low) / 2)
+        score = Rate(max(0.0, value), max(0.0, float(low)), hidden)
         edges, heights = _densities({"release": release, "control": control})
         generalized = any(c.generalized for c in case.release.schema)
         reading = "; intervals, sets and * count as close to everything they cover" if generalized else ""
@@ -111,14 +117,22 @@ class ClosestRecord(Audit):
                 value=score.value, low=score.low, high=score.high, baseline=0.0,
                 better=Better.LOWER, subject=Subject.PRIVACY, n=len(release),
                 note=f"{verdict} (median distance {np.median(release):.3g}, fresh rows {np.median(control):.3g}){reading}",
-                detail={"edges": edges, **heights, "threshold": float(_threshold(control, self.alpha)), "alpha": self.alpha},
+                detail={"edges": edges, **heights, "threshold": threshold, "chance": chance},
             )
         ]  # fmt: skip
 
     def _score(self, release: Floats, control: Floats) -> float:
         threshold = _threshold(control, self.alpha)
         chance = float((control <= threshold).mean())
-        return (float((release <= threshold).mean()) - chance) / max(1 - chance, 1e-12)
+        # A resample in which every fresh row is close says nothing about an excess.
+        return (float((release <= threshold).mean()) - chance) / (1 - chance) if chance < 1 else 0.0
+
+
+def _nothing(rows: int, threshold: float) -> Finding:
+    reason = f"every fresh real row lies within {threshold:.3g} of a training row: no release can be closer than that"
+    return Finding(
+        name="closest record score", value=None, better=Better.LOWER, subject=Subject.PRIVACY, n=rows, note=reason
+    )  # fmt: skip
 
 
 def _threshold(control: Floats, alpha: float) -> float:

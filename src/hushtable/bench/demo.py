@@ -10,9 +10,10 @@ from typing import Any
 from hushtable import api
 from hushtable.bench.people import people
 from hushtable.evidence.finding import Finding
-from hushtable.pipeline.release import Release, refuse_existing
+from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Assurance
 from hushtable.table import io
+from hushtable.table.disk import refuse_existing
 
 RELEASES: tuple[tuple[str, dict[str, str], float | None], ...] = (
     ("mdav", {"k": "10"}, None),

@@ -139,17 +139,17 @@ class Binned:
 
     def apply(self, table: Table) -> Table:
         """Numbers to bins."""
+        coded = []
         for name, edges in self.edges.items():
             values = table.floats(name)
             codes = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-            table = table.with_column(self.schema[name], np.where(np.isnan(values), -1, codes).astype(np.int32))
-        return table
+            coded.append((self.schema[name], np.where(np.isnan(values), -1, codes).astype(np.int32)))
+        return table.with_columns(*coded)
 
     def undo(self, table: Table, rng: np.random.Generator) -> Table:
         """Bins to numbers, uniform inside the bin."""
-        for name, edges in self.edges.items():
-            table = table.with_column(self.original[name], self._draw(self.original[name], edges, table[name], rng))
-        return table
+        drawn = [(self.original[name], self._draw(self.original[name], e, table[name], rng)) for name, e in self.edges.items()]
+        return table.with_columns(*drawn)
 
     def _draw(self, column: Column, edges: NDArray[np.float64], codes: Array, rng: np.random.Generator) -> Array:
         known = codes >= 0

@@ -16,8 +16,6 @@ from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import Cells, Column, Kind, Role
 from hushtable.table.table import Table
 
-Pair = tuple[str, str]
-
 
 @dataclass(frozen=True, eq=False)
 class Case:

@@ -1,4 +1,4 @@
-"""How a generalized table is read where ordinary values are needed: each cell as a value drawn uniformly from it."""
+"""Tables read for comparison: generalized cells as values drawn from them, levels as numbers that mean the same."""
 
 from __future__ import annotations
 
@@ -13,12 +13,21 @@ from hushtable.table.table import Table
 
 def ordinary(table: Table, rng: np.random.Generator) -> Table:
     """The table with every interval, set and ``*`` replaced by a value drawn uniformly from it; missing stays missing."""
+    drawn = []
     for column in table.schema:
         if isinstance(column.domain, Cells):
-            base = column.base or _levels_of(column)
-            plain = replace(column, domain=base)
-            table = table.with_column(plain, _draw(plain, column.domain.cells, table[column.name], rng))
-    return table
+            plain = replace(column, domain=column.base or _levels_of(column))
+            drawn.append((plain, _draw(plain, column.domain.cells, table[column.name], rng)))
+    return table.with_columns(*drawn) if drawn else table
+
+
+def floats_like(table: Table, name: str, reference: Table) -> np.ndarray:
+    """A column as floats, levels by their place in a reference table; NaN where missing or unknown there."""
+    if table.schema[name].numeric:
+        return table.floats(name)
+    index = {word: float(code) for code, word in enumerate(reference.words(name))}
+    own = np.array([index.get(word, np.nan) for word in table.words(name)] + [np.nan])
+    return own[table[name].astype(np.int64)]
 
 
 def _draw(column: Column, cells: tuple[Cell, ...], codes: Array, rng: np.random.Generator) -> Array:

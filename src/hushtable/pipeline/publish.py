@@ -28,14 +28,14 @@ def own_domains(table: Table) -> Table:
     would give away what the release hides, and so would a drafter's notes. Declared domains are public and stay.
     """
     table = replace(table, schema=replace(table.schema, notes=()))
-    for column in table.schema:
-        if not column.observed or column.domain is None:
-            continue
-        if isinstance(column.domain, Bounds):
-            table = table.with_column(replace(column, domain=_bounds(column, table[column.name])), table[column.name])
-        else:
-            table = table.with_column(*_recoded(column, table[column.name]))
-    return table
+    observed = [column for column in table.schema if column.observed and column.domain is not None]
+    return table.with_columns(*(_own(column, table[column.name]) for column in observed))
+
+
+def _own(column: Column, array: Array) -> tuple[Column, Array]:
+    if isinstance(column.domain, Bounds):
+        return replace(column, domain=_bounds(column, array)), array
+    return _recoded(column, array)
 
 
 def _bounds(column: Column, array: Array) -> Bounds:

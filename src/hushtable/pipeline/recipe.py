@@ -23,7 +23,7 @@ import yaml
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Step
-from hushtable.table.texts import read_text
+from hushtable.table.disk import read_text
 
 _TEXTS = ("title", "guarantee", "cite", "reports")
 _KEYS = ("recipe", *_TEXTS, "tuned", "steps")
@@ -31,7 +31,10 @@ _KEYS = ("recipe", *_TEXTS, "tuned", "steps")
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What to do, completely: the same recipe on the same rows with the same seed gives the same release."""
+    """What to do, completely.
+
+    The same recipe on the same rows with the same seed gives the same release, but for the noise of differential privacy.
+    """
 
     recipe: str
     steps: tuple[Step, ...]
@@ -54,12 +57,7 @@ class Recipe:
     @classmethod
     def parse(cls, text: str, where: str = "recipe") -> Recipe:
         """Read a recipe from YAML; every fault is listed at once."""
-        try:
-            document = yaml.load(text, Loader=_Loader)  # noqa: S506
-        except yaml.YAMLError as error:
-            raise InputError(f"not valid YAML: {getattr(error, 'problem', error)}", where=where) from None
-        if not isinstance(document, Mapping) or not isinstance(document.get("steps"), list):
-            raise InputError("expected a mapping with 'recipe:' and a list 'steps:'", where=where)
+        document = _document(text, where)
         faults = [Fault(where, f"unknown entry {key!r}; expected {', '.join(_KEYS)}") for key in document if key not in _KEYS]
         steps = []
         for number, line in enumerate(document["steps"], 1):
@@ -70,9 +68,7 @@ class Recipe:
         if faults:
             raise InputError(faults)
         texts = {key: str(document.get(key, "")) for key in _TEXTS}
-        return cls(
-            recipe=str(document.get("recipe", "unnamed")), steps=tuple(steps), tuned=str(document.get("tuned", "no")), **texts
-        )
+        return cls(recipe=_name(document), steps=tuple(steps), tuned=str(document.get("tuned", "no")), **texts)
 
     def dump(self) -> str:
         """The recipe as YAML, every knob written out."""
@@ -104,6 +100,25 @@ class Recipe:
         if faults:
             raise InputError(faults)
         return replace(self, steps=tuple(steps))
+
+
+def recipe_name(text: str, where: str = "recipe") -> str:
+    """The name in a recipe file. Unlike ``parse`` it loads no step, so that a stranger's file can be looked at."""
+    return _name(_document(text, where))
+
+
+def _document(text: str, where: str) -> Mapping[str, Any]:
+    try:
+        document = yaml.load(text, Loader=_Loader)  # noqa: S506
+    except yaml.YAMLError as error:
+        raise InputError(f"not valid YAML: {getattr(error, 'problem', error)}", where=where) from None
+    if not isinstance(document, Mapping) or not isinstance(document.get("steps"), list):
+        raise InputError("expected a mapping with 'recipe:' and a list 'steps:'", where=where)
+    return document
+
+
+def _name(document: Mapping[str, Any]) -> str:
+    return str(document.get("recipe", "unnamed"))
 
 
 def load(name_or_file: str | Path) -> Recipe:
@@ -159,7 +174,9 @@ def _step(line: object, where: str) -> Step:
     if not issubclass(kind, Step):
         raise InputError(f"{name!r} is not a step", where=where)
     types_ = _field_types(kind)
-    knobs = knobs or {}
+    knobs = {} if knobs is None else knobs
+    if not isinstance(knobs, Mapping):
+        raise InputError(f"expected knobs as {{knob: value}} after the name, got {knobs!r}", where=f"{where} ({name})")
     faults = [Fault(f"{where} ({name})", f"unknown knob {k!r}; there are {', '.join(types_)}") for k in knobs if k not in types_]
     if faults:
         raise InputError(faults)
@@ -187,7 +204,8 @@ def _coerce(value: Any, hint: Any, where: str) -> Any:
         if option is types.NoneType and value is None:
             return None
         if origin is tuple and isinstance(value, list):
-            return tuple(value)
+            inner = typing.get_args(option)[0]
+            return tuple(_coerce(item, inner, where) for item in value)
         if origin is float and isinstance(value, (int, float)) and not isinstance(value, bool):
             return float(value)
         if isinstance(origin, type) and isinstance(value, origin) and not (origin is int and isinstance(value, bool)):

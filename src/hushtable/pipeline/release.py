@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import platform
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -15,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.errors import Fault, InputError
-from hushtable.pipeline.recipe import Recipe, step_name
+from hushtable.pipeline.recipe import Recipe, recipe_name, step_name
 from hushtable.privacy import criteria, pld
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form
 from hushtable.table import io
+from hushtable.table.disk import read_text, whole_folder
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from hushtable.table.texts import read_text
 
 LIBRARIES = ("hushtable", "numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
 
@@ -64,11 +62,7 @@ class Release:
         ``pages`` are further public files by name, such as the card as a page.
         """
         folder = Path(folder)
-        refuse_existing(folder)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = folder.with_name(f".{os.getpid()}.{folder.name}")
-        partial.mkdir()
-        try:
+        with whole_folder(folder) as partial:
             io.write(self.table, partial / f"data.{form}")
             schema = _write_hierarchies(self.table.schema, partial)
             (partial / "schema.yaml").write_text(schema.dump(), encoding="utf-8")
@@ -78,16 +72,7 @@ class Release:
             files = sorted(p.relative_to(partial).as_posix() for p in partial.rglob("*") if p.is_file())
             card = self.card() | {"hashes": {name: _hash(partial / name) for name in files}}
             (partial / "card.json").write_text(json.dumps(card, indent=1, ensure_ascii=False), encoding="utf-8")
-            partial.rename(folder)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
         return folder
-
-
-def refuse_existing(folder: Path) -> None:
-    """An output folder must be new, so that nothing is overwritten."""
-    if folder.exists():
-        raise InputError("the output folder exists already; name a new one, nothing was written", where=str(folder))
 
 
 def installed_versions() -> dict[str, str]:
@@ -140,9 +125,10 @@ def verify(folder: str | Path) -> list[Fault]:
     if table.rows != card["rows"]:
         faults.append(Fault("rows", f"the card says {card['rows']}, the data has {table.rows}"))
     if (folder / "recipe.yaml").is_file():
-        recipe = Recipe.parse(read_text(folder / "recipe.yaml", "recipe.yaml"), where="recipe.yaml")
-        if recipe.recipe != card["recipe"]:
-            faults.append(Fault("recipe", f"the card says {card['recipe']!r}, the file {recipe.recipe!r}"))
+        # Its name alone: to build its steps would run the code of whoever wrote the file.
+        name = recipe_name(read_text(folder / "recipe.yaml", "recipe.yaml"), where="recipe.yaml")
+        if name != card["recipe"]:
+            faults.append(Fault("recipe", f"the card says {card['recipe']!r}, the file {name!r}"))
     return faults + _verify_criteria(table, card["guarantee"]) + _verify_ledger(card["guarantee"])
 
 

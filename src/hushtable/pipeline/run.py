@@ -60,7 +60,7 @@ def release(
     course = plan(recipe, kept, budget=budget, unit=unit, seeded=seed is not None)
     if budget is not None and not unproven:
         refuse_unproven(course)
-    vault = replace(Vault.of(table, unit=unit, budget=budget, entropy=entropy), seeded=seed is not None).select(kept.names)
+    vault = Vault.of(table, unit=unit, budget=budget, entropy=entropy, seed=seed).select(kept.names)
     walk = _Walk(course, vault, np.random.default_rng(seed), rows, progress)
     released = walk.go()
     guarantee = _guarantee(walk, recipe, budget, table.schema)

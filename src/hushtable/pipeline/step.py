@@ -24,6 +24,7 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.preserve import Effect, Promise
 from hushtable.privacy.vault import Scheme, Vault
+from hushtable.table.columns import Array
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -156,6 +157,28 @@ def check_knobs(step: Step, **checks: tuple[bool, str]) -> None:
     ]
     if faults:
         raise InputError(faults)
+
+
+def given_arrays(schema: Schema, given: Given | None, rows: int) -> dict[str, Array]:
+    """For each column that a condition fixes, so many rows of its value; InputError lists what is no value of its column."""
+    arrays, faults = {}, []
+    for name, text in (given or {}).items():
+        if name not in schema:
+            faults.append(Fault("given", f"there is no column {name!r}; the model has {', '.join(schema.names)}"))
+            continue
+        column = schema[name]
+        try:
+            value = column.number(text) if column.numeric else column.levels.index(text)
+            array = np.full(rows, value, column.dtype)
+            if column.outside(array).any():
+                raise ValueError(text)
+        except (ValueError, OverflowError):
+            faults.append(Fault("given", f"{text!r} is no value of {name}"))
+            continue
+        arrays[name] = array
+    if faults:
+        raise InputError(faults)
+    return arrays
 
 
 def chosen(schema: Schema, columns: tuple[str, ...], default: tuple[str, ...], step: str, what: str) -> tuple[str, ...]:

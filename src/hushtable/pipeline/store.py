@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -12,6 +11,7 @@ import numpy as np
 from hushtable.errors import InputError
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Model
+from hushtable.table.disk import whole_file
 
 _JSON = "model.json"
 
@@ -23,14 +23,12 @@ def save(model: Model, path: str | Path) -> None:
     if any(array.dtype.hasobject for array in arrays.values()):
         raise InputError("a model's arrays must hold numbers or texts, not Python objects", where=type(model).__name__)
     header = {"model": f"{type(model).__module__}:{type(model).__qualname__}", "values": values}
+    # Arrays go by number: a column may be called anything, and a name inside an archive may not.
+    header |= {"arrays": list(arrays)}
+    numbered = {str(number): array for number, array in enumerate(arrays.values())}
     text = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    partial = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        with partial.open("wb") as stream:
-            np.savez_compressed(stream, allow_pickle=False, **{_JSON: text}, **arrays)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as partial, partial.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **{_JSON: text}, **numbered)
 
 
 def load(path: str | Path) -> Model:
@@ -38,9 +36,9 @@ def load(path: str | Path) -> Model:
     path = Path(path)
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        header = json.loads(bytes(arrays.pop(_JSON)))
-    except (OSError, EOFError, KeyError, ValueError, BadZipFile):
+            header = json.loads(bytes(stored[_JSON]))
+            arrays = {name: stored[str(number)] for number, name in enumerate(header["arrays"])}
+    except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile):
         raise InputError("is not a model file", where=str(path)) from None
     target = str(header["model"])
     module = target.partition(":")[0]

@@ -97,10 +97,19 @@ class Vault:
     """Where a long step tells how much of it is done."""
 
     @classmethod
-    def of(cls, table: Table, *, unit: Unit | None = None, budget: Budget | None = None, entropy: Entropy = SYSTEM) -> Vault:
+    def of(
+        cls,
+        table: Table,
+        *,
+        unit: Unit | None = None,
+        budget: Budget | None = None,
+        entropy: Entropy = SYSTEM,
+        seed: int | None = None,
+    ) -> Vault:
         """Lock a table away. With a key to tell persons apart, rows beyond the limit per person are left out here."""
         unit = unit or Unit()
-        return cls(_table=_limit(table, unit, entropy), unit=unit, budget=budget, entropy=entropy, ledger=Ledger(secure=True))
+        kept = _limit(table, unit, entropy, seed)
+        return cls(_table=kept, unit=unit, budget=budget, entropy=entropy, ledger=Ledger(secure=True), seeded=seed is not None)
 
     @property
     def schema(self) -> Schema:
@@ -282,7 +291,7 @@ def _for_unit(happened: Event, unit: Unit) -> Event:
     raise GuaranteeRefused(f"the cost of {happened} for a person with {unit.rows} rows is not known")
 
 
-def _limit(table: Table, unit: Unit, entropy: Entropy) -> Table:
+def _limit(table: Table, unit: Unit, entropy: Entropy, seed: int | None) -> Table:
     """Keep at most ``unit.rows`` rows of each person, picked at random, and none whose person is not told.
 
     (Rows of unknown persons cannot share a place: one person more would then push the row of another one out.)
@@ -291,8 +300,19 @@ def _limit(table: Table, unit: Unit, entropy: Entropy) -> Table:
         return table
     known = np.flatnonzero(~table.missing(unit.by))
     _, persons = np.unique(table[unit.by][known], return_inverse=True)
-    order = np.lexsort((entropy.words(len(persons)), persons))
+    if seed is None:
+        coins = entropy.words(len(persons))
+    else:
+        # A seeded coin goes with the number of the row among its person's own: one person more moves nobody else's.
+        own = _places(np.argsort(persons, kind="stable"), persons)
+        coins = np.random.default_rng(seed).integers(0, 2**64, int(own.max(initial=-1)) + 1, dtype=np.uint64)[own]
+    return table.take(np.sort(known[_places(np.lexsort((coins, persons)), persons) < unit.rows]))
+
+
+def _places(order: NDArray[np.intp], persons: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each row its number among the rows of its person, when the rows are taken in this order."""
     ordered = persons[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    place = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.append(starts, len(ordered))))
-    return table.take(np.sort(known[order[place < unit.rows]]))
+    places = np.empty(len(order), np.intp)
+    places[order] = np.arange(len(ordered)) - np.repeat(starts, np.diff(np.append(starts, len(ordered))))
+    return places

@@ -110,12 +110,12 @@ def _distance_figure(reading: Reading) -> Html | None:
     if not len(edges) - 1 == len(release) == len(control) > 0 or None in edges or edges[-1] <= edges[0]:
         return None
     ours, fresh = ([float(x or 0.0) for x in values] for values in (release, control))
-    threshold, alpha = reading.detail.get("threshold"), reading.detail.get("alpha")
+    threshold, chance = reading.detail.get("threshold"), reading.detail.get("chance")
     told = f"Distances from released rows and from fresh real rows to their closest training row. {reading.note}"
     reading_aid = (
         "Where the release lies left of fresh rows it crowds around the people it was made from. The last bar holds all beyond."
     )
-    rule = f" Suspiciously close is what {share(alpha)} of the fresh real rows are." if isinstance(alpha, float) else ""
+    rule = f" Suspiciously close is what {share(chance)} of the fresh real rows are." if isinstance(chance, float) else ""
     return element(
         "figure",
         legend(("line", "release"), ("real", "fresh real rows (control)")),

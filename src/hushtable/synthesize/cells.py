@@ -2,7 +2,7 @@
 
 A number that at least ``least`` rows share is a cell of its own, so that spikes (40 hours a week, a gain of 0) stay
 spikes; the others are pooled, neighbour by neighbour, into bins of at least ``least`` rows and drawn back uniformly
-from the bin's range, on the column's grid. So no number that fewer rows hold is repeated as such.
+from the bin's range, on the column's grid. So a number that fewer rows hold comes back by chance only.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ class Grid:
         values = column.floats(array)
         points, counts = np.unique(values[~np.isnan(values)], return_counts=True)
         spikes = counts >= least
-        rare = np.flatnonzero(~spikes)
-        low, high = _pooled(points, counts, rare, least)
+        low, high = _pooled(points[~spikes], counts[~spikes], least, alone=not spikes.any())
         low, high = np.concatenate([points[spikes], low]), np.concatenate([points[spikes], high])
         order = np.lexsort((low, low + high))
         return cls(column, low[order], high[order])
@@ -46,7 +45,7 @@ class Grid:
         return (len(self.low) if self.column.numeric else len(self.column.levels)) + 1
 
     def hidden(self) -> Column:
-        """The column without its observed extremes: they are somebody's values, and the cells do not reach them."""
+        """The column with the ends of its cells as bounds, where its own were read off the rows: those are somebody's values."""
         if not isinstance(self.column.domain, Bounds) or not self.column.observed or not len(self.low):
             return self.column
         low, high = float(self.low.min()), float(self.high.max())
@@ -64,13 +63,14 @@ class Grid:
         spikes = np.flatnonzero(self.low == self.high)
         bins = np.flatnonzero(self.low < self.high)
         cells = np.full(len(values), self.count - 1, np.int64)
+        if len(spikes):
+            after = np.clip(np.searchsorted(self.low[spikes], values), 0, len(spikes) - 1)
+            before = np.maximum(after - 1, 0)
+            closer = values - self.low[spikes[before]] < self.low[spikes[after]] - values
+            cells = spikes[np.where(closer, before, after)]
         if len(bins):
             at = np.clip(np.searchsorted(self.low[bins], values, side="right") - 1, 0, len(bins) - 1)
-            cells = bins[at]
-        if len(spikes):
-            at = np.clip(np.searchsorted(self.low[spikes], values), 0, len(spikes) - 1)
-            hit = self.low[spikes[at]] == values
-            cells = np.where(hit | (len(bins) == 0), spikes[at], cells)
+            cells = np.where(self.low[cells] == values, cells, bins[at]) if len(spikes) else bins[at]
         return np.where(missing, self.count - 1, cells)
 
     def decode(self, cells: Integers, rng: np.random.Generator) -> Array:
@@ -85,7 +85,10 @@ class Grid:
         if step is None:
             values = low + rng.random(len(at)) * (high - low)
         else:
-            values = low + step * np.floor(rng.random(len(at)) * (np.round((high - low) / step) + 1))
+            # The grid points inside the range, each as likely; a range between two of them stands for the nearest.
+            first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+            inside = first + np.floor(rng.random(len(at)) * np.maximum(last - first + 1, 1))
+            values = step * np.where(last < first, np.round((low + high) / (2 * step)), inside)
         return self.column.from_floats(np.where(missing, np.nan, values))
 
     def numbers(self, cells: Integers) -> Floats:
@@ -98,26 +101,25 @@ class Grid:
         return middle[cells]
 
 
-def _pooled(points: Floats, counts: Integers, rare: Integers, least: int) -> tuple[Floats, Floats]:
+def _pooled(points: Floats, counts: Integers, least: int, *, alone: bool) -> tuple[Floats, Floats]:
     """Ranges of at least ``least`` rows each for the points that too few rows share.
 
-    Ranges meet halfway between their members, and the outermost ends mirror the range's mean, so that no end is
-    anybody's value.
+    Ranges meet halfway between their members, and the outermost ends mirror the range's mean, so that no end is copied
+    from a row. Too few points to fill one range are left to the nearest spikes, or, where there is none (``alone``),
+    hidden in a range wider than they are.
     """
-    if not len(rare):
+    if not len(points) or (counts.sum() < least and not alone):
         return np.empty(0), np.empty(0)
-    starts = _runs(counts[rare], least)
-    ends = np.append(starts[1:], len(rare)) - 1
-    first, final = points[rare[starts]], points[rare[ends]]
-    if counts[rare].sum() < least:
-        # Too few to hide among themselves: their range takes in the neighbours.
-        around = points[max(rare[0] - 1, 0) : rare[-1] + 2]
-        return around[:1] - (len(around) == 1), around[-1:] + (len(around) == 1)
+    starts = _runs(counts, least)
+    ends = np.append(starts[1:], len(points)) - 1
+    first, final = points[starts], points[ends]
     between = (final[:-1] + first[1:]) / 2
-    weights = np.add.reduceat(counts[rare], starts)
-    means = np.add.reduceat(points[rare] * counts[rare], starts) / weights
+    means = np.add.reduceat(points * counts, starts) / np.add.reduceat(counts, starts)
     low = np.append(2 * means[0] - (between[0] if len(between) else final[0]), between)
     high = np.append(between, 2 * means[-1] - (between[-1] if len(between) else first[-1]))
+    if counts.sum() < least:
+        margin = max(1.0, float(points[-1] - points[0]))
+        return low - margin, high + margin
     return low, np.maximum(high, low)
 
 

@@ -146,24 +146,25 @@ class Linear:
     counts: Integers
     spread: float
     """Residual standard deviation of the normal scores; 0 marks a multinomial model."""
-    widths: Integers
-    """Cells of each predictor, one indicator each."""
+    scores: list[Floats]
+    """What each predictor's cells count as: a category's indicators, a number's normal score and whether it is missing."""
 
     @classmethod
     def fit(cls, cells: Integers, grid: Grid, predictors: list[Integers], grids: list[Grid], min_leaf: int) -> Linear:
         """Least squares on normal scores, or multinomial logistic regression, each with a small ridge."""
-        widths = np.array([g.count for g in grids])
-        design = _indicators(predictors, grids)
         counts = np.bincount(cells, minlength=grid.count)
+        ranks = _middle_ranks(cells, grid.count)
+        scores = [_linear_scores(cells, ranks, p, g) for p, g in zip(predictors, grids, strict=True)]
+        design = _with_constant(predictors, scores)
         if grid.column.numeric:
-            target = ndtri(np.clip(_middle_ranks(cells, grid.count), 1e-6, 1 - 1e-6))[cells]
+            target = _normal(ranks)[cells]
             gram = design.T @ design + np.eye(design.shape[1])
             beta = np.linalg.solve(gram, design.T @ target)
             fitted = design @ beta
             spread = max(float((target - fitted).std()), 1e-9)
             # Scores of all rows together are to be standard normal again, so that the column keeps its own distribution.
             whole = float(np.hypot(fitted.std(), spread))
-            return cls(beta[:, None] / whole, counts, spread / whole, widths)
+            return cls(beta[:, None] / whole, counts, spread / whole, scores)
         from sklearn.linear_model import LogisticRegression
 
         present = np.flatnonzero(counts)
@@ -173,11 +174,11 @@ class Linear:
             model = LogisticRegression(C=1.0, max_iter=300, fit_intercept=False).fit(design, cells)
             coefficients = model.coef_ if len(present) > 2 else np.vstack([np.zeros(design.shape[1]), model.coef_[0]])
             beta[:, present] = coefficients.T
-        return cls(beta, counts, 0.0, widths)
+        return cls(beta, counts, 0.0, scores)
 
     def draw(self, predictors: list[Integers], rng: np.random.Generator) -> Integers:
         """A normal score pushed back through the column's own distribution, or a class by its probability."""
-        design = _one_hot(predictors, self.widths)
+        design = _with_constant(predictors, self.scores)
         if self.spread > 0:
             level = ndtr(design @ self.coefficients[:, 0] + self.spread * rng.standard_normal(len(design)))
             shares = np.cumsum(self.counts) / self.counts.sum()
@@ -188,13 +189,15 @@ class Linear:
 
     def parts(self) -> Arrays:
         """The coefficients."""
-        return {"coefficients": self.coefficients, "counts": self.counts, "spread": np.array([self.spread]), "widths": self.widths}
+        own = {"coefficients": self.coefficients, "counts": self.counts, "spread": np.array([self.spread])}
+        return own | {f"score{i}": s for i, s in enumerate(self.scores)}
 
     @classmethod
     def from_parts(cls, arrays: Arrays, grids: list[Grid]) -> Self:
         """Rebuild it."""
         values: dict[str, Any] = dict(arrays)
-        return cls(values["coefficients"], values["counts"], float(values["spread"][0]), values["widths"])
+        scores = [values[f"score{i}"] for i in range(len(grids))]
+        return cls(values["coefficients"], values["counts"], float(values["spread"][0]), scores)
 
 
 def _design(predictors: list[Integers], scores: list[Floats]) -> NDArray[np.float32]:
@@ -212,17 +215,25 @@ def _scores(cells: Integers, grid: Grid, ranks: Floats, predictor: Integers, own
     """For each predictor cell the numbers a tree may split on, one column each."""
     if own.column.numeric or own.column.kind == "ordinal":
         return own.numbers(np.arange(own.count))[:, None]
-    sizes = np.bincount(predictor, minlength=own.count)
     if not classes:
-        totals = np.bincount(predictor, ranks[cells], minlength=own.count)
-        return ((totals + 0.5) / (sizes + 1))[:, None]
-    table = np.zeros((own.count, grid.count))
-    np.add.at(table, (predictor, cells), 1)
+        return _mean_ranks(cells, ranks, predictor, own.count)[:, None]
+    target, count = _commonest(cells, grid.count)
+    table = np.bincount(predictor * count + target, minlength=own.count * count).reshape(own.count, count).astype(float)
+    sizes = table.sum(1)
     overall = table.sum(0) / table.sum()
     profile = (table + overall) / (sizes + 1)[:, None] - overall
     # The two directions in which the levels' profiles differ most.
     _, _, axes = np.linalg.svd(profile * np.sqrt(sizes)[:, None], full_matrices=False)
     return profile @ axes[:2].T
+
+
+def _commonest(cells: Integers, count: int) -> tuple[Integers, int]:
+    """The cells themselves, or, where there are many, the commonest of them and one for all others."""
+    if count <= MANY:
+        return cells, count
+    place = np.full(count, MANY - 1)
+    place[np.argsort(-np.bincount(cells, minlength=count), kind="stable")[: MANY - 1]] = np.arange(MANY - 1)
+    return place[cells], MANY
 
 
 def _grouped(cells: Integers, count: int, design: NDArray[np.float32]) -> Integers:
@@ -239,15 +250,26 @@ def _grouped(cells: Integers, count: int, design: NDArray[np.float32]) -> Intege
     return group[cells]
 
 
-def _indicators(predictors: list[Integers], grids: list[Grid]) -> Floats:
-    return _one_hot(predictors, np.array([g.count for g in grids]))
+def _normal(ranks: Floats) -> Floats:
+    """Ranks in (0, 1) as normal scores."""
+    return np.asarray(ndtri(np.clip(ranks, 1e-6, 1 - 1e-6)))
 
 
-def _one_hot(predictors: list[Integers], widths: Integers) -> Floats:
-    rows = len(predictors[0])
-    blocks = [np.ones((rows, 1))]
-    for cells, width in zip(predictors, widths, strict=True):
-        block = np.zeros((rows, int(width)))
-        block[np.arange(rows), cells] = 1.0
-        blocks.append(block)
-    return np.hstack(blocks)
+def _linear_scores(cells: Integers, ranks: Floats, predictor: Integers, own: Grid) -> Floats:
+    """For each predictor cell the numbers a linear model may weigh."""
+    if own.column.numeric:
+        missing = np.arange(own.count) == own.count - 1
+        return np.stack([np.where(missing, 0.0, _normal(_middle_ranks(predictor, own.count))), missing], axis=1)
+    if own.count <= MANY:
+        return np.eye(own.count)
+    return _normal(_mean_ranks(cells, ranks, predictor, own.count))[:, None]
+
+
+def _mean_ranks(cells: Integers, ranks: Floats, predictor: Integers, count: int) -> Floats:
+    """The target's mean rank under each predictor cell, drawn a little to the middle where rows are few."""
+    totals = np.bincount(predictor, ranks[cells], minlength=count)
+    return np.asarray((totals + 0.5) / (np.bincount(predictor, minlength=count) + 1))
+
+
+def _with_constant(predictors: list[Integers], scores: list[Floats]) -> Floats:
+    return np.hstack([np.ones((len(predictors[0]), 1)), *(s[p] for p, s in zip(predictors, scores, strict=True))])

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
-from hushtable.pipeline.step import Arrays, Core, Given, Plan
+from hushtable.pipeline.step import Arrays, Core, Given, Plan, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import MISSING_INTEGER, Array, Kind
+from hushtable.table.columns import MISSING_INTEGER, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -89,16 +89,12 @@ class Independent:
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, by default the noisy number of rows; ``given`` fixes columns to a level."""
         rows = self.total if n is None else n
-        given = given or {}
-        unknown = [name for name in given if name not in self.schema]
-        if unknown:
-            raise InputError(f"there is no column {', '.join(unknown)}", where="given")
-        arrays: dict[str, Array] = {}
+        arrays = given_arrays(self.schema, given, rows)
         for column in self.schema:
+            if column.name in arrays:
+                continue
             shares = self.shares[column.name]
-            cells = (
-                _cell_of(self.schema, column.name, given[column.name], rows) if column.name in given else _spread(shares, rows, rng)
-            )
+            cells = _spread(shares, rows, rng)
             missing = cells == len(shares) - 1 if not column.required else np.zeros(rows, bool)
             if column.kind is Kind.INTEGER and not column.generalized:
                 arrays[column.name] = np.where(missing, MISSING_INTEGER, cells + int(column.bounds.low))
@@ -139,12 +135,3 @@ def _spread(shares: Floats, rows: int, rng: np.random.Generator) -> NDArray[np.i
         counts += np.bincount(rng.choice(len(shares), left, p=rest / rest.sum()), minlength=len(shares))
     cells = np.repeat(np.arange(len(shares)), counts)
     return rng.permutation(cells)
-
-
-def _cell_of(schema: Schema, name: str, text: str, rows: int) -> NDArray[np.int64]:
-    column = schema[name]
-    try:
-        cell = column.levels.index(text) if column.coded else int(column.number(text) - column.bounds.low)
-    except ValueError:
-        raise InputError(f"{text!r} is no value of {name}", where="given") from None
-    return np.full(rows, cell)

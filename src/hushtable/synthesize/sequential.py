@@ -9,14 +9,14 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.errors import InputError, PlanError
-from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs
+from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.cells import Grid, Integers
 from hushtable.synthesize.conditionals import Conditional, Linear, Marginal, Tree
-from hushtable.table.columns import Array, Role
+from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -29,14 +29,15 @@ class Sequential(Core):
     """Trees in sequence: each column is drawn from the leaf that the columns before it lead to.
 
     Promises nothing by itself: leaves hold counts of real values, and only the audit can say what they give away.
-    Trained on an anonymized table it keeps that table's k-anonymity as a derived one. No number that fewer than
-    ``least`` rows share is repeated exactly. Nowok, Raab and Dibben 2016 (synthpop); Reiter 2005.
+    Trained on an anonymized table it keeps that table's k-anonymity as a derived one. A number that fewer than
+    ``least`` rows share comes back by chance only. Nowok, Raab and Dibben 2016 (synthpop); Reiter 2005.
     """
 
     min_leaf: int = 0
     """The least number of rows in a leaf; 0 takes one row in 150, and at least 5.
 
-    On census data such leaves repeat no more real rows than fresh real rows do, and cost almost no accuracy."""
+    On census data such leaves repeat no more real rows than fresh real rows do, and cost almost no accuracy;
+    smaller ones keep rarer structure and repeat more rows."""
     least: int = 5
     """A number that fewer rows share is drawn anew from a range that holds at least so many."""
     order: tuple[str, ...] = ()
@@ -120,18 +121,16 @@ class Chain:
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, by default as many as it was trained on; ``given`` may fix the columns that are drawn first."""
         rows = self.rows if n is None else n
-        fixed = self._fixed(given or {}, rows)
+        arrays = given_arrays(self.schema, given, rows)
+        if set(arrays) - set(self.order[: len(arrays)]):
+            raise InputError(f"only the columns drawn first can be fixed: {', '.join(self.order)}, in this order", where="given")
         drawn: list[Integers] = []
-        arrays: dict[str, Array] = {}
         for name, learner, grid in zip(self.order, self.learners, self.grids, strict=True):
-            if name in fixed:
-                cells = fixed[name]
-            elif isinstance(learner, Marginal):
-                cells = learner.sample(rows, rng)
-            else:
-                cells = learner.draw(drawn, rng)
-            drawn.append(cells)
-            arrays[name] = grid.decode(cells, rng)
+            if name in arrays:
+                drawn.append(grid.encode(arrays[name]))
+                continue
+            drawn.append(learner.sample(rows, rng) if isinstance(learner, Marginal) else learner.draw(drawn, rng))
+            arrays[name] = grid.decode(drawn[-1], rng)
         return Table(self.schema, {name: arrays[name] for name in self.schema.names})
 
     def result(self) -> dict[str, Any]:
@@ -141,9 +140,9 @@ class Chain:
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Counts and thresholds; no row can be put together from them."""
         arrays: Arrays = {}
-        for name, learner, grid in zip(self.order, self.learners, self.grids, strict=True):
-            arrays |= {f"{name}/{key}": array for key, array in learner.parts().items()}
-            arrays |= {f"{name}/low": grid.low, f"{name}/high": grid.high}
+        for place, (learner, grid) in enumerate(zip(self.learners, self.grids, strict=True)):
+            held = learner.parts() | {"low": grid.low, "high": grid.high}
+            arrays |= {f"{place}/{key}": array for key, array in held.items()}
         values = {
             "schema": self.schema.portable().dump(),
             "order": self.order,
@@ -157,25 +156,10 @@ class Chain:
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
         schema, order = Schema.parse(values["schema"]), tuple(values["order"])
-        own = {name: {k.removeprefix(f"{name}/"): a for k, a in arrays.items() if k.startswith(f"{name}/")} for name in order}
-        ranges: dict[str, tuple[Any, Any]] = {name: (parts.pop("low"), parts.pop("high")) for name, parts in own.items()}
-        grids = [Grid(schema[name], *ranges[name]) for name in order]
-        learners = [
-            LEARNERS[method].from_parts(own[name], grids[:place])
-            for place, (name, method) in enumerate(zip(order, values["methods"], strict=True))
-        ]
+        own: list[dict[str, Any]] = [{} for _ in order]
+        for key, array in arrays.items():
+            place, _, part = key.partition("/")
+            own[int(place)][part] = array
+        grids = [Grid(schema[name], parts.pop("low"), parts.pop("high")) for name, parts in zip(order, own, strict=True)]
+        learners = [LEARNERS[m].from_parts(own[i], grids[:i]) for i, m in enumerate(values["methods"])]
         return cls(schema, order, tuple(values["methods"]), learners, grids, values["rows"], values["min_leaf"])
-
-    def _fixed(self, given: Given, rows: int) -> dict[str, Integers]:
-        first = set(self.order[: len(given)])
-        if set(given) - first:
-            raise InputError(f"only the columns drawn first can be fixed: {', '.join(self.order)}, in this order", where="given")
-        fixed = {}
-        for name, text in given.items():
-            column, grid = self.schema[name], self.grids[self.order.index(name)]
-            try:
-                value = column.number(text) if column.numeric else column.levels.index(text)
-            except ValueError:
-                raise InputError(f"{text!r} is no value of {name}", where="given") from None
-            fixed[name] = grid.encode(np.full(rows, value))
-        return fixed

@@ -241,6 +241,10 @@ class Column:
                 values = np.round(values, self.decimals)
             return np.where(missing, np.nan, values)
         result = values.astype(np.int64)
+        if self.kind is Kind.DATE and self.format is not None:
+            # Where the format leaves out the day, a date is what its text says.
+            written, inverse = np.unique(result, return_inverse=True)
+            result = np.array([int(self.number(self.write(v))) for v in written.tolist()], np.int64)[inverse]
         result[missing] = MISSING_INTEGER
         return result
 

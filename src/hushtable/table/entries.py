@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -93,7 +94,7 @@ def _domain(column: Column, entry: Mapping[str, object], *, observed: bool) -> D
                 raise ValueError(f"low {items[0]} is above high {items[1]}")
             base = Bounds(low, high, observed)
         else:
-            twice = dict.fromkeys(t for t in items if items.count(t) > 1)
+            twice = [text for text, count in Counter(items).items() if count > 1]
             if twice:
                 raise ValueError(f"more than once: {', '.join(map(repr, twice))}")
             if not items:

@@ -25,7 +25,7 @@ from typing import Protocol
 
 from hushtable.errors import Fault, InputError
 from hushtable.table.cell import ANY_TEXT
-from hushtable.table.texts import read_text
+from hushtable.table.disk import read_text
 
 DATE_UNITS = ("week", "month", "quarter", "year", "decade")
 _HEADER = re.compile(r"^level[-_ ]?\d+$", re.IGNORECASE)

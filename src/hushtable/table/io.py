@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pandas as pd
 
 from hushtable.errors import Fault, InputError
 from hushtable.table.columns import Array
+from hushtable.table.disk import whole_file
 from hushtable.table.files import form_of, opened
 from hushtable.table.infer import infer
 from hushtable.table.schema import Schema
@@ -68,7 +67,7 @@ def write(table: Table, path: str | Path) -> None:
     frame = _typed(table, path.name) if form == "parquet" else _lines(table)
     connection = duckdb.connect()
     try:
-        with _temporary(path) as partial:
+        with whole_file(path) as partial:
             connection.register("released", frame)
             target = str(partial).replace("'", "''")
             if form == "parquet":
@@ -83,8 +82,6 @@ def write(table: Table, path: str | Path) -> None:
     except duckdb.Error:
         # DuckDB's message may quote the content; ours must not.
         raise InputError("cannot be written: a value is no valid text, or the disk refused", where=path.name) from None
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror}", where=path.name) from None
     finally:
         connection.close()
 
@@ -158,14 +155,3 @@ def _objects(values: list[Any]) -> Array:
 def _plain(series: pd.Series[Any]) -> Array:
     # Extension types as objects: a nullable or an Arrow integer would come as a rounded float.
     return np.asarray(series.to_numpy() if isinstance(series.dtype, np.dtype) else series.astype(object).to_numpy())
-
-
-@contextmanager
-def _temporary(path: Path) -> Iterator[Path]:
-    """A name beside ``path`` that becomes ``path`` when all went well, and leaves nothing when not."""
-    partial = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

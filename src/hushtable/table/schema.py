@@ -15,8 +15,10 @@ knowledge, because a differentially private method refuses a domain that the row
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import yaml
@@ -24,8 +26,8 @@ import yaml
 from hushtable.errors import Fault, InputError
 from hushtable.table import entries
 from hushtable.table.columns import FREE, Column, Role
+from hushtable.table.disk import read_text
 from hushtable.table.hierarchy import FileTree
-from hushtable.table.texts import read_text
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         """Names must be unique."""
-        names = [c.name for c in self.columns]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted(name for name, count in Counter(c.name for c in self.columns).items() if count > 1)
         if twice:
             raise InputError([Fault("schema", f"column {name!r} is declared twice") for name in twice])
 
@@ -54,14 +55,17 @@ class Schema:
 
     def __contains__(self, name: object) -> bool:
         """Whether a column of that name exists."""
-        return any(c.name == name for c in self.columns)
+        return name in self._index
 
     def __getitem__(self, name: str) -> Column:
         """The column of that name."""
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise InputError(f"there is no column {name!r}; the schema has {', '.join(self.names)}", where="schema")
+        if name not in self._index:
+            raise InputError(f"there is no column {name!r}; the schema has {', '.join(self.names)}", where="schema")
+        return self._index[name]
+
+    @cached_property
+    def _index(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -106,8 +106,13 @@ class Table:
 
     def with_column(self, column: Column, array: Array) -> Table:
         """The table with one column replaced or added."""
-        texts = {n: t for n, t in self.texts.items() if n != column.name or column.kind in (Kind.TEXT, Kind.KEY)}
-        return Table(self.schema.with_columns(column), {**self.arrays, column.name: array}, texts)
+        return self.with_columns((column, array))
+
+    def with_columns(self, *columns: tuple[Column, Array]) -> Table:
+        """The table with these columns replaced or added, all checked at once."""
+        schema = self.schema.with_columns(*(column for column, _ in columns))
+        texts = {name: words for name, words in self.texts.items() if schema[name].kind in FREE}
+        return Table(schema, {**self.arrays, **{column.name: array for column, array in columns}}, texts)
 
     def sizes(self, columns: Iterable[str]) -> tuple[int, ...]:
         """For each column the number of cells a histogram has, a last one for missing unless it is required."""
@@ -236,7 +241,13 @@ def _alike(one: Schema, other: Schema, name: str) -> bool:
 
 def _frozen(array: Array) -> Array:
     """The array itself if nobody can write to it, else a copy that nobody can."""
-    return _sealed(array.copy()) if array.flags.writeable else array
+    safe = not array.flags.writeable and (array.base is None or not _writeable(array.base))
+    return array if safe else _sealed(array.copy())
+
+
+def _writeable(base: object) -> bool:
+    """Whether somebody may hold a door to the memory that a read-only view looks at."""
+    return not isinstance(base, np.ndarray) or base.flags.writeable or (base.base is not None and _writeable(base.base))
 
 
 def _sealed(array: Array) -> Array:

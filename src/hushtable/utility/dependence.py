@@ -30,7 +30,7 @@ class Association(Audit):
         names = case.columns
         if len(names) < 2:
             return [_nothing(case)]
-        cuts = [binned(case.train, name, self.bins) for name in names]
+        cuts = [binned(case.train, name, self.bins, others=(case.ordinary(), case.control)) for name in names]
         tables = {"train": case.train, "release": case.ordinary(), "control": case.control}
         matrices = {which: _matrix([cut.codes(table) for cut in cuts]) for which, table in tables.items()}
         upper = np.triu_indices(len(names), 1)
@@ -49,15 +49,21 @@ class Association(Audit):
 
 def cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
     """Cramer's V of two coded columns, bias-corrected (Bergsma 2013)."""
-    shape = int(one.max()) + 1, int(other.max()) + 1
-    counts = np.bincount(one * shape[1] + other, minlength=shape[0] * shape[1]).reshape(shape).astype(float)
-    counts = counts[counts.sum(1) > 0][:, counts.sum(0) > 0]
-    rows, columns = counts.shape
-    n = counts.sum()
+    width, n = int(other.max()) + 1, len(one)
+    height = int(one.max()) + 1
+    pairs = one * width + other
+    # Only pairs that occur count, so that two columns of many levels need no table of all of them.
+    if height * width <= 4 * n:
+        counts = np.bincount(pairs)
+        cells = np.flatnonzero(counts)
+        counts = counts[cells]
+    else:
+        cells, counts = np.unique(pairs, return_counts=True)
+    down, across = np.bincount(one), np.bincount(other)
+    rows, columns = int((down > 0).sum()), int((across > 0).sum())
     if rows < 2 or columns < 2 or n < 2:
         return 0.0
-    expected = np.outer(counts.sum(1), counts.sum(0)) / n
-    phi = float(((counts - expected) ** 2 / expected).sum() / n)
+    phi = float((counts**2 / (down[cells // width] * across[cells % width])).sum()) - 1
     phi = max(0.0, phi - (rows - 1) * (columns - 1) / (n - 1))
     shrunk = min(rows - (rows - 1) ** 2 / (n - 1), columns - (columns - 1) ** 2 / (n - 1))
     return float(np.sqrt(phi / (shrunk - 1))) if shrunk > 1 else 0.0

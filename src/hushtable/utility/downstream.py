@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.confidence import Rate
+from hushtable.evidence.confidence import Rate, bootstrap
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
+from hushtable.evidence.reading import floats_like
 from hushtable.table.columns import CODED, Role
 from hushtable.table.table import Table
 
 Floats = NDArray[np.float64]
+MOST = 20
+"""Classes that are learnt one by one; a code of hundreds of diagnoses would need a tree for each in every round."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +45,9 @@ class TrainOnRelease(Audit):
         reason = _unfit(data, classes=classes, predictors=predictors)
         if reason:
             return [_nothing(case, f"{target}: {reason}")]
+        kept = _commonest(data["train"][1]) if classes else None
+        if kept is not None:
+            data = {which: (x, np.where(np.isin(y, kept), y, -1.0)) for which, (x, y) in data.items()}
         categories = [case.train.schema[name].kind in CODED for name in predictors]
         scores = {w: _predictions(*data[w], data["control"][0], categories, classes=classes) for w in ("release", "train")}
         truth = data["control"][1]
@@ -54,7 +60,8 @@ class TrainOnRelease(Audit):
                 name=f"train on release, test on real: {name}", scope=target,
                 value=value.value, low=value.low, high=value.high, baseline=real,
                 better=Better.HIGHER, subject=Subject.UTILITY, n=len(truth),
-                note=f"predicting {target} for {len(truth):,} real people: {value.value:.3f}; trained on the real rows {real:.3f}",
+                note=f"predicting {target} for {len(truth):,} real people: {value.value:.3f}; trained on the real rows {real:.3f}"
+                + (f"; classes beyond the {len(kept)} commonest count as one" if kept is not None else ""),
             )
         ]  # fmt: skip
 
@@ -72,19 +79,16 @@ class TrainOnRelease(Audit):
 
 def _matrix(table: Table, reference: Table, predictors: list[str], target: str) -> tuple[Floats, Floats]:
     """Predictors and target as floats, NaN where missing; levels coded as in the reference table; rows with a target only."""
-    columns = [_floats(table, reference, name) for name in (*predictors, target)]
+    columns = [floats_like(table, name, reference) for name in (*predictors, target)]
     known = ~np.isnan(columns[-1])
     x = np.stack(columns[:-1], axis=1) if predictors else np.zeros((table.rows, 0))
     return x[known], columns[-1][known]
 
 
-def _floats(table: Table, reference: Table, name: str) -> Floats:
-    column = table.schema[name]
-    if column.numeric:
-        return table.floats(name)
-    index = {word: float(code) for code, word in enumerate(reference.words(name))}
-    own = np.array([index.get(word, np.nan) for word in table.words(name)] + [np.nan])
-    return own[table[name].astype(np.int64)]
+def _commonest(truth: Floats) -> Floats | None:
+    """The classes to tell apart, where there are too many to learn each; None where all of them can be."""
+    values, counts = np.unique(truth, return_counts=True)
+    return values[np.argsort(-counts, kind="stable")[: MOST - 1]] if len(values) > MOST else None
 
 
 def _unfit(data: dict[str, tuple[Floats, Floats]], *, classes: bool, predictors: list[str]) -> str:
@@ -104,7 +108,7 @@ def _predictions(x: Floats, y: Floats, test: Floats, categories: list[bool], *, 
     """Class to probability for every test row, or the predicted number under the key NaN."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    # The boosting bins hold 255 values: rarer categories are left to be read as missing.
+    # The boosting has 255 bins: a category of more levels is read as a number.
     limited = [c and np.nanmax(np.append(x[:, i], 0)) < 255 for i, c in enumerate(categories)]
     kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     model = kind(categorical_features=limited, random_state=0, max_iter=150, early_stopping=False).fit(x, y)
@@ -141,12 +145,9 @@ def _r2(truth: Floats, scores: dict[float, Floats]) -> float:
 
 
 def _interval(truth: Floats, scores: dict[float, Floats], measure, times: int, rng: np.random.Generator) -> Rate:  # type: ignore[no-untyped-def]
-    draws = []
-    for _ in range(times):
-        rows = rng.integers(0, len(truth), len(truth))
-        draws.append(measure(truth[rows], {label: s[rows] for label, s in scores.items()}))
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return Rate(measure(truth, scores), float(low), float(high))
+    return bootstrap(
+        lambda rows: measure(truth[rows], {label: s[rows] for label, s in scores.items()}), len(truth), rng, times=times
+    )
 
 
 def _nothing(case: Case, reason: str) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
+from hushtable.evidence.reading import floats_like
 from hushtable.table.columns import Column, Kind
 from hushtable.table.table import Table
 
@@ -32,7 +34,7 @@ class MarginDistances(Audit):
         """Three findings for the table (means over columns), then three for each column."""
         found: dict[str, list[Finding]] = {"TVD": [], "KS": [], "Wasserstein": []}
         for name in case.columns:
-            cells = binned(case.train, name, self.bins)
+            cells = binned(case.train, name, self.bins, others=(case.ordinary(), case.control))
             masses = {which: cells.mass(table) for which, table in _tables(case).items()}
             detail = {"labels": cells.labels, "train": masses["train"].tolist(), "release": masses["release"].tolist()}
             tvd, fresh = (float(np.abs(masses[w] - masses["train"]).sum()) / 2 for w in ("release", "control"))
@@ -53,11 +55,16 @@ _MEANING = {
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """One column cut for counting: levels as they are, numbers at quantiles of a reference table; missing is last."""
+    """One column cut for counting: levels as they are, numbers at quantiles of a reference table; missing is last.
+
+    Levels that the reference table has not are one bin before the last.
+    """
 
     column: Column
     edges: Floats
     labels: list[str]
+    known: int
+    """Bins of values that the reference table may hold."""
 
     def codes(self, table: Table) -> NDArray[np.int64]:
         """The bin of each row."""
@@ -66,9 +73,9 @@ class Bins:
             values = table.floats(self.column.name)
             cells = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, len(self.edges) - 2)
             return np.where(np.isnan(values), len(self.labels) - 1, cells)
-        index = {label: code for code, label in enumerate(self.labels[:-1])}
+        index = {label: code for code, label in enumerate(self.labels[: self.known])}
         words = table.words(self.column.name)
-        own = np.array([index.get(str(w), len(self.labels) - 1) for w in words] + [len(self.labels) - 1])
+        own = np.array([index.get(str(w), self.known) for w in words] + [len(self.labels) - 1])
         return own[array.astype(np.int64)]
 
     def mass(self, table: Table) -> Floats:
@@ -76,18 +83,21 @@ class Bins:
         return np.bincount(self.codes(table), minlength=len(self.labels)) / max(table.rows, 1)
 
 
-def binned(table: Table, name: str, bins: int) -> Bins:
-    """Bins of a column, from the reference table."""
+def binned(table: Table, name: str, bins: int, others: Iterable[Table] = ()) -> Bins:
+    """Bins of a column, from the reference table; ``others`` are further tables that will be counted in them."""
     column = table.schema[name]
     if not column.numeric:
-        return Bins(column, np.empty(0), [*(str(w) for w in table.words(name)), "missing"])
+        words = [str(word) for word in table.words(name)]
+        strange = any({str(word) for word in other.words(name)} - set(words) for other in others)
+        return Bins(column, np.empty(0), [*words, *["other levels"] * strange, "missing"], len(words))
     values = table.floats(name)
     present = values[~np.isnan(values)]
     cuts = np.quantile(present, np.linspace(0, 1, bins + 1), method="lower") if len(present) else np.zeros(2)
     # A value that holds two quantiles is a spike: it gets a bin of its own, which ends right above it.
     spikes = cuts[:-1][np.diff(cuts) == 0]
     edges = np.unique(np.concatenate([cuts, spikes + column.step if column.step else np.nextafter(spikes, np.inf)]))
-    return Bins(column, edges, [*(f"{column.write(a)} to {column.write(b)}" for a, b in pairwise(edges)), "missing"])
+    spans = [f"{column.write(a)} to {column.write(b)}" for a, b in pairwise(edges)]
+    return Bins(column, edges, [*spans, "missing"], len(spans))
 
 
 def _tables(case: Case) -> dict[str, Table]:
@@ -96,7 +106,7 @@ def _tables(case: Case) -> dict[str, Table]:
 
 def _ordered(case: Case, name: str) -> dict[str, tuple[float, float]]:
     """KS and Wasserstein of release and control against train, on present values."""
-    samples = {which: _present(table, name) for which, table in _tables(case).items()}
+    samples = {which: _present(table, name, case.train) for which, table in _tables(case).items()}
     pairs = [_distances(samples[which], samples["train"]) for which in ("release", "control")]
     base = case.train.schema[name].base
     width = float(base.high - base.low) if hasattr(base, "high") else float(len(case.train.schema[name].levels) - 1)
@@ -105,9 +115,8 @@ def _ordered(case: Case, name: str) -> dict[str, tuple[float, float]]:
     return {"KS": (ks, ks0), "Wasserstein": (moved / width, moved0 / width)}
 
 
-def _present(table: Table, name: str) -> Floats:
-    column = table.schema[name]
-    values = column.floats(table[name]) if column.numeric else np.where(table[name] < 0, np.nan, table[name].astype(float))
+def _present(table: Table, name: str, reference: Table) -> Floats:
+    values = floats_like(table, name, reference)
     return values[~np.isnan(values)]
 
 

@@ -110,3 +110,18 @@ def test_a_step_of_another_package_goes_by_module_and_class():
         Recipe.parse("recipe: x\nsteps:\n- pathlib:Path: {}\n")
     with pytest.raises(InputError, match="cannot load"):
         Recipe.parse("recipe: x\nsteps:\n- no.such.module:Path: {}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("sample: 5", "expected knobs as {knob: value} after the name, got 5"),
+        ("sample: [beta]", "expected knobs as"),
+        ("sequential: {methods: [1]}", "methods: expected a text, got 1"),
+        ("sequential: {order: [2020]}", "order: expected a text, got 2020"),
+    ],
+)
+def test_knobs_of_the_wrong_form_are_named(line, told):
+    with pytest.raises(InputError) as caught:
+        Recipe.parse(f"recipe: x\nsteps:\n- {line}\n")
+    assert told in str(caught.value)

@@ -10,6 +10,8 @@ import pytest
 from hushtable import api
 from hushtable.errors import InputError
 from hushtable.pipeline.release import load_card, load_table, verify
+from hushtable.table.schema import Schema
+from hushtable.table.values import from_mapping
 
 
 @pytest.fixture
@@ -108,7 +110,7 @@ def test_an_existing_folder_is_never_touched(saved, small):
 def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
     made = api.release(small, "mdav", seed=1)
     monkeypatch.setattr("hushtable.pipeline.release.io.write", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match="disk full"):
         made.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
@@ -153,3 +155,22 @@ def test_the_card_of_a_private_release_does_not_depend_on_the_rows(small):
     """Two private tables of one schema, one half the size: with a public number of rows their cards are the same."""
     one, two = (api.release(t, "independent", epsilon=0.5, rows=50).card() for t in (small, small.take(np.arange(60))))
     assert one == two
+
+
+def test_verifying_runs_no_code_of_whoever_wrote_the_recipe(saved, monkeypatch):
+    _, folder = saved
+    (folder / "evil_module.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(folder)
+    (folder / "recipe.yaml").write_text("recipe: mdav\nsteps:\n- evil_module:X: {}\n")
+    assert [fault.where for fault in verify(folder)] == ["recipe.yaml"]
+
+
+def test_a_date_without_a_day_is_released_as_it_is_written(tmp_path):
+    rng = np.random.default_rng(0)
+    schema = Schema.parse(
+        "columns:\n  born: {kind: date, role: quasi, domain: ['1950', '2000'], format: '%Y'}\n"
+        "  weight: {kind: integer, role: quasi, domain: [30, 200]}\n"
+    )
+    raw = {"born": [str(y) for y in rng.integers(1950, 2001, 900)], "weight": [str(w) for w in rng.integers(40, 60, 900)]}
+    made = api.release(from_mapping(schema, raw), "mdav", settings={"k": "7"}, seed=0)
+    assert verify(api.save(made, tmp_path / "out")) == []

@@ -17,7 +17,10 @@ from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.margins import Margins
 from hushtable.synthesize.sequential import Sequential
+from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
 
 
 def fitted(step, table):
@@ -62,3 +65,15 @@ def test_something_else_is_no_model(tmp_path, content):
     (tmp_path / "x.npz").write_bytes(content)
     with pytest.raises(InputError, match="not a model file"):
         store.load(tmp_path / "x.npz")
+
+
+def test_columns_may_be_called_anything(tmp_path):
+    names = ("file", "b", "b/x", "allow_pickle", "model.json")
+    schema = Schema(tuple(Column(name=n, kind=Kind.CATEGORY, domain=Levels(("u", "v"))) for n in names))
+    rng = np.random.default_rng(0)
+    table = Table(schema, {n: rng.integers(0, 2, 60).astype(np.int32) for n in names})
+    for step in (Sequential(), Microaggregate(k=2, columns=names)):
+        model = fitted(step, table)
+        store.save(model, tmp_path / "model.npz")
+        one, two = (m.sample(None, np.random.default_rng(1)) for m in (model, store.load(tmp_path / "model.npz")))
+        assert all(np.array_equal(one[n], two[n]) for n in names)

@@ -199,3 +199,20 @@ def test_the_default_delta_stays_far_below_one_over_n_and_tells_only_its_order(r
 def test_a_unit_in_words():
     assert str(Unit()) == "record"
     assert str(Unit(rows=3)) == "person (at most 3 rows)"
+
+
+def test_a_seed_keeps_the_same_rows_and_one_person_more_moves_nobody_elses():
+    holders = [0] * 5 + [1] * 7 + [2] * 3
+    unit = Unit(rows=2, by="who")
+
+    def kept(table):
+        rows = Vault.of(table, unit=unit, seed=3)._table
+        return {(int(w), int(a)) for w, a in zip(rows["who"], rows["age"], strict=True)}
+
+    table = visits(holders)
+    assert kept(table) == kept(table)
+    without = kept(table.take(np.flatnonzero(table["who"] != 1)))
+    assert without == {(who, age) for who, age in kept(table) if who != 1}
+    assert kept(table) != {
+        (int(w), int(a)) for w, a in zip(*(Vault.of(table, unit=unit, seed=4)._table[n] for n in ("who", "age")), strict=True)
+    }

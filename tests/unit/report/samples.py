@@ -68,7 +68,7 @@ def audit(columns: list[str] | None = None) -> list[dict[str, Any]]:
     names = columns or ["age", "sex", "income"]
     detail = {"labels": ["low", "high", "missing"], "train": [0.6, 0.4, 0.0], "release": [0.5, 0.45, 0.05]}
     ranges = {"labels": ["1 to 3", "3 to 8", "missing"], "train": [0.5, 0.5, 0.0], "release": [0.25, 0.75, 0.0]}
-    distances = {"edges": [0.0, 0.1, 0.2], "release": [0.7, 0.3], "control": [0.4, 0.6], "threshold": 0.05, "alpha": 0.02}
+    distances = {"edges": [0.0, 0.1, 0.2], "release": [0.7, 0.3], "control": [0.4, 0.6], "threshold": 0.05, "chance": 0.02}
     square = [[1.0 if i == j else 0.25 for j in names] for i in names]
     return [
         finding("identical match share", 0.17, low=0.16, high=0.18, baseline=0.001, subject=Subject.PRIVACY),

@@ -109,3 +109,60 @@ def test_an_outlier_is_not_published(small):
 def test_unseen_levels_are_never_drawn(small):
     made = fitted(Sequential(), small).sample(5000, np.random.default_rng(0))
     assert "east" not in set(made.strings("town"))
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (Column(name="x", kind=Kind.INTEGER, domain=Bounds(0, 2000)), np.arange(4000) // 2),
+        (Column(name="x", kind=Kind.REAL, domain=Bounds(0, 200), decimals=1), np.round(np.arange(4000) / 20, 1)),
+    ],
+    ids=["whole", "tenths"],
+)
+def test_every_last_digit_is_as_likely_as_in_the_rows(column, values):
+    grid = Grid.of(column, values, 5)
+    made = grid.decode(grid.encode(values), np.random.default_rng(0))
+    step = 1 if column.kind is Kind.INTEGER else 0.1
+    digits = np.bincount(np.round(made / step).astype(int) % 10, minlength=10) / len(made)
+    assert digits.min() > 0.07
+    assert digits.max() < 0.13
+
+
+@pytest.mark.parametrize("lone", [777, 10, 45])
+def test_a_lone_value_among_spikes_is_neither_stored_nor_drawn(lone):
+    column = Column(name="x", kind=Kind.INTEGER, domain=Bounds(0, 999, observed=True))
+    values = np.array([40] * 500 + [50] * 499 + [lone])
+    grid = Grid.of(column, values, 5)
+    assert lone not in (*grid.low, *grid.high, grid.hidden().bounds.low, grid.hidden().bounds.high)
+    assert set(grid.decode(grid.encode(values), np.random.default_rng(0)).tolist()) == {40, 50}
+    nearest = {777: 50, 10: 40, 45: 50}[lone]
+    assert grid.low[grid.encode(np.array([lone]))[0]] == nearest
+
+
+def test_fewer_values_than_make_a_cell_are_hidden_in_a_wider_range():
+    column = Column(name="x", kind=Kind.INTEGER, domain=Bounds(0, 999, observed=True))
+    grid = Grid.of(column, np.array([500, 510]), 5)
+    assert grid.low[0] < 500 - 5
+    assert grid.high[0] > 510 + 5
+
+
+def test_a_condition_is_kept_to_the_value(dependent):
+    model = fitted(Sequential(order=("number",)), dependent)
+    made = model.sample(200, np.random.default_rng(0), given={"number": "7"})
+    assert set(made["number"].tolist()) == {7}
+    with pytest.raises(InputError, match="'61' is no value of number"):
+        model.sample(5, np.random.default_rng(0), given={"number": "61"})
+    with pytest.raises(InputError, match="there is no column 'colour'"):
+        model.sample(5, np.random.default_rng(0), given={"colour": "red"})
+
+
+def test_a_straight_line_through_numbers_needs_no_indicator_for_each_of_them():
+    rng = np.random.default_rng(0)
+    x = rng.random(4000)
+    y = 3 * x + rng.normal(0, 0.1, 4000)
+    real = [Column(name=n, kind=Kind.REAL, domain=Bounds(-1, 5)) for n in "xy"]
+    table = Table(Schema(tuple(real)), {"x": x, "y": y.clip(-1, 5)})
+    model = fitted(Sequential(order=("x",), methods=("y=linear",)), table)
+    assert sum(array.size for array in model.parts()[1].values()) < 30 * 4000
+    made = model.sample(4000, rng)
+    assert np.corrcoef(made["x"], made["y"])[0, 1] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=0.03)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
@@ -257,3 +258,21 @@ def test_a_domain_must_fit_the_kind():
         Column(name="x", kind=Kind.REAL, domain=Levels(("a",)))
     with pytest.raises(ValueError, match="bounds does not fit kind text"):
         Column(name="x", kind=Kind.TEXT, domain=Bounds(0, 1))
+
+
+def test_a_view_of_an_array_that_somebody_else_can_write_to_is_copied():
+    owned = np.array([1, 2, 3])
+    view = owned[:]
+    view.setflags(write=False)
+    table = Table(Schema((Column(name="a", kind=Kind.INTEGER, domain=Bounds(0, 9)),)), {"a": view})
+    owned[0] = 77
+    assert table["a"].tolist() == [1, 2, 3]
+
+
+def test_many_columns_are_replaced_in_one_pass():
+    columns = [Column(name=f"c{i}", kind=Kind.INTEGER, domain=Bounds(0, 1)) for i in range(2000)]
+    table = Table(Schema(tuple(columns)), {c.name: np.zeros(3, np.int64) for c in columns})
+    start = time.perf_counter()
+    changed = table.with_columns(*((c, np.ones(3, np.int64)) for c in columns))
+    assert time.perf_counter() - start < 2
+    assert changed["c1999"].tolist() == [1, 1, 1]
