@@ -60,10 +60,12 @@ def save(made: Release, folder: str | Path, form: str = "csv") -> Path:
 
 
 def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | None = None) -> tuple[Table, Table]:
-    """Training rows and a control of this share, split at random before anything is fitted.
+    """Training rows and a control of about this share, split at random before anything is fitted.
 
-    ``by`` names the column that tells persons apart: all rows of a person then go to one side. A row without a
-    person is one of its own.
+    Without a seed a secret coin decides for each person alone, so what holds for one person more or less among the
+    training rows holds for the whole table. With a seed the control has exactly this share, and one person more may move
+    all others: a promise about the training rows is then one about them only. ``by`` names the column that tells persons
+    apart: all rows of a person go to one side. A row without a person is one of its own.
     """
     if not 0 < share < 1:
         raise InputError(f"a share lies between 0 and 1, got {share}", where="hold-out")
@@ -73,12 +75,23 @@ def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | N
         persons = np.where(table.missing(by), persons.max(initial=0) + 1, persons)
         persons[alone] += np.arange(len(alone))
     count = int(persons.max(initial=-1)) + 1
-    apart = np.random.default_rng(seed).permutation(count)[: round(share * count)]
-    control = np.isin(persons, apart)
+    if seed is None:
+        apart = SYSTEM.words(count) < np.uint64(int(share * 2.0**64))
+    else:
+        apart = np.random.default_rng(seed).permutation(count) < round(share * count)
+    control = apart[persons]
     if not 2 <= control.sum() <= table.rows - 2:
         whom = "rows" if by is None else "persons"
         raise InputError(f"{share:g} of {count} {whom} leaves too few on one side", where="hold-out")
     return table.take(~control), table.take(control)
+
+
+def rows_used(table: Table, unit: Unit) -> int:
+    """How many rows a release reads: those of known persons, up to the limit for each, where persons are told apart."""
+    if unit.by is None:
+        return table.rows
+    groups, _ = table.groups([unit.by])
+    return int(np.minimum(np.bincount(groups[~table.missing(unit.by)]), unit.rows).sum())
 
 
 def save_private(tables: Mapping[str, Table], folder: Path) -> Path:

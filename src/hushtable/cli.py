@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +40,10 @@ STOPPED = 130
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.", show_default=False)]
-Seed = Annotated[int | None, typer.Option(help="Fixes everything but the noise of differential privacy.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Fixes everything but the noise of differential privacy and, with --epsilon, the hold-out."),
+]
 
 
 def main() -> None:
@@ -53,9 +57,9 @@ def main() -> None:
         if ended.code == STOPPED:
             err.print("stopped; no output was left half-written")
         raise
-    except SystemError as error:
-        # Compiled code that is interrupted says so in its own way.
-        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+    except (SystemError, RuntimeError) as error:
+        # Compiled code and the database that are interrupted say so in their own way.
+        if "interrupted" not in str(error) and not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
             raise
         err.print("stopped; no output was left half-written")
         sys.exit(STOPPED)
@@ -65,7 +69,7 @@ def main() -> None:
 def demo(
     folder: Annotated[Path, typer.Option("--out", help="A new folder for everything the demo makes.")] = Path("demo"),
     rows: Annotated[int, typer.Option(help="People in the fictional town.")] = 5000,
-    seed: Annotated[int, typer.Option(help="Seed of the town and of the runs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the town and of the runs.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Release the bundled table in three ways, attack each, and say what was promised."""
@@ -175,7 +179,10 @@ def release(
     ] = "add_remove",
     hold_out: Annotated[float | None, typer.Option(help="Set this share aside as control rows, in OUT.private.")] = None,
     form: Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")] = "csv",
-    unproven: Annotated[bool, typer.Option("--unproven", help="Release even if the epsilon asked for cannot be given.")] = False,
+    unproven: Annotated[
+        bool,
+        typer.Option("--unproven", help="Release even if steps read rows unprotected, so that epsilon is infinite."),
+    ] = False,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -186,8 +193,8 @@ def release(
     from hushtable.table.disk import refuse_existing
     from hushtable.table.io import read
 
-    private = folder.with_name(f"{folder.name}.private")
     refuse_existing(folder)
+    private = folder.with_name(f"{folder.name}.private")
     if hold_out is not None:
         refuse_existing(private)
     if form not in ("csv", "csv.gz", "parquet"):
@@ -197,7 +204,10 @@ def release(
     unit = Unit(relation=Relation(relation), rows=rows_per_person, by=person)
     chosen = load(recipe).set(_settings(settings or []))
     table = read(data, schema_file)
-    train, control = (table, None) if hold_out is None else api.hold_out(table, hold_out, seed, by=person)
+    train, control = table, None
+    if hold_out is not None:
+        # A seeded split would move other people too, and the promise would be one about the training rows alone.
+        train, control = api.hold_out(table, hold_out, seed if epsilon is None else None, by=person)
     with _progress(quiet=as_json) as tell:
         made = api.release(
             train, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed, unproven=unproven, progress=tell
@@ -208,6 +218,10 @@ def release(
     if as_json:
         _print_json(made.card() | {"folder": str(folder), "private": str(private) if control is not None else None})
         return
+    if left := train.rows - api.rows_used(train, unit):
+        out.print(
+            f"{left:,} of {train.rows:,} training rows were not used: at most {rows_per_person} of each {escape(str(person))}"
+        )
     if table.ignored:
         out.print(f"Left out, because the schema does not name them: {escape(', '.join(table.ignored))}")
     if made.dropped:
@@ -218,10 +232,11 @@ def release(
         "schema.yaml"
     )
     if control is not None:
+        files = [f"--{name}={private / name}.csv" for name in ("train", "control")]
+        hint = ["hush", "audit", *files, f"--release={folder}", f"--schema={schema_file}", f"--out={folder}.audit"]
         out.print(
             f"Training and control rows are in [bold]{escape(str(private))}[/bold] (private). Attack the release with:\n"
-            f"  hush audit --train {private}/train.csv --control {private}/control.csv --release {folder} "
-            f"--schema {schema_file} --out {folder}.audit"
+            + escape(f"  {shlex.join(hint)}")
         )
 
 
@@ -235,7 +250,7 @@ def audit(
     schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the training rows.", show_default=False)],
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the audit. It is private.", show_default=False)],
     only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the resampling.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
     as_json: Json = False,
 ) -> None:
     """Attack a release and measure what it is good for: audit.json and audit.html in a new folder."""
@@ -247,7 +262,8 @@ def audit(
     refuse_existing(folder)
     if train.exists() and control.exists() and train.samefile(control):
         raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")
-    declared = Schema.load(schema_file)
+    # A domain that was read off other rows does not bind these.
+    declared = Schema.load(schema_file).undrafted()
     tables = read(train, declared), read(control, declared)
     seen, card = api.read_release(released, tables[0].schema)
     with _progress(quiet=as_json) as tell:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hushtable.audits.indicators import ClosestRecord, IdenticalMatches
 from hushtable.bench.people import people
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
+from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Levels
 from hushtable.table.table import Table
 
@@ -131,3 +133,22 @@ def test_a_share_of_nobody_is_told_as_zero(population):
     assert finding.value == 0
     assert finding.low == 0
     assert 0 < finding.high < 0.1
+
+
+@pytest.mark.parametrize("stars", [False, True])
+def test_generalized_rows_of_other_people_raise_no_alarm(population, stars):
+    train, control, other = (population.take(np.arange(i * N, (i + 1) * N)) for i in (0, 1, 2))
+    column = other.schema["income"]
+    edges = [*range(int(column.bounds.low), int(column.bounds.high), 10_000), int(column.bounds.high) + 1]
+    spans = tuple(column.interval_cell(Interval(a, b, False, True)) for a, b in pairwise(edges))
+    codes = np.where(other.missing("income"), -1, np.searchsorted(edges, other["income"], side="right") - 1).astype(np.int32)
+    release = other.with_column(column.generalize(spans), codes)
+    if stars:
+        sex = release.schema["sex"]
+        release = release.with_column(sex.generalize((ANYTHING,)), np.zeros(N, np.int32))
+    (finding,) = ClosestRecord(bootstrap=100).run(Case(train, release, control), np.random.default_rng(0))
+    assert finding.low < 0.02
+    (finding,) = ClosestRecord(bootstrap=100).run(
+        Case(train, Table.concat([train.take(np.arange(N // 2)), other.take(np.arange(N // 2))]), control), np.random.default_rng(0)
+    )
+    assert finding.low > 0.3

@@ -69,7 +69,7 @@ class Microaggregate(Core):
         rest = [name for name in schema.names if name not in columns]
         caveats = ["k-anonymity says nothing about what the rows of a group have in common: look at l and t"]
         if rest:
-            caveats.append(f"released as they are: {', '.join(rest)}")
+            caveats.append(f"left as they were by the grouping: {', '.join(rest)}")
         promise = Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns)
         return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, promises=(promise,), caveats=tuple(caveats))
 

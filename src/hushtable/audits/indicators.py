@@ -91,6 +91,10 @@ class ClosestRecord(Audit):
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding, and the distributions for a plot."""
+        generalized = any(c.generalized for c in case.release.schema)
+        if generalized:
+            # A cell covers many people at distance 0: read as a value drawn from it, it is compared like with like.
+            case = Case(case.train, case.ordinary(), case.control)
         release = case.nearest("release", "train").distance[:, 0]
         control = case.nearest("control", "train").distance[:, 0]
         threshold = _threshold(control, self.alpha)
@@ -104,8 +108,7 @@ class ClosestRecord(Audit):
         hidden = float(high) if high > 0 else min(1.0, float(high - low) / 2)
         score = Rate(max(0.0, value), max(0.0, float(low)), hidden)
         edges, heights = _densities({"release": release, "control": control})
-        generalized = any(c.generalized for c in case.release.schema)
-        reading = "; intervals, sets and * count as close to everything they cover" if generalized else ""
+        reading = "; intervals, sets and * were read as values drawn from them" if generalized else ""
         verdict = (
             "more released rows lie very close to a training row than fresh real rows do"
             if low > 0

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,8 +16,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.pipeline.recipe import Recipe, recipe_name, step_name
 from hushtable.privacy import criteria, pld
 from hushtable.privacy.guarantee import Guarantee
-from hushtable.privacy.ledger import Entry, Ledger
-from hushtable.privacy.preserve import Form
+from hushtable.privacy.preserve import Form, unmet
 from hushtable.table import io
 from hushtable.table.disk import read_text, whole_folder
 from hushtable.table.hierarchy import FileTree
@@ -107,7 +106,7 @@ def load_card(folder: str | Path) -> dict[str, Any]:
         raise InputError("is not a release: it has no card.json", where=str(folder))
     try:
         card = json.loads(read_text(path, str(path)))
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         raise InputError("card.json is not valid JSON", where=str(folder)) from None
     if not isinstance(card, dict) or not {"recipe", "rows", "guarantee", "hashes"} <= card.keys():
         raise InputError("card.json is not a card", where=str(folder))
@@ -115,73 +114,99 @@ def load_card(folder: str | Path) -> dict[str, Any]:
 
 
 def verify(folder: str | Path) -> list[Fault]:
-    """Whether a saved release is what its card says: files, rows, recipe, criteria re-measured, ledger re-added."""
+    """Whether a saved release is what its card says.
+
+    The files are those that were released and no others, the card's guarantee is the one that its own ledger and promises
+    give, and what can be measured on the table is measured again. Who wrote the card it cannot tell.
+    """
     folder = Path(folder)
     card = load_card(folder)
-    faults = _verify_files(folder, card)
-    if any(fault.where.startswith(("data.", "schema.yaml")) for fault in faults):
+    try:
+        hashes = {str(name): str(digest) for name, digest in card["hashes"].items()}
+        guarantee, told = Guarantee.from_json(card["guarantee"]), dict(card["guarantee"])
+        explanation = [tuple(pair) for pair in card["explanation"]]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=str(folder)) from None
+    faults = _verify_files(folder, hashes)
+    if any(fault.where.startswith(("data.", "schema.yaml", "hierarchies/")) for fault in faults):
         return faults
     table = load_table(folder)
     if table.rows != card["rows"]:
         faults.append(Fault("rows", f"the card says {card['rows']}, the data has {table.rows}"))
+    if list(table.schema.names) != card.get("columns"):
+        faults.append(Fault("columns", "the card names other columns than the data has"))
     if (folder / "recipe.yaml").is_file():
         # Its name alone: to build its steps would run the code of whoever wrote the file.
         name = recipe_name(read_text(folder / "recipe.yaml", "recipe.yaml"), where="recipe.yaml")
         if name != card["recipe"]:
             faults.append(Fault("recipe", f"the card says {card['recipe']!r}, the file {name!r}"))
-    return faults + _verify_criteria(table, card["guarantee"]) + _verify_ledger(card["guarantee"])
+    return faults + _verify_measured(table, guarantee) + _verify_words(guarantee, told, explanation)
 
 
-def _verify_files(folder: Path, card: dict[str, Any]) -> list[Fault]:
-    faults = []
-    for name, digest in card["hashes"].items():
-        path = folder / name
-        if not path.is_file():
+def _verify_files(folder: Path, hashes: dict[str, str]) -> list[Fault]:
+    here = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} - {"card.json"}
+    faults = [Fault(name, "the file is not on the card: it was not released") for name in sorted(here - set(hashes))]
+    for name, digest in hashes.items():
+        if name not in here:
             faults.append(Fault(name, "the file is missing"))
-        elif _hash(path) != digest:
+        elif _hash(folder / name) != digest:
             faults.append(Fault(name, "the file is not the one that was released: its hash differs from the card's"))
     return faults
 
 
-def _verify_criteria(table: Table, guarantee: dict[str, Any]) -> list[Fault]:
+def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
+    """k, l and t, and every promise about the table itself, measured again."""
+    told = dict(guarantee.criteria)
+    named = {name for p in guarantee.promises for name in (*p.quasi, *([p.secret] if p.secret else []))}
+    named |= {str(name) for name in (*told.get("quasi", ()), *told.get("secrets", ()))}
+    strange = sorted(named - set(table.schema.names))
+    if strange:
+        return [Fault("criteria", f"the card speaks of {', '.join(strange)}, which the data has not")]
     faults = []
-    told = guarantee["criteria"]
     if told:
-        found = criteria.measure(table, told["quasi"], told.get("secrets", {}))
-        for name in ("k", "classes", "suppressed"):
-            if found[name] != told[name]:
-                faults.append(Fault(f"criteria: {name}", f"the card says {told[name]}, the data has {found[name]}"))
-        for secret, values in told.get("secrets", {}).items():
-            for name, value in values.items():
-                now = found["secrets"][secret][name]
-                if isinstance(value, (int, float)) and not math.isclose(now, value, rel_tol=1e-9, abs_tol=1e-12):
-                    faults.append(Fault(f"criteria: {name} of {secret}", f"the card says {value}, the data has {now}"))
-    for promise in guarantee["promises"]:
-        if promise["form"] == Form.SYNTACTIC and promise["kind"] == "k_anonymity":
-            k = criteria.k_anonymity(criteria.Classes(table, tuple(promise["quasi"])))
-            if k < promise["value"]:
-                faults.append(Fault("promise", f"k-anonymity with k = {promise['value']:g} is promised, the data has k = {k}"))
+        found = criteria.measure(table, told.get("quasi", ()), told.get("secrets", {}))
+        for name, now, then in _differences(found, told):
+            faults.append(Fault(f"criteria: {name}", f"the card says {then}, the data has {now}"))
+    whys = [unmet(promise, table) for promise in guarantee.promises if promise.form is Form.SYNTACTIC]
+    return faults + [Fault("promise", why) for why in whys if why]
+
+
+def _differences(found: dict[str, Any], told: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two nested mappings differ: name, found, told; numbers up to rounding."""
+    for name in dict.fromkeys((*found, *told)):
+        now, then, label = found.get(name), told.get(name), f"{name}{within}"
+        if isinstance(now, dict) and isinstance(then, dict):
+            yield from _differences(now, then, f" of {name}" if name != "secrets" else "")
+        elif isinstance(now, float) and isinstance(then, (int, float)):
+            if not math.isclose(now, then, rel_tol=1e-9, abs_tol=1e-12):
+                yield label, now, then
+        elif (list(now) if isinstance(now, tuple) else now) != then:
+            yield label, now, then
+
+
+def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[tuple[str, ...]]) -> list[Fault]:
+    """Whether the card says of itself what its own ledger and promises give."""
+    if told.get("accountant") == "pld" and not pld.available() and math.isfinite(guarantee.epsilon()):
+        # The closed form can only be larger than what the numerical accountant found, and its words have other digits.
+        allowed = isinstance(told.get("epsilon"), float) and told["epsilon"] <= guarantee.epsilon() * (1 + 1e-9)
+        return [] if allowed else [Fault("epsilon", "larger than the ledger allows")]
+    faults = []
+    now = guarantee.to_json()
+    for name, found, then in _differences(now, told):
+        if name.split(" of ")[0] in _FOLLOWS and not (name == "epsilon" and _near(found, then)):
+            faults.append(Fault(name, f"the card says {then}, its ledger and promises give {found}"))
+    if not faults and explanation != guarantee.sentences():
+        faults.append(Fault("explanation", "the card explains another guarantee than it gives"))
     return faults
 
 
-def _verify_ledger(guarantee: dict[str, Any]) -> list[Fault]:
-    told = float(guarantee["epsilon"])
-    if not math.isfinite(told):
-        return []
-    try:
-        ledger = Ledger(Entry.from_json(entry) for entry in guarantee["ledger"])
-    except (ValueError, KeyError, TypeError):
-        return [Fault("ledger", "holds an event that cannot be read")]
-    tight = guarantee["accountant"] == "pld"
-    if tight and not pld.available():
-        # The closed form can only be larger than what the numerical accountant found.
-        return (
-            [] if ledger.epsilon(guarantee["delta"]) >= told * (1 - 1e-9) else [Fault("epsilon", "larger than the ledger allows")]
-        )
-    found = ledger.epsilon(guarantee["delta"], tight=tight)
-    if not math.isclose(found, told, rel_tol=1e-6):
-        return [Fault("epsilon", f"the card says {told:.6g}, the ledger adds up to {found:.6g}")]
-    return []
+_FOLLOWS = ("assurance", "epsilon", "rho", "not_private")
+"""What a card says that follows from its ledger, promises and claims."""
+
+
+def _near(found: object, told: object) -> bool:
+    """Whether two epsilons are the same up to the accountant's own grid."""
+    return isinstance(found, float) and isinstance(told, (int, float)) and math.isclose(found, told, rel_tol=1e-6)
 
 
 def _hash(path: Path) -> str:

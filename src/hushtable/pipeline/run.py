@@ -21,7 +21,7 @@ from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy
-from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserve
+from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserve, unmet
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget, Unit, default_delta
 from hushtable.privacy.vault import Scheme, Vault
@@ -53,8 +53,10 @@ def release(
     recipe that cannot keep it is refused before a row is read, unless ``unproven`` or it is a publication's claim.
     """
     unit = unit or Unit()
-    if rows is not None and rows < 1:
-        raise InputError(f"a release has at least one row, got {rows}", where="rows")
+    if rows is not None and rows < 2:
+        raise InputError(f"a release has at least two rows, got {rows}", where="rows")
+    if seed is not None and seed < 0:
+        raise InputError(f"a seed is not negative, got {seed}", where="seed")
     budget = _budget(table, epsilon, delta)
     kept = table.schema.select(table.schema.released)
     course = plan(recipe, kept, budget=budget, unit=unit, seeded=seed is not None)
@@ -63,6 +65,10 @@ def release(
     vault = Vault.of(table, unit=unit, budget=budget, entropy=entropy, seed=seed).select(kept.names)
     walk = _Walk(course, vault, np.random.default_rng(seed), rows, progress)
     released = walk.go()
+    if released.rows < 2:
+        raise InputError(
+            f"the release would have {released.rows} rows; a table needs at least two", where=f"recipe {recipe.recipe}"
+        )
     guarantee = _guarantee(walk, recipe, budget, table.schema)
     if budget is not None and not unproven and not guarantee.claims and not math.isfinite(guarantee.epsilon()):
         told = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
@@ -107,7 +113,8 @@ class _Walk:
         for number, segment in enumerate(self.course.segments, 1):
             table = self._segment(segment, last=number == len(self.course.segments))
         assert table is not None
-        if self.vault.taint is Taint.RAW and not self.ledger.culprits:
+        # Grouping hides nobody's values: only what a mechanism made, or raw looks that are written down, may leave uncharged.
+        if self.vault.taint is not Taint.DP and not self.ledger.culprits:
             self.ledger.add(Entry(self.course.steps[-1].name, Raw("the rows leave as they are"), "the rows leave as they are"))
         self._measure(table)
         return table
@@ -148,13 +155,13 @@ class _Walk:
         # A step that reached back keeps no earlier promise, whatever it said in its plan.
         effect = Effect.READ_RAW if taint is Taint.RAW and before is not Taint.RAW else done.effect
         kept = (preserve(p, effect, done.beta) for p in self.promises)
-        self.promises = (*(p for p in kept if p is not None), *done.promises)
+        self.promises = tuple(p for p in (*kept, *done.promises) if p is not None and not p.empty)
         for promise in done.promises:
             _require(promise, table)
         self.syntactic = (self.syntactic or bool(done.promises)) and effect is not Effect.GENERATE
         if taint is Taint.RAW and done.promises:
             taint = Taint.KANON
-        if done.samples is not Scheme.NONE and taint is Taint.RAW and stable:
+        if done.samples is not Scheme.NONE and before is Taint.RAW and taint is Taint.RAW and stable:
             self.vault = self.vault.sampled(table, done.beta, done.samples)
         else:
             self.vault = self.vault.released(table, taint)
@@ -170,21 +177,8 @@ class _Walk:
 
 
 def _require(promise: Promise, table: Table) -> None:
-    classes = criteria.Classes(table, promise.quasi)
-    if promise.kind is Syntactic.K_ANONYMITY:
-        found: float = criteria.k_anonymity(classes)
-        holds = found >= promise.value or not len(classes.sizes)
-    elif promise.kind is Syntactic.L_DIVERSITY and promise.secret and promise.variant in ("distinct", "entropy"):
-        measure = criteria.distinct_l if promise.variant == "distinct" else criteria.entropy_l
-        found = measure(classes, promise.secret)
-        holds = found >= promise.value - 1e-9
-    elif promise.kind is Syntactic.T_CLOSENESS and promise.secret:
-        found = criteria.t_closeness(classes, promise.secret, ordered=promise.variant == "ordered")
-        holds = found <= promise.value + 1e-9
-    else:
-        raise GuaranteeRefused(f"{promise} cannot be measured on the table")
-    if not holds:
-        raise GuaranteeRefused(f"{promise} was promised, but the table has {found:g}; nothing is released")
+    if why := unmet(promise, table):
+        raise GuaranteeRefused(f"{why}; nothing is released")
 
 
 def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schema) -> Guarantee:
@@ -205,7 +199,7 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
     covered = {name for p in walk.promises for name in p.quasi}
     bare = [name for name in schema.quasi if covered and name not in covered]
     if bare:
-        caveats.append(f"the promise does not cover the quasi-identifiers {', '.join(bare)}, which are released as they are")
+        caveats.append(f"the promise does not cover the quasi-identifiers {', '.join(bare)}")
     if walk.promises and walk.vault.unit.rows > 1:
         caveats.append(f"k counts rows, of which one person may hold {walk.vault.unit.rows}")
     if walk.vault.seeded and any(p.samples is not Scheme.NONE for p in plans):

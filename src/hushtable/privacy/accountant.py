@@ -107,7 +107,10 @@ def group(cost: Cost, size: int) -> Cost:
     if cost.delta > 0:
         if cost.epsilon > _LARGE:
             return NEVER
-        growth = math.expm1(min(size * cost.epsilon, _LARGE)) / math.expm1(cost.epsilon) if cost.epsilon > 0 else size
+        if size * cost.epsilon > _LARGE:
+            growth = math.exp(min((size - 1) * cost.epsilon, _LARGE)) / -math.expm1(-cost.epsilon)
+        else:
+            growth = math.expm1(size * cost.epsilon) / math.expm1(cost.epsilon) if cost.epsilon > 0 else size
         return Cost(epsilon=size * cost.epsilon, delta=min(1.0, cost.delta * growth))
     rho = size**2 * cost.rho
     return Cost(size * cost.epsilon, rho, size * cost.mu, np.minimum(ALPHAS * rho, size * cost.epsilon))

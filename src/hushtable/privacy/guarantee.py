@@ -14,6 +14,8 @@ from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Relation, Unit
 
+ROW_COUNT = "the exact number of rows"
+
 
 class Assurance(StrEnum):
     """How we know."""
@@ -80,7 +82,7 @@ class Guarantee:
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is assumed to be public, the number of rows included where the relation says so."""
-        return (*self.public, "the exact number of rows") if self.private and self.unit.fixes_rows else self.public
+        return (*self.public, ROW_COUNT) if self.private and self.unit.fixes_rows else self.public
 
     @property
     def private(self) -> bool:
@@ -126,6 +128,23 @@ class Guarantee:
             "ledger": [e.to_json() for e in self.ledger],
         }
 
+    @classmethod
+    def from_json(cls, card: Mapping[str, Any]) -> Guarantee:
+        """Read it back from a card; ValueError, KeyError or TypeError if it is none. What follows from the rest is ignored."""
+        voids = [Void(text) for text in card["caveats"] if text in list(Void)]
+        unit = Unit(relation=Relation(card["relation"]), rows=card["unit"]["rows"], by=card["unit"]["by"])
+        return cls(
+            unit=unit,
+            ledger=tuple(Entry.from_json(entry) for entry in card["ledger"]),
+            delta=float(card["delta"] or 0.0),
+            promises=tuple(_promise_from(promise) for promise in card["promises"]),
+            criteria=dict(card["criteria"]),
+            public=tuple(text for text in card["public"] if text != ROW_COUNT),
+            caveats=tuple(text for text in card["caveats"] if text not in list(Void)),
+            claims=tuple(Claim(claim["statement"], tuple(claim["gaps"])) for claim in card["claims"]),
+            voids=tuple(voids),
+        )
+
     def explain(self) -> str:
         """What holds, what it means, what it assumes, what would break it: in plain words."""
         return "\n".join(f"{head}: {text}" for head, text in self.sentences())
@@ -150,7 +169,8 @@ class Guarantee:
 
     def _proven(self, epsilon: float) -> list[tuple[str, str]]:
         shown, factor = f"{rounded_up(epsilon, 4):.4g}", f"{rounded_up(math.exp(min(epsilon, 700)), 3):.3g}"
-        size = f"({shown}, {self.delta:g})" if self.delta else shown
+        delta = f"{rounded_up(self.delta, 3):.3g}"
+        size = f"({shown}, {delta})" if self.delta else shown
         either = self.unit.relation is Relation.ADD_REMOVE
         change, gone = ("added or removed", "left out") if either else ("replaced by another", "another")
         return [
@@ -159,7 +179,7 @@ class Guarantee:
                 "Which means",
                 f"whatever anybody concludes from this release, they would have concluded almost as readily had any one "
                 f"{'record' if self.unit.rows == 1 else 'person'} been {gone}: the odds change by a factor of at most {factor}"
-                + (f", except with probability {self.delta:g}" if self.delta else ""),
+                + (f", except with probability {delta}" if self.delta else ""),
             ),
         ]
 
@@ -206,6 +226,13 @@ def _promise_json(promise: Promise) -> dict[str, Any]:
         "kind": str(promise.kind), "value": promise.value, "quasi": list(promise.quasi), "secret": promise.secret,
         "variant": promise.variant, "form": str(promise.form),
     }  # fmt: skip
+
+
+def _promise_from(told: Mapping[str, Any]) -> Promise:
+    return Promise(
+        kind=Syntactic(told["kind"]), value=float(told["value"]), quasi=tuple(map(str, told["quasi"])), secret=told["secret"],
+        variant=told["variant"], form=Form(told["form"]),
+    )  # fmt: skip
 
 
 def _promise_words(promise: Promise) -> str:

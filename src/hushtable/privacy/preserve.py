@@ -11,6 +11,9 @@ import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from hushtable.privacy import criteria
+from hushtable.table.table import Table
+
 
 class Syntactic(StrEnum):
     """Kinds of syntactic promise."""
@@ -39,6 +42,11 @@ class Promise:
     variant: str = ""
     """distinct, entropy or recursive for l; ordered or equal for t."""
     form: Form = Form.SYNTACTIC
+
+    @property
+    def empty(self) -> bool:
+        """Whether every table keeps it: a group of one hides nobody."""
+        return self.value >= 1 if self.kind is Syntactic.T_CLOSENESS else self.value <= 1
 
     def __str__(self) -> str:
         """In words."""
@@ -85,6 +93,25 @@ _KEEPS_SYNTACTIC = {
 }
 _LOSES_ALL = {Effect.CONDITIONAL, Effect.JOIN, Effect.COLUMN_GROUPS, Effect.READ_RAW}
 _LOSES_DERIVED = _LOSES_ALL | {Effect.SINGLE_RAW}
+
+
+def unmet(promise: Promise, table: Table) -> str:
+    """Why a promise about the rows of a table does not hold, measured on it; empty if it does."""
+    classes = criteria.Classes(table, promise.quasi)
+    if promise.kind is Syntactic.K_ANONYMITY:
+        found: float = criteria.k_anonymity(classes)
+        holds = found >= promise.value or not len(classes.sizes)
+    elif promise.kind is Syntactic.L_DIVERSITY and promise.secret and promise.variant in ("distinct", "entropy"):
+        measure = criteria.distinct_l if promise.variant == "distinct" else criteria.entropy_l
+        found = measure(classes, promise.secret)
+        holds = found >= promise.value - 1e-9
+    elif promise.kind is Syntactic.T_CLOSENESS and promise.secret:
+        found = criteria.t_closeness(classes, promise.secret, ordered=promise.variant == "ordered")
+        holds = found <= promise.value + 1e-9
+    else:
+        wants = "a secret column and, for l-diversity, the variant distinct or entropy"
+        return f"{promise} cannot be measured on the table: k-anonymity can, and with {wants} l-diversity and t-closeness"
+    return "" if holds else f"{promise} was promised, but the table has {found:g}"
 
 
 def preserve(promise: Promise, effect: Effect, beta: float = 1.0) -> Promise | None:

@@ -281,6 +281,11 @@ def _for_unit(happened: Event, unit: Unit) -> Event:
         raise GuaranteeRefused(f"{happened} is accounted for under add-remove only")
     if unit.rows == 1:
         return happened
+    if unit.relation is Relation.REPLACE_ONE:
+        raise GuaranteeRefused(
+            f"{happened} is stated for one record replaced by another; a person with {unit.rows} rows may be replaced by one "
+            "with fewer, and what that costs is not known"
+        )
     if isinstance(happened, Gaussian):
         return replace(happened, sensitivity=unit.rows * happened.sensitivity)
     cost = accountant.group(happened.cost(), unit.rows)

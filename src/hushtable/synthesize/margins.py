@@ -82,7 +82,7 @@ class Independent:
         """From noisy counts: one total (each column's sum, weighted by its precision), then each column projected onto it."""
         precision = {name: 1 / (len(counts) * scales[name] ** 2) for name, counts in noisy.items()}
         total = sum(precision[n] * float(c.sum()) for n, c in noisy.items()) / sum(precision.values())
-        total = max(total, 1.0)
+        total = max(total, 2.0)
         shares = {name: _on_simplex(counts.astype(np.float64), total) / total for name, counts in noisy.items()}
         return cls(schema, shares, round(total), scales)
 

@@ -29,12 +29,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.errors import InputError
 from hushtable.table.cell import ANY_TEXT, Cell, Interval, set_text
 from hushtable.table.hierarchy import Hierarchy
 
 MISSING_CODE = -1
 MISSING_INTEGER = int(np.iinfo(np.int64).min)
 DAY = 86_400
+EXACT = 2**53
+"""Whole numbers up to here are exact as floats; no mean or draw can be trusted with longer ones."""
 
 Array = NDArray[Any]
 
@@ -230,6 +233,9 @@ class Column:
 
     def from_floats(self, values: NDArray[np.float64]) -> Array:
         """Back from floats: on the grid, inside the bounds, NaN to missing."""
+        if self.kind is Kind.INTEGER and isinstance(self.domain, Bounds) and max(-self.domain.low, self.domain.high) > EXACT:
+            reason = "holds whole numbers beyond 2^53, with which nothing exact can be computed: declare it a category or a key"
+            raise InputError(reason, where=f"column {self.name}")
         missing = np.isnan(values)
         values = np.where(missing, 0.0, values)
         if self.step is not None:

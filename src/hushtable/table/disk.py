@@ -54,7 +54,9 @@ def whole_folder(folder: Path, mode: int = 0o777) -> Iterator[Path]:
 
 
 def refuse_existing(folder: Path) -> None:
-    """An output folder must be new, so that nothing is overwritten."""
+    """An output folder must have a name and be new, so that nothing is overwritten."""
+    if not folder.name:
+        raise InputError("is no name for an output folder", where=repr(str(folder)))
     if folder.exists():
         raise InputError("the output folder exists already; name a new one, nothing was written", where=str(folder))
 

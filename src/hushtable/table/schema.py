@@ -106,6 +106,11 @@ class Schema:
         bare = (replace(c, hierarchy=None) if isinstance(c.hierarchy, FileTree) else c for c in self.columns)
         return replace(self, columns=tuple(bare))
 
+    def undrafted(self) -> Schema:
+        """The schema with the domains that were read off rows left open, to be read off others."""
+        opened = (replace(c, domain=None, required=False) if c.domain is not None and c.observed else c for c in self.columns)
+        return replace(self, columns=tuple(opened))
+
     @classmethod
     def load(cls, path: str | Path) -> Schema:
         """Read a schema file, with the hierarchy files it names; every fault is listed at once."""

@@ -279,7 +279,7 @@ def test_rows_can_be_asked_of_a_model_but_not_of_a_table(small):
     assert release(small, recipe(Sequential()), rows=17).table.rows == 17
     with pytest.raises(InputError, match="rows it has"):
         release(small, recipe(Microaggregate()), rows=17)
-    with pytest.raises(InputError, match="at least one row"):
+    with pytest.raises(InputError, match="at least two rows"):
         release(small, recipe(Sequential()), rows=0)
 
 

@@ -85,7 +85,7 @@ def test_a_seeded_sample_voids_a_proof_where_rows_may_come_and_go():
         assert vault.ledger.secure
         vault.open(Transform("nothing is paid for"), "w")
         assert vault.ledger.secure
-        vault.open(Zcdp(0.1), "w")
+        vault.measure(Histogram(("town",)), 5.0)
         assert vault.ledger.secure is safe
 
 
