@@ -48,6 +48,8 @@ Seed = Annotated[
 
 def main() -> None:
     """Run the command line and end with its exit code."""
+    # A step or audit in the current folder is found by its module's name, but hides no installed module.
+    sys.path.append(os.getcwd())
     try:
         app()
     except HushError as error:
@@ -301,8 +303,6 @@ def check(target: Annotated[str, typer.Argument(help="module:Class", show_defaul
     from hushtable.check import check as run_battery
     from hushtable.pipeline.registry import load
 
-    # A module in the current folder should be found, as with python -m.
-    sys.path.insert(0, os.getcwd())
     verdicts = run_battery(load(target))
     failed = [v for v in verdicts if not v.passed]
     if as_json:

@@ -58,3 +58,28 @@ def test_a_method_in_one_file(folder):
     commands = next(block for block in blocks("CONTRIBUTING.md", "") if "hush check" in block)
     assert "Promised: nothing" in shell(folder, commands.replace("DATA", "patients.csv"))
     assert (folder / "out" / "card.html").is_file()
+
+
+@pytest.mark.parametrize(("number", "target"), [(1, "pair:Pair"), (2, "log:Log"), (3, "alone:Alone")])
+def test_every_other_example_passes_the_battery(folder, number, target):
+    (folder / f"{target.partition(':')[0]}.py").write_text(blocks("CONTRIBUTING.md", "python")[number], encoding="utf-8")
+    assert "checks passed" in shell(folder, f"hush check {target}")
+
+
+def test_an_audit_of_ones_own_runs_beside_a_release(folder):
+    (folder / "alone.py").write_text(blocks("CONTRIBUTING.md", "python")[3], encoding="utf-8")
+    told = shell(
+        folder,
+        "hush release patients.csv --schema schema.yaml --recipe mdav --hold-out 0.3 --seed 1 --out r > /dev/null\n"
+        "hush audit --train r.private/train.csv --control r.private/control.csv --release r --schema schema.yaml "
+        "--only alone:Alone --out a",
+    )
+    assert "0.0% of the released rows are alone" in told
+
+
+def test_a_private_core_of_ones_own_is_proven(folder):
+    (folder / "pair.py").write_text(blocks("CONTRIBUTING.md", "python")[1], encoding="utf-8")
+    (folder / "pair.yaml").write_text("recipe: pair\nsteps:\n- pair:Pair: {columns: [sex, smoker]}\n", encoding="utf-8")
+    told = shell(folder, "hush release patients.csv --schema schema.yaml --recipe pair.yaml --epsilon 1 --out out\nhush verify out")
+    assert "Guarantee: proven" in told
+    assert "is what its card says" in told

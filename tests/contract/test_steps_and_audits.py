@@ -18,6 +18,7 @@ from hushtable.pipeline.step import Core, Plan
 from hushtable.privacy.event import DiscreteGaussian, Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.synthesize.sequential import Sequential
+from tests.contract import broken
 
 EVERYTHING = sorted({*registry.steps().values(), *registry.audits().values()})
 
@@ -40,7 +41,8 @@ VARIANTS = [
 
 @pytest.mark.parametrize(("kind", "knobs"), VARIANTS, ids=[f"{k.__name__} {v}" for k, v in VARIANTS])
 def test_variants_work_on_ordinary_and_awkward_tables(kind, knobs):
-    from hushtable.check import _copes, _mutates, _plans, _repeats, awkward
+    from hushtable.check import awkward
+    from hushtable.check.steps import _copes, _mutates, _plans, _repeats
 
     typed = {name: type(getattr(kind(), name))(value) for name, value in knobs.items()}
     step = kind(**typed)
@@ -255,3 +257,14 @@ def test_the_example_is_declared_and_has_missing_values():
     assert not any(c.observed for c in table.schema)
     assert table.missing("school").any()
     assert not (table["town"] == table.schema["town"].levels.index("east")).any()
+
+
+@pytest.mark.parametrize("kind", broken.SOUND)
+def test_sound_ones_pass(kind):
+    assert all(v.passed for v in check(kind)), [v for v in check(kind) if not v.passed]
+
+
+@pytest.mark.parametrize(("kind", "asks", "wrong"), broken.BROKEN, ids=[kind.__name__ for kind, _, _ in broken.BROKEN])
+def test_the_battery_says_what_is_wrong(kind, asks, wrong):
+    failed = [v for v in check(kind) if not v.passed]
+    assert any(asks in v.asks and wrong in v.wrong for v in failed), failed

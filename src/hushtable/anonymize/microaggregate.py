@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hushtable.anonymize import mdav
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.errors import InputError, PlanError
+from hushtable.errors import InputError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
@@ -63,9 +63,6 @@ class Microaggregate(Core):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that have no average: text, keys, cells."""
         columns = self._columns(schema)
-        odd = [name for name in columns if schema[name].generalized or not (schema[name].numeric or schema[name].kind in CODED)]
-        if odd:
-            raise PlanError(f"microaggregate: {', '.join(odd)} cannot be averaged (text, key or generalized)")
         rest = [name for name in schema.names if name not in columns]
         caveats = ["k-anonymity says nothing about what the rows of a group have in common: look at l and t"]
         if rest:
@@ -96,7 +93,12 @@ class Microaggregate(Core):
         return Anonymized(released, result)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
-        return chosen(schema, self.columns, schema.quasi, "microaggregate", "the columns to protect")
+        what = "a column that can be averaged (no text, key or generalized one)"
+        return chosen(schema, self.columns, schema.quasi, "microaggregate", what, _can_be_averaged)
+
+
+def _can_be_averaged(column: Column) -> bool:
+    return not column.generalized and (column.numeric or column.kind in CODED)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hushtable.errors import InputError
+from hushtable.evidence.finding import Audit
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import defaults, step_name
@@ -22,22 +23,25 @@ def everything() -> dict[str, list[dict[str, str]]]:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Everything about one recipe or step."""
-    if name in recipes.names():
+    """Everything about one recipe (by name or file), step or audit (by name or ``module:Class``)."""
+    if name in recipes.names() or name.endswith((".yaml", ".yml")):
         found = recipes.load(name)
         told = {"name": name, "title": found.title, "guarantee": found.guarantee, "cite": found.cite, "reports": found.reports}
         steps = [{"name": step_name(s), "knobs": _knobs(type(s), {k: getattr(s, k) for k in type(s).knobs()})} for s in found.steps]
         return told | {"steps": steps, "recipe": found.dump()}
-    if name in registry.steps():
-        kind = registry.load(registry.steps()[name])
-        assert issubclass(kind, Step)
+    kind = registry.load({**registry.audits(), **registry.steps()}.get(name, name)) if _is_class(name) else None
+    if kind is not None and issubclass(kind, Step):
         text = " ".join((kind.__doc__ or "").split())
         return {"name": name, "summary": text, "steps": [{"name": name, "knobs": _knobs(kind, dict(defaults(kind)))}]}
-    if name in registry.audits():
-        text = " ".join((registry.load(registry.audits()[name]).__doc__ or "").split())
+    if kind is not None and issubclass(kind, Audit):
+        text = " ".join((kind.__doc__ or "").split())
         return {"name": name, "summary": text, "steps": []}
-    known = ", ".join([*recipes.names(), *registry.steps(), *registry.audits()])
+    known = ", ".join(dict.fromkeys([*recipes.names(), *registry.steps(), *registry.audits()]))
     raise InputError(f"there is no method {name!r}; there are {known}", where="methods")
+
+
+def _is_class(name: str) -> bool:
+    return ":" in name or name in registry.steps() or name in registry.audits()
 
 
 def _knobs(kind: type[Step], values: dict[str, Any]) -> list[dict[str, Any]]:

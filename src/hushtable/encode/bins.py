@@ -9,7 +9,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.errors import PlanError
 from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Raw
@@ -90,11 +89,7 @@ class Bins(Coder):
         wide = tuple(c.name for c in schema if c.numeric and _values(c) > self.bins)
         if not self.columns:
             return wide
-        picked = chosen(schema, self.columns, wide, "bins", "columns")
-        odd = [name for name in picked if not schema[name].numeric]
-        if odd:
-            raise PlanError(f"bins: {', '.join(odd)} hold no numbers or dates")
-        return picked
+        return chosen(schema, self.columns, wide, "bins", "a number or a date", lambda column: column.numeric)
 
     def _depth(self, column: Column) -> int:
         """How often a range may be cut: until the grid is reached, at most eight times."""

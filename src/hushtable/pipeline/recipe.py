@@ -170,7 +170,7 @@ def _step(line: object, where: str) -> Step:
         raise InputError("expected one 'name: {knob: value}'", where=where)
     (name, knobs), *_ = line.items()
     known = registry.steps()
-    kind = registry.load(str(name)) if ":" in str(name) else registry.find(str(name), known, "step")
+    kind = registry.find(str(name), known, "step")
     if not issubclass(kind, Step):
         raise InputError(f"{name!r} is not a step", where=where)
     types_ = _field_types(kind)

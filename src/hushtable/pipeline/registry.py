@@ -43,15 +43,17 @@ def load(target: str) -> type:
         raise InputError(f"expected module:Class, got {target!r}", where="plugin")
     try:
         found = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"cannot load {target!r}: {error}", where="plugin") from None
+    except (ImportError, AttributeError, NameError, SyntaxError, TypeError, ValueError) as error:
+        raise InputError(f"cannot load {target!r}: {type(error).__name__}: {error}", where="plugin") from None
     if not isinstance(found, type):
         raise InputError(f"{target!r} is not a class", where="plugin")
     return found
 
 
 def find(name: str, known: dict[str, str], what: str) -> type:
-    """The class registered under a name."""
+    """The class registered under a name, or the one that ``module:Class`` names."""
+    if ":" in name:
+        return load(name)
     if name not in known:
         raise InputError(f"there is no {what} {name!r}; there are {', '.join(sorted(known))}", where=what)
     return load(known[name])

@@ -11,8 +11,8 @@ import ast
 import inspect
 import textwrap
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -24,7 +24,7 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.preserve import Effect, Promise
 from hushtable.privacy.vault import Scheme, Vault
-from hushtable.table.columns import Array
+from hushtable.table.columns import Array, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -119,17 +119,24 @@ class Step(ABC):
 
     @classmethod
     def knobs(cls) -> dict[str, str]:
-        """Each knob with the docstring that stands under it."""
-        source = textwrap.dedent(inspect.getsource(cls))
-        body = ast.parse(source).body[0].body  # type: ignore[attr-defined]
-        told = {}
-        for line, following in zip(body, [*body[1:], None], strict=True):
-            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
-                doc = following.value if isinstance(following, ast.Expr) else None
-                text = doc.value if isinstance(doc, ast.Constant) and isinstance(doc.value, str) else ""
-                told[line.target.id] = " ".join(text.split())
+        """Each knob with the docstring that stands under it, here or in the class it is inherited from."""
+        told: dict[str, str] = {}
+        for kind in reversed([kind for kind in cls.__mro__ if is_dataclass(kind)]):
+            told |= _documented(kind)
         names = {f.name for f in fields(cls)}  # type: ignore[arg-type]
         return {name: text for name, text in told.items() if name in names}
+
+
+def _documented(kind: type) -> dict[str, str]:
+    """The annotated names of a class, each with the docstring under it."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body  # type: ignore[attr-defined]
+    told = {}
+    for line, following in zip(body, [*body[1:], None], strict=True):
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+            doc = following.value if isinstance(following, ast.Expr) else None
+            text = doc.value if isinstance(doc, ast.Constant) and isinstance(doc.value, str) else ""
+            told[line.target.id] = " ".join(text.split())
+    return told
 
 
 class Coder(Step):
@@ -181,12 +188,22 @@ def given_arrays(schema: Schema, given: Given | None, rows: int) -> dict[str, Ar
     return arrays
 
 
-def chosen(schema: Schema, columns: tuple[str, ...], default: tuple[str, ...], step: str, what: str) -> tuple[str, ...]:
-    """The columns a step works on: those named, or the default; refuses unknown names and an empty choice."""
+def chosen(
+    schema: Schema,
+    columns: tuple[str, ...],
+    default: tuple[str, ...],
+    step: str,
+    what: str,
+    fits: Callable[[Column], bool] = lambda column: True,
+) -> tuple[str, ...]:
+    """The columns a step works on: those named, or the default. Refuses by name what is unknown or does not fit, and nothing."""
     unknown = [name for name in columns if name not in schema]
     if unknown:
         raise PlanError(f"{step}: there is no column {', '.join(map(repr, unknown))}; the table has {', '.join(schema.names)}")
     picked = columns or default
     if not picked:
         raise PlanError(f"{step}: no column to work on. Give {what} the role 'quasi' in the schema, or name columns")
+    odd = [name for name in picked if not fits(schema[name])]
+    if odd:
+        raise PlanError(f"{step}: {', '.join(odd)} is not {what}")
     return picked
