@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from hushtable import api
 from hushtable.bench.people import people
 from hushtable.evidence.finding import Finding
 from hushtable.pipeline.release import Release
-from hushtable.privacy.guarantee import Assurance
+from hushtable.privacy.guarantee import Assurance, rounded_up
 from hushtable.table import io
-from hushtable.table.disk import refuse_existing
+from hushtable.table.disk import whole_folder
 
 RELEASES: tuple[tuple[str, dict[str, str], float | None], ...] = (
     ("mdav", {"k": "10"}, None),
@@ -26,24 +25,22 @@ def run_demo(
     folder: Path, *, rows: int = 5000, seed: int = 0, progress: Callable[[str, float], None] = lambda name, share: None
 ) -> dict[str, Any]:
     """Make the table, set a fifth aside as control, release the rest in three ways and audit each release."""
-    refuse_existing(folder)
-    (folder / "private").mkdir(parents=True)
-    try:
+    with whole_folder(folder) as partial:
+        private = partial / "private"
+        private.mkdir(mode=0o700)
         table = people(rows, seed)
         train, control = api.hold_out(table, 0.2, seed)
         for name, part in (("people", table), ("train", train), ("control", control)):
-            io.write(part, folder / "private" / f"{name}.csv")
-        (folder / "private" / "schema.yaml").write_text(table.schema.dump(), encoding="utf-8")
+            io.write(part, private / f"{name}.csv")
+        (private / "schema.yaml").write_text(table.schema.dump(), encoding="utf-8")
         told = []
         for name, settings, epsilon in RELEASES:
             made = api.release(train, name, settings=settings, epsilon=epsilon, seed=seed, progress=_named(progress, name))
-            where = api.save(made, folder / name)
+            api.save(made, partial / name)
             report = api.audit(train, made, control, seed=seed, progress=_named(progress, f"audit-{name}"))
-            audited = report.save(folder / "private" / f"audit-{name}")
-            told.append(_line(made, report.findings) | {"card": str(where / "card.html"), "audit": str(audited / "audit.html")})
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+            report.save(private / f"audit-{name}")
+            pages = {"card": folder / name / "card.html", "audit": folder / "private" / f"audit-{name}" / "audit.html"}
+            told.append(_line(made, report.findings) | {page: str(path) for page, path in pages.items()})
     return {"folder": str(folder), "rows": rows, "releases": told}
 
 
@@ -66,7 +63,7 @@ def _line(made: Release, findings: list[Finding]) -> dict[str, Any]:
 def _promise(made: Release) -> str:
     guarantee = made.guarantee
     if guarantee.assurance is Assurance.PROVEN:
-        return f"proven: epsilon {guarantee.epsilon():.2f}, delta {guarantee.delta:g}"
+        return f"proven: epsilon {rounded_up(guarantee.epsilon(), 3):.3g}, delta {guarantee.delta:g}"
     if guarantee.assurance is Assurance.VERIFIED:
         return f"verified: {guarantee.promises[0].kind.replace('_', '-')}, k = {guarantee.promises[0].value:g}"
     return "nothing"
