@@ -43,12 +43,12 @@ def interval(low: float | None, high: float | None, *, percent: bool = False) ->
 
 def odds(epsilon: float) -> str:
     """The factor exp(epsilon) to three digits, rounded up as in the explanation."""
-    return number(float(f"{rounded_up(math.exp(epsilon), 3):.3g}")) if epsilon <= 20 else f"e to the power {number(epsilon)}"
+    return number(float(f"{rounded_up(math.exp(epsilon), 3):.3g}")) if epsilon <= 20 else f"e to the power {number(rounded_up(epsilon, 3))}"
 
 
 def chance(probability: float) -> str:
-    """A small probability as one in so many."""
-    return f"1 in {1 / probability:,.0f}" if 0 < probability <= 0.1 else number(probability)
+    """A small probability as one in so many, never rarer than it is."""
+    return f"1 in {math.floor(1 / probability * (1 + 1e-12)):,}" if 0 < probability <= 0.1 else number(probability)
 
 
 def listed(names: Sequence[str], most: int | None = None) -> str:

@@ -60,3 +60,8 @@ def test_plain_text_is_escaped_and_markup_is_not() -> None:
 
 def test_invisible_characters_become_visible() -> None:
     assert element("p", "a\u202eb\x00c\ud800d\n") == "<p>a\ufffdb\ufffdc\ufffdd\n</p>"
+
+
+@pytest.mark.parametrize(("probability", "told"), [(1e-6, "1 in 1,000,000"), (0.0153, "1 in 65"), (1.2345e-7, "1 in 8,100,445")])
+def test_a_chance_is_never_told_as_rarer_than_it_is(probability: float, told: str) -> None:
+    assert words.chance(probability) == told
