@@ -43,7 +43,11 @@ def interval(low: float | None, high: float | None, *, percent: bool = False) ->
 
 def odds(epsilon: float) -> str:
     """The factor exp(epsilon) to three digits, rounded up as in the explanation."""
-    return number(float(f"{rounded_up(math.exp(epsilon), 3):.3g}")) if epsilon <= 20 else f"e to the power {number(rounded_up(epsilon, 3))}"
+    return (
+        number(float(f"{rounded_up(math.exp(epsilon), 3):.3g}"))
+        if epsilon <= 20
+        else f"e to the power {number(rounded_up(epsilon, 3))}"
+    )
 
 
 def chance(probability: float) -> str:
