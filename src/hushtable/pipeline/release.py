@@ -14,8 +14,9 @@ from typing import Any
 
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline.recipe import Recipe, recipe_name, step_name
-from hushtable.privacy import criteria, pld
+from hushtable.privacy import criteria
 from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
 from hushtable.table import io
 from hushtable.table.disk import read_text, whole_folder
@@ -185,28 +186,40 @@ def _differences(found: dict[str, Any], told: dict[str, Any], within: str = "") 
 
 
 def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[tuple[str, ...]]) -> list[Fault]:
-    """Whether the card says of itself what its own ledger and promises give."""
-    if told.get("accountant") == "pld" and not pld.available() and math.isfinite(guarantee.epsilon()):
-        # The closed form can only be larger than what the numerical accountant found, and its words have other digits.
-        allowed = isinstance(told.get("epsilon"), float) and told["epsilon"] <= guarantee.epsilon() * (1 + 1e-9)
-        return [] if allowed else [Fault("epsilon", "larger than the ledger allows")]
-    faults = []
+    """Whether the card says of itself what its own ledger, promises and claims give."""
     now = guarantee.to_json()
-    for name, found, then in _differences(now, told):
-        if name.split(" of ")[0] in _FOLLOWS and not (name == "epsilon" and _near(found, then)):
-            faults.append(Fault(name, f"the card says {then}, its ledger and promises give {found}"))
-    if not faults and explanation != guarantee.sentences():
+    faults = [
+        Fault(name, f"the card says {told.get(name)}, its ledger and promises give {now[name]}")
+        for name in ("assurance", "rho", "not_private")
+        if not _near(now[name], told.get(name))
+    ]
+    same = told.get("accountant") == now["accountant"]
+    if why := _wrong_epsilon(guarantee, told, same=same):
+        faults.append(Fault("epsilon", why))
+    # The other accountant would have given other digits.
+    if not faults and same and explanation != guarantee.sentences():
         faults.append(Fault("explanation", "the card explains another guarantee than it gives"))
     return faults
 
 
-_FOLLOWS = ("assurance", "epsilon", "rho", "not_private")
-"""What a card says that follows from its ledger, promises and claims."""
+def _wrong_epsilon(guarantee: Guarantee, told: dict[str, Any], *, same: bool) -> str:
+    """Why the card's epsilon is not what the ledger adds up to; empty if it is. ``same``: by the accountant at hand."""
+    own, said = guarantee.to_json()["epsilon"], told.get("epsilon")
+    if not math.isfinite(guarantee.epsilon()) or same:
+        return "" if _near(own, said) else f"the card says {said}, the ledger adds up to {own}"
+    closed = Ledger(guarantee.ledger).epsilon(guarantee.delta)
+    if told.get("accountant") == "closed form":
+        return "" if _near(closed, said) else f"the card says {said}, the ledger adds up to {closed}"
+    # The closed form can only be larger than what the numerical accountant found.
+    smaller = isinstance(said, float) and 0 < said <= closed * (1 + 1e-9)
+    return "" if smaller else f"the card says {said}, the ledger adds up to at most {closed}"
 
 
 def _near(found: object, told: object) -> bool:
-    """Whether two epsilons are the same up to the accountant's own grid."""
-    return isinstance(found, float) and isinstance(told, (int, float)) and math.isclose(found, told, rel_tol=1e-6)
+    """Whether two values are the same; numbers up to the accountant's own grid."""
+    if isinstance(found, float) and isinstance(told, (int, float)):
+        return math.isclose(found, told, rel_tol=1e-6)
+    return found == told
 
 
 def _hash(path: Path) -> str:

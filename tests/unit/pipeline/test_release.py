@@ -245,3 +245,15 @@ def test_a_card_of_brackets_is_no_card(saved):
     (folder / "card.json").write_text("[" * 100_000)
     with pytest.raises(InputError, match="not valid JSON"):
         verify(folder)
+
+
+@pytest.mark.parametrize("here", [False, True], ids=["made with the extra", "made without it"])
+def test_a_release_is_verified_where_the_other_accountant_is(small, tmp_path, monkeypatch, here):
+    monkeypatch.setattr("hushtable.privacy.pld.available", lambda: not here)
+    folder = api.save(api.release(small, "independent", epsilon=1.0), tmp_path / "out")
+    monkeypatch.setattr("hushtable.privacy.pld.available", lambda: here)
+    assert verify(folder) == []
+    edit_card(folder, lambda card: card["guarantee"].update(epsilon=card["guarantee"]["epsilon"] * (0.9 if here else 1.3)))
+    assert [fault.where for fault in verify(folder)] == ["epsilon"]
+    edit_card(folder, lambda card: card["guarantee"].update(assurance="claimed"))
+    assert "assurance" in {fault.where for fault in verify(folder)}
