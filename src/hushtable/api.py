@@ -71,9 +71,8 @@ def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | N
         raise InputError(f"a share lies between 0 and 1, got {share}", where="hold-out")
     persons = np.arange(table.rows) if by is None else table.groups([by])[0]
     if by is not None:
-        alone = np.flatnonzero(table.missing(by))
-        persons = np.where(table.missing(by), persons.max(initial=0) + 1, persons)
-        persons[alone] += np.arange(len(alone))
+        nobodys = table.rows + np.arange(table.rows)
+        _, persons = np.unique(np.where(table.missing(by), nobodys, persons), return_inverse=True)
     count = int(persons.max(initial=-1)) + 1
     if seed is None:
         apart = SYSTEM.words(count) < np.uint64(int(share * 2.0**64))

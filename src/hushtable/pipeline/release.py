@@ -194,7 +194,7 @@ def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[
         if not _near(now[name], told.get(name))
     ]
     same = told.get("accountant") == now["accountant"]
-    if why := _wrong_epsilon(guarantee, told, same=same):
+    if why := _wrong_epsilon(guarantee, now["epsilon"], told, same=same):
         faults.append(Fault("epsilon", why))
     # The other accountant would have given other digits.
     if not faults and same and explanation != guarantee.sentences():
@@ -202,10 +202,10 @@ def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[
     return faults
 
 
-def _wrong_epsilon(guarantee: Guarantee, told: dict[str, Any], *, same: bool) -> str:
+def _wrong_epsilon(guarantee: Guarantee, own: object, told: dict[str, Any], *, same: bool) -> str:
     """Why the card's epsilon is not what the ledger adds up to; empty if it is. ``same``: by the accountant at hand."""
-    own, said = guarantee.to_json()["epsilon"], told.get("epsilon")
-    if not math.isfinite(guarantee.epsilon()) or same:
+    said = told.get("epsilon")
+    if same or not isinstance(own, float):
         return "" if _near(own, said) else f"the card says {said}, the ledger adds up to {own}"
     closed = Ledger(guarantee.ledger).epsilon(guarantee.delta)
     if told.get("accountant") == "closed form":
