@@ -24,6 +24,7 @@ from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Unit
 from hushtable.report.audit import audit_page
 from hushtable.report.card import card_page
+from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.disk import whole_folder
 from hushtable.table.schema import Schema
@@ -55,8 +56,11 @@ def release(
 
 
 def save(made: Release, folder: str | Path, form: str = "csv") -> Path:
-    """Write a release with its card as a page."""
-    return made.save(folder, form=form, pages={"card.html": card_page(made.card())})
+    """Write a release with its card as a page and, where values were generalized, what became what."""
+    pages = {"card.html": card_page(made.card())}
+    if any(column.generalized for column in made.table.schema):
+        pages["mapping.csv"] = mapping_csv(made.table.schema)
+    return made.save(folder, form=form, pages=pages)
 
 
 def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | None = None) -> tuple[Table, Table]:

@@ -5,26 +5,19 @@ Exit codes: 0 fine, 2 bad input, 3 a guarantee or a gate refused.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 
 from hushtable import __version__
+from hushtable.console import err, fault, out, print_json, progress, refuse, show_finding, show_guarantee, show_method, show_sheet
 from hushtable.errors import HushError, InputError
-
-if TYPE_CHECKING:
-    from hushtable.evidence.finding import Finding
 
 app = typer.Typer(
     help="Protect a sensitive table, prove what was promised, and attack the result.",
@@ -33,8 +26,6 @@ app = typer.Typer(
     # A traceback with local variables would print rows.
     pretty_exceptions_enable=False,
 )
-out = Console(highlight=False, soft_wrap=True, emoji=False)
-err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 STOPPED = 130
 """The exit code after Ctrl-C."""
 
@@ -53,7 +44,7 @@ def main() -> None:
     try:
         app()
     except HushError as error:
-        _refuse(error)
+        refuse(error)
         sys.exit(error.exit_code)
     except SystemExit as ended:
         if ended.code == STOPPED:
@@ -77,10 +68,10 @@ def demo(
     """Release the bundled table in three ways, attack each, and say what was promised."""
     from hushtable.bench.demo import run_demo
 
-    with _progress(quiet=as_json) as tell:
+    with progress(quiet=as_json) as tell:
         told = run_demo(folder, rows=rows, seed=seed, progress=tell)
     if as_json:
-        _print_json(told)
+        print_json(told)
         return
     grid = Grid(
         "release", "promised", "published verbatim", "closest record", "AUC for readmitted", title="Three ways to share one table"
@@ -111,7 +102,7 @@ def schema(
             partial.write_text(drafted.dump(), encoding="utf-8")
     if as_json:
         columns = [{"name": c.name, "kind": str(c.kind), "role": str(c.role)} for c in drafted]
-        _print_json(
+        print_json(
             {
                 "columns": columns,
                 "missing": list(drafted.missing),
@@ -141,13 +132,13 @@ def methods(
     if name is not None:
         told = listing.describe(name)
         if as_json:
-            _print_json(told)
+            print_json(told)
         else:
-            _show_method(told)
+            show_method(told)
         return
     everything = listing.everything()
     if as_json:
-        _print_json(everything)
+        print_json(everything)
         return
     for title, rows, keys in (
         ("Recipes", everything["recipes"], ("name", "title", "guarantee")),
@@ -199,8 +190,7 @@ def release(
     private = folder.with_name(f"{folder.name}.private")
     if hold_out is not None:
         refuse_existing(private)
-    if form not in ("csv", "csv.gz", "parquet"):
-        raise InputError(f"expected csv, csv.gz or parquet, got {form!r}", where="--format")
+    _require_form(form)
     if relation not in list(Relation):
         raise InputError(f"expected add_remove or replace_one, got {relation!r}", where="--relation")
     unit = Unit(relation=Relation(relation), rows=rows_per_person, by=person)
@@ -210,7 +200,7 @@ def release(
     if hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.
         train, control = api.hold_out(table, hold_out, seed if epsilon is None else None, by=person)
-    with _progress(quiet=as_json) as tell:
+    with progress(quiet=as_json) as tell:
         made = api.release(
             train, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed, unproven=unproven, progress=tell
         )  # fmt: skip
@@ -218,7 +208,7 @@ def release(
     if control is not None:
         api.save_private({"train": train, "control": control}, private)
     if as_json:
-        _print_json(made.card() | {"folder": str(folder), "private": str(private) if control is not None else None})
+        print_json(made.card() | {"folder": str(folder), "private": str(private) if control is not None else None})
         return
     if left := train.rows - api.rows_used(train, unit):
         out.print(
@@ -228,7 +218,7 @@ def release(
         out.print(f"Left out, because the schema does not name them: {escape(', '.join(table.ignored))}")
     if made.dropped:
         out.print(f"Left out, because they identify people or are free text: {escape(', '.join(made.dropped))}")
-    _show_guarantee(made.guarantee.sentences(), str(made.guarantee.assurance))
+    show_guarantee(made.guarantee.sentences(), str(made.guarantee.assurance))
     out.print(
         f"{made.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]: data.{form}, card.html, card.json, recipe.yaml, "
         "schema.yaml"
@@ -268,16 +258,75 @@ def audit(
     declared = Schema.load(schema_file).undrafted()
     tables = read(train, declared), read(control, declared)
     seen, card = api.read_release(released, tables[0].schema)
-    with _progress(quiet=as_json) as tell:
+    with progress(quiet=as_json) as tell:
         report = api.audit(tables[0], seen, tables[1], only=only or (), card=card, seed=seed, progress=tell)
     report.save(folder)
     if as_json:
-        _print_json({"folder": str(folder), "findings": [f.to_json() | {"detail": {}} for f in report.findings]})
+        print_json({"folder": str(folder), "findings": [f.to_json() | {"detail": {}} for f in report.findings]})
         return
     for finding in report.findings:
         if not finding.scope or finding.value is None or finding.name.startswith("train on release"):
-            _show_finding(finding)
+            show_finding(finding)
     out.print(f"The report is [bold]{escape(str(folder))}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+@app.command()
+def pareto(
+    data: Data,
+    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the table.", show_default=False)],
+    ks: Annotated[str, typer.Option("--k", help="The values of k, with commas.")] = "2,5,10,20,50",
+    limits: Annotated[
+        str, typer.Option("--limit", help="The largest shares of suppressed rows, with commas.")
+    ] = "0,0.01,0.02,0.05,0.1,1",
+    settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of 'generalize': loss=entropy, l=2.")] = None,
+    folder: Annotated[Path | None, typer.Option("--out", help="A new folder for the sheet as a page. It is private.")] = None,
+    as_json: Json = False,
+) -> None:
+    """What each k costs: the least loss of generalization for every k and suppression limit, in one search."""
+    from hushtable.generalization import pareto as make_sheet
+    from hushtable.table.disk import refuse_existing
+    from hushtable.table.io import read
+
+    if folder is not None:
+        refuse_existing(folder)
+    wanted = [int(k) for k in _numbers(ks, "--k")], _numbers(limits, "--limit")
+    table = read(data, schema_file)
+    with progress(quiet=as_json) as tell:
+        sheet = make_sheet(table, ks=wanted[0], limits=wanted[1], settings=_settings(settings or []), progress=tell)
+    if folder is not None:
+        sheet.save(folder)
+    if as_json:
+        print_json({"loss": sheet.loss, "rows": sheet.rows, "lines": sheet.lines, "folder": str(folder) if folder else None})
+        return
+    show_sheet(sheet.lines)
+    if folder is not None:
+        out.print(f"The sheet is [bold]{escape(str(folder))}/pareto.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+@app.command()
+def apply(
+    released: Annotated[Path, typer.Argument(help="A release that was generalized.", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="New rows: a .csv, .csv.gz or .parquet file.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--out", help="A new folder for the release of the new rows.", show_default=False)],
+    form: Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")] = "csv",
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Put the mapping of a release on new rows; k, l and t are verified on these, and what does not hold is suppressed."""
+    from hushtable import api, generalization
+    from hushtable.table.disk import refuse_existing
+
+    refuse_existing(folder)
+    _require_form(form)
+    with progress(quiet=as_json) as tell:
+        made = generalization.apply(released, data, seed=seed, progress=tell)
+    api.save(made, folder, form)
+    if as_json:
+        print_json(made.card() | {"folder": str(folder)})
+        return
+    show_guarantee(made.guarantee.sentences(), str(made.guarantee.assurance))
+    gone = next((told["suppressed_rows"] for name, told in made.result.items() if name.startswith("generalize")), 0)
+    out.print(f"{made.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {gone:,} new rows were suppressed.")
 
 
 @app.command()
@@ -287,7 +336,7 @@ def verify(folder: Annotated[Path, typer.Argument(help="A release folder.", show
 
     faults = verify_release(folder)
     if as_json:
-        _print_json({"folder": str(folder), "holds": not faults, "faults": [_fault(f) for f in faults]})
+        print_json({"folder": str(folder), "holds": not faults, "faults": [fault(f) for f in faults]})
     elif faults:
         for fault in faults:
             err.print(f"[red]x[/red] {escape(str(fault))}")
@@ -306,7 +355,7 @@ def check(target: Annotated[str, typer.Argument(help="module:Class", show_defaul
     verdicts = run_battery(load(target))
     failed = [v for v in verdicts if not v.passed]
     if as_json:
-        _print_json({"class": target, "passed": not failed, "checks": [{"asks": v.asks, "wrong": v.wrong} for v in verdicts]})
+        print_json({"class": target, "passed": not failed, "checks": [{"asks": v.asks, "wrong": v.wrong} for v in verdicts]})
     else:
         for verdict in verdicts:
             mark = "[green]ok[/green]" if verdict.passed else "[red]x [/red]"
@@ -324,24 +373,6 @@ def version(show: Annotated[bool, typer.Option("--version", help="Print the vers
         raise typer.Exit
 
 
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Any]:
-    """A progress bar on standard error; a function that is told the name of the work and its share done."""
-    if quiet or not err.is_terminal:
-        yield lambda name, share: None
-        return
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=err, transient=True) as bars:
-        tasks: dict[str, Any] = {}
-
-        def tell(name: str, share: float) -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(escape(name), total=1.0)
-            bars.update(tasks[name], completed=share)
-
-        yield tell
-
-
 def _settings(items: list[str]) -> dict[str, str]:
     wrong = [item for item in items if "=" not in item]
     if wrong:
@@ -349,66 +380,16 @@ def _settings(items: list[str]) -> dict[str, str]:
     return dict(item.split("=", 1) for item in items)
 
 
-def _show_guarantee(sentences: list[tuple[str, str]], assurance: str) -> None:
-    colour = {"proven": "green", "verified": "green", "claimed": "yellow"}.get(assurance, "red")
-    out.print(f"Guarantee: [bold {colour}]{assurance}[/bold {colour}]")
-    for head, text in sentences:
-        out.print(f"  [bold]{escape(head)}[/bold]: {escape(text)}")
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(item) for item in text.split(",")]
+    except ValueError:
+        raise InputError(f"expected numbers with commas between them, got {text!r}", where=option) from None
 
 
-def _show_method(told: dict[str, Any]) -> None:
-    out.print(f"[bold]{escape(told['name'])}[/bold]  {escape(told.get('title', ''))}")
-    for key in ("guarantee", "summary", "cite", "reports"):
-        if told.get(key):
-            out.print(f"{key}: {escape(told[key])}")
-    for step in told["steps"]:
-        grid = Grid("knob", "value", "what it does", title=f"step {step['name']}", title_justify="left")
-        for knob in step["knobs"]:
-            grid.add_row(escape(knob["name"]), escape(str(knob["value"])), escape(knob["doc"]))
-        out.print(grid)
-
-
-def _show_finding(finding: Finding) -> None:
-    head = f"[bold]{escape(finding.name)}[/bold]"
-    if finding.value is not None:
-        head += f"  {finding.value:.4f}"
-        if finding.low is not None and finding.high is not None:
-            head += escape(f" [{finding.low:.4f}, {finding.high:.4f}]")
-        if finding.baseline is not None:
-            head += f"  (baseline {finding.baseline:.4f}; {finding.better} is better)"
-    out.print(f"{head}\n    {escape(finding.note)}")
-
-
-def _fault(fault: Any) -> dict[str, Any]:
-    return {
-        "where": fault.where,
-        "reason": fault.reason,
-        "count": fault.count,
-        "rows": list(fault.rows),
-        "values": list(fault.values),
-    }
-
-
-def _refuse(error: HushError) -> None:
-    faults = list(error.faults) if isinstance(error, InputError) else []
-    if "--json" in sys.argv:
-        _print_json(
-            {
-                "error": type(error).__name__,
-                "message": str(error),
-                "exit_code": error.exit_code,
-                "faults": [_fault(f) for f in faults],
-            }
-        )
-        return
-    word = "refused" if error.exit_code == 3 else "cannot use this input"
-    err.print(f"[bold red]{word}[/bold red]")
-    for line in str(error).splitlines():
-        err.print(f"  {escape(line)}")
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=1, ensure_ascii=False))  # noqa: T201 - rich would wrap long lines
+def _require_form(form: str) -> None:
+    if form not in ("csv", "csv.gz", "parquet"):
+        raise InputError(f"expected csv, csv.gz or parquet, got {form!r}", where="--format")
 
 
 if __name__ == "__main__":

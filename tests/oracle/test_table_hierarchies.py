@@ -55,17 +55,16 @@ def test_adult_climbs_to_every_level_of_its_hierarchies(real_data, train, source
         levels = build(column)
         assert len(levels) == len(next(iter(lines.values()))) - 1
         present = ~table.missing(column.name)
-        values = len(set(train[column.name]) - {"?"})
         for depth, level in enumerate(levels, 1):
             codes = level.index(column, table[column.name])
             expected = train[column.name][present].map({leaf: line[depth] for leaf, line in lines.items()}).to_numpy()
             assert (np.array([cell.text for cell in level.cells], object)[codes[present]] == expected).all()
             assert (codes[~present] == (0 if level.top else MISSING_CODE)).all()
-            assert level.shares.sum() == pytest.approx(1)
+            assert level.shares.sum() <= 1 + 1e-9
             for cell, share in zip(level.cells, level.shares, strict=True):
                 assert read_cell(column, cell.text) == cell
                 if column.coded and not level.top:
-                    assert share == pytest.approx(len(cell.span) / values)
+                    assert share == pytest.approx(sum(line[depth] == cell.text for line in lines.values()) / len(lines))
 
 
 def test_a_label_of_ages_means_the_ages_under_it(real_data, train):

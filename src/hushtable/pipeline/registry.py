@@ -12,6 +12,7 @@ from hushtable.errors import InputError
 
 STEPS = {
     "bins": "hushtable.encode.bins:Bins",
+    "generalize": "hushtable.anonymize.generalize:Generalize",
     "microaggregate": "hushtable.anonymize.microaggregate:Microaggregate",
     "sample": "hushtable.anonymize.sample:Sample",
     "margins": "hushtable.synthesize.margins:Margins",

@@ -2,7 +2,7 @@
 
 Rows belong to one class when all their quasi-identifiers are written alike: the same value, the same interval, the
 same set, ``*``, or missing (which is a value like any other here). Rows whose quasi-identifiers are all ``*`` are
-suppressed: they identify nobody and form no class.
+suppressed: they identify nobody and form no class, unless all rows are like that.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Classes:
 
     @cached_property
     def suppressed(self) -> NDArray[np.bool_]:
-        """Rows whose quasi-identifiers are all ``*``."""
+        """Rows whose quasi-identifiers are all ``*``, if others are not."""
         rows = np.ones(self.table.rows, bool)
         for name in self.quasi:
             column = self.table.schema[name]
@@ -43,7 +43,8 @@ class Classes:
                 return np.zeros(self.table.rows, bool)
             stars = np.array([cell.anything for cell in column.domain.cells] + [False])
             rows &= stars[self.table[name].astype(np.int64)]
-        return rows
+        # Where everybody is a star the columns say nothing, and all rows are one class.
+        return rows & ~rows.all()
 
     @cached_property
     def kept(self) -> Table:
@@ -64,11 +65,58 @@ class Classes:
             groups = pairs[0]
         return np.bincount(groups)
 
-    def histogram(self, secret: str) -> tuple[Integers, Integers, Integers, int]:
-        """The secret's distribution in each class, sparse: (class, value code, count) and the number of values."""
-        values, codes = np.unique(self.kept[secret], return_inverse=True)
-        cells, counts = np.unique(self.groups * len(values) + codes, return_counts=True)
-        return cells // len(values), cells % len(values), counts, len(values)
+    def spread(self, secret: str) -> Spread:
+        """The secret's distribution in each class, beside that of the whole table."""
+        ranks, count = _ranks(self.table, secret)
+        whole = np.bincount(ranks, minlength=count) / max(len(ranks), 1)
+        cells, counts = np.unique(self.groups * count + ranks[~self.suppressed], return_counts=True)
+        return Spread(cells // count, cells % count, counts, whole)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The values of a secret in each class, sparse, sorted by class and then by value; no class is empty."""
+
+    groups: Integers
+    values: Integers
+    """Ranks of the values, where they have an order."""
+    counts: Integers
+    whole: Floats
+    """The share of each value among all rows, suppressed ones included: they are released too."""
+
+    @cached_property
+    def totals(self) -> Integers:
+        """The rows of each class."""
+        return np.bincount(self.groups, self.counts).astype(np.int64)
+
+    def distinct(self) -> Integers:
+        """How many different values each class has."""
+        return np.bincount(self.groups)
+
+    def entropy(self) -> Floats:
+        """Exp of the entropy of each class: equal frequencies of l values give l."""
+        shares = self.counts / self.totals[self.groups]
+        return np.asarray(np.exp(np.bincount(self.groups, -shares * np.log(shares))), dtype=np.float64)
+
+    def recursive(self, c: float) -> Integers:
+        """For each class the largest l with r_1 < c (r_l + r_(l+1) + ...), its counts in falling order; 0 if there is none."""
+        order = np.lexsort((-self.counts, self.groups))
+        groups, counts = self.groups[order], self.counts[order]
+        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        before = np.cumsum(counts) - counts
+        tails = self.totals[groups] - (before - before[starts][groups])
+        return np.bincount(groups, counts[starts][groups] < c * tails).astype(np.int64)
+
+    def distances(self, *, ordered: bool) -> Floats:
+        """The earth mover's distance of each class from the whole table."""
+        if len(self.whole) < 2:
+            return np.zeros(len(self.totals))
+        shares = self.counts / self.totals[self.groups]
+        if ordered:
+            return _ordered_distances(self.groups, self.values, shares, np.cumsum(self.whole)) / (len(self.whole) - 1)
+        # Values absent from a class contribute their share of the whole table: one less what is present.
+        whole = self.whole[self.values]
+        return np.asarray((1 + np.bincount(self.groups, np.abs(shares - whole) - whole)) / 2, dtype=np.float64)
 
 
 def k_anonymity(classes: Classes) -> int:
@@ -97,34 +145,19 @@ def k_map(released: Table, population: Table, quasi: Sequence[str]) -> int:
 
 def distinct_l(classes: Classes, secret: str) -> int:
     """The fewest different secret values in a class."""
-    groups, _, _, _ = classes.histogram(secret)
-    return int(np.bincount(groups).min()) if len(groups) else 0
+    return int(classes.spread(secret).distinct().min()) if len(classes.sizes) else 0
 
 
 def entropy_l(classes: Classes, secret: str) -> float:
     """Exp of the least entropy of the secret in a class (so equal frequencies of l values give l)."""
-    groups, _, counts, _ = classes.histogram(secret)
-    if not len(groups):
-        return 0.0
-    shares = counts / np.bincount(groups, counts)[groups]
-    return float(np.exp(np.bincount(groups, -shares * np.log(shares)).min()))
+    return float(classes.spread(secret).entropy().min()) if len(classes.sizes) else 0.0
 
 
 def recursive_l(classes: Classes, secret: str, c: float) -> int:
     """The largest l for which every class is recursively (c, l)-diverse: r_1 < c (r_l + r_(l+1) + ...)."""
     if c <= 0:
         raise InputError(f"recursive diversity needs c > 0, got {c}", where="c")
-    groups, _, counts, _ = classes.histogram(secret)
-    if not len(groups):
-        return 0
-    order = np.lexsort((-counts, groups))
-    groups, counts = groups[order], counts[order]
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    totals = np.add.reduceat(counts, starts)[groups]
-    before = np.cumsum(counts) - counts
-    tails = totals - (before - before[starts][groups])
-    holds = counts[starts][groups] < c * tails
-    return int(np.bincount(groups, holds).min())
+    return int(classes.spread(secret).recursive(c).min()) if len(classes.sizes) else 0
 
 
 def t_closeness(classes: Classes, secret: str, *, ordered: bool) -> float:
@@ -134,22 +167,10 @@ def t_closeness(classes: Classes, secret: str, *, ordered: bool) -> float:
     differences), or with ranks (``ordered=True``: cumulative differences over the number of values less one).
     Missing is a value; in an order it comes last.
     """
-    table = classes.kept
-    column = table.schema[secret]
-    if ordered and not _has_order(column):
+    column = classes.table.schema[secret]
+    if ordered and not has_order(column):
         raise InputError(f"the values of a {column.kind} column have no order; use ordered=False", where=secret)
-    ranks, count = _ranks(table, secret)
-    if count < 2:
-        return 0.0
-    whole = np.bincount(ranks, minlength=count) / len(ranks)
-    cells, counts = np.unique(classes.groups * count + ranks, return_counts=True)
-    groups, values = cells // count, cells % count
-    shares = counts / np.bincount(groups, counts)[groups]
-    if ordered:
-        return float(_ordered_distances(groups, values, shares, np.cumsum(whole)).max()) / (count - 1)
-    # Values absent from a class contribute their share of the whole table: one less what is present.
-    present = np.bincount(groups, np.abs(shares - whole[values]) - whole[values])
-    return float((1 + present).max() / 2)
+    return float(classes.spread(secret).distances(ordered=ordered).max()) if len(classes.sizes) else 0.0
 
 
 def _ordered_distances(groups: Integers, values: Integers, shares: Floats, cumulative: Floats) -> Floats:
@@ -201,7 +222,7 @@ def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = (), per
     }
     for secret in secrets:
         column = table.schema[secret]
-        ordered = _has_order(column)
+        ordered = has_order(column)
         found.setdefault("secrets", {})[secret] = {
             "l_distinct": distinct_l(classes, secret),
             "l_entropy": entropy_l(classes, secret),
@@ -212,7 +233,8 @@ def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = (), per
     return found
 
 
-def _has_order(column: Column) -> bool:
+def has_order(column: Column) -> bool:
+    """Whether t-closeness can count how far values move."""
     return column.kind in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.ORDINAL)
 
 

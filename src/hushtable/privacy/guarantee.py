@@ -224,14 +224,14 @@ def rounded_up(value: float, digits: int) -> float:
 def _promise_json(promise: Promise) -> dict[str, Any]:
     return {
         "kind": str(promise.kind), "value": promise.value, "quasi": list(promise.quasi), "secret": promise.secret,
-        "variant": promise.variant, "form": str(promise.form),
+        "variant": promise.variant, "form": str(promise.form), **({"c": promise.c} if promise.c else {}),
     }  # fmt: skip
 
 
 def _promise_from(told: Mapping[str, Any]) -> Promise:
     return Promise(
         kind=Syntactic(told["kind"]), value=float(told["value"]), quasi=tuple(map(str, told["quasi"])), secret=told["secret"],
-        variant=told["variant"], form=Form(told["form"]),
+        variant=told["variant"], form=Form(told["form"]), c=float(told.get("c", 0.0)),
     )  # fmt: skip
 
 
@@ -240,8 +240,8 @@ def _promise_words(promise: Promise) -> str:
     k = f"{promise.value:g}"
     if promise.kind is Syntactic.K_MAP:
         return (
-            f"{promise}. Every combination of {columns} in the release is shared by at least {k} people of the table it was "
-            f"sampled from, as long as nobody knows who was sampled"
+            f"{promise}. The release was made only from a sample of a table in which every combination of {columns} is shared by "
+            f"at least {k} people, so linking a person by them succeeds at most once in {k}, as long as nobody knows who was sampled"
         )
     if promise.kind is Syntactic.K_ANONYMITY and promise.form is Form.DERIVED:
         return (

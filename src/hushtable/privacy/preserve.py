@@ -42,6 +42,8 @@ class Promise:
     variant: str = ""
     """distinct, entropy or recursive for l; ordered or equal for t."""
     form: Form = Form.SYNTACTIC
+    c: float = 0.0
+    """For recursive l: the most frequent secret is rarer than c times all but the l - 1 most frequent."""
 
     @property
     def empty(self) -> bool:
@@ -52,7 +54,7 @@ class Promise:
         """In words."""
         letter = {"k_anonymity": "k", "k_map": "k", "l_diversity": "l", "t_closeness": "t"}[self.kind]
         name = str(self.kind).replace("_", "-")
-        text = f"{name} with {letter} = {self.value:g}"
+        text = f"{name} with {letter} = {self.value:g}" + (f" and c = {self.c:g}" if self.c else "")
         if self.variant:
             text = f"{self.variant} {text}"
         if self.secret:
@@ -105,11 +107,14 @@ def unmet(promise: Promise, table: Table) -> str:
         measure = criteria.distinct_l if promise.variant == "distinct" else criteria.entropy_l
         found = measure(classes, promise.secret)
         holds = found >= promise.value - 1e-9
+    elif promise.kind is Syntactic.L_DIVERSITY and promise.secret and promise.variant == "recursive" and promise.c > 0:
+        found = criteria.recursive_l(classes, promise.secret, promise.c)
+        holds = found >= promise.value
     elif promise.kind is Syntactic.T_CLOSENESS and promise.secret:
         found = criteria.t_closeness(classes, promise.secret, ordered=promise.variant == "ordered")
         holds = found <= promise.value + 1e-9
     else:
-        wants = "a secret column and, for l-diversity, the variant distinct or entropy"
+        wants = "a secret column and, for l-diversity, the variant distinct, entropy or recursive (with its c)"
         return f"{promise} cannot be measured on the table: k-anonymity can, and with {wants} l-diversity and t-closeness"
     return "" if holds else f"{promise} was promised, but the table has {found:g}"
 

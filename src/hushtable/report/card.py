@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.report import budget, promise
+from hushtable.report import budget, ladders, promise
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
 from hushtable.report.words import listed, number, runs, share
 
@@ -122,8 +122,17 @@ def _chosen(card: Mapping[str, Any]) -> Html:
     if not result:
         return element("p", "Nothing beyond the recipe itself.")
     return join(
-        [join(element("h3", "Step ", element("code", str(step))), _value(values, columns)) for step, values in result.items()]
+        [join(element("h3", "Step ", element("code", str(step))), _step(values, columns)) for step, values in result.items()]
     )
+
+
+def _step(values: object, columns: set[str]) -> Child:
+    """What a step chose: a generalization as a picture, anything else as it is."""
+    if not ladders.is_generalization(values):
+        return _value(values, columns)
+    assert isinstance(values, Mapping)
+    rest = {name: value for name, value in values.items() if name not in ("columns", "search")}
+    return join(ladders.section(values), _value(rest, columns))
 
 
 def _value(value: object, columns: set[str]) -> Child:

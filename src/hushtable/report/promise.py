@@ -95,8 +95,8 @@ def _promise(promise: Mapping[str, Any]) -> str:
         return f"Whoever knows a person’s {columns} cannot tell which of {value} or more rows is theirs."
     alike = f"that look alike in {columns}"
     if kind == "k_map":
-        told = f"Every row could belong to {value} or more people of the sampled table {alike}"
-        return f"{told}, as long as nobody knows who was sampled."
+        told = f"This table was made only from a sample of groups of at least {value} people {alike}"
+        return f"{told}; nobody may know who was sampled."
     source = "of the table it was derived from " if derived else ""
     if kind == "l_diversity":
         variant = f", by the {promise['variant']} definition" if promise.get("variant") else ""

@@ -29,7 +29,7 @@ class Level:
     codes: NDArray[np.int32]
     edges: bool
     shares: NDArray[np.float64]
-    """For each cell, the share of the domain's leaves (or of its width) under it."""
+    """For each cell, the share of the hierarchy's leaves (all lines of a file), or of the domain's width, under it."""
 
     def index(self, column: Column, array: Array) -> NDArray[np.int32]:
         """The cell of each value, ``MISSING_CODE`` where missing; values must be covered (``uncovered``)."""
@@ -91,6 +91,16 @@ def derive(column: Column) -> Hierarchy | None:
             leaf *= 2
         return IntervalTree(tuple(widths)) if widths else None
     return None
+
+
+def leaf_share(column: Column) -> float:
+    """The share of the domain that one value is: one leaf of the hierarchy, one step of a grid, nothing of a continuum."""
+    if isinstance(column.hierarchy, FileTree):
+        return 1 / len(column.hierarchy.rows)
+    if isinstance(column.domain, Levels):
+        return 1 / max(len(column.domain.levels), 1)
+    width = column.bounds.high - column.bounds.low
+    return 1.0 if width <= 0 else (column.step or 0.0) / (width + (column.step or 0.0))
 
 
 def uncovered(column: Column, levels: Iterable[str]) -> list[str]:
@@ -199,7 +209,8 @@ def _file_levels(tree: FileTree, column: Column) -> list[Level]:
         if numeric:
             faults += _runs_only(codes, list(groups), depth, tree.path)
         cells = tuple(_leaf_cell(column, label, under) for label, under in groups.items())
-        shares = np.array([len(under) for under in groups.values()]) / len(rows)
+        # A label weighs as much as it has lines in the file: what a cell hides does not depend on who is in the table.
+        shares = np.array([len(tree.groups[depth - 1][label]) for label in groups]) / len(tree.rows)
         if len(cells) == 1:
             break
         levels.append(Level(cells, leaves[order], codes, False, shares))

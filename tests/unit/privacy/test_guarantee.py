@@ -90,7 +90,7 @@ def test_persons_are_called_persons():
         (replace(K, form=Form.DERIVED), ("made only from a table", "at most once in 5")),
         (
             replace(K, kind=Syntactic.K_MAP, form=Form.DERIVED),
-            ("people of the table it was sampled from", "nobody knows who was sampled"),
+            ("made only from a sample of a table", "nobody knows who was sampled"),
         ),
         (Promise(kind=Syntactic.L_DIVERSITY, value=2, quasi=("age",), secret="ill", variant="distinct"), ("distinct l-diversity",)),
         (

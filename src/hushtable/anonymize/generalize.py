@@ -1,0 +1,238 @@
+"""Generalization over hierarchies to k-anonymity, l-diversity and t-closeness, with the least loss there is (A4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.lattice import losses
+from hushtable.anonymize.lattice.demands import Demand, Judge
+from hushtable.anonymize.lattice.losses import LossName
+from hushtable.anonymize.lattice.nodes import Lattice
+from hushtable.anonymize.lattice.recode import Recoding, locally
+from hushtable.anonymize.lattice.search import Found, Goal, Search
+from hushtable.anonymize.lattice.summary import summary
+from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.criteria import has_order
+from hushtable.privacy.event import Raw
+from hushtable.privacy.preserve import Effect, Promise, Syntactic
+from hushtable.privacy.vault import Vault
+from hushtable.table.cell import ANYTHING
+from hushtable.table.columns import FREE
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+from hushtable.table.trees import build
+
+_WHY = "the search for the best generalization reads the rows"
+_OPEN = (
+    "the generalization was chosen by looking at the rows; who knows how it was chosen may learn more than the classes say "
+    "(minimality, downcoding)"
+)
+
+
+class Diversity(StrEnum):
+    """Which l-diversity the knob l asks for."""
+
+    DISTINCT = "distinct"
+    ENTROPY = "entropy"
+    RECURSIVE = "recursive"
+
+
+class Suppressed(StrEnum):
+    """What becomes of rows in classes that do not hold."""
+
+    DROP = "drop"
+    STAR = "star"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generalize(Core):
+    """Global recoding: each quasi-identifier to one level of its hierarchy, rows of classes that do not hold suppressed.
+
+    Promises k-anonymity over the quasi-identifiers and what is demanded of the secrets, re-measured on the release. The levels
+    are the *proven optimum* of the loss among all nodes of the lattice that suppress no more than the limit, or, if time ran
+    out, the best found with the gap to the bound. No monotonicity is assumed of l and t. One row can change the levels of
+    everybody, so there is no differential privacy. Sweeney 2002; Machanavajjhala et al. 2006; Li, Li and Venkatasubramanian 2007.
+    """
+
+    k: int = 5
+    """The least number of rows in a class."""
+    l: float = 1.0  # noqa: E741 - its name in the field
+    """The least diversity of every secret in a class; 1 asks for none."""
+    diversity: Diversity = Diversity.DISTINCT
+    """What l counts: distinct values, exp of their entropy, or recursive (c, l)."""
+    c: float = 2.0
+    """For recursive diversity: the most frequent secret is rarer than c times all but the l - 1 most frequent."""
+    t: float = 1.0
+    """The largest distance of a class's secrets from the table's (ordered where they have one, else equal); 1 asks for none."""
+    demands: tuple[str, ...] = ()
+    """Further demands, each secret:variant:value with variant distinct, entropy, recursive (:c), equal or ordered."""
+    limit: float = 0.05
+    """The largest share of rows that may be suppressed."""
+    loss: LossName = LossName.GEOMETRIC
+    """geometric or arithmetic mean of the columns' losses, entropy (non-uniform), discernibility, or class-size."""
+    weights: tuple[str, ...] = ()
+    """How much columns matter, each column=weight; 1 where absent. For the first three losses."""
+    columns: tuple[str, ...] = ()
+    """The columns to generalize; all quasi-identifiers when empty."""
+    secrets: tuple[str, ...] = ()
+    """The columns that l and t speak of; all secrets of the schema when empty."""
+    levels: tuple[str, ...] = ()
+    """Levels fixed beforehand, each column=level (0 is the value itself); the others are searched."""
+    suppressed: Suppressed = Suppressed.DROP
+    """drop: suppressed rows are left out; star: they stay with * in every quasi-identifier, where they are a class that holds."""
+    local: bool = False
+    """Local recoding on top of the optimum: suppressed rows get levels of their own, and classes are refined where they can be."""
+    seconds: float = 300.0
+    """Stop the search after so long, with the gap stated. A search that is stopped depends on the machine."""
+
+    def __post_init__(self) -> None:
+        """K at least 2, shares in [0, 1], demands and levels that can be read."""
+        for text in self.demands:
+            Demand.parse(text)
+        for knob in ("weights", "levels"):
+            _pairs(getattr(self, knob), knob)
+        check_knobs(
+            self,
+            k=(self.k >= 2, "must be at least 2"),
+            l=(self.l >= 1, "must be at least 1"),
+            c=(self.c > 0, "must be positive"),
+            t=(0 <= self.t <= 1, "must lie in [0, 1]"),
+            limit=(0 <= self.limit <= 1, "must lie in [0, 1]"),
+            seconds=(self.seconds > 0, "must be positive"),
+            local=(not (self.local and self.levels), "and fixed levels exclude one another"),
+        )
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns without a hierarchy, secrets among the quasi-identifiers, and levels that do not exist."""
+        columns, demands = self._columns(schema), self._demands(schema)
+        self._fixed(schema, columns)
+        promises = [Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns), *(d.promise(columns) for d in demands)]
+        caveats = [_OPEN]
+        if not demands:
+            caveats.append("k-anonymity says nothing about what the rows of a group have in common: look at l and t")
+        rest = [name for name in schema.names if name not in columns]
+        if rest:
+            caveats.append(f"left as they were by the generalization: {', '.join(rest)}")
+        # Which cells remain is not known before the rows are read.
+        stars = [schema[name].generalize((ANYTHING,)) for name in columns]
+        return Plan(
+            schema=schema.with_columns(*stars), events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, promises=tuple(promises),
+            caveats=tuple(caveats),
+        )  # fmt: skip
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
+        """Search, then generalize and suppress; ``rng`` is not needed."""
+        table = vault.open(Raw(_WHY), _WHY)
+        if table.rows < self.k:
+            raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="generalize.k")
+        columns, demands = self._columns(table.schema), self._demands(table.schema)
+        lattice = Lattice.of(table, columns, sorted({d.secret for d in demands}))
+        star = self.suppressed == Suppressed.STAR
+        judge = Judge.of(lattice, demands, star=star)
+        recoding, found = self._search(lattice, judge, columns, vault)
+        recoding = recoding.settled(judge, self.k, star=star)
+        if recoding.suppressed == lattice.rows or recoding.suppressed > max(self.limit, self.local) * lattice.rows + 1e-9:
+            raise InputError(_unreachable(self, lattice, recoding.suppressed), where="generalize")
+        return Anonymized(recoding.released(), summary(found, recoding, self.loss))
+
+    def sheet(
+        self, table: Table, ks: Sequence[int], limits: Sequence[float], report: Callable[[float], None] = lambda share: None
+    ) -> tuple[Lattice, list[Found]]:
+        """The best levels for every k and every suppression limit, from one search: the classes of a node answer them all."""
+        columns, demands = self._columns(table.schema), self._demands(table.schema)
+        lattice = Lattice.of(table, columns, sorted({d.secret for d in demands}))
+        judge = Judge.of(lattice, demands, star=self.suppressed == Suppressed.STAR)
+        loss = losses.make(self.loss, lattice, self._weights(columns))
+        goals = [Goal(k, limit) for k in ks for limit in limits]
+        search = Search(lattice, judge, loss, goals, self._fixed(table.schema, columns))
+        return lattice, search.run(seconds=self.seconds, report=report)
+
+    def _weights(self, columns: tuple[str, ...]) -> tuple[float, ...]:
+        given = _pairs(self.weights, "weights")
+        return tuple(given.get(name, 1.0) for name in columns)
+
+    def _search(self, lattice: Lattice, judge: Judge, columns: tuple[str, ...], vault: Vault) -> tuple[Recoding, Found]:
+        weights = self._weights(columns)
+        loss = losses.make(self.loss, lattice, weights)
+        goal = Goal(self.k, 1.0 if self.local else self.limit)
+        search = Search(lattice, judge, loss, [goal], self._fixed(lattice.table.schema, columns))
+        found = search.run(seconds=self.seconds, report=vault.report)[0]
+        if found.node is None:
+            fewest = min((rows for tried in search.tried for _, rows in tried), default=lattice.rows)
+            raise InputError(_unreachable(self, lattice, fewest), where="generalize")
+        if not self.local:
+            return Recoding.everywhere(lattice, found.node), found
+        patient = replace(Judge.of(lattice, judge.demands, star=True), patient=True)
+        return locally(lattice, patient, self.loss, weights, found.node, self.k, seconds=self.seconds, report=vault.report), found
+
+    def _columns(self, schema: Schema) -> tuple[str, ...]:
+        what = "a column with a domain (no text, key or generalized one)"
+        named = chosen(schema, self.columns, schema.quasi, "generalize", what, lambda c: c.kind not in FREE and not c.generalized)
+        unknown = [name for name in _pairs(self.weights, "weights") if name not in named]
+        if unknown:
+            raise PlanError(f"generalize: weights name {', '.join(map(repr, unknown))}, which is not among {', '.join(named)}")
+        return named
+
+    def _demands(self, schema: Schema) -> tuple[Demand, ...]:
+        """What is asked of the secrets; a demand that every class meets is none."""
+        asked = [Demand.parse(text) for text in self.demands]
+        wanted = self.secrets or self.l > 1 or self.t < 1
+        named = chosen(schema, self.secrets, schema.secrets, "generalize", "a secret") if wanted else ()
+        for name in named:
+            if self.l > 1:
+                asked.append(Demand(name, str(self.diversity), self.l, self.c))
+            if self.t < 1:
+                asked.append(Demand(name, "ordered" if has_order(schema[name]) else "equal", self.t))
+        columns = set(self._columns(schema))
+        for demand in asked:
+            if demand.secret not in schema:
+                raise PlanError(
+                    f"generalize: there is no column {demand.secret!r} to protect; the table has {', '.join(schema.names)}"
+                )
+            if demand.secret in columns:
+                raise PlanError(f"generalize: {demand.secret} is a quasi-identifier and cannot be a secret too")
+            if demand.variant == "ordered" and not has_order(schema[demand.secret]):
+                raise PlanError(f"generalize: the values of {demand.secret} have no order; use equal")
+        return tuple(d for d in dict.fromkeys(asked) if not d.promise(("any",)).empty)
+
+    def _fixed(self, schema: Schema, columns: tuple[str, ...]) -> dict[int, int]:
+        """Attribute to level, for the levels that are fixed; refuses those that do not exist."""
+        fixed = {}
+        for name, level in _pairs(self.levels, "levels").items():
+            if name not in columns:
+                raise PlanError(f"generalize: levels name {name!r}, which is not among {', '.join(columns)}")
+            top = len(build(schema[name])) if schema[name].domain is not None else math.inf
+            if level != int(level) or not 0 <= level <= top:
+                raise PlanError(f"generalize: {name} has the levels 0 to {top}, not {level:g}")
+            fixed[columns.index(name)] = int(level)
+        return fixed
+
+
+def _pairs(items: tuple[str, ...], knob: str) -> dict[str, float]:
+    """Read ``column=number`` items."""
+    pairs = {}
+    for item in items:
+        name, _, number = item.rpartition("=")
+        try:
+            pairs[name.strip()] = float(number)
+        except ValueError:
+            raise InputError(f"expected column=number, got {item!r}", where=f"generalize.{knob}") from None
+        if not name or not 0 <= pairs[name.strip()] < math.inf:
+            raise InputError(f"expected column=number with a number from 0 on, got {item!r}", where=f"generalize.{knob}")
+    return pairs
+
+
+def _unreachable(step: Generalize, lattice: Lattice, fewest: int) -> str:
+    share = fewest / lattice.rows
+    return (
+        f"no generalization that was found keeps what is demanded and suppresses at most {step.limit:.4g} of the rows; the best "
+        f"suppresses {share:.4g} of them. Raise the limit, lower k or l, raise t, or add levels to the hierarchies"
+    )

@@ -1,0 +1,201 @@
+"""The lattice: one level of generalization for each quasi-identifier, and the classes that a node makes.
+
+Rows that agree on everything are one *tuple* with a count, so a node is judged on the distinct tuples alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hushtable.errors import Fault, InputError
+from hushtable.table.columns import MISSING_CODE, Column
+from hushtable.table.table import Table
+from hushtable.table.trees import Level, build, leaf_share
+
+Node = tuple[int, ...]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """One quasi-identifier: its value (level 0) and the levels above it, for every tuple."""
+
+    column: Column
+    levels: tuple[Level, ...]
+    codes: tuple[NDArray[np.int32], ...]
+    """For each level, 0 included, the cell of each tuple; a missing value is a cell of its own until the top."""
+    sizes: tuple[int, ...]
+    """How many cells each level has."""
+    shares: tuple[Floats, ...]
+    """For each level the share of the domain under the cell of each tuple."""
+    leaf: float
+    """The share of one value."""
+
+    @property
+    def top(self) -> int:
+        """The highest level."""
+        return len(self.levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The equivalence classes of one node: the class of each tuple, and how many rows each class has."""
+
+    of: NDArray[np.int32]
+    sizes: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """The tuples of a table on its quasi-identifiers (and secrets), and every way to generalize them level by level."""
+
+    table: Table
+    ladders: tuple[Ladder, ...]
+    counts: Integers
+    """Rows of each tuple."""
+    row: Integers
+    """The tuple of each row."""
+    secrets: dict[str, Integers] = field(default_factory=dict)
+    """For each secret column, the rank of its value in each tuple (missing last)."""
+
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[str], secrets: Sequence[str] = ()) -> Lattice:
+        """From a table; InputError lists every value that a hierarchy does not cover."""
+        levels = {name: build(table.schema[name]) for name in columns}
+        _require_covered(table, levels)
+        row, count = table.groups([*columns, *secrets])
+        first = np.empty(count, np.int64)
+        first[row[::-1]] = np.arange(table.rows)[::-1]
+        ladders = tuple(_ladder(table, name, levels[name], first) for name in columns)
+        counts = np.bincount(row, minlength=count)
+        ranks = {name: _ranks(table, name)[first] for name in secrets}
+        return cls(table, ladders, counts, row, ranks)
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return self.table.rows
+
+    @property
+    def bottom(self) -> Node:
+        """Every value as it is."""
+        return (0,) * len(self.ladders)
+
+    @property
+    def top(self) -> Node:
+        """Every value ``*``."""
+        return tuple(ladder.top for ladder in self.ladders)
+
+    @property
+    def nodes(self) -> int:
+        """How many ways there are."""
+        return math.prod(ladder.top + 1 for ladder in self.ladders)
+
+    def classes(self, node: Node) -> Classes:
+        """Group the tuples by the cells of a node."""
+        sizes = [ladder.sizes[level] for ladder, level in zip(self.ladders, node, strict=True)]
+        parts = [ladder.codes[level] for ladder, level in zip(self.ladders, node, strict=True)]
+        return group(parts, sizes, self.counts)
+
+    def part(self, rows: NDArray[np.bool_]) -> Lattice:
+        """The lattice of some of the rows, on the same levels and ranks."""
+        kept, row = np.unique(self.row[rows], return_inverse=True)
+        ladders = tuple(
+            Ladder(a.column, a.levels, tuple(c[kept] for c in a.codes), a.sizes, tuple(s[kept] for s in a.shares), a.leaf)
+            for a in self.ladders
+        )
+        secrets = {name: ranks[kept] for name, ranks in self.secrets.items()}
+        return Lattice(self.table.take(rows), ladders, np.bincount(row), row, secrets)
+
+
+def group(parts: Sequence[NDArray[np.int32] | Integers], sizes: Sequence[int], counts: Integers) -> Classes:
+    """Classes of equal codes. The codes are packed into as few 64-bit keys as hold them, exactly."""
+    keys = np.zeros(len(counts), np.int64)
+    room = 1
+    for part, size in zip(parts, sizes, strict=True):
+        if size == 1:
+            continue
+        if room > (1 << 62) // size:
+            # Number the groups so far, so that the next code finds room beside them.
+            keys, room = _hashed(keys, counts)[0].astype(np.int64), len(counts)
+        keys = keys * size + part
+        room *= size
+    return Classes(*_hashed(keys, counts))
+
+
+@njit(cache=True)
+def _hashed(keys, counts):  # type: ignore[no-untyped-def]
+    """A number for each distinct key in order of appearance, and the rows it has: open addressing, no sorting."""
+    n = len(keys)
+    size = 1
+    while size < 2 * n:
+        size *= 2
+    slots = np.full(size, -1, np.int32)
+    shift, mask = np.uint64(20), np.uint64(size - 1)
+    owner = np.empty(n, np.int64)
+    ids = np.empty(n, np.int32)
+    totals = np.empty(n, np.int64)
+    found = 0
+    for i in range(n):
+        key = keys[i]
+        # Fibonacci hashing; the middle bits depend on all the low ones.
+        at = ((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift) & mask
+        while True:
+            held = slots[at]
+            if held < 0:
+                slots[at] = found
+                owner[found], totals[found], ids[i] = key, counts[i], found
+                found += 1
+                break
+            if owner[held] == key:
+                totals[held] += counts[i]
+                ids[i] = held
+                break
+            at = (at + np.uint64(1)) & mask
+    return ids, totals[:found].copy()
+
+
+def _ladder(table: Table, name: str, levels: tuple[Level, ...], first: Integers) -> Ladder:
+    column, array = table.schema[name], table[name]
+    leaf = leaf_share(column)
+    _, own = np.unique(array, return_inverse=True)
+    codes, sizes, shares = [own[first].astype(np.int32)], [int(own.max(initial=0)) + 1], [np.full(len(first), leaf)]
+    for level in levels:
+        found = level.index(column, array[first])
+        missing = found == MISSING_CODE
+        codes.append(np.where(missing, len(level.cells), found).astype(np.int32))
+        sizes.append(len(level.cells) + (not level.top))
+        # A missing value stays what it is until everything becomes ``*``.
+        shares.append(np.where(missing, leaf, np.append(level.shares, 0.0)[codes[-1]]))
+    return Ladder(column, levels, tuple(codes), tuple(sizes), tuple(shares), leaf)
+
+
+def _ranks(table: Table, name: str) -> Integers:
+    """Each value as a rank among those present, missing last."""
+    column = table.schema[name]
+    values, codes = np.unique(table[name], return_inverse=True)
+    keys = np.where(column.is_missing(values), np.inf, values.astype(np.float64))
+    rank = np.empty(len(values), np.int64)
+    rank[np.argsort(keys, kind="stable")] = np.arange(len(values))
+    return rank[codes]
+
+
+def _require_covered(table: Table, levels: dict[str, tuple[Level, ...]]) -> None:
+    faults = []
+    for name, ladder in levels.items():
+        column, array = table.schema[name], table[name]
+        points = [level.points for level in ladder if not level.edges]
+        strange = ~column.is_missing(array) & ~np.isin(array.astype(np.float64), points[0]) if points else np.zeros(0, bool)
+        if strange.any():
+            rows = tuple(int(r) + 1 for r in np.flatnonzero(strange)[:3])
+            shown = tuple(dict.fromkeys(table.strings(name)[strange].tolist()))[:3] if column.shows_values else ()
+            faults.append(Fault(f"hierarchy of {name}", "has no line for some values", int(strange.sum()), rows, shown))
+    if faults:
+        raise InputError(faults)

@@ -1,0 +1,201 @@
+"""From levels to a written table: one level per column (global recoding), or levels of its own for each class (local).
+
+Local recoding begins with the best node. The rows that it suppresses are searched again by themselves, and so on until
+none is left (iterative local recoding, Prasser et al. 2020). Then every class is refined: the part of it that agrees on a
+finer cell, and is large enough by itself, is written so, as long as what is left of the class still holds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.anonymize.lattice.demands import Judge, Mask
+from hushtable.anonymize.lattice.losses import LossName, Priced, make
+from hushtable.anonymize.lattice.nodes import Classes, Integers, Ladder, Lattice, Node, group
+from hushtable.anonymize.lattice.search import Goal, Search
+from hushtable.table.cell import Cell, Interval
+from hushtable.table.columns import MISSING_CODE, Array, Column
+from hushtable.table.table import Table
+
+Levels = NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """For each attribute and tuple its level; which tuples are suppressed, and whether they stay as ``*``."""
+
+    lattice: Lattice
+    levels: Levels
+    gone: Mask
+    starred: bool = False
+
+    @classmethod
+    def everywhere(cls, lattice: Lattice, node: Node) -> Recoding:
+        """One level for each column."""
+        return cls(
+            lattice, np.repeat(np.array(node, np.int8)[:, None], len(lattice.counts), 1), np.zeros(len(lattice.counts), bool)
+        )
+
+    @property
+    def classes(self) -> Classes:
+        """Tuples that are written alike."""
+        ladders = self.lattice.ladders
+        return group([_codes(a, row) for a, row in zip(ladders, self.levels, strict=True)], [sum(a.sizes) for a in ladders],
+                     self.lattice.counts)  # fmt: skip
+
+    def kept(self, classes: Classes) -> Mask:
+        """Which of the classes stay."""
+        kept = np.ones(len(classes.sizes), bool)
+        kept[classes.of[self.gone]] = False
+        return kept
+
+    def settled(self, judge: Judge, k: int, *, star: bool) -> Recoding:
+        """With the classes that do not hold suppressed."""
+        classes = self.classes
+        kept = judge.keep(classes, k)
+        return replace(self, gone=~kept.classes[classes.of], starred=star and kept.starred)
+
+    @property
+    def suppressed(self) -> int:
+        """Rows."""
+        return int(self.lattice.counts[self.gone].sum())
+
+    def released(self) -> Table:
+        """The table with the columns written so; suppressed rows are ``*`` or left out."""
+        lattice, gone = self.lattice, self.gone[self.lattice.row]
+        table = lattice.table
+        columns = (
+            _write(ladder, np.where(self.gone & self.starred, ladder.top, row), table, lattice.row)
+            for ladder, row in zip(lattice.ladders, self.levels, strict=True)
+        )
+        written = table.with_columns(*columns)
+        return written if self.starred or not gone.any() else written.take(~gone)
+
+
+def _codes(ladder: Ladder, levels: Levels) -> NDArray[np.int32]:
+    """The cell of each tuple at its own level, numbered over all levels."""
+    starts = np.cumsum([0, *ladder.sizes[:-1]])
+    codes = np.empty(len(levels), np.int32)
+    for level in np.unique(levels):
+        inside = levels == level
+        codes[inside] = starts[level] + ladder.codes[level][inside]
+    return codes
+
+
+def _write(ladder: Ladder, levels: Levels, table: Table, row: Integers) -> tuple[Column, Array]:
+    """The released column: as it was where no value was generalized, else cells."""
+    column, array = ladder.column, table[ladder.column.name]
+    used = np.unique(levels)
+    if used.tolist() == [0]:
+        return column, array
+    own = levels[row]
+    cells: dict[str, Cell] = {}
+    parts = []
+    for level in used:
+        inside = own == level
+        found = _values(column, array[inside]) if level == 0 else _level(ladder, level, array[inside])
+        # A label that stands for two groups, on two levels, means the wider one.
+        cells |= {cell.text: cell for cell in found[0]}
+        parts.append((inside, *found))
+    place = {text: code for code, text in enumerate(cells)}
+    written = np.empty(len(row), np.int32)
+    for inside, known, codes in parts:
+        written[inside] = np.array([*(place[cell.text] for cell in known), MISSING_CODE], np.int32)[codes]
+    return column.generalize(tuple(cells.values())), written
+
+
+def _level(ladder: Ladder, level: int, array: Array) -> tuple[tuple[Cell, ...], NDArray[np.int32]]:
+    """All cells of a level, for it is public, and those of these values."""
+    found = ladder.levels[level - 1]
+    return found.cells, found.index(ladder.column, array)
+
+
+def _values(column: Column, array: Array) -> tuple[tuple[Cell, ...], NDArray[np.int32]]:
+    """Values as cells of one value each."""
+    missing = column.is_missing(array)
+    values, codes = np.unique(array[~missing], return_inverse=True)
+    if column.numeric:
+        cells = tuple(column.interval_cell(Interval(float(v), float(v))) for v in values)
+    else:
+        cells = tuple(column.set_cell(frozenset([column.levels[int(v)]])) for v in values)
+    found = np.full(len(array), -1, np.int32)
+    found[~missing] = codes
+    return cells, found
+
+
+def locally(
+    lattice: Lattice, judge: Judge, loss: LossName, weights: tuple[float, ...], node: Node, k: int,
+    *, seconds: float, report: Callable[[float], None],
+) -> Recoding:  # fmt: skip
+    """Local recoding that begins with a node."""
+    end = time.monotonic() + seconds
+    levels = Recoding.everywhere(lattice, node).levels
+    open_ = ~judge.keep(classes := lattice.classes(node), k).classes[classes.of]
+    while (rows := int(lattice.counts[open_].sum())) >= k and time.monotonic() < end:
+        part = lattice.part(open_[lattice.row])
+        again = replace(judge, lattice=part)
+        goal = Goal(k, 1.0, rest=k)
+        found = Search(part, again, make(loss, part, weights), [goal]).run(seconds=max(end - time.monotonic(), 0.0))[0]
+        if found.node is None:
+            break
+        classes = part.classes(found.node)
+        kept = again.keep(classes, k).classes[classes.of]
+        members = np.flatnonzero(open_)
+        levels[:, members[kept]] = np.array(found.node, np.int8)[:, None]
+        open_[members[kept]] = False
+        report(1 - rows / lattice.rows)
+    levels[:, open_] = np.array(lattice.top, np.int8)[:, None]
+    return Recoding(lattice, _refined(lattice, judge, levels, open_, k, weights), open_)
+
+
+def _refined(lattice: Lattice, judge: Judge, levels: Levels, gone: Mask, k: int, weights: tuple[float, ...]) -> Levels:
+    """Finer levels for parts of classes, where they and what they leave behind hold; the best attribute of each class first."""
+    levels = levels.copy()
+    prices, at = Priced.of(lattice, LossName.GEOMETRIC, weights), np.arange(len(lattice.counts))
+    while True:
+        classes = Recoding(lattice, levels, gone).classes
+        best = np.zeros(len(classes.sizes))
+        picked = np.full(len(classes.sizes), -1)
+        moves: list[Mask] = []
+        for a, ladder in enumerate(lattice.ladders):
+            finer = np.maximum(levels[a] - 1, 0)
+            movable = (levels[a] > 0) & ~gone
+            moving = _parts(judge, classes, _codes(ladder, finer), sum(ladder.sizes), movable, k)
+            saved = prices.weights[a] * (prices.extra[a][finer, at] - prices.extra[a][levels[a], at]) * moving
+            gain = np.bincount(classes.of, saved, minlength=len(best))
+            picked[gain > best + 1e-15] = a
+            best = np.maximum(best, gain)
+            moves.append(moving)
+        if not best.any():
+            return levels
+        for a, moving in enumerate(moves):
+            levels[a] -= (moving & (picked[classes.of] == a)).astype(np.int8)
+
+
+def _parts(judge: Judge, classes: Classes, codes: NDArray[np.int32], size: int, movable: Mask, k: int) -> Mask:
+    """The tuples of each class that can be written finer: whole parts that hold, and what is left of the class holds too."""
+    counts = judge.lattice.counts
+    parts = group([classes.of, codes], [len(classes.sizes), size], counts)
+    owner = np.empty(len(parts.sizes), np.int64)
+    owner[parts.of] = classes.of
+    fit = judge.keep(parts, k).classes
+    fit &= np.bincount(parts.of, ~movable, minlength=len(fit)) == 0
+    left = np.bincount(owner, np.where(fit, 0, parts.sizes), minlength=len(classes.sizes))
+    # Where too few would be left, the smallest part stays with them.
+    short = (left > 0) & (left < k)
+    order = np.lexsort((parts.sizes, owner))
+    candidates = order[fit[order] & short[owner[order]]]
+    _, first = np.unique(owner[candidates], return_index=True)
+    fit[candidates[first]] = False
+    moving = fit[parts.of]
+    if judge.demands:
+        rest = group([classes.of, moving.astype(np.int32)], [len(classes.sizes), 2], counts)
+        holds = judge.keep(rest, k).classes[rest.of]
+        broken = np.bincount(classes.of, ~holds, minlength=len(classes.sizes)) > 0
+        moving &= ~broken[classes.of]
+    return moving

@@ -1,0 +1,67 @@
+"""What a person wants to know of a generalization: what each column became and lost, and how good it is by every measure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hushtable.anonymize.lattice.losses import LossName, Priced, make
+from hushtable.anonymize.lattice.nodes import Ladder
+from hushtable.anonymize.lattice.recode import Recoding
+from hushtable.anonymize.lattice.search import Found
+
+
+def summary(found: Found, recoding: Recoding, loss: LossName) -> dict[str, Any]:
+    """Fit for the public card: levels, losses, class sizes and the search, and no value of a row."""
+    lattice, classes = recoding.lattice, recoding.classes
+    sizes = classes.sizes[recoding.kept(classes)]
+    shares = Priced.of(lattice, LossName.ARITHMETIC).of_levels(recoding.levels, recoding.gone)
+    columns = {
+        ladder.column.name: {"level": _level(row[~recoding.gone]), "height": ladder.top, "lost": lost, "ladder": _rungs(ladder)}
+        for ladder, row, lost in zip(lattice.ladders, recoding.levels, shares, strict=True)
+    }
+    return {
+        "k": found.goal.k,
+        "rows": lattice.rows,
+        "suppressed_rows": recoding.suppressed,
+        "classes": len(sizes),
+        "smallest_class": int(sizes.min(initial=lattice.rows)),
+        "largest_class": int(sizes.max(initial=0)),
+        "columns": columns,
+        "losses": _losses(recoding, found.goal.k),
+        "search": {
+            "loss": str(loss),
+            "value": found.value,
+            "optimal": found.optimal,
+            "gap": found.gap,
+            "nodes": lattice.nodes,
+            "checked": found.checks,
+            "tried": [[value, rows / lattice.rows] for value, rows in found.tried],
+        },
+    }
+
+
+def _level(levels: Any) -> int | list[int]:
+    """One level, or with local recoding those that occur."""
+    used = np.unique(levels).tolist()
+    return used[0] if len(used) == 1 else used
+
+
+def _rungs(ladder: Ladder) -> list[dict[str, Any]]:
+    """Each level above the values: how many cells it has, and how one of them is written."""
+    return [{"cells": len(level.cells), "example": level.cells[len(level.cells) // 2].text} for level in ladder.levels]
+
+
+def _losses(recoding: Recoding, k: int) -> dict[str, float]:
+    """By every measure, whichever was minimized: they prefer different columns."""
+    classes, lattice = recoding.classes, recoding.lattice
+    kept = recoding.kept(classes)
+    found = {}
+    for name in LossName:
+        if name in (LossName.DISCERNIBILITY, LossName.CLASS_SIZE):
+            found[str(name)] = make(name, lattice, ()).value((), classes, kept, k)
+        else:
+            prices = Priced.of(lattice, name)
+            found[str(name)] = prices.combined(prices.of_levels(recoding.levels, recoding.gone))
+    return found

@@ -1,0 +1,126 @@
+"""What the command line shows: text for people, JSON for programs, progress on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as Grid
+
+from hushtable.errors import HushError, InputError
+
+if TYPE_CHECKING:
+    from hushtable.evidence.finding import Finding
+
+out = Console(highlight=False, soft_wrap=True, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Any]:
+    """A progress bar on standard error; a function that is told the name of the work and its share done."""
+    if quiet or not err.is_terminal:
+        yield lambda name, share: None
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=err, transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def tell(name: str, share: float) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(escape(name), total=1.0)
+            bars.update(tasks[name], completed=share)
+
+        yield tell
+
+
+def show_guarantee(sentences: list[tuple[str, str]], assurance: str) -> None:
+    """Its kind of evidence, and every sentence of it."""
+    colour = {"proven": "green", "verified": "green", "claimed": "yellow"}.get(assurance, "red")
+    out.print(f"Guarantee: [bold {colour}]{assurance}[/bold {colour}]")
+    for head, text in sentences:
+        out.print(f"  [bold]{escape(head)}[/bold]: {escape(text)}")
+
+
+def show_method(told: dict[str, Any]) -> None:
+    """A recipe or step with its knobs."""
+    out.print(f"[bold]{escape(told['name'])}[/bold]  {escape(told.get('title', ''))}")
+    for key in ("guarantee", "summary", "cite", "reports"):
+        if told.get(key):
+            out.print(f"{key}: {escape(told[key])}")
+    for step in told["steps"]:
+        grid = Grid("knob", "value", "what it does", title=f"step {step['name']}", title_justify="left")
+        for knob in step["knobs"]:
+            grid.add_row(escape(knob["name"]), escape(str(knob["value"])), escape(knob["doc"]))
+        out.print(grid)
+
+
+def show_finding(finding: Finding) -> None:
+    """Value, interval, baseline and note."""
+    head = f"[bold]{escape(finding.name)}[/bold]"
+    if finding.value is not None:
+        head += f"  {finding.value:.4f}"
+        if finding.low is not None and finding.high is not None:
+            head += escape(f" [{finding.low:.4f}, {finding.high:.4f}]")
+        if finding.baseline is not None:
+            head += f"  (baseline {finding.baseline:.4f}; {finding.better} is better)"
+    out.print(f"{head}\n    {escape(finding.note)}")
+
+
+def fault(fault: Any) -> dict[str, Any]:
+    """As JSON."""
+    return {
+        "where": fault.where,
+        "reason": fault.reason,
+        "count": fault.count,
+        "rows": list(fault.rows),
+        "values": list(fault.values),
+    }
+
+
+def refuse(error: HushError) -> None:
+    """Say why nothing was done."""
+    faults = list(error.faults) if isinstance(error, InputError) else []
+    if "--json" in sys.argv:
+        print_json(
+            {
+                "error": type(error).__name__,
+                "message": str(error),
+                "exit_code": error.exit_code,
+                "faults": [fault(f) for f in faults],
+            }
+        )
+        return
+    word = "refused" if error.exit_code == 3 else "cannot use this input"
+    err.print(f"[bold red]{word}[/bold red]")
+    for line in str(error).splitlines():
+        err.print(f"  {escape(line)}")
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on standard output."""
+    print(json.dumps(value, indent=1, ensure_ascii=False))  # noqa: T201 - rich would wrap long lines
+
+
+def show_sheet(lines: Sequence[Mapping[str, Any]]) -> None:
+    """Loss and share suppressed: a line for each k, a column for each limit."""
+    limits = list(dict.fromkeys(line["limit"] for line in lines))
+    grid = Grid(
+        "k", *(f"<= {100 * limit:g} %" for limit in limits), title="Least loss (rows suppressed), by k and suppression limit"
+    )
+    found = {(line["k"], line["limit"]): line for line in lines}
+    for k in dict.fromkeys(line["k"] for line in lines):
+        grid.add_row(str(k), *(_sheet_cell(found[k, limit]) for limit in limits))
+    out.print(grid)
+
+
+def _sheet_cell(line: Mapping[str, Any]) -> str:
+    if line["value"] is None:
+        return "none"
+    return f"{line['value']:.4f} ({100 * line['suppressed_share']:.1f} %)" + ("" if line["optimal"] else f" gap {line['gap']:.2g}")

@@ -1,0 +1,144 @@
+"""The lattice as a person can read it: each column a ladder of levels, the chosen rung filled; and what else was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hushtable.report.html import Child, Html, element, join
+from hushtable.report.plots import Scale, from_zero, svg, text, titled
+from hushtable.report.words import fit, number, share
+
+WIDTH, NAMES, LOST, ROW = 720.0, 118.0, 96.0, 34.0
+LETTER = 11.0
+
+
+def is_generalization(result: object) -> bool:
+    """Whether a step's result tells of levels."""
+    columns = result.get("columns") if isinstance(result, Mapping) else None
+    return (
+        isinstance(columns, Mapping) and all(isinstance(c, Mapping) and "ladder" in c for c in columns.values()) and bool(columns)
+    )
+
+
+def section(result: Mapping[str, Any]) -> Html:
+    """The ladders, the search in words, and the front of what was tried."""
+    search = result.get("search") or {}
+    return join(
+        element("p", _told(result, search)),
+        element(
+            "figure",
+            ladders(result["columns"]),
+            element(
+                "figcaption",
+                "Each column climbs from its values to the star. The filled rung is what was released; under it stands how many "
+                "cells the level has. The bar is what the column lost: 0 % as it was, 100 % all stars, suppressed rows counted.",
+            ),
+        ),
+        _tried(result, search),
+    )
+
+
+def _told(result: Mapping[str, Any], search: Mapping[str, Any]) -> str:
+    rows, gone = int(result.get("rows") or 0), int(result.get("suppressed_rows") or 0)
+    suppressed = f"{number(gone)} of {number(rows)} rows ({share(gone / rows)})" if gone and rows else "no row"
+    proof = (
+        "No other choice of levels loses less: this is proven."
+        if search.get("optimal")
+        else f"The search was stopped: another choice may lose up to {number(search.get('gap'))} less."
+    )
+    local = any(isinstance(c["level"], list) for c in result["columns"].values())
+    levels = "Best levels for the whole table, then finer or coarser ones for groups" if local else "One level for each column"
+    return (
+        f"{levels}; {suppressed} suppressed. Loss ({search.get('loss')}) {number(search.get('value'))}"
+        f"{' before the groups were refined' if local else ''}. {proof} "
+        f"{number(search.get('checked'))} of {number(search.get('nodes'))} choices had to be tried."
+    )
+
+
+def ladders(columns: Mapping[str, Mapping[str, Any]]) -> Html:
+    """One row per column: rungs from the value to the star, then the bar of what was lost."""
+    tallest = max(len(c["ladder"]) + 1 for c in columns.values())
+    wide = (WIDTH - NAMES - LOST - 16) / tallest
+    marks = [_ladder(name, told, i * ROW, wide) for i, (name, told) in enumerate(columns.items())]
+    label = "; ".join(
+        f"{name}: level {told['level']} of {told['height']}, lost {share(told['lost'])}" for name, told in columns.items()
+    )
+    return svg(WIDTH, len(columns) * ROW, label, marks)
+
+
+def _ladder(name: str, told: Mapping[str, Any], y: float, wide: float) -> Html:
+    chosen = told["level"] if isinstance(told["level"], list) else [told["level"]]
+    rungs: list[Child] = [text(NAMES - 8, y + 16, fit(name, NAMES - 10, LETTER), anchor="end", class_="name")]
+    for level, (example, cells) in enumerate([("value", None), *((r["example"], r["cells"]) for r in told["ladder"])]):
+        x = NAMES + level * wide
+        filled = level in chosen
+        word = f"{number(cells)} cell{'s' if cells != 1 else ''}" if cells else "as it is"
+        rungs.append(
+            titled(
+                f"{name}, level {level}: {example} ({word})" + ("; released" if filled else ""),
+                element("rect", class_="release" if filled else "unknown", x=x, y=y + 3, width=wide - 5, height=17, rx=3),
+                text(
+                    x + (wide - 5) / 2,
+                    y + 15.5,
+                    fit(example, wide - 12, LETTER),
+                    anchor="middle",
+                    class_="onfill" if filled else None,
+                ),
+                text(x + (wide - 5) / 2, y + 29, word, anchor="middle", class_="small") if filled else None,
+            )
+        )
+    left = WIDTH - LOST
+    rungs += [
+        element("rect", class_="unknown", x=left, y=y + 6, width=LOST - 44, height=11),
+        element("rect", class_="weaker", x=left, y=y + 6, width=(LOST - 44) * min(max(told["lost"], 0.0), 1.0), height=11),
+        text(WIDTH, y + 15.5, share(told["lost"], 2), anchor="end", class_="small"),
+    ]
+    return titled(f"{name}: lost {share(told['lost'])}", *rungs)
+
+
+def _tried(result: Mapping[str, Any], search: Mapping[str, Any]) -> Html | None:
+    front = search.get("tried") or []
+    if len(front) < 2:
+        return None
+    rows = int(result.get("rows") or 1)
+    chosen = (float(search.get("value") or 0.0), int(result.get("suppressed_rows") or 0) / rows)
+    drawing = curves({"choices that no tried one beats": front}, chosen, name=f"loss ({search.get('loss')})")
+    caption = "What more suppression would buy: each dot is a choice of levels that loses less than all that suppress fewer rows."
+    return element("figure", drawing, element("figcaption", caption), class_="plot")
+
+
+def curves(fronts: Mapping[str, Sequence[Sequence[float]]], chosen: tuple[float, float] | None, *, name: str) -> Html:
+    """Loss against the share of rows suppressed, one line of dots for each name; the chosen one ringed."""
+    width, left, top, bottom, height = 440.0, 44.0, 14.0, 208.0, 240.0
+    points = [point for front in fronts.values() for point in front]
+    along = from_zero([p[1] for p in points], left, width - 70, least=0.01)
+    up = from_zero([p[0] for p in points], bottom, top, least=1e-9)
+    marks: list[Child] = [_grid(up, left, width - 70)]
+    marks += [text(along(t), bottom + 15, f"{number(100 * t)} %", anchor="middle") for t in along.ticks(6)]
+    for i, (word, front) in enumerate(fronts.items()):
+        ordered = sorted(front, key=lambda p: p[1])
+        steps = "".join(
+            f"{'M' if j == 0 else 'H'}{along(s):.1f}{' ' if j == 0 else 'V'}{up(v):.1f}" for j, (v, s) in enumerate(ordered)
+        )
+        marks.append(element("path", class_=f"curve stroke{i % 6}", d=steps))
+        for value, gone in ordered:
+            told = f"{word}: loss {number(value)}, {share(gone)} suppressed"
+            marks.append(titled(told, element("circle", class_=f"hue{i % 6}", cx=along(gone), cy=up(value), r=2.6)))
+        if len(fronts) > 1:
+            marks.append(text(along(ordered[-1][1]) + 7, up(ordered[-1][0]) + 4, word))
+    if chosen is not None:
+        ring = element("circle", class_="ring", cx=along(min(chosen[1], along.high)), cy=up(min(chosen[0], up.high)), r=6)
+        marks.append(titled(f"chosen: loss {number(chosen[0])}, {share(chosen[1])} suppressed", ring))
+    marks.append(text((left + width - 70) / 2, height - 4, "rows suppressed", anchor="middle", class_="small"))
+    marks.append(text(left - 36, top - 4, name, class_="small"))
+    return svg(width, height, f"{name} against the share of rows suppressed", marks)
+
+
+def _grid(scale: Scale, left: float, right: float) -> list[Html]:
+    lines = []
+    for tick in scale.ticks():
+        y = scale(tick)
+        lines.append(element("line", class_="axis" if tick == 0 else "grid", x1=left, x2=right, y1=y, y2=y))
+        lines.append(text(left - 5, y + 4, number(tick), anchor="end"))
+    return lines
