@@ -9,7 +9,9 @@ import numpy as np
 from benchmarks.data import census, clocked
 from benchmarks.peers import table as show
 from hushtable import api
-from hushtable.anonymize import mdav
+from hushtable.anonymize import mdav, univariate, vmdav
+from hushtable.anonymize.microaggregate import GAMMAS
+from hushtable.anonymize.space import Space
 
 
 def textbook(x: np.ndarray, k: int) -> np.ndarray:
@@ -35,6 +37,47 @@ def textbook(x: np.ndarray, k: int) -> np.ndarray:
 def share(x: np.ndarray, labels: np.ndarray) -> float:
     means = np.array([np.bincount(labels, row) / np.bincount(labels) for row in x])
     return float(((x - means[:, labels]) ** 2).sum() / ((x - x.mean(1, keepdims=True)) ** 2).sum())
+
+
+def _points(x: np.ndarray) -> Space:
+    return Space(x, np.zeros((0, x.shape[1]), np.int32), np.zeros(0))
+
+
+def cloud(n: int, columns: int = 6) -> np.ndarray:
+    """Correlated normal columns, standardized."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(columns, columns)) @ rng.normal(size=(columns, n))
+    return (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
+
+
+def heaps(n: int, columns: int = 6) -> np.ndarray:
+    """Heaps of 13 records on average, standardized."""
+    rng = np.random.default_rng(0)
+    x = 5 * rng.normal(size=(columns, n // 13))[:, rng.integers(0, n // 13, n)] + 0.05 * rng.normal(size=(columns, n))
+    return (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
+
+
+def _variants(what: str, x: np.ndarray) -> None:
+    """MDAV and V-MDAV with each gamma, as SSE share and CPU seconds; and each column by itself."""
+    rows = []
+    for name, part in ((what, x), ("30,000 in one cloud", cloud(30_000)), ("30,000 in heaps", heaps(30_000))):
+        space = _points(part)
+        made = [clocked(lambda s=space: mdav.partition(s.numbers, s.codes, s.weights, 10))]
+        made += [clocked(lambda s=space, g=gamma: vmdav.partition(s, 10, g)) for gamma in GAMMAS]
+        rows.append([name, *(f"{100 * share(part, labels):.3f} % in {cpu:.2f} s" for labels, cpu, _ in made)])
+    show("anonymize: V-MDAV, k = 10 (the step keeps the best)", ["", "MDAV", *(f"gamma {gamma}" for gamma in GAMMAS)], rows)
+    each, cpu, _ = clocked(lambda: [univariate.optimal(row, 10) for row in cloud(1_000_000)])
+    show("anonymize: optimal univariate, k = 10, a million rows", ["columns", "CPU s"], [[len(each), cpu]])
+
+
+def _large() -> None:
+    """MDAV, exact, on one cloud: nothing in it is clustered, so boxes help least."""
+    rows = []
+    for n in (100_000, 300_000, 1_000_000):
+        x = cloud(n)
+        labels, cpu, wall = clocked(lambda x=x, n=n: mdav.partition(x, np.zeros((0, n), np.int32), np.zeros(0), 10))
+        rows.append([f"{n:,}", cpu, wall, f"{100 * share(x, labels):.4f} %"])
+    show("anonymize: MDAV, k = 10, six columns of one cloud", ["rows", "CPU s", "wall s", "SSE share"], rows)
 
 
 def main(folder: Path) -> None:
@@ -63,6 +106,8 @@ def main(folder: Path) -> None:
         )
     head = ["rows", "CPU s", "wall s", "textbook CPU s", "ratio", "SSE share", "textbook SSE share"]
     show(f"anonymize: MDAV, k = 10, {len(columns)} numeric columns of {name}", head, rows)
+    _variants(f"{min(people.rows, 30_000):,} rows of {name}", np.ascontiguousarray(z[:, :30_000]))
+    _large()
     _, cpu, wall = clocked(lambda: api.release(people, "mdav", settings={"k": "10", "columns": ",".join(columns)}, seed=1), 3)
     mixed = [c.name for c in people.schema][:10]
     _, cpu_mixed, wall_mixed = clocked(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-ROOMS = ("table", "privacy", "evidence", "anonymize", "synthesize", "audits")
+ROOMS = ("table", "privacy", "evidence", "generalize", "anonymize", "synthesize", "audits")
 
 
 def main() -> None:

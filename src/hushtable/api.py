@@ -6,14 +6,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hushtable.errors import Fault, InputError
-from hushtable.evidence import harness
-from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
@@ -22,13 +19,15 @@ from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Unit
-from hushtable.report.audit import audit_page
 from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.disk import whole_folder
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.finding import Finding
 
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
 
@@ -116,6 +115,8 @@ class AuditReport:
 
     def save(self, folder: str | Path) -> Path:
         """Write ``audit.json`` and ``audit.html`` to a new folder."""
+        from hushtable.report.audit import audit_page
+
         folder = Path(folder)
         if any((parent / "card.json").exists() for parent in folder.resolve().parents):
             raise InputError(
@@ -139,6 +140,11 @@ def audit(
     progress: Callable[[str, float], None] = lambda name, share: None,
 ) -> AuditReport:
     """Attack a release: every registered audit, or only those named, on training and control rows."""
+    # Compiled searches load slowly, and a release needs none of them.
+    from hushtable.evidence import harness
+    from hushtable.evidence.case import Case
+    from hushtable.evidence.finding import Audit
+
     if isinstance(released, Release):
         card, released = released.card(), released.table
     known = registry.audits()

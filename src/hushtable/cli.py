@@ -347,6 +347,32 @@ def verify(folder: Annotated[Path, typer.Argument(help="A release folder.", show
 
 
 @app.command()
+def study(
+    name: Annotated[str, typer.Argument(help="manifold (classifiers) or frechet (clusters).")],
+    data: Annotated[Path | None, typer.Option(help="The folder of real tables; HUSHTABLE_DATA when absent.")] = None,
+    folder: Annotated[Path | None, typer.Option("--out", help="A new folder for the text and the figures.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="The small data sets only.")] = False,
+) -> None:
+    """Repeat a published study, its numbers beside ours. Takes minutes."""
+    from hushtable.bench import frechet_study, manifold_study
+    from hushtable.table.disk import refuse_existing, whole_folder
+
+    if name not in ("manifold", "frechet"):
+        raise InputError(f"expected manifold or frechet, got {name!r}", where="study")
+    if folder is not None:
+        refuse_existing(folder)
+    with progress(quiet=False) as tell:
+        if name == "frechet":
+            told = frechet_study.run(folder, tell, quick=quick)
+        else:
+            told = manifold_study.text(manifold_study.run(data, tell, quick=quick))
+            if folder is not None:
+                with whole_folder(folder) as partial:
+                    (partial / "study.txt").write_text(told, encoding="utf-8")
+    print(told)  # noqa: T201 - wide lines, not to be wrapped
+
+
+@app.command()
 def check(target: Annotated[str, typer.Argument(help="module:Class", show_default=False)], as_json: Json = False) -> None:
     """Run the contract battery on a step or an audit of your own."""
     from hushtable.check import check as run_battery

@@ -378,3 +378,38 @@ def test_the_hint_to_attack_a_release_can_be_pasted(hush, town, tmp_path):
     assert code == 0
     hint = next(line for line in told.splitlines() if line.strip().startswith("hush audit"))
     assert hush(*shlex.split(hint)[1:])[0] == 0
+
+
+def test_a_sheet_for_programs_and_its_faults(hush, town, tmp_path):
+    words = ["pareto", town / "people.csv", "--schema", town / "schema.yaml"]
+    code, told, _ = hush(*words, "--k", "2,5", "--limit", "0.1,1", "--json")
+    assert code == 0
+    lines = json.loads(told)["lines"]
+    assert [(line["k"], line["limit"]) for line in lines] == [(2, 0.1), (2, 1.0), (5, 0.1), (5, 1.0)]
+    assert all(line["optimal"] for line in lines)
+    code, _, told = hush(*words, "--k", "two")
+    assert code == 2
+    assert "--k" in told
+    code, _, told = hush(*words, "--set", "loss=nothing")
+    assert code == 2
+    assert "loss" in told
+
+
+def test_a_mapping_on_new_rows_and_on_rows_outside_its_domains(hush, town, tmp_path):
+    words = ["release", town / "people.csv", "--schema", town / "schema.yaml", "--recipe", "k-anonymity", "--out", tmp_path / "one"]
+    assert hush(*words, "--seed", 1)[0] == 0
+    code, told, _ = hush("apply", tmp_path / "one", town / "people.csv", "--out", tmp_path / "two", "--seed", 1)
+    assert code == 0
+    assert "new rows were suppressed" in told
+    assert (tmp_path / "two" / "data.csv").read_text() == (tmp_path / "one" / "data.csv").read_text()
+    assert hush("verify", tmp_path / "two")[0] == 0
+    name = next(iter(people(5, seed=1).schema.quasi))
+    strange = (town / "people.csv").read_text().splitlines()
+    place = strange[0].split(",").index(name)
+    cells = strange[1].split(",")
+    cells[place] = "nobody"
+    (tmp_path / "strange.csv").write_text("\n".join([strange[0], ",".join(cells), *strange[2:]]) + "\n")
+    code, _, told = hush("apply", tmp_path / "one", tmp_path / "strange.csv", "--out", tmp_path / "three")
+    assert code == 2
+    assert name in told
+    assert not (tmp_path / "three").exists()

@@ -47,6 +47,13 @@ def test_the_commands_of_the_readme(folder):
     assert (folder / "audit" / "audit.html").is_file()
 
 
+def test_the_sheet_and_the_mapping_of_the_readme(folder):
+    io.write(people(300, seed=9), folder / "new-patients.csv")
+    commands = next(block for block in blocks("README.md", "") if "hush pareto" in block)
+    assert "new rows were suppressed" in shell(folder, commands + "hush verify release\nhush verify release-new\n")
+    assert (folder / "sheet" / "pareto.html").is_file()
+
+
 def test_the_library_as_the_readme_shows_it(folder):
     (folder / "script.py").write_text(blocks("README.md", "python")[0], encoding="utf-8")
     assert "Proven" in shell(folder, "python script.py")

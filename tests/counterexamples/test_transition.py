@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.transition import transition
 from hushtable.errors import GuaranteeRefused
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Core, Plan
@@ -68,20 +69,62 @@ class Transition(Core):
         return Anonymized(table.with_column(AGE, age))
 
 
-def printed(holder: int, how: str, runs: int = 60) -> set[int]:
+def printed(holder: int, step: Core, runs: int = 12) -> set[int]:
     """Every age that any of many runs prints."""
-    steps = (Decades(), Transition(how=how))
+    steps = (Decades(), step)
     return set().union(*(release(crowd(holder), recipe(*steps), seed=seed).table["age"].tolist() for seed in range(runs)))
 
 
-def test_conditional_prints_28_only_if_its_holder_is_there():
-    assert 28 in printed(28, "conditional")
-    assert 28 not in printed(22, "conditional")
+def ours(how: str, **more: object) -> Core:
+    """The transition of the library."""
+    return transition.Transition(how=transition.How(how), **more)
 
 
-def test_uniform_prints_28_whoever_is_there():
-    assert 28 in printed(28, "uniform")
-    assert printed(22, "uniform") == printed(28, "uniform")
+CONDITIONAL = [
+    Transition(how="conditional"),
+    ours("conditional"),
+    ours("conditional", density=transition.Density.MULTIVARIATE),
+]
+
+
+@pytest.mark.parametrize("step", CONDITIONAL, ids=["local", "histogram", "multivariate"])
+def test_conditional_prints_28_only_if_its_holder_is_there(step):
+    assert 28 in printed(28, step)
+    assert 28 not in printed(22, step)
+
+
+def test_a_kernel_blurs_the_holder_and_still_tells_that_she_is_there():
+    kde = ours("conditional", density=transition.Density.KDE)
+    with_her, without = printed(28, kde), printed(22, kde)
+    assert max(without & set(range(20, 30))) < 28 <= max(with_her & set(range(20, 30)))
+
+
+def test_the_mean_of_the_raw_rows_tells_it_too():
+    # One value for all keeps k by count, and moves when one person is another.
+    mean = ours("single", statistic=transition.Statistic.MEAN)
+    assert printed(28, mean, 1) != printed(21, mean, 1)
+    assert printed(28, ours("single"), 1) == printed(21, ours("single"), 1)
+
+
+@pytest.mark.parametrize("step", [Transition(how="uniform"), ours("uniform")], ids=["local", "ours"])
+def test_uniform_prints_28_whoever_is_there(step):
+    assert 28 in printed(28, step)
+    assert printed(22, step) == printed(28, step)
+
+
+@pytest.mark.parametrize("how", ["single", "conditional"])
+def test_ours_loses_every_promise_with_the_raw_rows(how):
+    more = {"statistic": transition.Statistic.MEAN} if how == "single" else {}
+    guarantee = release(crowd(28), recipe(Decades(), ours(how, **more))).guarantee
+    assert guarantee.promises == ()
+    assert guarantee.assurance is Assurance.NONE
+    assert [e.step for e in guarantee.culprits if "raw" in e.why] == ["transition"]
+
+
+def test_ours_keeps_k_as_derived_or_as_it_is():
+    uniform, single = (release(crowd(28), recipe(Decades(), ours(how)), seed=1).guarantee for how in ("uniform", "single"))
+    assert [(p.value, p.form) for p in uniform.promises] == [(5, Form.DERIVED)]
+    assert [(p.value, p.form) for p in single.promises] == [(5, Form.SYNTACTIC)]
 
 
 @pytest.mark.parametrize("says", [Effect.CONDITIONAL, Effect.UNIFORM, Effect.SINGLE_PUBLIC, Effect.NOTHING])

@@ -58,6 +58,18 @@ def test_groups_equal_the_textbook(seed):
     np.testing.assert_array_equal(found, textbook(numbers, codes, weights, k))
 
 
+def test_groups_equal_the_textbook_over_several_slices_and_trees():
+    # More than a thousand rounds in one tree, and several trees.
+    rng = np.random.default_rng(1)
+    numbers, codes = rng.normal(size=(2, 9000)), rng.integers(0, 4, (1, 9000)).astype(np.int32)
+    told = []
+    found = mdav.partition(numbers, codes, np.ones(1), 2, told.append)
+    np.testing.assert_array_equal(found, textbook(numbers, codes, np.ones(1), 2))
+    assert len(told) > 3
+    assert told == sorted(told)
+    assert 0 < told[0] < told[-1] <= 1
+
+
 def test_adult_has_the_textbook_sse(adult):
     names = ("age", "fnlwgt", "education_num", "capital_gain", "capital_loss", "hours_per_week")
     part = adult.take(np.arange(3000))
@@ -78,31 +90,31 @@ def test_released_groups_share_all_values_and_have_k_members(small, k, centre):
 
 
 def test_representatives_are_mean_median_and_mode():
-    from hushtable.anonymize.microaggregate import Centre, _representatives
+    from hushtable.anonymize.space import Centre, representatives
     from hushtable.table.columns import Bounds, Column, Kind, Levels
 
     groups = np.array([0, 0, 0, 1, 1, 1])
     whole = Column(name="x", kind=Kind.INTEGER, domain=Bounds(0, 100))
     gone = np.iinfo(np.int64).min
     np.testing.assert_array_equal(
-        _representatives(whole, np.array([1, 2, 6, 4, gone, gone]), groups, Centre.MEAN), [3, 3, 3, gone, gone, gone]
+        representatives(whole, np.array([1, 2, 6, 4, gone, gone]), groups, Centre.MEAN), [3, 3, 3, gone, gone, gone]
     )
     np.testing.assert_array_equal(
-        _representatives(whole, np.array([1, 2, 6, 4, 8, gone]), groups, Centre.MEDIAN), [2, 2, 2, 4, 4, 4]
+        representatives(whole, np.array([1, 2, 6, 4, 8, gone]), groups, Centre.MEDIAN), [2, 2, 2, 4, 4, 4]
     )
     levels = Column(name="c", kind=Kind.CATEGORY, domain=Levels(("a", "b", "c")))
     codes = np.array([2, 2, 0, -1, 1, 0], np.int32)
-    np.testing.assert_array_equal(_representatives(levels, codes, groups, Centre.MEAN), [2, 2, 2, 0, 0, 0])
+    np.testing.assert_array_equal(representatives(levels, codes, groups, Centre.MEAN), [2, 2, 2, 0, 0, 0])
     order = Column(name="o", kind=Kind.ORDINAL, domain=Levels(("a", "b", "c", "d")))
     codes = np.array([0, 1, 3, -1, -1, 2], np.int32)
-    np.testing.assert_array_equal(_representatives(order, codes, groups, Centre.MEAN), [1, 1, 1, -1, -1, -1])
+    np.testing.assert_array_equal(representatives(order, codes, groups, Centre.MEAN), [1, 1, 1, -1, -1, -1])
 
 
 def test_the_loss_of_codes_is_the_gini_impurity():
-    from hushtable.anonymize.microaggregate import _Space
+    from hushtable.anonymize.space import Space
 
     codes = np.array([[0, 0, 1, 1]], np.int32)
-    space = _Space(np.zeros((0, 4)), codes, np.array([4.0]))
+    space = Space(np.zeros((0, 4)), codes, np.array([4.0]))
     assert space.loss(np.array([0, 0, 1, 1]))["loss_share"] == 0.0
     assert space.loss(np.array([0, 1, 0, 1]))["loss_share"] == pytest.approx(1.0)
     assert space.loss(np.array([0, 0, 0, 0]))["loss_share"] == pytest.approx(1.0)

@@ -17,10 +17,10 @@ from hushtable.anonymize.lattice.nodes import Lattice
 from hushtable.anonymize.lattice.recode import Recoding, locally
 from hushtable.anonymize.lattice.search import Found, Goal, Search
 from hushtable.anonymize.lattice.summary import summary
+from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, protected
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.criteria import has_order
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
@@ -35,14 +35,6 @@ _OPEN = (
     "the generalization was chosen by looking at the rows; who knows how it was chosen may learn more than the classes say "
     "(minimality, downcoding)"
 )
-
-
-class Diversity(StrEnum):
-    """Which l-diversity the knob l asks for."""
-
-    DISTINCT = "distinct"
-    ENTROPY = "entropy"
-    RECURSIVE = "recursive"
 
 
 class Suppressed(StrEnum):
@@ -64,8 +56,8 @@ class Generalize(Core):
 
     k: int = 5
     """The least number of rows in a class."""
-    l: float = 1.0  # noqa: E741 - its name in the field
-    """The least diversity of every secret in a class; 1 asks for none."""
+    l: float = 0.0  # noqa: E741 - its name in the field
+    """The least diversity of every secret in a class; 0 for none."""
     diversity: Diversity = Diversity.DISTINCT
     """What l counts: distinct values, exp of their entropy, or recursive (c, l)."""
     c: float = 2.0
@@ -102,7 +94,7 @@ class Generalize(Core):
         check_knobs(
             self,
             k=(self.k >= 2, "must be at least 2"),
-            l=(self.l >= 1, "must be at least 1"),
+            l=(fits(self.l, self.diversity), L_RULE),
             c=(self.c > 0, "must be positive"),
             t=(0 <= self.t <= 1, "must lie in [0, 1]"),
             limit=(0 <= self.limit <= 1, "must lie in [0, 1]"),
@@ -139,7 +131,7 @@ class Generalize(Core):
         judge = Judge.of(lattice, demands, star=star)
         recoding, found = self._search(lattice, judge, columns, vault)
         recoding = recoding.settled(judge, self.k, star=star)
-        if recoding.suppressed == lattice.rows or recoding.suppressed > max(self.limit, self.local) * lattice.rows + 1e-9:
+        if recoding.suppressed == lattice.rows or recoding.suppressed > self.limit * lattice.rows + 1e-9:
             raise InputError(_unreachable(self, lattice, recoding.suppressed), where="generalize")
         return Anonymized(recoding.released(), summary(found, recoding, self.loss))
 
@@ -162,7 +154,8 @@ class Generalize(Core):
     def _search(self, lattice: Lattice, judge: Judge, columns: tuple[str, ...], vault: Vault) -> tuple[Recoding, Found]:
         weights = self._weights(columns)
         loss = losses.make(self.loss, lattice, weights)
-        goal = Goal(self.k, 1.0 if self.local else self.limit)
+        # What the first levels of a local recoding suppress gets levels of its own: it must be enough for a class.
+        goal = Goal(self.k, 1.0, rest=self.k) if self.local else Goal(self.k, self.limit)
         search = Search(lattice, judge, loss, [goal], self._fixed(lattice.table.schema, columns))
         found = search.run(seconds=self.seconds, report=vault.report)[0]
         if found.node is None:
@@ -184,14 +177,13 @@ class Generalize(Core):
     def _demands(self, schema: Schema) -> tuple[Demand, ...]:
         """What is asked of the secrets; a demand that every class meets is none."""
         asked = [Demand.parse(text) for text in self.demands]
-        wanted = self.secrets or self.l > 1 or self.t < 1
-        named = chosen(schema, self.secrets, schema.secrets, "generalize", "a secret") if wanted else ()
+        columns = set(self._columns(schema))
+        named = protected("generalize", schema, self.secrets, columns, asked=self.l > 0 or self.t < 1)
         for name in named:
-            if self.l > 1:
+            if self.l > 0:
                 asked.append(Demand(name, str(self.diversity), self.l, self.c))
             if self.t < 1:
-                asked.append(Demand(name, "ordered" if has_order(schema[name]) else "equal", self.t))
-        columns = set(self._columns(schema))
+                asked.append(Demand(name, "ordered" if moves(schema[name]) else "equal", self.t))
         for demand in asked:
             if demand.secret not in schema:
                 raise PlanError(
@@ -199,7 +191,7 @@ class Generalize(Core):
                 )
             if demand.secret in columns:
                 raise PlanError(f"generalize: {demand.secret} is a quasi-identifier and cannot be a secret too")
-            if demand.variant == "ordered" and not has_order(schema[demand.secret]):
+            if demand.variant == "ordered" and not moves(schema[demand.secret]):
                 raise PlanError(f"generalize: the values of {demand.secret} have no order; use equal")
         return tuple(d for d in dict.fromkeys(asked) if not d.promise(("any",)).empty)
 

@@ -2,73 +2,140 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.anonymize import mdav
+from hushtable.anonymize import diverse, mdav, univariate, vmdav
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.errors import InputError
+from hushtable.anonymize.diverse import Demand
+from hushtable.anonymize.secrets import L_RULE, Diversity, fits, promises, protected
+from hushtable.anonymize.space import Centre, Groups, Scale, Space, representatives
+from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import CODED, Array, Bounds, Column, Kind
+from hushtable.table.columns import CODED, Array, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 _WHY = "microaggregation reads the rows"
+GAMMAS = (0.0, 0.2, 0.5, 1.1)
+"""What V-MDAV tries where no gamma is given: its authors recommend 0.2 for scattered and 1.1 for clustered records."""
 
 
-class Centre(StrEnum):
-    """What stands for the numbers of a group."""
+class Method(StrEnum):
+    """How groups are formed."""
 
-    MEAN = "mean"
-    MEDIAN = "median"
-
-
-class Scale(StrEnum):
-    """How columns are made comparable."""
-
-    STANDARD = "standard"
-    RANGE = "range"
+    MDAV = "mdav"
+    V_MDAV = "v-mdav"
+    UNIVARIATE = "univariate"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Microaggregate(Core):
-    """MDAV for mixed tables: k-anonymity on the columns it replaces.
+    """Microaggregation of mixed tables: k-anonymity on the columns it replaces.
 
-    Promises that every combination of the replaced columns is shared by at least k rows, and re-measures it on the
-    table. One row can change every group, so there is no differential privacy. All other columns leave as they are.
-    Domingo-Ferrer and Torra 2005.
+    Promises that every combination of the replaced columns is shared by at least k rows (one column at a time: every value of
+    each of them), where asked for with l-diversity and t-closeness of the secrets, and re-measures all of it on the table.
+    One row can change every group, so there is no differential privacy. All other columns leave as they are.
+    Domingo-Ferrer and Torra 2005; Solanas and Martinez-Balleste 2006; Hansen and Mukherjee 2003; Soria-Comas et al. 2015.
     """
 
     k: int = 5
     """The least number of records in a group."""
     columns: tuple[str, ...] = ()
     """The columns to replace; all quasi-identifiers when empty."""
+    method: Method = Method.MDAV
+    """mdav: groups of k whole records; v-mdav: of k to 2k - 1 and a few left over; univariate: the best groups for each column,
+    which then is k-anonymous by itself only."""
+    gamma: float | None = None
+    """For v-mdav: how readily groups grow. When empty 0, 0.2, 0.5, 1.1 and mdav are tried, and the one that loses least is kept
+    (before groups are merged for l and t)."""
     centre: Centre = Centre.MEAN
-    """mean or median for numbers and dates; ordinals take the median and categories the mode in any case."""
+    """mean or median for numbers and dates (ordinals take the median and categories the mode in any case), or medoid: a record of
+    the group, the one nearest to the others, as it is."""
     scale: Scale = Scale.STANDARD
     """standard: differences over the standard deviation; range: over the width of the domain (Gower)."""
+    weights: tuple[str, ...] = ()
+    """How many times a column counts in the squared distance, as column=weight; 1 where not said."""
+    l: float = 0.0  # noqa: E741
+    """The least diversity of each secret in a group; 0 for none. Groups that lack it are merged with the nearest ones."""
+    diversity: Diversity = Diversity.DISTINCT
+    """How l counts: distinct values, exp of the entropy, or recursive with c."""
+    c: float = 2.0
+    """For recursive diversity: the most frequent secret is rarer than c times all but the l - 1 most frequent."""
+    t: float = 1.0
+    """The greatest distance of a secret in a group from the whole table: earth mover's, ordered for numbers, dates and ordinals; 1
+    for any. Groups that are farther are merged with the nearest ones."""
+    secrets: tuple[str, ...] = ()
+    """The columns that l and t protect; all secrets of the schema when empty."""
 
     def __post_init__(self) -> None:
         """K is at least 2: with 1 nothing is hidden."""
-        check_knobs(self, k=(self.k >= 2, "must be at least 2"))
+        alone = self.method is Method.UNIVARIATE
+        check_knobs(
+            self,
+            k=(self.k >= 2, "must be at least 2"),
+            gamma=(
+                self.gamma is None or (self.method is Method.V_MDAV and 0 <= self.gamma < np.inf),
+                "is not negative, and for v-mdav only",
+            ),
+            weights=(
+                not self.weights or (not alone and all(map(_weight, self.weights))),
+                "are column=weight, not negative, and for whole records only",
+            ),
+            l=(
+                fits(self.l, self.diversity) and not (alone and self.l),
+                f"{L_RULE}, and is for whole records only",
+            ),
+            c=(self.c > 0, "must be positive"),
+            t=(
+                self.t == 1 or (not alone and 0 <= self.t < 1),
+                "must lie between 0 and 1 (1 for none), and is for whole records only",
+            ),
+            secrets=(not self.secrets or self.l > 0 or self.t < 1, "are for l and t only"),
+        )
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
-        """Refuses columns that have no average: text, keys, cells."""
-        columns = self._columns(schema)
+        """Refuses columns that have no average (text, keys, cells), and secrets that would be replaced."""
+        columns, secrets = self._columns(schema), self._secrets(schema)
+        self._weights(columns)
+        apart = self.method is Method.UNIVARIATE and len(columns) > 1
+        known = [(name,) for name in columns] if apart else [columns]
+        made = [Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=quasi) for quasi in known]
+        made += promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
+        return Plan(
+            schema=schema,
+            events=(Raw(_WHY),),
+            effect=Effect.COLUMN_GROUPS if apart else Effect.EDIT_ROWS,
+            promises=tuple(made),
+            caveats=self._caveats(schema, columns, apart=apart),
+        )
+
+    def _caveats(self, schema: Schema, columns: tuple[str, ...], *, apart: bool) -> tuple[str, ...]:
+        caveats = []
+        if apart:
+            caveats.append(
+                "each column was grouped by itself: k holds for each of them alone, and not for two of them together, "
+                "so whoever knows two values of a person may find the row"
+            )
+        if self.centre is Centre.MEDOID:
+            what = "a value of a real person" if apart else "a real person's record in these columns"
+            caveats.append(f"verbatim: what stands for a group is {what}, published for all of its members")
+        if self.l == 0 and self.t == 1:
+            caveats.append("k-anonymity says nothing about what the rows of a group have in common: look at l and t")
         rest = [name for name in schema.names if name not in columns]
-        caveats = ["k-anonymity says nothing about what the rows of a group have in common: look at l and t"]
         if rest:
             caveats.append(f"left as they were by the grouping: {', '.join(rest)}")
-        promise = Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns)
-        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, promises=(promise,), caveats=tuple(caveats))
+        return tuple(caveats)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Partition the rows and replace each group's values; ``rng`` is not needed."""
@@ -76,138 +143,96 @@ class Microaggregate(Core):
         if table.rows < self.k:
             raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="microaggregate.k")
         columns = self._columns(table.schema)
-        space = _Space.of(table, columns, self.scale)
-        groups = mdav.partition(space.numbers, space.codes, space.weights, self.k)
-        vault.report(0.8)
-        protected = (table.schema[name] for name in columns)
-        released = table.with_columns(*((c, _representatives(c, table[c.name], groups, self.centre)) for c in protected))
-        sizes = np.bincount(groups)
-        result = {
-            "k": self.k,
-            "columns": list(columns),
-            "groups": len(sizes),
-            "smallest_group": int(sizes.min()),
-            "largest_group": int(sizes.max()),
-            **space.loss(groups),
-        }
-        return Anonymized(released, result)
+        released, result = (
+            self._apart(table, columns) if self.method is Method.UNIVARIATE else self._together(table, columns, vault)
+        )
+        return Anonymized(released, {"k": self.k, "method": str(self.method), "columns": list(columns), **result})
+
+    def _apart(self, table: Table, columns: tuple[str, ...]) -> tuple[Table, dict[str, Any]]:
+        """Each column by itself."""
+        made, sizes, losses = [], [], []
+        for name in columns:
+            column = table.schema[name]
+            groups = univariate.partition(column, table[name], self.k)
+            space = Space.of(table, (name,), self.scale)
+            made.append((column, self._represented(space, column, table[name], groups)))
+            sizes.append(np.bincount(groups))
+            losses.append(space.errors(groups))
+        every = np.concatenate(sizes)
+        return table.with_columns(*made), {**_sizes(every), **reduce(add, losses).told()}
+
+    def _together(self, table: Table, columns: tuple[str, ...], vault: Vault) -> tuple[Table, dict[str, Any]]:
+        """Whole records."""
+        space = Space.of(table, columns, self.scale, self._weights(columns))
+        groups, result = self._partition(space, vault)
+        secrets = self._secrets(table.schema)
+        if secrets:
+            before = int(groups.max()) + 1
+            groups = diverse.merge(space, table, groups, secrets, self._demand, _part(vault, 0.7, 0.2))
+            result["merged"] = before - int(groups.max()) - 1
+        vault.report(0.9)
+        rows = space.medoids(groups)[groups] if self.centre is Centre.MEDOID else None
+        protected = ((table.schema[name], table[name]) for name in columns)
+        made = [(c, array[rows] if rows is not None else representatives(c, array, groups, self.centre)) for c, array in protected]
+        return table.with_columns(*made), {**result, **_sizes(np.bincount(groups)), **space.loss(groups)}
+
+    def _partition(self, space: Space, vault: Vault) -> tuple[Groups, dict[str, Any]]:
+        """The groups, and for V-MDAV which gamma made them."""
+        if self.method is Method.MDAV:
+            return self._mdav(space, _part(vault, 0.0, 0.7)), {}
+        if self.gamma is not None:
+            return vmdav.partition(space, self.k, self.gamma, _part(vault, 0.0, 0.7)), {"gamma": self.gamma}
+        each = 0.7 / (len(GAMMAS) + 1)
+        tried = [self._mdav(space, _part(vault, 0.0, each))]
+        tried += [vmdav.partition(space, self.k, g, _part(vault, i * each, each)) for i, g in enumerate(GAMMAS, 1)]
+        best = int(np.argmin([space.errors(groups).all_within for groups in tried]))
+        return tried[best], {"gamma": GAMMAS[best - 1] if best else "none: mdav lost least"}
+
+    def _mdav(self, space: Space, report: Callable[[float], None]) -> Groups:
+        return mdav.partition(space.numbers, space.codes, space.weights, self.k, report)
+
+    def _represented(self, space: Space, column: Column, array: Array, groups: Groups) -> Array:
+        if self.centre is Centre.MEDOID:
+            return np.asarray(array[space.medoids(groups)[groups]])
+        return representatives(column, array, groups, self.centre)
+
+    @property
+    def _demand(self) -> Demand:
+        return Demand(l=self.l, diversity=self.diversity, c=self.c, t=self.t)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"
         return chosen(schema, self.columns, schema.quasi, "microaggregate", what, _can_be_averaged)
+
+    def _secrets(self, schema: Schema) -> tuple[str, ...]:
+        return protected("microaggregate", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)
+
+    def _weights(self, columns: tuple[str, ...]) -> dict[str, float]:
+        found = dict(pair for pair in map(_weight, self.weights) if pair)
+        unknown = [name for name in found if name not in columns]
+        if unknown:
+            raise PlanError(f"microaggregate: {', '.join(unknown)} has a weight, but is not replaced: {', '.join(columns)} are")
+        return found
+
+
+def _part(vault: Vault, begun: float, part: float) -> Callable[[float], None]:
+    """Where a part of the work tells how much of it is done."""
+    return lambda share: vault.report(begun + part * share)
+
+
+def _weight(text: str) -> tuple[str, float] | None:
+    """A column and its weight; None if the text says none."""
+    name, _, number = text.rpartition("=")
+    try:
+        weight = float(number)
+    except ValueError:
+        return None
+    return (name.strip(), weight) if name.strip() and 0 <= weight < np.inf else None
 
 
 def _can_be_averaged(column: Column) -> bool:
     return not column.generalized and (column.numeric or column.kind in CODED)
 
 
-@dataclass(frozen=True, eq=False)
-class _Space:
-    """The rows as points: numbers by squared difference, codes by a weight where they differ.
-
-    Each column is scaled so that two random records differ by 2 in it on average (that is what the standard deviation
-    does for a number), or, with ``Scale.RANGE``, so that the greatest difference is 1. A missing number sits at the
-    mean and carries a code that differs from all present ones.
-    """
-
-    numbers: NDArray[np.float64]
-    codes: NDArray[np.int32]
-    weights: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, table: Table, columns: tuple[str, ...], scale: Scale) -> _Space:
-        numbers, codes = [], []
-        for name in columns:
-            column, array = table.schema[name], table[name]
-            missing = column.is_missing(array)
-            if column.kind is Kind.CATEGORY:
-                codes.append(np.where(missing, len(column.levels), array).astype(np.int32))
-                continue
-            numbers.append(_scaled(column, array, missing, scale))
-            if missing.any():
-                codes.append(missing.astype(np.int32))
-        weights = np.array([_weight(c, scale) for c in codes])
-        stacked = np.array(codes, dtype=np.int32).reshape(len(codes), table.rows)
-        return cls(np.array(numbers).reshape(len(numbers), table.rows), stacked, weights)
-
-    def loss(self, groups: NDArray[np.int64]) -> dict[str, Any]:
-        """How much was averaged away: SSE of the numbers, and the loss over all columns (the same for codes by Gini)."""
-        sizes = np.bincount(groups)
-        within = whole = 0.0
-        for row in self.numbers:
-            means = np.bincount(groups, row) / sizes
-            within += float(((row - means[groups]) ** 2).sum())
-            whole += float(((row - row.mean()) ** 2).sum())
-        all_within, all_whole = within, whole
-        for row, weight in zip(self.codes, self.weights, strict=True):
-            levels = int(row.max()) + 1
-            cells, counts = np.unique(groups * levels + row, return_counts=True)
-            all_within += weight / 2 * float(len(row) - (counts**2 / sizes[cells // levels]).sum())
-            all_whole += weight / 2 * float(len(row) - (np.bincount(row) ** 2).sum() / len(row))
-        found: dict[str, Any] = {"loss_share": all_within / all_whole if all_whole else 0.0}
-        if len(self.numbers):
-            found |= {"sse": within, "sst": whole, "sse_share": within / whole if whole else 0.0}
-        return found
-
-
-def _scaled(column: Column, array: Array, missing: NDArray[np.bool_], scale: Scale) -> NDArray[np.float64]:
-    values = np.where(missing, np.nan, array.astype(np.float64))
-    if missing.all():
-        return np.zeros(len(values))
-    centred = np.nan_to_num(values - np.nanmean(values))
-    if scale is Scale.STANDARD:
-        spread = float(np.nanstd(values))
-    elif isinstance(column.domain, Bounds):
-        spread = column.domain.high - column.domain.low
-    else:
-        spread = len(column.levels) - 1.0
-    return np.asarray(centred / spread if spread > 0 else np.zeros(len(values)))
-
-
-def _weight(codes: NDArray[np.int32], scale: Scale) -> float:
-    if scale is Scale.RANGE:
-        return 1.0
-    shares = np.bincount(codes) / len(codes)
-    unlike = float(1 - (shares**2).sum())
-    return 2 / unlike if unlike > 0 else 0.0
-
-
-def _representatives(column: Column, array: Array, groups: NDArray[np.int64], centre: Centre) -> Array:
-    """Each row's group's mean, median or mode; missing where most of the group is."""
-    missing = column.is_missing(array)
-    sizes = np.bincount(groups)
-    gone = np.bincount(groups, missing) * 2 > sizes
-    if column.kind is Kind.CATEGORY:
-        chosen_ = _modes(np.where(missing, -1, array).astype(np.int64), groups, len(column.levels))
-        gone |= chosen_ < 0
-    elif column.kind is Kind.ORDINAL or centre is Centre.MEDIAN:
-        chosen_ = _medians(array.astype(np.float64), missing, groups, len(sizes))
-    else:
-        present = np.bincount(groups, ~missing)
-        totals = np.bincount(groups, np.where(missing, 0.0, array.astype(np.float64)))
-        chosen_ = totals / np.maximum(present, 1)
-    if column.coded:
-        return np.where(gone, -1, chosen_).astype(np.int32)[groups]
-    return column.from_floats(np.where(gone, np.nan, chosen_).astype(np.float64))[groups]
-
-
-def _modes(codes: NDArray[np.int64], groups: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
-    """The most frequent present code of each group, the smaller on a tie; -1 where there is none."""
-    present = codes >= 0
-    cells, counts = np.unique(groups[present] * levels + codes[present], return_counts=True)
-    owner, code = cells // levels, cells % levels
-    order = np.lexsort((-code, counts, owner))
-    best = np.full(int(groups.max()) + 1, -1, np.int64)
-    best[owner[order]] = code[order]
-    return best
-
-
-def _medians(values: NDArray[np.float64], missing: NDArray[np.bool_], groups: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-    """The lower median of the present values of each group."""
-    kept = ~missing
-    order = np.lexsort((values[kept], groups[kept]))
-    ordered, owner = values[kept][order], groups[kept][order]
-    sizes = np.bincount(owner, minlength=count)
-    starts = np.cumsum(sizes) - sizes
-    middle = np.minimum(starts + np.maximum(sizes - 1, 0) // 2, max(len(ordered) - 1, 0))
-    return ordered[middle] if len(ordered) else np.zeros(count)
+def _sizes(sizes: Groups) -> dict[str, Any]:
+    return {"groups": len(sizes), "smallest_group": int(sizes.min()), "largest_group": int(sizes.max())}

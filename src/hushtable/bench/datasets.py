@@ -72,7 +72,7 @@ FILES = {
 
 def names(folder: str | Path | None = None) -> dict[str, str]:
     """Each name that ``load`` knows, with one line on what it is and whether it is to be had here."""
-    root = _folder(folder)
+    root = data_folder(folder)
     listed = {"people": "census and health register of a fictional town, any number of rows (bundled)"}
     listed |= {name: f"{toy.about} (with scikit-learn)" for name, toy in TOYS.items()}
     for name, files in FILES.items():
@@ -104,7 +104,7 @@ def schema_of(name: str) -> Schema:
     return Schema.load(Path(__file__).parent / "schemas" / f"{name}.yaml")
 
 
-def _folder(folder: str | Path | None) -> Path | None:
+def data_folder(folder: str | Path | None = None) -> Path | None:
     """Where the real tables lie: as told, else by the environment, else in the usual places; None if nowhere."""
     told = folder or os.environ.get(VARIABLE)
     if told:
@@ -114,7 +114,7 @@ def _folder(folder: str | Path | None) -> Path | None:
 
 
 def _files(files: Files, folder: str | Path | None) -> Table:
-    root = _folder(folder)
+    root = data_folder(folder)
     if root is None:
         told = folder or os.environ.get(VARIABLE)
         reason = f"there is no folder {str(told)!r}" if told else f"found no folder {SHARED}"

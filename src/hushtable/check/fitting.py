@@ -9,21 +9,26 @@ from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.pipeline.step import Code, Coder, Core, Model, Step
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
-from hushtable.privacy.unit import Budget, Unit
+from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.table.table import Table
 
 BUDGET = Budget(2.0, 1e-6)
 
 
+def unit(step: Step) -> Unit:
+    """One record, under the relation that the step says its proof is for, if it says so."""
+    return Unit(relation=getattr(step, "relation", Relation.ADD_REMOVE))
+
+
 def allowance(step: Step, budget: Budget = BUDGET) -> Allowance | None:
     """What it may spend, if it spends anything."""
-    return Allowance.of(budget, Unit()) if step.spends else None
+    return Allowance.of(budget, unit(step)) if step.spends else None
 
 
 def locked(step: Step, table: Table, seed: int = 1, budget: Budget = BUDGET) -> Vault:
     """The table in a vault, with noise from a seed."""
-    vault = Vault.of(table, entropy=Entropy.seeded(seed), budget=budget if step.spends else None, seed=seed)
+    vault = Vault.of(table, unit=unit(step), entropy=Entropy.seeded(seed), budget=budget if step.spends else None, seed=seed)
     return vault.named("step", allowance(step, budget))
 
 
@@ -47,11 +52,11 @@ def output(step: Step, table: Table) -> Table:
     return fitted.undo(fitted.apply(table), np.random.default_rng(2))  # type: ignore[union-attr]
 
 
-def suited(step: Step) -> Table:
+def suited(step: Step, rows: int = 120) -> Table:
     """A table the step itself can work on: the example, cut into bins if it must be."""
     from hushtable.encode.bins import Bins
 
-    table = example()
+    table = example(rows)
     try:
         step.plan(table.schema, allowance(step))
         return table

@@ -62,7 +62,7 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
     segments: list[list[Planned]] = [[]]
     ledger, taint, rate, sample = Ledger(), Taint.RAW, 1.0, 0
     here = start = schema
-    stability, loose = 1, ""
+    stability, loose, undone = 1, "", False
     for step, name, weight in zip(recipe.steps, names, weights, strict=True):
         allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
         if step.spends and taint is Taint.RAW:
@@ -81,14 +81,15 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
             if planned.stability is None:
                 raise PlanError(f"step {name!r} does not declare its stability: how many rows can one row change?")
             stability *= planned.stability
+            start, undone = (here, False) if planned.one_way else (start, True)
         if isinstance(step, Core):
             taint = _after(taint, segments[-1], planned)
             if taint is Taint.RAW:
                 drawn = planned.samples is not Scheme.NONE and stability == 1
                 loose = loose or (unstable(planned.samples, unit) if drawn else LOOSE)
                 rate, sample = rate * amplifying_rate(planned.beta, planned.samples, unit, seeded=seeded), 1
-            here = start if any(isinstance(p.step, Coder) for p in segments[-1]) else here
-            start, stability = here, 1
+            here = start if undone else here
+            start, stability, undone = here, 1, False
             segments.append([])
     if segments.pop():
         raise PlanError(f"recipe {recipe.recipe!r} ends in a coder; a core must follow it")

@@ -94,7 +94,7 @@ class Recipe:
                 value = _from_text(text, _field_types(type(steps[owners[0]]))[knob])
                 steps[owners[0]] = replace(steps[owners[0]], **{knob: value})  # type: ignore[type-var]
             except InputError as error:
-                faults += error.faults
+                faults += [replace(fault, where=f"--set {key}") for fault in error.faults]
             except ValueError:
                 faults.append(Fault(f"--set {key}", f"cannot read {text!r} as a value of {knob}"))
         if faults:

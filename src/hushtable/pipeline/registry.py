@@ -12,9 +12,23 @@ from hushtable.errors import InputError
 
 STEPS = {
     "bins": "hushtable.encode.bins:Bins",
+    "embed": "hushtable.encode.manifold.embed:Embed",
     "generalize": "hushtable.anonymize.generalize:Generalize",
     "microaggregate": "hushtable.anonymize.microaggregate:Microaggregate",
+    "geodesic": "hushtable.anonymize.geodesic:Geodesic",
     "sample": "hushtable.anonymize.sample:Sample",
+    "safe": "hushtable.anonymize.private.safe:Safe",
+    "hybrid": "hushtable.anonymize.private.hybrid:Hybrid",
+    "blocks": "hushtable.anonymize.private.blocks:Blocks",
+    "ranking": "hushtable.anonymize.private.ranking:Ranking",
+    "mondrian": "hushtable.anonymize.recoding.mondrian:Mondrian",
+    "suppress": "hushtable.anonymize.recoding.suppress:Suppress",
+    "noise": "hushtable.anonymize.masking.noise:Noise",
+    "rank-swap": "hushtable.anonymize.masking.swap:RankSwap",
+    "swap": "hushtable.anonymize.masking.swap:Swap",
+    "pram": "hushtable.anonymize.masking.pram:Pram",
+    "transition": "hushtable.anonymize.transition.transition:Transition",
+    "frechet": "hushtable.anonymize.private.frechet:Frechet",
     "margins": "hushtable.synthesize.margins:Margins",
     "sequential": "hushtable.synthesize.sequential:Sequential",
 }
@@ -24,6 +38,7 @@ AUDITS = {
     "margins": "hushtable.utility.margins:MarginDistances",
     "association": "hushtable.utility.dependence:Association",
     "downstream": "hushtable.utility.downstream:TrainOnRelease",
+    "frechet-means": "hushtable.utility.clusters:FrechetMeans",
 }
 
 

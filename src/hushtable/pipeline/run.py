@@ -121,13 +121,14 @@ class _Walk:
 
     def _segment(self, segment: tuple[Planned, ...], *, last: bool) -> Table:
         before = len(self.ledger.entries)
-        vault, codes = self.vault, list[Code]()
+        vault, codes, stable = self.vault, list[Code](), True
         for planned in segment:
             at_work = replace(vault.named(planned.name, planned.allowance), report=partial(self.progress, planned.name))
             self.progress(planned.name, 0.0)
             if isinstance(planned.step, Coder):
                 code = planned.step.fit(at_work, self.rng)
-                codes.append(code)
+                codes = [] if planned.plan.one_way else [*codes, code]
+                stable = stable and code.stability == 1
                 vault = vault.through(code)
             else:
                 assert isinstance(planned.step, Core)
@@ -136,10 +137,11 @@ class _Walk:
                 if result := model.result():
                     self.results[planned.name] = result
             self.progress(planned.name, 1.0)
+        done, encoded = segment[-1].plan, table.schema
         for code in reversed(codes):
             table = code.undo(table, self.rng)
-        stable = all(code.stability == 1 for code in codes)
-        self._settle(table, segment[-1].plan, self.ledger.entries[before:], stable=stable)
+        done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
+        self._settle(table, done, self.ledger.entries[before:], stable=stable)
         return table
 
     def _settle(self, table: Table, done: Plan, looks: tuple[Entry, ...], *, stable: bool) -> None:
@@ -154,7 +156,7 @@ class _Walk:
         taint = after(reads, mechanism=paid and before is Taint.RAW and not raw)
         # A step that reached back keeps no earlier promise, whatever it said in its plan.
         effect = Effect.READ_RAW if taint is Taint.RAW and before is not Taint.RAW else done.effect
-        kept = (preserve(p, effect, done.beta) for p in self.promises)
+        kept = (preserve(_kept(p, table.schema), effect, done.beta) for p in self.promises)
         self.promises = tuple(p for p in (*kept, *done.promises) if p is not None and not p.empty)
         for promise in done.promises:
             _require(promise, table)
@@ -171,9 +173,31 @@ class _Walk:
         for promise in self.promises:
             if promise.form is Form.SYNTACTIC:
                 _require(promise, table)
-        quasi = next((p.quasi for p in self.promises if p.kind in (Syntactic.K_ANONYMITY, Syntactic.K_MAP)), table.schema.quasi)
+        kinds = (Syntactic.K_ANONYMITY, Syntactic.K_MAP)
+        covered = [name for p in self.promises if p.kind in kinds and _names(p, table.schema) for name in p.quasi]
+        quasi = tuple(dict.fromkeys(covered)) or table.schema.quasi
         if self.syntactic and quasi and table.rows:
             self.criteria = criteria.measure(table, quasi, [s for s in table.schema.secrets if s not in quasi])
+
+
+def _decoded(promise: Promise, encoded: Schema, decoded: Schema) -> Promise:
+    """The promise on the columns that leave: where encoded columns are gone, on those that came back in their place."""
+    back = tuple(name for name in decoded.names if name not in encoded)
+    if not back or _names(promise, decoded):
+        return promise
+    return replace(promise, quasi=(*(name for name in promise.quasi if name in decoded), *back))
+
+
+def _kept(promise: Promise, schema: Schema) -> Promise:
+    """An earlier promise: of columns that an encoding has replaced, only the table that was encoded still has it."""
+    if promise.form is Form.SYNTACTIC and not _names(promise, schema):
+        return replace(promise, form=Form.DERIVED)
+    return promise
+
+
+def _names(promise: Promise, schema: Schema) -> bool:
+    """Whether all its quasi-identifiers are still there."""
+    return all(name in schema for name in promise.quasi)
 
 
 def _require(promise: Promise, table: Table) -> None:
@@ -197,7 +221,7 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
     if texts:
         caveats.append(f"free text was left out: {', '.join(texts)}")
     covered = {name for p in walk.promises for name in p.quasi}
-    bare = [name for name in schema.quasi if covered and name not in covered]
+    bare = [name for name in walk.vault.schema.quasi if covered and name not in covered]
     if bare:
         caveats.append(f"the promise does not cover the quasi-identifiers {', '.join(bare)}")
     if walk.promises and walk.vault.unit.rows > 1:

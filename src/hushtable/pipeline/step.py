@@ -46,6 +46,8 @@ class Plan:
     """Share of the rows it keeps, where the effect is a sampling."""
     stability: int | None = None
     """For a coder: how many encoded rows one row can change. It must be declared."""
+    one_way: bool = False
+    """For a coder: whether nothing leads back, so that what it made is what leaves, and coders before it are not undone."""
     promises: tuple[Promise, ...] = ()
     """Syntactic promises it makes; each is re-measured on the table that comes out, or the release is refused."""
     samples: Scheme = Scheme.NONE
@@ -74,7 +76,7 @@ class Code(Protocol):
         ...
 
     def undo(self, table: Table, rng: np.random.Generator) -> Table:
-        """Decode; has the schema that ``apply`` started from."""
+        """Decode; has the schema that ``apply`` started from. It is not called where the plan says ``one_way``."""
         ...
 
 
@@ -140,7 +142,7 @@ def _documented(kind: type) -> dict[str, str]:
 
 
 class Coder(Step):
-    """An invertible step: it changes how rows are written, not what may be released."""
+    """A step that changes how rows are written, not what may be released; invertible, unless its plan says ``one_way``."""
 
     @abstractmethod
     def fit(self, vault: Vault, rng: np.random.Generator) -> Code:

@@ -30,14 +30,16 @@ class Allowance:
     """Whom it protects; ``rows`` already counts how many encoded rows one person can change."""
     rho: float | None = None
     epsilon: float | None = None
+    budget: Budget | None = None
+    """The same as (epsilon, delta), for a mechanism that pays a delta of its own; such parts add up as they are."""
 
     @classmethod
     def of(cls, budget: Budget, unit: Unit, rate: float = 1.0) -> Allowance:
         """The whole budget; on a secret sample taken at ``rate`` a step may spend more for the same price."""
-        epsilon = accountant.before_sampling(budget.epsilon, rate)
+        inside = Budget(accountant.before_sampling(budget.epsilon, rate), min(budget.delta / rate, 0.5))
         if budget.delta == 0:
-            return cls(unit=unit, epsilon=epsilon)
-        return cls(unit=unit, rho=accountant.zcdp_rho(epsilon, min(budget.delta / rate, 0.5)))
+            return cls(unit=unit, epsilon=inside.epsilon, budget=inside)
+        return cls(unit=unit, rho=accountant.zcdp_rho(inside.epsilon, inside.delta), budget=inside)
 
     @property
     def noise(self) -> Noise:
@@ -51,7 +53,10 @@ class Allowance:
         shares = [w / total * (1 - 1e-12) for w in weights]
         return [
             replace(
-                self, rho=None if self.rho is None else self.rho * s, epsilon=None if self.epsilon is None else self.epsilon * s
+                self,
+                rho=None if self.rho is None else self.rho * s,
+                epsilon=None if self.epsilon is None else self.epsilon * s,
+                budget=None if self.budget is None or not s else Budget(self.budget.epsilon * s, self.budget.delta * s),
             )
             for s in shares
         ]

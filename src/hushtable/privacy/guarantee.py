@@ -241,7 +241,7 @@ def _promise_words(promise: Promise) -> str:
     if promise.kind is Syntactic.K_MAP:
         return (
             f"{promise}. The release was made only from a sample of a table in which every combination of {columns} is shared by "
-            f"at least {k} people, so linking a person by them succeeds at most once in {k}, as long as nobody knows who was sampled"
+            f"at least {k} people, so linking a person by them succeeds at most once in {k} as long as nobody knows who was sampled"
         )
     if promise.kind is Syntactic.K_ANONYMITY and promise.form is Form.DERIVED:
         return (

@@ -78,7 +78,7 @@ def discrete_laplace(scale: Fraction, count: int, entropy: Entropy = SYSTEM) -> 
     while len(open_):
         m = len(open_)
         unit = entropy.below(top, m)
-        kept = _exp_minus(unit, top, entropy)
+        kept = exp_minus(unit, top, entropy)
         tail = _run_of_successes(m, entropy)
         if top * (int(tail.max()) + 1) >= _SAFE:
             unit = unit.astype(object)
@@ -108,7 +108,7 @@ def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy = SYSTEM)
         exact_64 = max((largest * t * b + a) ** 2, 64 * denominator) < _SAFE
         size = np.abs(proposal) if exact_64 else np.abs(proposal).astype(object)
         exponent = (size * (t * b) - a) ** 2
-        kept = _exp_minus(exponent, denominator, entropy)
+        kept = exp_minus(exponent, denominator, entropy)
         out[open_[kept]] = proposal[kept]
         open_ = open_[~kept]
     return out
@@ -134,7 +134,7 @@ def _round_up(value: float | Fraction, grid: int) -> Fraction:
     return Fraction(steps, grid)
 
 
-def _exp_minus(numerator: NDArray[Any], denominator: int, entropy: Entropy) -> NDArray[np.bool_]:
+def exp_minus(numerator: NDArray[Any], denominator: int, entropy: Entropy) -> NDArray[np.bool_]:
     """True with probability exp(-numerator/denominator), elementwise and exactly."""
     whole = numerator // denominator
     part = numerator % denominator

@@ -110,7 +110,7 @@ def _tried(result: Mapping[str, Any], search: Mapping[str, Any]) -> Html | None:
 
 def curves(fronts: Mapping[str, Sequence[Sequence[float]]], chosen: tuple[float, float] | None, *, name: str) -> Html:
     """Loss against the share of rows suppressed, one line of dots for each name; the chosen one ringed."""
-    width, left, top, bottom, height = 440.0, 44.0, 14.0, 208.0, 240.0
+    width, left, top, bottom, height = 440.0, 44.0, 26.0, 208.0, 240.0
     points = [point for front in fronts.values() for point in front]
     along = from_zero([p[1] for p in points], left, width - 70, least=0.01)
     up = from_zero([p[0] for p in points], bottom, top, least=1e-9)
@@ -131,7 +131,7 @@ def curves(fronts: Mapping[str, Sequence[Sequence[float]]], chosen: tuple[float,
         ring = element("circle", class_="ring", cx=along(min(chosen[1], along.high)), cy=up(min(chosen[0], up.high)), r=6)
         marks.append(titled(f"chosen: loss {number(chosen[0])}, {share(chosen[1])} suppressed", ring))
     marks.append(text((left + width - 70) / 2, height - 4, "rows suppressed", anchor="middle", class_="small"))
-    marks.append(text(left - 36, top - 4, name, class_="small"))
+    marks.append(text(left - 36, top - 14, name, class_="small"))
     return svg(width, height, f"{name} against the share of rows suppressed", marks)
 
 

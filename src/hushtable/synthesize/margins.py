@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.encode.simplex import on_simplex
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, given_arrays
 from hushtable.privacy.allowance import Allowance
@@ -83,7 +84,7 @@ class Independent:
         precision = {name: 1 / (len(counts) * scales[name] ** 2) for name, counts in noisy.items()}
         total = sum(precision[n] * float(c.sum()) for n, c in noisy.items()) / sum(precision.values())
         total = max(total, 2.0)
-        shares = {name: _on_simplex(counts.astype(np.float64), total) / total for name, counts in noisy.items()}
+        shares = {name: on_simplex(counts.astype(np.float64), total) / total for name, counts in noisy.items()}
         return cls(schema, shares, round(total), scales)
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
@@ -115,14 +116,6 @@ class Independent:
         """Rebuild it."""
         shares = {name: array.astype(np.float64) for name, array in arrays.items()}
         return cls(Schema.parse(values["schema"]), shares, values["total"], values["scales"])
-
-
-def _on_simplex(counts: Floats, total: float) -> Floats:
-    """The nearest non-negative counts with this sum: subtract one number from all and cut at zero."""
-    ordered = np.sort(counts)[::-1]
-    excess = (np.cumsum(ordered) - total) / np.arange(1, len(ordered) + 1)
-    last = int(np.flatnonzero(ordered > excess)[-1])
-    return np.maximum(counts - excess[last], 0.0)
 
 
 def _spread(shares: Floats, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -34,8 +34,8 @@ def content(table):
         ("t.csv", CSV),
         ("t.CSV", CSV),
         ("t.txt", CSV),
-        ("t.csv.gz", gzip.compress(CSV.encode())),
-        ("two members.csv.gz", gzip.compress(CSV[:20].encode()) + gzip.compress(CSV[20:].encode())),
+        ("t.csv.gz", gzip.compress(CSV.encode(), mtime=0)),
+        ("two members.csv.gz", gzip.compress(CSV[:20].encode(), mtime=0) + gzip.compress(CSV[20:].encode(), mtime=0)),
         ("bom.csv", b"\xef\xbb\xbf" + CSV.encode()),
         ("bom quoted.csv", b"\xef\xbb\xbf" + CSV.replace("id", '"id"').encode()),
         ("crlf.csv", CSV.replace("\n", "\r\n").replace("two\r\n", "two\n")),
@@ -114,8 +114,8 @@ def test_a_line_break_inside_quotes_is_not_the_end_of_a_line(tmp_path, end, insi
     assert content(table) == {f"a{inside}b": [f"x{inside}y", "2"], "c": ["1", "z"]}
 
 
-BIG = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * 7919 % 1013) for i in range(20_000)))
-FLIPPED = gzip.compress(b"a,b\n1,2\n3,4\n", compresslevel=0).replace(b"3,4", b"3,5")
+BIG = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (i, i * 7919 % 1013) for i in range(20_000)), mtime=0)
+FLIPPED = gzip.compress(b"a,b\n1,2\n3,4\n", compresslevel=0, mtime=0).replace(b"3,4", b"3,5")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -112,6 +113,10 @@ class Judge:
         secrets = {d.secret for d in demands} if star else ()
         return cls(lattice, demands, {name: _shares(lattice.secrets[name], lattice.counts) for name in secrets})
 
+    @cached_property
+    def _whole(self) -> dict[str, Floats]:
+        return {name: _shares(ranks, self.lattice.counts) for name, ranks in self.lattice.secrets.items()}
+
     def keep(self, classes: Classes, k: int) -> Kept:
         """Judge the classes of a node for one k."""
         large = classes.sizes >= k
@@ -161,7 +166,7 @@ class Judge:
     def _spread(self, classes: Classes, kept: Mask, secret: str) -> Spread:
         """The secret's values in the classes that are kept, numbered in their order."""
         ranks = self.lattice.secrets[secret]
-        whole = self.reference[secret] if self.reference else _shares(ranks, self.lattice.counts)
+        whole = self.reference.get(secret, self._whole[secret])
         number = np.where(kept, np.cumsum(kept) - 1, -1)
         groups, values, counts = _tabulate(classes.of, number, ranks, self.lattice.counts, int(kept.sum()), len(whole))
         return Spread(groups, values, counts, whole)

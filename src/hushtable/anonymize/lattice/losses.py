@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Ladder, Lattice, Node
@@ -66,6 +67,10 @@ class Priced:
     """For each attribute and level, the prices of all rows."""
     extra: tuple[Floats, ...]
     """For each attribute, a line per level: what suppressing each tuple adds."""
+    lines: Callable[[Node], Integers]
+    """For each attribute the place of its level among the lines of all attributes."""
+    whole: Floats
+    """These lines one below the other."""
     steps: tuple[tuple[tuple[list[int], list[float]], ...], ...]
     """For each attribute and level, the least that suppressing so many rows adds, as a broken line."""
 
@@ -88,7 +93,7 @@ class Priced:
         more = [[s - p for p in levels] for levels, s in zip(prices, stars, strict=True)]
         extra = tuple(np.array(levels) * lattice.counts for levels in more)
         steps = tuple(tuple(_steps(m, lattice) for m in levels) for levels in more)
-        return cls(weights, name is LossName.GEOMETRIC, sums, extra, steps)
+        return cls(weights, name is LossName.GEOMETRIC, sums, extra, lattice.lines, np.concatenate(extra), steps)
 
     def value(self, node: Node, classes: Classes, kept: NDArray[np.bool_], k: int) -> float:
         """The prices of the values that stay and of the stars."""
@@ -96,9 +101,7 @@ class Priced:
 
     def parts(self, node: Node, classes: Classes, kept: NDArray[np.bool_]) -> list[float]:
         """Of each attribute."""
-        gone = np.flatnonzero(~kept[classes.of])
-        # Sums, not scalar products: those would start threads for a few thousand numbers.
-        added = (float(extra[level][gone].sum()) for extra, level in zip(self.extra, node, strict=True))
+        added = _added(self.whole, self.lines(node), classes.of, kept).tolist()
         return [sums[level] + more for sums, level, more in zip(self.sums, node, added, strict=True)]
 
     def of_levels(self, levels: NDArray[np.int8], gone: NDArray[np.bool_]) -> list[float]:
@@ -142,6 +145,17 @@ def _entropies(lattice: Lattice, ladder: Ladder) -> tuple[tuple[Floats, ...], Fl
     """log2 of how many rows share the cell, over how many share the value."""
     frequencies = [np.bincount(codes, lattice.counts)[codes] for codes in ladder.codes]
     return tuple(np.log2(f / frequencies[0]) for f in frequencies), np.log2(lattice.rows / frequencies[0])
+
+
+@njit(cache=True)
+def _added(whole, lines, of, kept):  # type: ignore[no-untyped-def]
+    """The sum of each line over the tuples of classes that do not stay."""
+    added = np.zeros(len(lines))
+    for i in range(len(of)):
+        if not kept[of[i]]:
+            for j in range(len(lines)):
+                added[j] += whole[lines[j], i]
+    return added
 
 
 def _steps(added: Floats, lattice: Lattice) -> tuple[list[int], list[float]]:

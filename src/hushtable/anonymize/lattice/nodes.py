@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -19,6 +20,8 @@ from hushtable.table.table import Table
 from hushtable.table.trees import Level, build, leaf_share
 
 Node = tuple[int, ...]
+ROOM = 1 << 62
+"""So many different keys fit into 64 bits."""
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -101,8 +104,23 @@ class Lattice:
     def classes(self, node: Node) -> Classes:
         """Group the tuples by the cells of a node."""
         sizes = [ladder.sizes[level] for ladder, level in zip(self.ladders, node, strict=True)]
+        if math.prod(sizes) < ROOM:
+            lines = self.lines(node)
+            return Classes(*_hashed(_keys(self._codes, lines, np.array(sizes, np.int64)), self.counts))
         parts = [ladder.codes[level] for ladder, level in zip(self.ladders, node, strict=True)]
         return group(parts, sizes, self.counts)
+
+    def lines(self, node: Node) -> Integers:
+        """For each attribute the place of its level among the levels of all attributes."""
+        return self._starts + np.array(node, np.int64)
+
+    @cached_property
+    def _starts(self) -> Integers:
+        return np.cumsum([0, *(ladder.top + 1 for ladder in self.ladders[:-1])])
+
+    @cached_property
+    def _codes(self) -> NDArray[np.int32]:
+        return np.array([codes for ladder in self.ladders for codes in ladder.codes], np.int32)
 
     def part(self, rows: NDArray[np.bool_]) -> Lattice:
         """The lattice of some of the rows, on the same levels and ranks."""
@@ -122,12 +140,23 @@ def group(parts: Sequence[NDArray[np.int32] | Integers], sizes: Sequence[int], c
     for part, size in zip(parts, sizes, strict=True):
         if size == 1:
             continue
-        if room > (1 << 62) // size:
+        if room > ROOM // size:
             # Number the groups so far, so that the next code finds room beside them.
             keys, room = _hashed(keys, counts)[0].astype(np.int64), len(counts)
         keys = keys * size + part
         room *= size
     return Classes(*_hashed(keys, counts))
+
+
+@njit(cache=True)
+def _keys(codes, lines, sizes):  # type: ignore[no-untyped-def]
+    """The codes on these lines of each tuple as one number."""
+    keys = np.zeros(codes.shape[1], np.int64)
+    for j in range(len(lines)):
+        if sizes[j] > 1:
+            for i in range(len(keys)):
+                keys[i] = keys[i] * sizes[j] + codes[lines[j], i]
+    return keys
 
 
 @njit(cache=True)

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from hushtable.anonymize.lattice.demands import Judge, Mask
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
-from hushtable.anonymize.lattice.nodes import Classes, Integers, Ladder, Lattice, Node, group
+from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Ladder, Lattice, Node, group
 from hushtable.anonymize.lattice.search import Goal, Search
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import MISSING_CODE, Array, Column
 from hushtable.table.table import Table
 
 Levels = NDArray[np.int8]
+ABSORB = 200
+"""So many tuples of stars are put into other classes one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +64,14 @@ class Recoding:
 
     @property
     def suppressed(self) -> int:
-        """Rows."""
-        return int(self.lattice.counts[self.gone].sum())
+        """Rows that are left out, or have become ``*`` in every column while others have not."""
+        stars = self.stars
+        return int(self.lattice.counts[self.gone | (stars if not stars.all() else False)].sum())
+
+    @property
+    def stars(self) -> Mask:
+        """The tuples that stay as nothing but ``*``."""
+        return np.asarray((self.levels == np.array(self.lattice.top)[:, None]).all(0) & ~self.gone)
 
     def released(self) -> Table:
         """The table with the columns written so; suppressed rows are ``*`` or left out."""
@@ -150,13 +158,16 @@ def locally(
         open_[members[kept]] = False
         report(1 - rows / lattice.rows)
     levels[:, open_] = np.array(lattice.top, np.int8)[:, None]
-    return Recoding(lattice, _refined(lattice, judge, levels, open_, k, weights), open_)
+    prices = Priced.of(lattice, LossName.GEOMETRIC, weights)
+    made = Recoding(lattice, _refined(lattice, judge, levels, open_, k, prices), open_)
+    joined = _absorbed(made, judge, k, prices)
+    return made if joined is None else replace(made, levels=_refined(lattice, judge, joined, open_, k, prices))
 
 
-def _refined(lattice: Lattice, judge: Judge, levels: Levels, gone: Mask, k: int, weights: tuple[float, ...]) -> Levels:
+def _refined(lattice: Lattice, judge: Judge, levels: Levels, gone: Mask, k: int, prices: Priced) -> Levels:
     """Finer levels for parts of classes, where they and what they leave behind hold; the best attribute of each class first."""
     levels = levels.copy()
-    prices, at = Priced.of(lattice, LossName.GEOMETRIC, weights), np.arange(len(lattice.counts))
+    at = np.arange(len(lattice.counts))
     while True:
         classes = Recoding(lattice, levels, gone).classes
         best = np.zeros(len(classes.sizes))
@@ -199,3 +210,49 @@ def _parts(judge: Judge, classes: Classes, codes: NDArray[np.int32], size: int, 
         broken = np.bincount(classes.of, ~holds, minlength=len(classes.sizes)) > 0
         moving &= ~broken[classes.of]
     return moving
+
+
+def _absorbed(made: Recoding, judge: Judge, k: int, prices: Priced) -> Levels | None:
+    """The rows that are nothing but ``*`` put into classes of others, each where it costs least; None if that cannot be done.
+
+    A class that takes a row in is written coarser, as far as the two have something in common.
+    """
+    lattice, levels = made.lattice, made.levels.copy()
+    alone = np.flatnonzero(made.stars)
+    if not 0 < len(alone) <= ABSORB or len(alone) == int((~made.gone).sum()):
+        return None
+    for tuple_ in alone:
+        classes = Recoding(lattice, levels, made.gone).classes
+        first = np.empty(len(classes.sizes), np.int64)
+        first[classes.of[::-1]] = np.arange(len(classes.of))[::-1]
+        common = np.array([_common(a, row[first], first, tuple_) for a, row in zip(lattice.ladders, levels, strict=True)])
+        cost = _costs(prices, classes, levels, common, first)
+        cost[made.gone[first] | (common == np.array(lattice.top)[:, None]).all(0)] = np.inf
+        best = int(cost.argmin())
+        if not np.isfinite(cost[best]):
+            return None
+        members = (classes.of == best) & ~made.gone
+        members[tuple_] = True
+        levels[:, members] = common[:, [best]]
+    classes = Recoding(lattice, levels, made.gone).classes
+    fails = ~judge.keep(classes, k).classes[classes.of] & ~made.gone
+    return None if fails.any() else levels
+
+
+def _common(ladder: Ladder, levels: Levels, first: Integers, tuple_: int) -> Levels:
+    """For each class, the lowest level from its own on at which a tuple has the same cell."""
+    found = np.full(len(levels), ladder.top, np.int8)
+    for level in range(ladder.top - 1, -1, -1):
+        same = (ladder.codes[level][first] == ladder.codes[level][tuple_]) & (levels <= level)
+        found[same] = level
+    return found
+
+
+def _costs(prices: Priced, classes: Classes, levels: Levels, common: Levels, first: Integers) -> Floats:
+    """For each class, what its rows lose if it is written at these levels."""
+    cost = np.zeros(len(first))
+    for weight, extra, own, wide in zip(prices.weights, prices.extra, levels, common, strict=True):
+        at = np.arange(extra.shape[1])
+        lost = extra[own, at] - extra[wide[classes.of], at]
+        cost += weight * np.bincount(classes.of, lost, minlength=len(first))
+    return cost

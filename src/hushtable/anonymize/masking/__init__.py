@@ -1,0 +1,1 @@
+"""Masking: values changed or exchanged at random. None of it is a guarantee."""

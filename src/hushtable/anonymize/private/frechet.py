@@ -1,0 +1,265 @@
+"""Private Frechet means, and Frechet mean clustering, in the Poincare ball (A8)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.anonymize.private.tangent import STEPS, TangentSums
+from hushtable.encode import ball
+from hushtable.encode.ball_map import BallMap, Block
+from hushtable.encode.simplex import on_simplex
+from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.guarantee import Claim
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.unit import Unit
+from hushtable.privacy.vault import Vault
+from hushtable.table.columns import Array
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+Floats = NDArray[np.float64]
+
+PUBLISHED = Claim(
+    "the Frechet mean of records that each got Laplace noise of scale 2r/(N epsilon) is epsilon-differentially private",
+    (
+        "2r/N is how far one record moves the mean; a record itself moves by 2r, so the noisy table has N times the epsilon",
+        "the mean of the noisy records averages the noise away by another root of N: it is about a Gaussian mechanism with mu = "
+        "epsilon sqrt(N/2)",
+        "the radius r is read off the records, and the bound needs a public ball that holds all of them",
+        "a geodesic distance bounds no coordinates: Laplace noise in D of them needs the L1 sensitivity",
+    ),
+)
+"""What is published for noise on records, and why it does not hold. No epsilon is ever printed for it."""
+
+_CLIPPED = "records further from their centre than {:.0%} of the domain's radius count as if they lay there"
+
+
+class Tangent(StrEnum):
+    """Where records become vectors."""
+
+    ORIGIN = "origin"
+    CENTRE = "centre"
+
+
+class Draw(StrEnum):
+    """How the levels of a category, and missing values, come out of a centre."""
+
+    SHARES = "shares"
+    MODE = "mode"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frechet(Core):
+    """Differentially private Frechet mean clustering; with one cluster, the private Frechet mean.
+
+    The table is mapped into the Poincare ball by its declared domains. Each look is one noisy sum: for every centre the
+    number of records nearest to it and the sum of their clipped tangent vectors. One record is one vector of bounded
+    length in one sum (see TangentSums), so integer Gaussian noise (Laplace when delta is zero) makes each look rho-zCDP, and
+    the looks compose. The first look is the mean in the tangent space of the middle of the domain; centres start around it
+    in public directions, never from records. With ``tangent: origin`` later looks are such means too; with ``centre`` they are
+    steps of Riemannian descent from the private centres. Reimherr, Bharath and Soto 2021 (means); Su et al. 2016 (rounds).
+    """
+
+    clusters: int = 8
+    """The number of clusters; 1 for the Frechet mean alone."""
+    rounds: int = 4
+    """Lloyd rounds (for one cluster, steps of descent); each takes its part of the budget."""
+    tangent: Tangent = Tangent.CENTRE
+    """origin: vectors at the middle of the domain; centre: at the private centre of the record's own cluster."""
+    radius: float = 0.5
+    """The table is mapped into this Euclidean radius of the ball: near 0 flat; near 1 so curved that shares of levels are bent."""
+    reach: float = 0.25
+    """Vectors at a centre are clipped to this share of the domain's radius: 1/rounds lets it get anywhere, less is less noisy."""
+    counts: float = 0.2
+    """The share of each look's budget that goes into the number of records."""
+    draw: Draw = Draw.SHARES
+    """shares: levels and missing values drawn by their noisy shares in the cluster; mode: the most frequent one."""
+    share: float = 1.0
+    """Its part of the budget relative to the other steps'."""
+
+    def __post_init__(self) -> None:
+        """Every knob in range."""
+        check_knobs(
+            self,
+            clusters=(self.clusters >= 1, "must be at least 1"),
+            rounds=(self.rounds >= 1, "must be at least 1"),
+            radius=(0 < self.radius < 1, "must lie between 0 and 1"),
+            reach=(0 < self.reach <= 1, "must lie in (0, 1]"),
+            counts=(0.01 <= self.counts <= 0.9, "must lie between 0.01 and 0.9"),
+            share=(self.share > 0, "must be positive"),
+        )
+
+    @property
+    def spends(self) -> bool:
+        """All of its allowance."""
+        return True
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that have no place in the ball: text, keys, numbers without bounds."""
+        space = BallMap(schema, self.radius)
+        events = ()
+        if budget is not None:
+            parts = budget.split(self._shares())
+            groups = [1] + [self.clusters] * (len(parts) - 1)
+            looks = (self._look(space, np.zeros((c, space.dimension)), budget.unit, number) for number, c in enumerate(groups, 1))
+            events = tuple(part.event(look, schema) for part, look in zip(parts, looks, strict=True))
+        caveats = (
+            "every row is the centre of a cluster: how far records lie from their centre is not released",
+            *([_CLIPPED.format(self.reach)] if self.tangent is Tangent.CENTRE and len(self._shares()) > 1 else []),
+        )
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=caveats)
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Centres:
+        """A noisy mean, then rounds of noisy sums around the centres; ``rng`` only picks public directions."""
+        space, allowance = BallMap(vault.schema, self.radius), vault.paid()
+        parts = allowance.split(self._shares())
+        centres = np.zeros((1, space.dimension))
+        for number, part in enumerate(parts, 1):
+            if number == 2 and self.clusters > 1:
+                centres = _around(centres[0], self.clusters, rng)
+            look = self._look(space, centres, allowance.unit, number)
+            counts, sums = look.read(vault.spend(look, part))
+            noise = part.scale(look, vault.schema) * (1.0 if allowance.rho is not None else math.sqrt(2))
+            centres = _moved(look, counts, sums, floor=2 * noise / look.weight)
+            vault.report(number / len(parts))
+        spread = noise * look.step / np.maximum(counts, 1.0)
+        return Centres(space, centres, np.maximum(counts, 0.0), spread, self.draw, self._told(space, look, noise))
+
+    def _shares(self) -> list[float]:
+        """The parts of the budget: the first look (the mean of all), then the rounds."""
+        if self.clusters > 1:
+            return [1.0] * (1 + self.rounds)
+        return [1.0] * (self.rounds if self.tangent is Tangent.CENTRE else 1)
+
+    def _look(self, space: BallMap, centres: Floats, unit: Unit, number: int) -> TangentSums:
+        weight = max(1, round(STEPS * math.sqrt(self.counts / (1 - self.counts))))
+        if len(centres) == 1 and unit.fixes_rows:
+            # The number of rows is public then and its sum does not change: counting it costs nothing.
+            weight = STEPS << 10
+        if number == 1 or self.tangent is Tangent.ORIGIN:
+            return TangentSums(space, centres, np.zeros_like(centres), space.reach, weight)
+        return TangentSums(space, centres, centres, self.reach * space.reach, weight)
+
+    def _told(self, space: BallMap, look: TangentSums, noise: float) -> dict[str, Any]:
+        return {
+            "clusters": self.clusters,
+            "looks": len(self._shares()),
+            "dimensions": space.dimension,
+            "vectors_clipped_to": round(look.reach, 4),
+            "noise_of_a_count": round(noise / look.weight, 3),
+            "noise_of_a_sum": round(noise * look.step, 3),
+        }
+
+
+def _around(centre: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Centres a small step from one point, in opposite pairs: so near to one another only their directions tell cells apart."""
+    pairs = -(-count // 2)
+    directions = rng.normal(size=(pairs, len(centre)))
+    if pairs <= len(centre):
+        directions = np.linalg.qr(directions.T)[0].T
+    both = np.stack([directions, -directions], 1).reshape(2 * pairs, -1)[:count]
+    return ball.exp(centre, 0.01 * both / np.linalg.norm(both, axis=1, keepdims=True))
+
+
+def _moved(look: TangentSums, counts: Floats, sums: Floats, floor: float) -> Floats:
+    """The centres that a noisy look tells; where the count drowns in its noise a centre stays.
+
+    A step of descent goes 2/(1 + L) of the way, L = r coth r for vectors up to r: the best fixed step, since the second
+    derivative of what is minimized lies between 1 and L.
+    """
+    vectors = ball.clipped(sums / np.maximum(counts, 1.0)[:, None], look.reach)
+    stride = 2 / (1 + look.reach / math.tanh(look.reach)) if look.bases is look.centres else 1.0
+    return np.where((counts > max(floor, 1.0))[:, None], ball.exp(look.bases, stride * vectors), look.centres)
+
+
+@dataclass(frozen=True, eq=False)
+class Centres:
+    """Private centres with the noisy number of records of each. All of it is post-processing of the noisy sums."""
+
+    space: BallMap
+    points: Floats
+    counts: Floats
+    spread: Floats
+    """The standard deviation of the noise in each coordinate of a centre."""
+    draw: Draw
+    told: dict[str, Any]
+
+    @property
+    def schema(self) -> Schema:
+        """Of the table."""
+        return self.space.schema
+
+    def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
+        """Rows in the proportions of the clusters, by default as many as the noisy counts tell; each is its centre."""
+        rows = max(2, round(float(self.counts.sum()))) if n is None else n
+        owner = _apportioned(self.counts, rows)
+        arrays = {block.column.name: self._column(block, owner, rng) for block in self.space.blocks}
+        return Table(self.schema, arrays | given_arrays(self.schema, given, rows))
+
+    def _column(self, block: Block, owner: NDArray[np.int64], rng: np.random.Generator) -> Array:
+        part = self.space.part(block, self.points)
+        shares = on_simplex(block.shares(part))
+        # A tangent vector at the origin is twice as long as its step in the ball; shares below the noise are none.
+        noise = np.minimum(self.spread / (2 * self.space.unit), 0.5)[:, None]
+        kept = np.where(shares >= np.minimum(noise, shares.max(1, keepdims=True)), shares, 0.0)
+        kept /= kept.sum(1, keepdims=True)
+        level = _drawn(kept, owner, rng) if self.draw is Draw.SHARES else kept.argmax(1)[owner]
+        if block.ordered:
+            return block.array(block.numbers(part, kept[:, 1])[owner], level == 1)
+        last = block.size - 1
+        return np.where((level == last) & (not block.column.required), -1, level).astype(np.int32)
+
+    def result(self) -> dict[str, Any]:
+        """What was asked and how noisy the answers are; a function of the plan, and the noisy sizes."""
+        return self.told | {"noisy_sizes": [round(float(c)) for c in self.counts]}
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """Schema, radius, and the centres."""
+        values = {
+            "schema": self.schema.portable().dump(),
+            "radius": self.space.radius,
+            "draw": str(self.draw),
+            "told": self.told,
+        }
+        return values, {"points": self.points, "counts": self.counts, "spread": self.spread}
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        space = BallMap(Schema.parse(values["schema"]), values["radius"])
+        points, counts, spread = (arrays[name].astype(np.float64) for name in ("points", "counts", "spread"))
+        return cls(space, points, counts, spread, Draw(values["draw"]), values["told"])
+
+
+def _apportioned(counts: Floats, rows: int) -> NDArray[np.int64]:
+    """Clusters in these proportions, rounded by largest remainders."""
+    total = float(counts.sum())
+    exact = counts / total * rows if total > 0 else np.full(len(counts), rows / len(counts))
+    sizes = np.floor(exact).astype(np.int64)
+    order = np.argsort(-(exact - sizes), kind="stable")
+    sizes[order[: rows - int(sizes.sum())]] += 1
+    return np.repeat(np.arange(len(counts)), sizes)
+
+
+def _drawn(shares: Floats, owner: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """A level for each row, by the shares of its cluster."""
+    cumulative = np.cumsum(shares, axis=1)
+    cumulative /= cumulative[:, -1:]
+    return (rng.random(len(owner))[:, None] >= cumulative[owner]).sum(1)
+
+
+def published_noise(points: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
+    """Records with Laplace noise sized for their mean, as published: ``PUBLISHED`` says why this proves nothing.
+
+    The tangent vectors at the origin get noise of scale 2r/(N epsilon) in every coordinate, r being the largest norm.
+    """
+    vectors = ball.log(np.zeros(points.shape[1]), points)
+    reach = float(np.sqrt((vectors**2).sum(1)).max())
+    return ball.exp(np.zeros(points.shape[1]), vectors + rng.laplace(0, 2 * reach / (len(points) * epsilon), points.shape))

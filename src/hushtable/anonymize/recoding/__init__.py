@@ -1,0 +1,1 @@
+"""Local recoding and suppression: classes written as boxes, cells written as ``*``."""

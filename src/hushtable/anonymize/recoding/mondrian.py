@@ -1,0 +1,162 @@
+"""Mondrian: local recoding by cutting the table at medians (A4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.recoding.mondrian_cells import Axis, Recoded, Written, grid, has_cells
+from hushtable.anonymize.recoding.mondrian_cuts import Rule, cut
+from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, promises, protected
+from hushtable.errors import InputError
+from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Raw
+from hushtable.privacy.preserve import Effect, Promise, Syntactic
+from hushtable.privacy.vault import Vault
+from hushtable.table.cell import ANYTHING
+from hushtable.table.columns import Column
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+_WHY = "mondrian reads the rows"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mondrian(Core):
+    """Multidimensional k-anonymity: the records are cut at medians, and each class is written as one box.
+
+    Promises that every combination of the recoded columns is shared by at least k rows and, where asked for, that the rows of
+    each class keep l-diversity and t-closeness in every secret; all of it is re-measured on the table. One row can move every
+    cut, so there is no differential privacy. All other columns leave as they are.
+    LeFevre, DeWitt and Ramakrishnan 2006; Machanavajjhala et al. 2007; Li, Li and Venkatasubramanian 2007.
+    """
+
+    k: int = 5
+    """The least number of records in a class."""
+    columns: tuple[str, ...] = ()
+    """The columns to recode; all quasi-identifiers when empty."""
+    strict: bool = True
+    """Records with the same value stay on one side of a cut, so that classes are disjoint boxes. Otherwise, where that allows no
+    more cut, records at the median go to either side to balance them: smaller classes, which then overlap."""
+    cells: Written = Written.ANCESTOR
+    """What is written for a class: the ranges of its values, the sets of its levels (ranges of numbers), or their lowest common
+    ancestor in the hierarchy of the column; for ancestors the cuts fall between nodes of the hierarchy."""
+    l: float = 0.0  # noqa: E741
+    """The least diversity of each secret in a class; 0 for none."""
+    diversity: Diversity = Diversity.DISTINCT
+    """How l counts: distinct values, exp of the entropy, or recursive with c."""
+    c: float = 2.0
+    """For recursive diversity: the most frequent secret is rarer than c times all but the l - 1 most frequent."""
+    t: float = 1.0
+    """The greatest distance of a secret in a class from the whole table: earth mover's, ordered for numbers, dates and ordinals; 1
+    for any."""
+    secrets: tuple[str, ...] = ()
+    """The columns that l and t protect; all secrets of the schema when empty."""
+
+    def __post_init__(self) -> None:
+        """K is at least 2, l more than 1, t less than 1, or they promise nothing."""
+        check_knobs(
+            self,
+            k=(self.k >= 2, "must be at least 2"),
+            l=(fits(self.l, self.diversity), L_RULE),
+            c=(self.c > 0, "must be positive"),
+            t=(0 <= self.t <= 1, "must lie between 0 and 1 (1 for none)"),
+            secrets=(not self.secrets or self.l > 0 or self.t < 1, "are for l and t only"),
+        )
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that have no cells (text, keys, cells already) and secrets that would be recoded."""
+        columns, secrets = self._columns(schema), self._secrets(schema)
+        rest = [name for name in schema.names if name not in columns]
+        caveats = [
+            "the classes were fitted to the rows: whoever knows the method can at times undo a part of it "
+            "(minimality and downcoding attacks)"
+        ]
+        if self.cells is not Written.ANCESTOR:
+            caveats.append("the ends of a range and the members of a set are values of the rows in the class")
+        if not secrets:
+            caveats.append("k-anonymity says nothing about what the rows of a class have in common: look at l and t")
+        if rest:
+            caveats.append(f"left as they were by the cuts: {', '.join(rest)}")
+        # Which cells there will be only the rows can tell; they are on the release's own schema.
+        made = schema.with_columns(*(schema[name].generalize((ANYTHING,)) for name in columns))
+        return Plan(
+            schema=made,
+            events=(Raw(_WHY),),
+            effect=Effect.EDIT_ROWS,
+            promises=self._promises(schema, columns, secrets),
+            caveats=tuple(caveats),
+        )
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
+        """Cut the rows and write the classes; ``rng`` is not needed."""
+        table = vault.open(Raw(_WHY), _WHY)
+        if table.rows < self.k:
+            raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="mondrian.k")
+        columns = self._columns(table.schema)
+        rule = self._rule(table)
+        axes = [Axis.of(table, name) for name in columns]
+        order, starts = cut(grid(axes, self.cells), self.k, rule, strict=self.strict)
+        vault.report(0.5)
+        recoded = [axis.write(order, starts, self.cells) for axis in axes]
+        sizes = np.diff(starts)
+        places = np.empty(table.rows, np.int64)
+        places[order] = np.repeat(np.arange(len(sizes)), sizes)
+        released = table.with_columns(*((r.column, r.codes[places]) for r in recoded))
+        return Anonymized(released, {"k": self.k, "cells": str(self.cells), **_result(recoded, sizes)})
+
+    def _columns(self, schema: Schema) -> tuple[str, ...]:
+        what = "a column that can be cut (no text, key or generalized one, no whole numbers beyond 2^53)"
+        return chosen(schema, self.columns, schema.quasi, "mondrian", what, _can_be_cut)
+
+    def _secrets(self, schema: Schema) -> tuple[str, ...]:
+        return protected("mondrian", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)
+
+    def _promises(self, schema: Schema, columns: tuple[str, ...], secrets: tuple[str, ...]) -> tuple[Promise, ...]:
+        k = Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns)
+        return k, *promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
+
+    def _rule(self, table: Table) -> Rule:
+        names = self._secrets(table.schema)
+        lines = [_ranks(table, name) for name in names]
+        secrets = np.array(lines, np.int64).reshape(len(lines), table.rows)
+        ordered = np.array([moves(table.schema[name]) for name in names], np.bool_)
+        for line, name in zip(secrets, names, strict=True):
+            if not Rule(line[None], ordered[:1], self.diversity, self.l, self.c).holds():
+                reason = f"is not even in the whole table so diverse ({self.diversity}, l = {self.l:g}): no grouping can be"
+                raise InputError(reason, where=f"mondrian.l, column {name}")
+        return Rule(secrets, ordered, self.diversity, self.l, self.c, self.t)
+
+
+def _can_be_cut(column: Column) -> bool:
+    return has_cells(column) and not column.generalized
+
+
+def _ranks(table: Table, name: str) -> NDArray[np.int64]:
+    """Each record's value as a rank, missing last."""
+    values, codes = np.unique(table[name], return_inverse=True)
+    missing = table.schema[name].is_missing(values)
+    rank = np.empty(len(values), np.int64)
+    rank[np.argsort(missing, kind="stable")] = np.arange(len(values))
+    return rank[codes]
+
+
+def _result(recoded: list[Recoded], sizes: NDArray[np.int64]) -> dict[str, Any]:
+    """Classes as they are written (two boxes may be written alike), and how much was lost."""
+    _, alike = np.unique(np.stack([r.codes for r in recoded]), axis=1, return_inverse=True)
+    written = np.bincount(alike.ravel(), sizes).astype(np.int64)
+    losses = {r.column.name: r.loss for r in recoded}
+    return {
+        "columns": list(losses),
+        "classes": len(written),
+        "smallest_class": int(written.min()),
+        "largest_class": int(written.max()),
+        "discernibility": int((written**2).sum()),
+        "loss": float(np.exp(np.mean(np.log1p(list(losses.values())))) - 1),
+        "loss_by_column": losses,
+    }

@@ -1,0 +1,1 @@
+"""From generalized cells back to ordinary values."""
