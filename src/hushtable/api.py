@@ -14,7 +14,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import Release, load_card, load_table
+from hushtable.pipeline.release import Release, data_file, load_card, load_table
 from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.privacy.noise import SYSTEM, Entropy
@@ -161,9 +161,20 @@ def read_release(path: str | Path, schema: Schema) -> tuple[Table, dict[str, Any
     """A release to audit: a folder that we wrote, or any file under the schema of the original, cells allowed."""
     path = Path(path)
     if path.is_dir():
-        return load_table(path), load_card(path)
+        return _seen(load_table(path), data_file(path), schema), load_card(path)
     kept = schema.select(name for name in schema.released)
     return io.read(path, _present(path, kept), generalized=True), None
+
+
+def _seen(released: Table, path: Path, schema: Schema) -> Table:
+    """A release whose cells are read with the schema of the original, where its own does not tell what lies under them."""
+    names = [
+        c.name for c in released.schema if c.generalized and c.observed and c.name in schema and not schema[c.name].generalized
+    ]
+    if not names:
+        return released
+    again = io.read(path, schema.select(names), generalized=True)
+    return released.with_columns(*((again.schema[name], again[name]) for name in names))
 
 
 def _present(path: Path, schema: Schema) -> Schema:

@@ -18,7 +18,7 @@ from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.report.pareto import pareto_page
 from hushtable.table import io
-from hushtable.table.columns import Cells, Column
+from hushtable.table.columns import CODED, Cells, Column, Levels
 from hushtable.table.disk import whole_folder
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
@@ -131,7 +131,7 @@ def _original(schema: Schema, levels: Mapping[str, int]) -> Schema:
     """The schema before generalization. What was read off the released rows is read anew, off the new ones."""
     columns, strange = [], []
     for column in schema.undrafted():
-        plain = replace(column, domain=column.base if not column.observed else None)
+        plain = replace(column, domain=column.base if not column.observed else _leaves(column))
         columns.append(plain)
         # Cells that follow from bounds or levels of other rows would now be other cells.
         between = levels.get(column.name, 0) > 0 and not _is_star(schema[column.name])
@@ -144,6 +144,14 @@ def _original(schema: Schema, levels: Mapping[str, int]) -> Schema:
             where="apply",
         )
     return replace(schema, columns=tuple(columns))
+
+
+def _leaves(column: Column) -> Levels | None:
+    """The lines of a hierarchy file are public; any other domain is read off the new rows."""
+    tree = column.hierarchy
+    return (
+        Levels(tuple(row[0] for row in tree.rows), observed=True) if isinstance(tree, FileTree) and column.kind in CODED else None
+    )
 
 
 def _is_star(column: Column) -> bool:

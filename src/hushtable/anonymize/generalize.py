@@ -133,7 +133,7 @@ class Generalize(Core):
         recoding = recoding.settled(judge, self.k, star=star)
         if recoding.suppressed == lattice.rows or recoding.suppressed > self.limit * lattice.rows + 1e-9:
             raise InputError(_unreachable(self, lattice, recoding.suppressed), where="generalize")
-        return Anonymized(recoding.released(), summary(found, recoding, self.loss))
+        return Anonymized(recoding.released(), summary(found, recoding, self.loss, local=self.local))
 
     def sheet(
         self, table: Table, ks: Sequence[int], limits: Sequence[float], report: Callable[[float], None] = lambda share: None

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from hushtable.table.cell import Interval
+from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import Array, Bounds, Cells, Column, Levels
+from hushtable.table.hierarchy import FileTree
 from hushtable.table.table import Table
+from hushtable.table.trees import is_number
 
 
 def shuffled(table: Table, rng: np.random.Generator) -> Table:
@@ -52,18 +54,47 @@ def _recoded(column: Column, array: Array) -> tuple[Column, Array]:
     if isinstance(column.domain, Levels):
         # A domain is never empty: a column that is all missing keeps one level that no row has.
         levels = tuple(column.levels[code] for code in used) or ("missing",)
-        return replace(column, domain=Levels(levels, observed=True)), place[array.astype(np.int64)]
+        return _replaced(column, Levels(levels, observed=True)), place[array.astype(np.int64)]
     assert isinstance(column.domain, Cells)
-    cells = tuple(column.domain.cells[code] for code in used)
-    return replace(column, domain=Cells(cells, _base(column, cells))), place[array.astype(np.int64)]
+    cells = tuple(_public(column, column.domain.cells[code]) for code in used)
+    return _replaced(column, Cells(cells, _base(column, cells))), place[array.astype(np.int64)]
 
 
-def _base(column: Column, cells: tuple[object, ...]) -> Levels | Bounds | None:
-    spans = [getattr(cell, "span", None) for cell in cells]
+def _replaced(column: Column, domain: Levels | Cells) -> Column:
+    """The column with another domain, and without a hierarchy file that has no line for it."""
+    base = domain.base if isinstance(domain, Cells) else domain
+    tree = column.hierarchy
+    lacking = isinstance(base, Levels) and isinstance(tree, FileTree) and not set(base.levels) <= {row[0] for row in tree.rows}
+    return replace(column, domain=domain, hierarchy=None if lacking else tree)
+
+
+def _public(column: Column, cell: Cell) -> Cell:
+    """A cell as it may be told: what lies under a label is read off its hierarchy file, never off the rows.
+
+    A set that its own text spells out stays, and so does an interval, whose ends stand in its text. Any other label (a
+    prefix) stands for itself alone: which codes of the rows begin with it would give away those of suppressed rows.
+    """
+    tree = column.hierarchy
+    if isinstance(tree, FileTree) and cell.text in tree.widest:
+        leaves = tree.widest[cell.text]
+        if not isinstance(cell.span, Interval):
+            return Cell(cell.text, frozenset(leaves))
+        numbers = [column.number(leaf) for leaf in leaves if is_number(column, leaf)]
+        return Cell(cell.text, Interval(min(numbers), max(numbers)))
+    if isinstance(cell.span, frozenset) and cell.text != column.set_cell(cell.span).text:
+        return Cell(cell.text, frozenset([cell.text]))
+    return cell
+
+
+def _base(column: Column, cells: tuple[Cell, ...]) -> Levels | Bounds | None:
+    spans = [cell.span for cell in cells]
     if isinstance(column.base, Bounds):
         ends = [end for s in spans if isinstance(s, Interval) for end in (s.low, s.high) if np.isfinite(end)]
         return Bounds(min(ends, default=0), max(ends, default=0), observed=True)
     if isinstance(column.base, Levels):
         told = frozenset[str]().union(*(s for s in spans if isinstance(s, frozenset)))
-        return Levels(tuple(level for level in column.base.levels if level in told) or ("missing",), observed=True)
+        tree = column.hierarchy
+        order = [row[0] for row in tree.rows] if isinstance(tree, FileTree) else list(column.base.levels)
+        known = [level for level in order if level in told]
+        return Levels((*known, *sorted(told.difference(known))) or ("missing",), observed=True)
     return None

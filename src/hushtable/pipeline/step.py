@@ -13,7 +13,9 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, Protocol, Self, runtime_checkable
+from enum import StrEnum
+from functools import cache
+from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +112,17 @@ class Model(Protocol):
 class Step(ABC):
     """A line of a recipe."""
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Knobs that are a choice may be given as text, whoever makes the step; ``__post_init__`` sees the choice."""
+        super().__init_subclass__(**more)
+        own = cls.__dict__.get("__post_init__", lambda self: None)
+
+        def checked(self: Step) -> None:
+            _choose(self)
+            own(self)
+
+        cls.__post_init__ = checked  # type: ignore[attr-defined]
+
     @property
     def spends(self) -> bool:
         """Whether it needs a part of the privacy budget."""
@@ -127,6 +140,27 @@ class Step(ABC):
             told |= _documented(kind)
         names = {f.name for f in fields(cls)}  # type: ignore[arg-type]
         return {name: text for name, text in told.items() if name in names}
+
+
+def _choose(step: Step) -> None:
+    """Text for a choice becomes the choice; InputError names what there is to choose from."""
+    faults = []
+    for name, kind in _choices(type(step)).items():
+        value = getattr(step, name)
+        try:
+            object.__setattr__(step, name, kind(value))
+        except ValueError:
+            rule = f"must be one of {', '.join(kind)}, got {value!r}"
+            faults.append(Fault(f"{type(step).__name__}.{name}", rule))
+    if faults:
+        raise InputError(faults)
+
+
+@cache
+def _choices(kind: type) -> dict[str, type[StrEnum]]:
+    hints = get_type_hints(kind)
+    found = {field.name: hints[field.name] for field in fields(kind)}
+    return {name: hint for name, hint in found.items() if isinstance(hint, type) and issubclass(hint, StrEnum)}
 
 
 def _documented(kind: type) -> dict[str, str]:
@@ -203,6 +237,9 @@ def chosen(
     if unknown:
         raise PlanError(f"{step}: there is no column {', '.join(map(repr, unknown))}; the table has {', '.join(schema.names)}")
     picked = columns or default
+    twice = sorted({name for name in picked if picked.count(name) > 1})
+    if twice:
+        raise PlanError(f"{step}: {', '.join(map(repr, twice))} is named twice")
     if not picked:
         raise PlanError(f"{step}: no column to work on. Give {what} the role 'quasi' in the schema, or name columns")
     odd = [name for name in picked if not fits(schema[name])]

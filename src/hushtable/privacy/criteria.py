@@ -1,8 +1,8 @@
 """Syntactic criteria, measured on a table as it is: k-anonymity, k-map, l-diversity, t-closeness.
 
 Rows belong to one class when all their quasi-identifiers are written alike: the same value, the same interval, the
-same set, ``*``, or missing (which is a value like any other here). Rows whose quasi-identifiers are all ``*`` are
-suppressed: they identify nobody and form no class, unless all rows are like that.
+same set, ``*``, or missing (which is a value like any other here). Rows whose quasi-identifiers are all ``*`` are a class
+too, however they came to be: whoever misses somebody in every other class knows that they are among these.
 """
 
 from __future__ import annotations
@@ -43,25 +43,19 @@ class Classes:
                 return np.zeros(self.table.rows, bool)
             stars = np.array([cell.anything for cell in column.domain.cells] + [False])
             rows &= stars[self.table[name].astype(np.int64)]
-        # Where everybody is a star the columns say nothing, and all rows are one class.
         return rows & ~rows.all()
 
     @cached_property
-    def kept(self) -> Table:
-        """The rows that are not suppressed."""
-        return self.table.take(~self.suppressed) if self.suppressed.any() else self.table
-
-    @cached_property
     def groups(self) -> Integers:
-        """The class of each kept row."""
-        return self.kept.groups(self.quasi)[0]
+        """The class of each row."""
+        return self.table.groups(self.quasi)[0]
 
     @cached_property
     def sizes(self) -> Integers:
         """How many rows, or persons, each class has."""
         groups = self.groups
         if self.person is not None:
-            pairs = np.unique(np.stack([groups, self.kept[self.person].astype(np.int64)]), axis=1)
+            pairs = np.unique(np.stack([groups, self.table[self.person].astype(np.int64)]), axis=1)
             groups = pairs[0]
         return np.bincount(groups)
 
@@ -69,7 +63,7 @@ class Classes:
         """The secret's distribution in each class, beside that of the whole table."""
         ranks, count = _ranks(self.table, secret)
         whole = np.bincount(ranks, minlength=count) / max(len(ranks), 1)
-        cells, counts = np.unique(self.groups * count + ranks[~self.suppressed], return_counts=True)
+        cells, counts = np.unique(self.groups * count + ranks, return_counts=True)
         return Spread(cells // count, cells % count, counts, whole)
 
 
@@ -82,7 +76,7 @@ class Spread:
     """Ranks of the values, where they have an order."""
     counts: Integers
     whole: Floats
-    """The share of each value among all rows, suppressed ones included: they are released too."""
+    """The share of each value among all rows."""
 
     @cached_property
     def totals(self) -> Integers:
@@ -120,7 +114,7 @@ class Spread:
 
 
 def k_anonymity(classes: Classes) -> int:
-    """The size of the smallest class; 0 if every row is suppressed."""
+    """The size of the smallest class; 0 if there is none."""
     return int(classes.sizes.min()) if len(classes.sizes) else 0
 
 
@@ -130,10 +124,10 @@ def k_map(released: Table, population: Table, quasi: Sequence[str]) -> int:
     A released cell matches a person's value when it covers it: intervals and sets are matched as sets.
     """
     classes = Classes(released, tuple(quasi))
-    if not classes.kept.rows:
+    if not released.rows:
         return 0
     _, first = np.unique(classes.groups, return_index=True)
-    examples = classes.kept.take(first)
+    examples = released.take(first)
     fewest = population.rows
     # One packed bitmap of the population per (column, cell): a class is the AND of its cells.
     bitmaps = [_bitmaps(examples, population, name) for name in quasi]

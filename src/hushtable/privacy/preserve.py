@@ -48,7 +48,10 @@ class Promise:
     @property
     def empty(self) -> bool:
         """Whether every table keeps it: a group of one hides nobody."""
-        return self.value >= 1 if self.kind is Syntactic.T_CLOSENESS else self.value <= 1
+        if self.kind is Syntactic.T_CLOSENESS:
+            return self.value >= 1
+        # With c below 1 even l = 1 says something: no secret is more frequent than c in a class.
+        return self.value <= 1 and (self.variant != "recursive" or self.c > 1)
 
     def __str__(self) -> str:
         """In words."""

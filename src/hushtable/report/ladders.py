@@ -22,7 +22,7 @@ def is_generalization(result: object) -> bool:
 
 
 def section(result: Mapping[str, Any]) -> Html:
-    """The ladders, the search in words, and the front of what was tried."""
+    """The search in words, and the ladders."""
     search = result.get("search") or {}
     return join(
         element("p", _told(result, search)),
@@ -35,7 +35,6 @@ def section(result: Mapping[str, Any]) -> Html:
                 "cells the level has. The bar is what the column lost: 0 % as it was, 100 % all stars, suppressed rows counted.",
             ),
         ),
-        _tried(result, search),
     )
 
 
@@ -47,13 +46,12 @@ def _told(result: Mapping[str, Any], search: Mapping[str, Any]) -> str:
         if search.get("optimal")
         else f"The search was stopped: another choice may lose up to {number(search.get('gap'))} less."
     )
-    local = any(isinstance(c["level"], list) for c in result["columns"].values())
-    levels = "Best levels for the whole table, then finer or coarser ones for groups" if local else "One level for each column"
-    return (
-        f"{levels}; {suppressed} suppressed. Loss ({search.get('loss')}) {number(search.get('value'))}"
-        f"{' before the groups were refined' if local else ''}. {proof} "
-        f"{number(search.get('checked'))} of {number(search.get('nodes'))} choices had to be tried."
-    )
+    tried = f"{number(search.get('checked'))} of {number(search.get('nodes'))} choices had to be tried."
+    loss = f"({search.get('loss')}) {number(search.get('value'))}"
+    if result.get("local"):
+        begun = f"It began with the best single level for each column, loss {loss}. {proof} {tried}"
+        return f"Every group has levels of its own; {suppressed} suppressed. {begun}"
+    return f"One level for each column; {suppressed} suppressed. Loss {loss}. {proof} {tried}"
 
 
 def ladders(columns: Mapping[str, Mapping[str, Any]]) -> Html:
@@ -73,10 +71,10 @@ def _ladder(name: str, told: Mapping[str, Any], y: float, wide: float) -> Html:
     for level, (example, cells) in enumerate([("value", None), *((r["example"], r["cells"]) for r in told["ladder"])]):
         x = NAMES + level * wide
         filled = level in chosen
-        word = f"{number(cells)} cell{'s' if cells != 1 else ''}" if cells else "as it is"
+        word = f"{number(cells)} cell{'s' if cells != 1 else ''}" if cells else ("" if level else "as it is")
         rungs.append(
             titled(
-                f"{name}, level {level}: {example} ({word})" + ("; released" if filled else ""),
+                f"{name}, level {level}: {example or 'not told'} {f'({word})' if word else ''}" + ("; released" if filled else ""),
                 element("rect", class_="release" if filled else "unknown", x=x, y=y + 3, width=wide - 5, height=17, rx=3),
                 text(
                     x + (wide - 5) / 2,
@@ -95,17 +93,6 @@ def _ladder(name: str, told: Mapping[str, Any], y: float, wide: float) -> Html:
         text(WIDTH, y + 15.5, share(told["lost"], 2), anchor="end", class_="small"),
     ]
     return titled(f"{name}: lost {share(told['lost'])}", *rungs)
-
-
-def _tried(result: Mapping[str, Any], search: Mapping[str, Any]) -> Html | None:
-    front = search.get("tried") or []
-    if len(front) < 2:
-        return None
-    rows = int(result.get("rows") or 1)
-    chosen = (float(search.get("value") or 0.0), int(result.get("suppressed_rows") or 0) / rows)
-    drawing = curves({"choices that no tried one beats": front}, chosen, name=f"loss ({search.get('loss')})")
-    caption = "What more suppression would buy: each dot is a choice of levels that loses less than all that suppress fewer rows."
-    return element("figure", drawing, element("figcaption", caption), class_="plot")
 
 
 def curves(fronts: Mapping[str, Sequence[Sequence[float]]], chosen: tuple[float, float] | None, *, name: str) -> Html:

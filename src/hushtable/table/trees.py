@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import MAXYEAR, UTC, datetime
@@ -60,6 +61,9 @@ def build(column: Column) -> tuple[Level, ...]:
         case FileTree():
             levels = _file_levels(hierarchy, column)
         case IntervalTree():
+            if column.step is not None and hierarchy.widths[0] < column.step:
+                reason = f"intervals of width {hierarchy.widths[0]:g} are finer than the column's own steps of {column.step:g}"
+                raise InputError(reason, where=f"hierarchy of {column.name}")
             cuts = _cuts(column, hierarchy.widths[0])
             levels = [_interval_level(column, cuts[:: round(width / hierarchy.widths[0])]) for width in hierarchy.widths]
         case PrefixTree():
@@ -79,7 +83,7 @@ def derive(column: Column) -> Hierarchy | None:
     if column.kind is Kind.DATE:
         return DateTree(("month", "quarter", "year", "decade"))
     if column.kind in (Kind.INTEGER, Kind.REAL):
-        bounds = column.bounds
+        bounds = _span(column)
         width = (bounds.high - bounds.low) or 1.0
         # Below the spacing of floats there is nothing to tell apart, and a width of zero would never grow.
         leaf = max(width / 64, column.step or 0.0, float(np.spacing(max(abs(bounds.low), abs(bounds.high)))))
@@ -99,8 +103,26 @@ def leaf_share(column: Column) -> float:
         return 1 / len(column.hierarchy.rows)
     if isinstance(column.domain, Levels):
         return 1 / max(len(column.domain.levels), 1)
-    width = column.bounds.high - column.bounds.low
+    width = _span(column).high - _span(column).low
     return 1.0 if width <= 0 else (column.step or 0.0) / (width + (column.step or 0.0))
+
+
+def _span(column: Column) -> Bounds:
+    """The bounds that levels are cut from; those that were read off the rows are rounded outwards.
+
+    An end of a range that is released must not be the age of the oldest person, whose row may have been suppressed.
+    """
+    bounds = column.bounds
+    if not bounds.observed:
+        return bounds
+    if column.kind is Kind.DATE:
+        low, high = (_floor(datetime.fromtimestamp(end, UTC), "decade") for end in (bounds.low, bounds.high))
+        ends = low.timestamp(), high.replace(year=min(high.year + 10, MAXYEAR)).timestamp() - (column.step or 1)
+    else:
+        unit = 10.0 ** math.floor(math.log10((bounds.high - bounds.low) or 1.0))
+        unit = max(unit, column.step or 0.0)
+        ends = math.floor(bounds.low / unit) * unit, math.ceil(bounds.high / unit) * unit
+    return Bounds(min(ends[0], bounds.low), max(ends[1], bounds.high), observed=True)
 
 
 def uncovered(column: Column, levels: Iterable[str]) -> list[str]:
@@ -109,7 +131,7 @@ def uncovered(column: Column, levels: Iterable[str]) -> list[str]:
         return []
     known = {row[0] for row in column.hierarchy.rows}
     if column.kind in NUMBERS:
-        numbers = {column.number(leaf) for leaf in known if _is_number(column, leaf)}
+        numbers = {column.number(leaf) for leaf in known if is_number(column, leaf)}
         return [value for value in levels if column.number(value) not in numbers]
     return [value for value in levels if value not in known]
 
@@ -130,8 +152,8 @@ def read_cell(column: Column, text: str) -> Cell:
 
 def _read_interval(column: Column, text: str) -> Interval:
     parts = None
-    if not _is_number(column, text):
-        parts = split_interval(text, partial(_is_number, column)) or parse_interval(text)
+    if not is_number(column, text):
+        parts = split_interval(text, partial(is_number, column)) or parse_interval(text)
     if parts is None:
         point = column.number(text)
         span = Interval(point, point)
@@ -162,7 +184,8 @@ def _top() -> Level:
     return Level((ANYTHING,), np.zeros(1), np.zeros(1, np.int32), True, np.ones(1))
 
 
-def _is_number(column: Column, text: str) -> bool:
+def is_number(column: Column, text: str) -> bool:
+    """Whether a text is a number (or a date) of the column."""
     try:
         column.number(text)
     except ValueError:
@@ -187,7 +210,7 @@ def _is_leaf(column: Column, leaf: str) -> bool:
     if isinstance(base, Levels):
         return leaf in base.index
     if column.kind in NUMBERS:
-        return _is_number(column, leaf) and (base is None or base.low <= column.number(leaf) <= base.high)
+        return is_number(column, leaf) and (base is None or base.low <= column.number(leaf) <= base.high)
     return True
 
 
@@ -203,7 +226,8 @@ def _file_levels(tree: FileTree, column: Column) -> list[Level]:
         leaves = np.array([index[row[0]] for row in rows], dtype=np.float64)
     order = np.argsort(leaves, kind="stable")
     faults, levels = [], []
-    for depth, groups in enumerate(FileTree(tree.path, tuple(rows)).groups, 1):
+    # The last level of the file, whatever its label, is ``*``.
+    for depth, groups in enumerate(FileTree(tree.path, tuple(rows)).groups[:-1], 1):
         labels = {label: code for code, label in enumerate(groups)}
         codes = np.array([labels[rows[i][depth]] for i in order], dtype=np.int32)
         if numeric:
@@ -211,8 +235,6 @@ def _file_levels(tree: FileTree, column: Column) -> list[Level]:
         cells = tuple(_leaf_cell(column, label, under) for label, under in groups.items())
         # A label weighs as much as it has lines in the file: what a cell hides does not depend on who is in the table.
         shares = np.array([len(tree.groups[depth - 1][label]) for label in groups]) / len(tree.rows)
-        if len(cells) == 1:
-            break
         levels.append(Level(cells, leaves[order], codes, False, shares))
     if faults:
         raise InputError(faults)
@@ -227,7 +249,7 @@ def _runs_only(codes: NDArray[np.int32], labels: list[str], depth: int, path: st
 
 
 def _interval_level(column: Column, cuts: NDArray[np.float64]) -> Level:
-    bounds = column.bounds
+    bounds = _span(column)
     ends = np.append(cuts[1:], bounds.high)
     spans = [Interval(a, b, False, i < len(cuts) - 1) for i, (a, b) in enumerate(zip(cuts, ends, strict=True))]
     cells = tuple(column.interval_cell(span) for span in spans)
@@ -239,7 +261,7 @@ def _interval_level(column: Column, cuts: NDArray[np.float64]) -> Level:
 
 
 def _cuts(column: Column, width: float) -> NDArray[np.float64]:
-    bounds = column.bounds
+    bounds = _span(column)
     count = max(1, int(np.ceil((bounds.high - bounds.low + (column.step or 0.0)) / width - 1e-12)))
     cuts = bounds.low + width * np.arange(count)
     if column.decimals is not None:
@@ -249,7 +271,7 @@ def _cuts(column: Column, width: float) -> NDArray[np.float64]:
 
 
 def _calendar(column: Column, unit: str) -> NDArray[np.float64]:
-    bounds = column.bounds
+    bounds = _span(column)
     first = _floor(datetime.fromtimestamp(bounds.low, UTC), unit)
     if unit == "week":
         starts = np.arange(first.timestamp(), bounds.high + 1, 7 * DAY)

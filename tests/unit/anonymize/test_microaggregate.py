@@ -207,7 +207,7 @@ def test_knobs_that_make_no_sense_are_refused(knobs, told):
 
 
 def test_a_secret_that_would_be_replaced_is_refused():
-    with pytest.raises(PlanError, match="sick cannot be replaced and be a secret"):
+    with pytest.raises(PlanError, match="sick cannot be changed as a quasi-identifier and be a secret"):
         Microaggregate(l=2.0, columns=("age", "sick")).plan(example().schema, None)
 
 

@@ -197,7 +197,7 @@ def test_knobs_out_of_range(knobs, what):
 
 def test_columns_that_cannot_be_cut_are_refused_by_name():
     schema = example().schema
-    with pytest.raises(PlanError, match="sick cannot be recoded and be a secret"):
+    with pytest.raises(PlanError, match="sick cannot be changed as a quasi-identifier and be a secret"):
         Mondrian(l=2, columns=("age", "sick")).plan(schema, None)
     big = schema.with_columns(replace(schema["age"], domain=Bounds(0, 2**60)))
     with pytest.raises(PlanError, match="age is not a column that can be cut"):

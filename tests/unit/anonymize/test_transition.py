@@ -290,13 +290,11 @@ def test_the_card_says_what_is_left(way, promises, assurance):
         assert guarantee.criteria["k"] >= 5  # by count it holds even where the raw rows were read; it is then no promise
 
 
-def test_single_is_refused_where_made_up_rows_break_the_promise():
+def test_stars_that_are_fewer_than_k_break_the_promise_before_anything_is_brought_back():
+    """Whoever is missed in every other class is one of the two."""
     few = people(22).with_columns((AGE, np.array([50] * 20 + [90, 10])), (TOWN, np.full(22, 3, np.int32)))
-    single = Transition(how=How.SINGLE)
     with pytest.raises(GuaranteeRefused, match="was promised, but the table has 2"):
-        release(few, recipe(Coarse(), replace(single, suppressed=Suppressed.DRAW, statistic=Statistic.LEAF)), seed=1)
-    kept = release(few, recipe(Coarse(), single), seed=1)
-    assert kept.guarantee.criteria["k"] == kept.table.rows == 20
+        release(few, recipe(Coarse(), Transition(how=How.SINGLE)), seed=1)
 
 
 @pytest.mark.parametrize("how", [How.SINGLE, How.UNIFORM])

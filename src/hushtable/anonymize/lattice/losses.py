@@ -104,7 +104,7 @@ class Priced:
         added = _added(self.whole, self.lines(node), classes.of, kept).tolist()
         return [sums[level] + more for sums, level, more in zip(self.sums, node, added, strict=True)]
 
-    def of_levels(self, levels: NDArray[np.int8], gone: NDArray[np.bool_]) -> list[float]:
+    def of_levels(self, levels: NDArray[np.int16], gone: NDArray[np.bool_]) -> list[float]:
         """Of each attribute, where every tuple has levels of its own (attributes x tuples) and some are suppressed."""
         at = np.arange(levels.shape[1])
         stay = [float(extra[row, at][~gone].sum()) for extra, row in zip(self.extra, levels, strict=True)]

@@ -22,7 +22,7 @@ from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import MISSING_CODE, Array, Column
 from hushtable.table.table import Table
 
-Levels = NDArray[np.int8]
+Levels = NDArray[np.int16]
 ABSORB = 200
 """So many tuples of stars are put into other classes one by one."""
 
@@ -40,7 +40,7 @@ class Recoding:
     def everywhere(cls, lattice: Lattice, node: Node) -> Recoding:
         """One level for each column."""
         return cls(
-            lattice, np.repeat(np.array(node, np.int8)[:, None], len(lattice.counts), 1), np.zeros(len(lattice.counts), bool)
+            lattice, np.repeat(np.array(node, np.int16)[:, None], len(lattice.counts), 1), np.zeros(len(lattice.counts), bool)
         )
 
     @property
@@ -107,14 +107,25 @@ def _write(ladder: Ladder, levels: Levels, table: Table, row: Integers) -> tuple
     for level in used:
         inside = own == level
         found = _values(column, array[inside]) if level == 0 else _level(ladder, level, array[inside])
-        # A label that stands for two groups, on two levels, means the wider one.
-        cells |= {cell.text: cell for cell in found[0]}
+        for cell in found[0]:
+            cells[cell.text] = _either(cells.get(cell.text, cell), cell)
         parts.append((inside, *found))
     place = {text: code for code, text in enumerate(cells)}
     written = np.empty(len(row), np.int32)
     for inside, known, codes in parts:
         written[inside] = np.array([*(place[cell.text] for cell in known), MISSING_CODE], np.int32)[codes]
     return column.generalize(tuple(cells.values())), written
+
+
+def _either(one: Cell, other: Cell) -> Cell:
+    """A text that stands for two groups, on two levels, covers both."""
+    if one.span == other.span:
+        return one
+    if isinstance(one.span, Interval) and isinstance(other.span, Interval):
+        return Cell(one.text, Interval(min(one.span.low, other.span.low), max(one.span.high, other.span.high)))
+    if isinstance(one.span, frozenset) and isinstance(other.span, frozenset):
+        return Cell(one.text, one.span | other.span)
+    return Cell(one.text, None)
 
 
 def _level(ladder: Ladder, level: int, array: Array) -> tuple[tuple[Cell, ...], NDArray[np.int32]]:
@@ -154,10 +165,10 @@ def locally(
         classes = part.classes(found.node)
         kept = again.keep(classes, k).classes[classes.of]
         members = np.flatnonzero(open_)
-        levels[:, members[kept]] = np.array(found.node, np.int8)[:, None]
+        levels[:, members[kept]] = np.array(found.node, np.int16)[:, None]
         open_[members[kept]] = False
         report(1 - rows / lattice.rows)
-    levels[:, open_] = np.array(lattice.top, np.int8)[:, None]
+    levels[:, open_] = np.array(lattice.top, np.int16)[:, None]
     prices = Priced.of(lattice, LossName.GEOMETRIC, weights)
     made = Recoding(lattice, _refined(lattice, judge, levels, open_, k, prices), open_)
     joined = _absorbed(made, judge, k, prices)
@@ -182,10 +193,10 @@ def _refined(lattice: Lattice, judge: Judge, levels: Levels, gone: Mask, k: int,
             picked[gain > best + 1e-15] = a
             best = np.maximum(best, gain)
             moves.append(moving)
-        if not best.any():
+        if not (picked >= 0).any():
             return levels
         for a, moving in enumerate(moves):
-            levels[a] -= (moving & (picked[classes.of] == a)).astype(np.int8)
+            levels[a] -= (moving & (picked[classes.of] == a)).astype(np.int16)
 
 
 def _parts(judge: Judge, classes: Classes, codes: NDArray[np.int32], size: int, movable: Mask, k: int) -> Mask:
@@ -241,7 +252,7 @@ def _absorbed(made: Recoding, judge: Judge, k: int, prices: Priced) -> Levels | 
 
 def _common(ladder: Ladder, levels: Levels, first: Integers, tuple_: int) -> Levels:
     """For each class, the lowest level from its own on at which a tuple has the same cell."""
-    found = np.full(len(levels), ladder.top, np.int8)
+    found = np.full(len(levels), ladder.top, np.int16)
     for level in range(ladder.top - 1, -1, -1):
         same = (ladder.codes[level][first] == ladder.codes[level][tuple_]) & (levels <= level)
         found[same] = level

@@ -151,7 +151,11 @@ class Search:
         return enough and self._within(goal, suppressed)
 
     def _within(self, goal: Goal, suppressed: int) -> bool:
-        return suppressed <= goal.limit * self.lattice.rows + 1e-9
+        return suppressed <= self._most(goal)
+
+    def _most(self, goal: Goal) -> int:
+        """So many rows may be suppressed."""
+        return math.floor(goal.limit * self.lattice.rows + 1e-9)
 
     def _box(self, low: Node, high: Node) -> _Box:
         floors, whole = self._judge(high)
@@ -163,7 +167,7 @@ class Search:
         goal, at = self.goals[g], self.place[g]
         if not self._within(goal, box.floors[at]):
             return False
-        if goal.limit * self.lattice.rows < 1 and not box.whole[at]:
+        if self._most(goal) == 0 and not box.whole[at]:
             # Merging classes that hold makes classes that hold: with nothing suppressed below, nothing would be here.
             return False
         return box.least[at] < self.best[g][0] - TINY

@@ -10,9 +10,11 @@ from hushtable.anonymize.lattice.losses import LossName, Priced, make
 from hushtable.anonymize.lattice.nodes import Ladder
 from hushtable.anonymize.lattice.recode import Recoding
 from hushtable.anonymize.lattice.search import Found
+from hushtable.table.cell import ANY_TEXT
+from hushtable.table.hierarchy import FileTree
 
 
-def summary(found: Found, recoding: Recoding, loss: LossName) -> dict[str, Any]:
+def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool) -> dict[str, Any]:
     """Fit for the public card: levels, losses, class sizes and the search, and no value of a row."""
     lattice, classes = recoding.lattice, recoding.classes
     sizes = classes.sizes[recoding.kept(classes)]
@@ -29,6 +31,7 @@ def summary(found: Found, recoding: Recoding, loss: LossName) -> dict[str, Any]:
         "smallest_class": int(sizes.min(initial=lattice.rows)),
         "largest_class": int(sizes.max(initial=0)),
         "columns": columns,
+        "local": local,
         "losses": _losses(recoding, found.goal.k),
         "search": {
             "loss": str(loss),
@@ -37,7 +40,6 @@ def summary(found: Found, recoding: Recoding, loss: LossName) -> dict[str, Any]:
             "gap": found.gap,
             "nodes": lattice.nodes,
             "checked": found.checks,
-            "tried": [[value, rows / lattice.rows] for value, rows in found.tried],
         },
     }
 
@@ -49,8 +51,19 @@ def _level(levels: Any) -> int | list[int]:
 
 
 def _rungs(ladder: Ladder) -> list[dict[str, Any]]:
-    """Each level above the values: how many cells it has, and how one of them is written."""
-    return [{"cells": len(level.cells), "example": level.cells[len(level.cells) // 2].text} for level in ladder.levels]
+    """Each level above the values: how many cells it has, and how one of them is written.
+
+    Of a domain that was read off the rows neither may be told (the ends of a range can be somebody's), but for ``*``
+    and the labels of a file.
+    """
+    tree = ladder.column.hierarchy
+    if isinstance(tree, FileTree):
+        labels = [list(groups) for groups in tree.groups[: ladder.top - 1]]
+    else:
+        labels = [[cell.text for cell in level.cells] for level in ladder.levels[:-1]]
+    closed = ladder.column.observed and not isinstance(tree, FileTree)
+    told = [{"cells": None if closed else len(texts), "example": "" if closed else texts[len(texts) // 2]} for texts in labels]
+    return [*told, {"cells": 1, "example": ANY_TEXT}]
 
 
 def _losses(recoding: Recoding, k: int) -> dict[str, float]:

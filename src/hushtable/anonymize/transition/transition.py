@@ -182,7 +182,7 @@ class Transition(Core):
     def _kept(self, table: Table) -> Table:
         if self.suppressed is Suppressed.DRAW or not table.schema.quasi:
             return table
-        return Classes(table, table.schema.quasi).kept
+        return table.take(~Classes(table, table.schema.quasi).suppressed)
 
     def _from_cells(self, column: Column, codes: Array, rng: np.random.Generator) -> tuple[Column, Array]:
         """From the cells and the public domain alone."""
