@@ -219,10 +219,11 @@ def release(
     if made.dropped:
         out.print(f"Left out, because they identify people or are free text: {escape(', '.join(made.dropped))}")
     show_guarantee(made.guarantee.sentences(), str(made.guarantee.assurance))
-    out.print(
-        f"{made.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]: data.{form}, card.html, card.json, recipe.yaml, "
-        "schema.yaml"
-    )
+    for told in made.result.values():
+        if gone := told.get("suppressed_rows") or told.get("rows_dropped"):
+            out.print(f"{gone:,} of {api.rows_used(train, unit):,} rows were suppressed")
+    files = sorted(p.name for p in folder.iterdir())
+    out.print(f"{made.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]: {', '.join(files)}")
     if control is not None:
         files = [f"--{name}={private / name}.csv" for name in ("train", "control")]
         hint = ["hush", "audit", *files, f"--release={folder}", f"--schema={schema_file}", f"--out={folder}.audit"]
@@ -256,6 +257,8 @@ def audit(
         raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")
     # A domain that was read off other rows does not bind these.
     declared = Schema.load(schema_file).undrafted()
+    if any(column.generalized for column in Schema.load(schema_file)):
+        raise InputError("is the schema of a release; give that of the training rows", where="--schema")
     tables = read(train, declared), read(control, declared)
     seen, card = api.read_release(released, tables[0].schema)
     with progress(quiet=as_json) as tell:
@@ -327,6 +330,8 @@ def apply(
     show_guarantee(made.guarantee.sentences(), str(made.guarantee.assurance))
     gone = next((told["suppressed_rows"] for name, told in made.result.items() if name.startswith("generalize")), 0)
     out.print(f"{made.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {gone:,} new rows were suppressed.")
+    if gone > made.table.rows:
+        out.print("[yellow]Most of them: the mapping was made for other rows. A release of their own would lose less.[/yellow]")
 
 
 @app.command()

@@ -118,6 +118,8 @@ def show_sheet(lines: Sequence[Mapping[str, Any]]) -> None:
     for k in dict.fromkeys(line["k"] for line in lines):
         grid.add_row(str(k), *(_sheet_cell(found[k, limit]) for limit in limits))
     out.print(grid)
+    if any(line["value"] is None for line in lines):
+        out.print("none: no choice of levels keeps what is demanded within that limit")
 
 
 def _sheet_cell(line: Mapping[str, Any]) -> str:

@@ -413,3 +413,17 @@ def test_a_mapping_on_new_rows_and_on_rows_outside_its_domains(hush, town, tmp_p
     assert code == 2
     assert name in told
     assert not (tmp_path / "three").exists()
+
+
+def test_an_audit_under_the_schema_of_a_release_is_refused(hush, town, tmp_path):
+    words = ["release", town / "people.csv", "--schema", town / "schema.yaml", "--recipe", "k-anonymity", "--out", tmp_path / "out"]
+    code, told, _ = hush(*words, "--seed", 1, "--hold-out", 0.3)
+    assert code == 0
+    assert "rows were suppressed" in told
+    assert "mapping.csv" in told
+    code, _, told = hush(
+        "audit", "--train", tmp_path / "out.private" / "train.csv", "--control", tmp_path / "out.private" / "control.csv",
+        "--release", tmp_path / "out", "--schema", tmp_path / "out" / "schema.yaml", "--out", tmp_path / "audit",
+    )  # fmt: skip
+    assert code == 2
+    assert "schema of a release" in told

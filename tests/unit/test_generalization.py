@@ -13,6 +13,7 @@ from hushtable.check import example
 from hushtable.errors import InputError
 from hushtable.pipeline.release import load_table, verify
 from hushtable.privacy import criteria
+from hushtable.report.card import card_page
 from hushtable.table import io
 
 
@@ -75,3 +76,11 @@ def test_a_mapping_that_cannot_be_built_again_is_refused(tmp_path):
     api.save(api.release(table, "k-anonymity", settings={"local": "true"}, seed=1), tmp_path / "l")
     with pytest.raises(InputError, match="local recoding"):
         generalization.apply(tmp_path / "l", tmp_path / "rows.csv")
+
+
+def test_levels_that_were_given_are_not_called_the_best(applied):
+    made = generalization.apply(applied / "one", applied / "new.csv", seed=1)
+    assert len(made.result["generalize"]["search"]["fixed"]) == len(made.result["generalize"]["columns"])
+    page = card_page(made.card())
+    assert "The levels were given; nothing was searched" in page
+    assert "this is proven" not in page

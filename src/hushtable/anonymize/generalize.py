@@ -99,7 +99,7 @@ class Generalize(Core):
             t=(0 <= self.t <= 1, "must lie in [0, 1]"),
             limit=(0 <= self.limit <= 1, "must lie in [0, 1]"),
             seconds=(self.seconds > 0, "must be positive"),
-            local=(not (self.local and self.levels), "and fixed levels exclude one another"),
+            local=(not (self.local and self.levels), "cannot go with fixed levels"),
         )
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
@@ -133,7 +133,9 @@ class Generalize(Core):
         recoding = recoding.settled(judge, self.k, star=star)
         if recoding.suppressed == lattice.rows or recoding.suppressed > self.limit * lattice.rows + 1e-9:
             raise InputError(_unreachable(self, lattice, recoding.suppressed), where="generalize")
-        return Anonymized(recoding.released(), summary(found, recoding, self.loss, local=self.local))
+        return Anonymized(
+            recoding.released(), summary(found, recoding, self.loss, local=self.local, fixed=tuple(_pairs(self.levels, "levels")))
+        )
 
     def sheet(
         self, table: Table, ks: Sequence[int], limits: Sequence[float], report: Callable[[float], None] = lambda share: None
@@ -223,8 +225,12 @@ def _pairs(items: tuple[str, ...], knob: str) -> dict[str, float]:
 
 
 def _unreachable(step: Generalize, lattice: Lattice, fewest: int) -> str:
-    share = fewest / lattice.rows
+    asked = f"no generalization keeps what is demanded and suppresses at most {100 * step.limit:.4g} % of the rows"
+    if fewest == lattice.rows:
+        return (
+            f"{asked}: every one that was tried suppresses them all. Lower k or l, raise t, or look whether a secret varies at all"
+        )
     return (
-        f"no generalization that was found keeps what is demanded and suppresses at most {step.limit:.4g} of the rows; the best "
-        f"suppresses {share:.4g} of them. Raise the limit, lower k or l, raise t, or add levels to the hierarchies"
+        f"{asked}; the best that was found suppresses {100 * fewest / lattice.rows:.4g} %. Raise the limit, lower k or l, raise t, "
+        "or add levels to the hierarchies"
     )

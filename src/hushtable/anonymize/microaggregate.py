@@ -94,12 +94,12 @@ class Microaggregate(Core):
             ),
             l=(
                 fits(self.l, self.diversity) and not (alone and self.l),
-                f"{L_RULE}, and is for whole records only",
+                "is for whole records, not for univariate" if alone else L_RULE,
             ),
             c=(self.c > 0, "must be positive"),
             t=(
                 self.t == 1 or (not alone and 0 <= self.t < 1),
-                "must lie between 0 and 1 (1 for none), and is for whole records only",
+                "is for whole records, not for univariate" if alone else "must lie between 0 and 1 (1 for none)",
             ),
             secrets=(not self.secrets or self.l > 0 or self.t < 1, "are for l and t only"),
         )

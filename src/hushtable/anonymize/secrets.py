@@ -39,7 +39,7 @@ def protected(step: str, schema: Schema, named: tuple[str, ...], columns: Iterab
     if not asked and not named:
         return ()
     what = "a column with values to compare (no text or key)"
-    picked = chosen(schema, named, schema.secrets, step, what, lambda column: column.kind not in FREE)
+    picked = chosen(schema, named, schema.secrets, step, what, lambda column: column.kind not in FREE, "secret")
     both = [name for name in picked if name in set(columns)]
     if both:
         raise PlanError(f"{step}: {', '.join(both)} cannot be changed as a quasi-identifier and be a secret that l and t protect")

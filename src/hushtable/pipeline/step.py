@@ -231,6 +231,7 @@ def chosen(
     step: str,
     what: str,
     fits: Callable[[Column], bool] = lambda column: True,
+    role: str = "quasi",
 ) -> tuple[str, ...]:
     """The columns a step works on: those named, or the default. Refuses by name what is unknown or does not fit, and nothing."""
     unknown = [name for name in columns if name not in schema]
@@ -241,7 +242,7 @@ def chosen(
     if twice:
         raise PlanError(f"{step}: {', '.join(map(repr, twice))} is named twice")
     if not picked:
-        raise PlanError(f"{step}: no column to work on. Give {what} the role 'quasi' in the schema, or name columns")
+        raise PlanError(f"{step}: no column to work on. Give {what} the role {role!r} in the schema, or name columns")
     odd = [name for name in picked if not fits(schema[name])]
     if odd:
         raise PlanError(f"{step}: {', '.join(odd)} is not {what}")

@@ -13,7 +13,7 @@ from hushtable.report.words import listed, number, runs, share
 CRITERIA = {
     "k": "at least this many rows look alike, whatever combination of the columns above one takes",
     "classes": "groups of rows that look alike",
-    "suppressed": "rows whose columns above are all hidden: they identify nobody and form no group",
+    "suppressed": "rows whose columns above are all hidden; they are one of the groups",
     "unique_share": "share of the rows that are alone in their group",
     "marketer_risk": "share of the rows that somebody would get right on average who links everybody to a row of their group",
 }
@@ -107,9 +107,12 @@ def _criteria(criteria: Mapping[str, Any]) -> Html:
 
 
 def _criterion_name(name: str) -> str:
-    return {"l_recursive_c2": "l, recursive", "l_distinct": "l, distinct", "l_entropy": "l, entropy"}.get(
-        name, name.replace("_", " ")
-    )
+    return {
+        "suppressed": "rows of stars",
+        "l_recursive_c2": "l, recursive",
+        "l_distinct": "l, distinct",
+        "l_entropy": "l, entropy",
+    }.get(name, name.replace("_", " "))
 
 
 def _criterion(name: str, value: object) -> str:

@@ -41,8 +41,12 @@ def section(result: Mapping[str, Any]) -> Html:
 def _told(result: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     rows, gone = int(result.get("rows") or 0), int(result.get("suppressed_rows") or 0)
     suppressed = f"{number(gone)} of {number(rows)} rows ({share(gone / rows)})" if gone and rows else "no row"
+    fixed = search.get("fixed") or []
+    if len(fixed) == len(result["columns"]):
+        return f"The levels were given; nothing was searched. {suppressed} suppressed. Loss {number(search.get('value'))}."
+    other = "No other choice that keeps the given levels" if fixed else "No other choice of levels"
     proof = (
-        "No other choice of levels loses less: this is proven."
+        f"{other} loses less: this is proven."
         if search.get("optimal")
         else f"The search was stopped: another choice may lose up to {number(search.get('gap'))} less."
     )

@@ -125,7 +125,7 @@ def _suits(kind: Kind, tree: hierarchies.Hierarchy | None, where: str) -> list[F
         hierarchies.DateTree: {Kind.DATE},
         hierarchies.PrefixTree: CODED,
     }[type(tree)]
-    return [] if kind in suited else [Fault(where, f"does not suit kind {kind}")]
+    return [] if kind in suited else [Fault(where, f"does not suit kind {kind}; it is for {', '.join(sorted(suited))}")]
 
 
 def _covers(column: Column, where: str) -> list[Fault]:

@@ -21,12 +21,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from hushtable.errors import Fault, InputError
 from hushtable.table.cell import ANY_TEXT
 from hushtable.table.disk import read_text
 
+Number = TypeVar("Number", int, float)
 DATE_UNITS = ("week", "month", "quarter", "year", "decade")
 _HEADER = re.compile(r"^level[-_ ]?\d+$", re.IGNORECASE)
 
@@ -146,12 +147,19 @@ def parse(spec: object, folder: Path | None) -> Hierarchy:
         (key, values), *_ = spec.items()
         items = [str(v) for v in values] if isinstance(values, list) else [str(values)]
         if key == "intervals":
-            return IntervalTree(tuple(float(v) for v in items))
+            return IntervalTree(_numbers(float, items, "intervals are widths"))
         if key == "prefix":
-            return PrefixTree(tuple(int(v) for v in items))
+            return PrefixTree(_numbers(int, items, "prefixes are lengths"))
         if key == "dates":
             return DateTree(tuple(items))
     raise ValueError("a hierarchy is a file name, or one of {intervals: [..]}, {prefix: [..]}, {dates: [..]}")
+
+
+def _numbers(kind: type[Number], items: Sequence[str], what: str) -> tuple[Number, ...]:
+    try:
+        return tuple(kind(item) for item in items)
+    except ValueError:
+        raise ValueError(f"{what}, numbers such as 5; got {', '.join(items)}") from None
 
 
 def read_file(path: str, folder: Path | None) -> FileTree:
@@ -209,6 +217,13 @@ def lint(rows: Sequence[tuple[str, ...]], where: str, *, first: int = 1) -> list
                 told.add(row[level])
                 both = f"{parent!r} and {row[level + 1]!r} on level {level + 1}"
                 faults.append(Fault(where, f"no tree: {row[level]!r} on level {level} lies under both {both}"))
+    for level in range(1, width - 1):
+        under: dict[str, set[str]] = {}
+        for row in rows:
+            under.setdefault(row[level], set()).add(row[0])
+        strange = sorted(label for label, leaves in under.items() if label in lines and label not in leaves)
+        # A reader could not tell the group from the value.
+        faults += [Fault(where, f"{label!r} on level {level} is a value too, and does not lie under itself") for label in strange]
     tops = {row[-1] for row in rows}
     if len(tops) > 1:
         shown = ", ".join(repr(t) for t in sorted(tops)[:3])

@@ -193,12 +193,12 @@ def test_a_weight_scales_the_squared_distance(small):
         ({"gamma": -1.0, "method": Method.V_MDAV}, "not negative"),
         ({"l": 1.0}, "more than 1"),
         ({"l": 2.5}, "whole number unless by entropy"),
-        ({"l": 2.0, "method": Method.UNIVARIATE}, "whole records only"),
-        ({"t": 0.5, "method": Method.UNIVARIATE}, "whole records only"),
+        ({"l": 2.0, "method": Method.UNIVARIATE}, "whole records"),
+        ({"t": 0.5, "method": Method.UNIVARIATE}, "whole records"),
         ({"t": 1.5}, "between 0 and 1"),
         ({"c": 0.0}, "positive"),
         ({"secrets": ("sick",)}, "l and t only"),
-        ({"weights": ("age=2",), "method": Method.UNIVARIATE}, "whole records only"),
+        ({"weights": ("age=2",), "method": Method.UNIVARIATE}, "whole records"),
     ],
 )
 def test_knobs_that_make_no_sense_are_refused(knobs, told):

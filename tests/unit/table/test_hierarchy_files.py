@@ -117,7 +117,7 @@ def test_the_short_forms_are_read_and_written(spec, tree):
 
 
 def test_the_values_of_the_domain_that_have_no_line_are_named(tmp_path):
-    file_of(tmp_path, "".join(f"{age},{age // 5},*\n" for age in range(17, 91) if age not in (33, 89)))
+    file_of(tmp_path, "".join(f"{age},about {age // 5 * 5},*\n" for age in range(17, 91) if age not in (33, 89)))
     with pytest.raises(InputError) as caught:
         Schema.parse("columns: {age: {kind: integer, domain: [17, 90], hierarchy: tree.csv}}", folder=tmp_path)
     assert str(caught.value) == "schema, column age: hierarchy: has no line for values of the domain ('33', '89')"
@@ -157,3 +157,10 @@ def test_the_faults_of_a_file_are_listed_under_the_column_that_names_it(tmp_path
         ["schema, column c", "hierarchy tree.csv"],
         ["schema, column d", "kind"],
     ]
+
+
+def test_a_label_that_is_another_value_is_named(tmp_path):
+    """Rows written A171 would be taken for the value A171, which lies under another label."""
+    file_of(tmp_path, "A171,A172,*\nA172,A172,*\nA173,A171,*\n")
+    with pytest.raises(InputError, match="'A171' on level 1 is a value too, and does not lie under itself"):
+        Schema.parse("columns: {job: {kind: category, domain: [A171, A172, A173], hierarchy: tree.csv}}", folder=tmp_path)

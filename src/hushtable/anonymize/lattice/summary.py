@@ -14,7 +14,7 @@ from hushtable.table.cell import ANY_TEXT
 from hushtable.table.hierarchy import FileTree
 
 
-def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool) -> dict[str, Any]:
+def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool, fixed: tuple[str, ...]) -> dict[str, Any]:
     """Fit for the public card: levels, losses, class sizes and the search, and no value of a row."""
     lattice, classes = recoding.lattice, recoding.classes
     sizes = classes.sizes[recoding.kept(classes)]
@@ -40,6 +40,7 @@ def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool) ->
             "gap": found.gap,
             "nodes": lattice.nodes,
             "checked": found.checks,
+            "fixed": list(fixed),
         },
     }
 

@@ -117,7 +117,9 @@ class Blocks(Core):
         promise = Promise(kind=Syntactic.K_ANONYMITY, value=max(self.k, 2), quasi=columns)
         caveats = ["a row is the noisy average of a block: rare values and combinations are averaged away"]
         if not self.k:
-            caveats.append("k was chosen from the number of rows; it is the measured one")
+            caveats.append(
+                "the size of the blocks was chosen from the number of rows and the budget; it stands with what the recipe chose"
+            )
         events = ()
         if budget is not None:
             require_fixed_rows("blocks", budget)
@@ -149,6 +151,8 @@ class Blocks(Core):
             a.column.name: np.repeat(a.decode(means[:, end - a.width : end]), sizes) for a, end in zip(axes, ends, strict=True)
         }
         result = {"k": k, "blocks": len(sizes), "noise_of_a_mean": round(_noise(rows, k, axes, allowance) ** 0.5, 5)}
+        if len(sizes) == 1:
+            result["note"] = "one block: the budget is too small for these rows, and all of them are the same noisy average"
         return Anonymized(Table(vault.schema.select(columns), arrays), result)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
