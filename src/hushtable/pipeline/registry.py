@@ -5,8 +5,9 @@ Other packages add theirs through entry points in the groups ``hushtable.steps``
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from hushtable.errors import InputError
 
@@ -75,9 +76,15 @@ def find(name: str, known: dict[str, str], what: str) -> type:
     return load(known[name])
 
 
+@cache
+def _points(group: str) -> tuple[EntryPoint, ...]:
+    """What other packages have registered; they do not change while we run."""
+    return tuple(entry_points(group=group))
+
+
 def _with_plugins(own: dict[str, str], group: str) -> dict[str, str]:
     found = dict(own)
-    for point in entry_points(group=group):
+    for point in _points(group):
         if found.get(point.name, point.value) != point.value:
             raise InputError(f"{point.name!r} is registered twice: {found[point.name]} and {point.value}", where=group)
         found[point.name] = point.value

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, log_ndtr, logsumexp, ndtr, ndtri
 
 INF = math.inf
 _LARGE = 700.0
@@ -66,6 +65,8 @@ def gdp(mu: float) -> Cost:
 
 def pure_to_gdp(epsilon: float) -> float:
     """Pure epsilon implies this mu: -2 Phi^-1(1/(1+e^epsilon))."""
+    from scipy.special import ndtri
+
     return float(-2 * ndtri(1 / (1 + math.exp(epsilon)))) if epsilon < _LARGE else INF
 
 
@@ -165,6 +166,8 @@ def gdp_delta(mu: float, epsilon: float) -> float:
         return 0.0
     if not math.isfinite(mu):
         return 1.0
+    from scipy.special import log_ndtr, ndtr
+
     first = float(ndtr(-epsilon / mu + mu / 2))
     second = math.exp(epsilon + float(log_ndtr(-epsilon / mu - mu / 2)))
     return max(0.0, first - second)
@@ -226,6 +229,8 @@ def before_sampling(epsilon: float, rate: float) -> float:
 
 def sampled_gaussian_curve(rate: float, multiplier: float, steps: int) -> NDArray[np.float64]:
     """Renyi curve of ``steps`` Gaussians on fresh Poisson samples, for add-remove; known at whole orders, infinite between."""
+    from scipy.special import gammaln, logsumexp
+
     curve = _no_curve()
     for i, alpha in enumerate(ALPHAS):
         if alpha != int(alpha):

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -71,8 +72,8 @@ class Priced:
     """For each attribute the place of its level among the lines of all attributes."""
     whole: Floats
     """These lines one below the other."""
-    steps: tuple[tuple[tuple[list[int], list[float]], ...], ...]
-    """For each attribute and level, the least that suppressing so many rows adds, as a broken line."""
+    counts: Integers
+    """Rows of each tuple."""
 
     @classmethod
     def of(cls, lattice: Lattice, name: LossName, weights: tuple[float, ...] = ()) -> Priced:
@@ -92,8 +93,12 @@ class Priced:
         sums = tuple(tuple(float((p * lattice.counts).sum()) for p in levels) for levels in prices)
         more = [[s - p for p in levels] for levels, s in zip(prices, stars, strict=True)]
         extra = tuple(np.array(levels) * lattice.counts for levels in more)
-        steps = tuple(tuple(_steps(m, lattice) for m in levels) for levels in more)
-        return cls(weights, name is LossName.GEOMETRIC, sums, extra, lattice.lines, np.concatenate(extra), steps)
+        return cls(weights, name is LossName.GEOMETRIC, sums, extra, lattice.lines, np.concatenate(extra), lattice.counts)
+
+    @cached_property
+    def _steps(self) -> tuple[tuple[tuple[list[int], list[float]], ...], ...]:
+        """For each attribute and level, the least that suppressing so many rows adds, as a broken line."""
+        return tuple(tuple(_least_added(line / self.counts, self.counts) for line in extra) for extra in self.extra)
 
     def value(self, node: Node, classes: Classes, kept: NDArray[np.bool_], k: int) -> float:
         """The prices of the values that stay and of the stars."""
@@ -120,7 +125,7 @@ class Priced:
         return self.weights[attribute] * (sums[high] - sums[low])
 
     def _least(self, attribute: int, level: int, suppressed: int) -> float:
-        rows, added = self.steps[attribute][level]
+        rows, added = self._steps[attribute][level]
         at = bisect_left(rows, suppressed)
         part = (suppressed - rows[at - 1]) / (rows[at] - rows[at - 1]) if at and rows[at] > rows[at - 1] else 0.0
         more = added[at - 1] + part * (added[at] - added[at - 1]) if at else 0.0
@@ -158,10 +163,10 @@ def _added(whole, lines, of, kept):  # type: ignore[no-untyped-def]
     return added
 
 
-def _steps(added: Floats, lattice: Lattice) -> tuple[list[int], list[float]]:
+def _least_added(added: Floats, counts: Integers) -> tuple[list[int], list[float]]:
     """The least that suppressing 0, 1, 2, ... rows can add: a convex line, as the points where its slope changes."""
     slopes, place = np.unique(added, return_inverse=True)
-    rows = np.bincount(place, lattice.counts)
+    rows = np.bincount(place, counts)
     ends = np.cumsum(rows)
     return [0, *ends.astype(np.int64).tolist()], [0.0, *np.cumsum(rows * slopes).tolist()]
 
