@@ -159,14 +159,16 @@ class Generalize(Core):
         # What the first levels of a local recoding suppress gets levels of its own: it must be enough for a class.
         goal = Goal(self.k, 1.0, rest=self.k) if self.local else Goal(self.k, self.limit)
         search = Search(lattice, judge, loss, [goal], self._fixed(lattice.table.schema, columns))
-        found = search.run(seconds=self.seconds, report=vault.report)[0]
+        # A local recoding has half of the time for the levels it begins with, and half for those of the groups.
+        seconds = self.seconds / 2 if self.local else self.seconds
+        found = search.run(seconds=seconds, report=vault.report)[0]
         if found.node is None:
             fewest = min((rows for tried in search.tried for _, rows in tried), default=lattice.rows)
             raise InputError(_unreachable(self, lattice, fewest), where="generalize")
         if not self.local:
             return Recoding.everywhere(lattice, found.node), found
         patient = replace(Judge.of(lattice, judge.demands, star=True), patient=True)
-        return locally(lattice, patient, self.loss, weights, found.node, self.k, seconds=self.seconds, report=vault.report), found
+        return locally(lattice, patient, self.loss, weights, found.node, self.k, seconds=seconds, report=vault.report), found
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column with a domain (no text, key or generalized one)"
