@@ -72,13 +72,14 @@ def distance(own: list, whole: list, *, ordered: bool) -> float:
 def holds(rows: list[int], secrets: dict, whole: list[int], demand: Demand) -> bool:
     """Whether the rows of a class meet a demand."""
     own = [secrets[demand.secret][i] for i in rows]
-    counts = sorted(Counter(own).values(), reverse=True)
+    told = [value for value in own if value is not None]  # not to answer is no value that hides another
+    counts = sorted(Counter(told).values(), reverse=True)
     if demand.variant == "distinct":
         return len(counts) >= demand.value
     if demand.variant == "entropy":
-        return math.exp(-sum(c / len(own) * math.log(c / len(own)) for c in counts)) >= demand.value - 1e-9
+        return bool(told) and math.exp(-sum(c / len(told) * math.log(c / len(told)) for c in counts)) >= demand.value - 1e-9
     if demand.variant == "recursive":
-        return counts[0] < demand.c * sum(counts[int(demand.value) - 1 :])
+        return bool(told) and counts[0] < demand.c * sum(counts[int(demand.value) - 1 :])
     everyone = [secrets[demand.secret][i] for i in whole]
     return distance(own, everyone, ordered=demand.variant == "ordered") <= demand.value + 1e-9
 

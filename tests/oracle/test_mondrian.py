@@ -16,7 +16,7 @@ from hushtable.anonymize.recoding.mondrian_cuts import Diversity, Grid, Rule, cu
 from hushtable.privacy import criteria
 from hushtable.privacy.vault import Vault
 from hushtable.table import io
-from hushtable.table.columns import Bounds, Column, Kind
+from hushtable.table.columns import MISSING_INTEGER, Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -76,7 +76,8 @@ def both_hold(rule: Rule, *halves: list[int]) -> bool:
             columns = tuple(Column(name=name, kind=Kind.INTEGER, domain=Bounds(0, 1e6)) for name in ("class", "secret"))
             classes = np.ones(n, np.int64)
             classes[half] = 0
-            spread = criteria.Classes(Table(Schema(columns), {"class": classes, "secret": line}), ("class",)).spread("secret")
+            told = np.where(line == rule.absent[s], MISSING_INTEGER, line)
+            spread = criteria.Classes(Table(Schema(columns), {"class": classes, "secret": told}), ("class",)).spread("secret")
             least = {"distinct": spread.distinct, "entropy": spread.entropy, "recursive": lambda s=spread: s.recursive(rule.c)}
             if rule.l and least[rule.diversity]()[0] < rule.l - 1e-9:
                 return False
@@ -98,7 +99,7 @@ def random_grid(rng: np.random.Generator, n: int, m: int) -> Grid:
 
 
 def no_rule(n: int) -> Rule:
-    return Rule(np.empty((0, n), np.int64), np.empty(0, np.bool_))
+    return Rule(np.empty((0, n), np.int64), np.empty(0, np.bool_), np.empty(0, np.int64))
 
 
 def classes_of(order: np.ndarray, starts: np.ndarray) -> list[list[int]]:
@@ -122,7 +123,7 @@ def test_boxes_with_secrets_equal_the_textbook(seed, diversity):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 70))
     secrets = np.stack([rng.integers(0, 4, n), rng.permutation(n) if seed % 2 else rng.integers(0, 9, n)])
-    rule = Rule(secrets, np.array([False, True]), diversity, 2.0, 3.0, 0.45)
+    rule = Rule(secrets, np.array([False, True]), np.array([3, -1]), diversity, 2.0, 3.0, 0.45)
     grid = random_grid(rng, n, 3)
     found = classes_of(*cut(grid, 3, rule, strict=bool(seed % 2)))
     assert found == textbook(grid, 3, rule, strict=bool(seed % 2))

@@ -58,6 +58,8 @@ class _Secret:
     ranks: NDArray[np.int64]
     whole: NDArray[np.float64]
     ordered: bool
+    absent: int
+    """The rank of a missing value, -1 where there is none."""
 
     @classmethod
     def of(cls, table: Table, name: str) -> _Secret:
@@ -66,11 +68,12 @@ class _Secret:
         # Missing comes last in an order, as where promises are measured.
         rank[np.argsort(table.schema[name].is_missing(values), kind="stable")] = np.arange(len(values))
         ranks = rank[codes]
-        return cls(ranks, np.bincount(ranks) / max(len(ranks), 1), moves(table.schema[name]))
+        absent = len(values) - 1 if table.missing(name).any() else -1
+        return cls(ranks, np.bincount(ranks) / max(len(ranks), 1), moves(table.schema[name]), absent)
 
     def spread(self, rows: NDArray[np.int64], groups: Groups) -> Spread:
         cells, counts = np.unique(groups * len(self.whole) + self.ranks[rows], return_counts=True)
-        return Spread(cells // len(self.whole), cells % len(self.whole), counts, self.whole)
+        return Spread(cells // len(self.whole), cells % len(self.whole), counts, self.whole, self.absent)
 
 
 def merge(

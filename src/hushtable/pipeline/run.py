@@ -99,8 +99,6 @@ class _Walk:
         self.promises: tuple[Promise, ...] = ()
         self.criteria: dict[str, Any] = {}
         self.results: dict[str, Any] = {}
-        self.gaps: list[str] = []
-        """Secrets of which l is promised and some values are missing."""
         self.syntactic = False
         """Whether the table at hand is still a table of people, so that k, l and t mean something."""
 
@@ -178,8 +176,6 @@ class _Walk:
         kinds = (Syntactic.K_ANONYMITY, Syntactic.K_MAP)
         covered = [name for p in self.promises if p.kind in kinds and _names(p, table.schema) for name in p.quasi]
         quasi = tuple(dict.fromkeys(covered)) or table.schema.quasi
-        kinds_of_l = {p.secret for p in self.promises if p.kind is Syntactic.L_DIVERSITY and p.secret in table.schema}
-        self.gaps = sorted(name for name in kinds_of_l if name and table.missing(name).any())
         if self.syntactic and quasi and table.rows:
             self.criteria = criteria.measure(table, quasi, [s for s in table.schema.secrets if s not in quasi])
 
@@ -228,8 +224,6 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
     bare = [name for name in walk.vault.schema.quasi if covered and name not in covered]
     if bare:
         caveats.append(f"the promise does not cover the quasi-identifiers {', '.join(bare)}")
-    if walk.gaps:
-        caveats.append(f"a missing value counts as one of the l values of {', '.join(walk.gaps)}")
     if walk.promises and walk.vault.unit.rows > 1:
         caveats.append(f"k counts rows, of which one person may hold {walk.vault.unit.rows}")
     if walk.vault.seeded and any(p.samples is not Scheme.NONE for p in plans):

@@ -64,7 +64,8 @@ class Classes:
         ranks, count = _ranks(self.table, secret)
         whole = np.bincount(ranks, minlength=count) / max(len(ranks), 1)
         cells, counts = np.unique(self.groups * count + ranks, return_counts=True)
-        return Spread(cells // count, cells % count, counts, whole)
+        absent = count - 1 if self.table.missing(secret).any() else -1
+        return Spread(cells // count, cells % count, counts, whole, absent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,29 +78,42 @@ class Spread:
     counts: Integers
     whole: Floats
     """The share of each value among all rows."""
+    absent: int = -1
+    """The rank that stands for a missing value; it counts in t, but not in l."""
 
     @cached_property
     def totals(self) -> Integers:
         """The rows of each class."""
         return np.bincount(self.groups, self.counts).astype(np.int64)
 
+    @cached_property
+    def _told(self) -> tuple[Integers, Integers]:
+        """Class and rows of the values that are no missing ones: not to answer is no value that hides another."""
+        told = self.values != self.absent
+        return self.groups[told], self.counts[told]
+
     def distinct(self) -> Integers:
         """How many different values each class has."""
-        return np.bincount(self.groups)
+        return np.bincount(self._told[0], minlength=len(self.totals))
 
     def entropy(self) -> Floats:
-        """Exp of the entropy of each class: equal frequencies of l values give l."""
-        shares = self.counts / self.totals[self.groups]
-        return np.asarray(np.exp(np.bincount(self.groups, -shares * np.log(shares))), dtype=np.float64)
+        """Exp of the entropy of each class: equal frequencies of l values give l; 0 where there is no value."""
+        groups, counts = self._told
+        shares = counts / np.bincount(groups, counts, minlength=len(self.totals))[groups]
+        found = np.exp(np.bincount(groups, -shares * np.log(shares), minlength=len(self.totals)))
+        return np.where(self.distinct() > 0, found, 0.0)
 
     def recursive(self, c: float) -> Integers:
         """For each class the largest l with r_1 < c (r_l + r_(l+1) + ...), its counts in falling order; 0 if there is none."""
-        order = np.lexsort((-self.counts, self.groups))
-        groups, counts = self.groups[order], self.counts[order]
-        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        groups, counts = self._told
+        order = np.lexsort((-counts, groups))
+        groups, counts = groups[order], counts[order]
+        first = np.diff(groups, prepend=-1) != 0
+        starts, which = np.flatnonzero(first), np.cumsum(first) - 1
         before = np.cumsum(counts) - counts
-        tails = self.totals[groups] - (before - before[starts][groups])
-        return np.bincount(groups, counts[starts][groups] < c * tails).astype(np.int64)
+        totals = np.bincount(which, counts)
+        tails = totals[which] - (before - before[starts][which])
+        return np.bincount(groups, counts[starts][which] < c * tails, minlength=len(self.totals)).astype(np.int64)
 
     def distances(self, *, ordered: bool) -> Floats:
         """The earth mover's distance of each class from the whole table."""
@@ -138,7 +152,7 @@ def k_map(released: Table, population: Table, quasi: Sequence[str]) -> int:
 
 
 def distinct_l(classes: Classes, secret: str) -> int:
-    """The fewest different secret values in a class."""
+    """The fewest different secret values in a class, missing ones not counted."""
     return int(classes.spread(secret).distinct().min()) if len(classes.sizes) else 0
 
 

@@ -18,7 +18,7 @@ CRITERIA = {
     "marketer_risk": "share of the rows that somebody would get right on average who links everybody to a row of their group",
 }
 SECRETS = {
-    "l_distinct": "at least this many different values in every group; 1 means that some group gives its value away",
+    "l_distinct": "at least this many different values in every group, missing not counted; at 1 some group gives its value away",
     "l_entropy": "the values of every group are spread at least like this many equally frequent ones",
     "l_recursive_c2": "the most frequent value of a group is rarer than twice all values from the l-th most frequent on together",
     "t": "the largest distance between the values of a group and those of the whole table: 0 is alike, 1 as different as can be",

@@ -137,3 +137,24 @@ def test_what_cannot_be_is_refused_in_words():
     letters = Column(name="q", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(tuple("abc")))
     with pytest.raises(PlanError, match="'q' is named twice"):
         made(one(letters, [0, 0, 1]), k=2, columns=("q", "q"))
+
+
+@pytest.mark.parametrize("diversity", ["distinct", "entropy", "recursive"])
+def test_a_missing_secret_hides_nobody(diversity):
+    """All who answered said no: one who did not answer makes that no secret."""
+    q = Column(name="q", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("a", "b")))
+    s = Column(name="s", kind=Kind.CATEGORY, role=Role.SECRET, domain=Levels(("no", "yes")))
+    arrays = {"q": np.array([0] * 20 + [1] * 20, np.int32), "s": np.array([0] * 10 + [-1] * 10 + [0, 1] * 10, np.int32)}
+    kept = made(
+        Table(Schema((q, s)), arrays),
+        k=2,
+        l=2 if diversity != "entropy" else 1.5,
+        diversity=diversity,
+        c=3.0,
+        limit=0.5,
+        levels=("q=0",),
+    )
+    assert set(kept.table.strings("q")) == {"b"}
+    mixed = release(Table(Schema((q, s)), arrays), Recipe(recipe="r", steps=(Mondrian(k=2, l=2),)), seed=1)
+    assert mixed.guarantee.criteria["secrets"]["s"]["l_distinct"] == 2
+    assert mixed.guarantee.criteria["classes"] == 1

@@ -169,7 +169,7 @@ class Judge:
         whole = self.reference.get(secret, self._whole[secret])
         number = np.where(kept, np.cumsum(kept) - 1, -1)
         groups, values, counts = _tabulate(classes.of, number, ranks, self.lattice.counts, int(kept.sum()), len(whole))
-        return Spread(groups, values, counts, whole)
+        return Spread(groups, values, counts, whole, self.lattice.absent.get(secret, -1))
 
 
 def _shares(ranks: Integers, counts: Integers) -> Floats:
@@ -182,7 +182,8 @@ def _among(spread: Spread, kept: Mask) -> Spread:
     counts = np.bincount(spread.values[inside], spread.counts[inside], minlength=len(spread.whole))
     present = counts > 0
     rank = np.maximum(np.cumsum(present) - 1, 0)
-    return Spread(spread.groups, rank[spread.values], spread.counts, counts[present] / counts.sum())
+    absent = int(rank[spread.absent]) if spread.absent >= 0 and present[spread.absent] else -1
+    return Spread(spread.groups, rank[spread.values], spread.counts, counts[present] / counts.sum(), absent)
 
 
 def _tabulate(

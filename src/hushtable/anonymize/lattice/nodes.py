@@ -67,6 +67,8 @@ class Lattice:
     """The tuple of each row."""
     secrets: dict[str, Integers] = field(default_factory=dict)
     """For each secret column, the rank of its value in each tuple (missing last)."""
+    absent: dict[str, int] = field(default_factory=dict)
+    """For each secret column that has missing values, their rank."""
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str], secrets: Sequence[str] = ()) -> Lattice:
@@ -79,7 +81,8 @@ class Lattice:
         ladders = tuple(_ladder(table, name, levels[name], first) for name in columns)
         counts = np.bincount(row, minlength=count)
         ranks = {name: _ranks(table, name)[first] for name in secrets}
-        return cls(table, ladders, counts, row, ranks)
+        absent = {name: int(values.max()) for name, values in ranks.items() if table.missing(name).any()}
+        return cls(table, ladders, counts, row, ranks, absent)
 
     @property
     def rows(self) -> int:
@@ -130,7 +133,7 @@ class Lattice:
             for a in self.ladders
         )
         secrets = {name: ranks[kept] for name, ranks in self.secrets.items()}
-        return Lattice(self.table.take(rows), ladders, np.bincount(row), row, secrets)
+        return Lattice(self.table.take(rows), ladders, np.bincount(row), row, secrets, self.absent)
 
 
 def group(parts: Sequence[NDArray[np.int32] | Integers], sizes: Sequence[int], counts: Integers) -> Classes:

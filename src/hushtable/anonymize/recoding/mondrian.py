@@ -126,11 +126,13 @@ class Mondrian(Core):
         lines = [_ranks(table, name) for name in names]
         secrets = np.array(lines, np.int64).reshape(len(lines), table.rows)
         ordered = np.array([moves(table.schema[name]) for name in names], np.bool_)
-        for line, name in zip(secrets, names, strict=True):
-            if not Rule(line[None], ordered[:1], self.diversity, self.l, self.c).holds():
+        gaps = (table.missing(name).any() for name in names)
+        absent = np.array([line.max() if gap else -1 for line, gap in zip(secrets, gaps, strict=True)], np.int64)
+        for line, gone, name in zip(secrets, absent, names, strict=True):
+            if not Rule(line[None], ordered[:1], gone[None], self.diversity, self.l, self.c).holds():
                 reason = f"is not even in the whole table so diverse ({self.diversity}, l = {self.l:g}): no grouping can be"
                 raise InputError(reason, where=f"mondrian.l, column {name}")
-        return Rule(secrets, ordered, self.diversity, self.l, self.c, self.t)
+        return Rule(secrets, ordered, absent, self.diversity, self.l, self.c, self.t)
 
 
 def _can_be_cut(column: Column) -> bool:

@@ -31,6 +31,8 @@ class Rule:
     """One line per secret column: each record's rank among its values."""
     ordered: NDArray[np.bool_]
     """For each of them, whether t counts how far a value moves."""
+    absent: NDArray[np.int64]
+    """For each of them, the rank of a missing value, -1 where there is none."""
     diversity: Diversity = Diversity.DISTINCT
     l: float = 0.0  # noqa: E741
     c: float = 0.0
@@ -47,7 +49,19 @@ class Rule:
         mass = np.cumsum(whole, axis=1)
         prefix = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
         kind = list(Diversity).index(self.diversity)
-        return self.secrets, self.ordered, counts, whole, mass, prefix, kind, float(self.l), float(self.c), float(self.t)
+        return (
+            self.secrets,
+            self.ordered,
+            self.absent,
+            counts,
+            whole,
+            mass,
+            prefix,
+            kind,
+            float(self.l),
+            float(self.c),
+            float(self.t),
+        )
 
     def holds(self) -> bool:
         """Whether all records together keep it."""
@@ -263,14 +277,17 @@ def _fits(size, n, tested, buffer):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _allowed(rows, tested):  # type: ignore[no-untyped-def]
     """Whether these records keep l and t in every secret."""
-    secrets, ordered, counts, whole, mass, prefix, kind, least, c, t = tested
+    secrets, ordered, absent, counts, whole, mass, prefix, kind, least, c, t = tested
     for s in range(len(secrets)):
         line = np.empty(len(rows), np.int64)
         for i in range(len(rows)):
             line[i] = secrets[s, rows[i]]
         values, sizes = _runs(line)
-        if least > 0 and not _diverse(sizes, len(rows), kind, least, c):
-            return False
+        if least > 0:
+            # A missing value, which has the last rank, is no value that hides another.
+            told = len(sizes) - (values[-1] == absent[s])
+            if not _diverse(sizes[:told], sizes[:told].sum(), kind, least, c):
+                return False
         if t < 1:
             if ordered[s]:
                 far = _moved(values, sizes, len(rows), mass[s], prefix[s], counts[s])
@@ -287,7 +304,7 @@ def _allowed(rows, tested):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _diverse(sizes, n, kind, least, c):  # type: ignore[no-untyped-def]
-    if kind == 0:
+    if len(sizes) < least - SLACK or kind == 0:
         return len(sizes) >= least
     if kind == 1:
         entropy = 0.0
