@@ -16,7 +16,18 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from hushtable import __version__
-from hushtable.console import err, fault, out, print_json, progress, refuse, show_finding, show_guarantee, show_method, show_sheet
+from hushtable.console import (
+    err,
+    fault_json,
+    out,
+    print_json,
+    progress,
+    refuse,
+    show_finding,
+    show_guarantee,
+    show_method,
+    show_sheet,
+)
 from hushtable.errors import HushError, InputError
 
 app = typer.Typer(
@@ -341,7 +352,7 @@ def verify(folder: Annotated[Path, typer.Argument(help="A release folder.", show
 
     faults = verify_release(folder)
     if as_json:
-        print_json({"folder": str(folder), "holds": not faults, "faults": [fault(f) for f in faults]})
+        print_json({"folder": str(folder), "holds": not faults, "faults": [fault_json(f) for f in faults]})
     elif faults:
         for fault in faults:
             err.print(f"[red]x[/red] {escape(str(fault))}")

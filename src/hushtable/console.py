@@ -73,8 +73,8 @@ def show_finding(finding: Finding) -> None:
     out.print(f"{head}\n    {escape(finding.note)}")
 
 
-def fault(fault: Any) -> dict[str, Any]:
-    """As JSON."""
+def fault_json(fault: Any) -> dict[str, Any]:
+    """A fault for programs."""
     return {
         "where": fault.where,
         "reason": fault.reason,
@@ -93,7 +93,7 @@ def refuse(error: HushError) -> None:
                 "error": type(error).__name__,
                 "message": str(error),
                 "exit_code": error.exit_code,
-                "faults": [fault(f) for f in faults],
+                "faults": [fault_json(f) for f in faults],
             }
         )
         return

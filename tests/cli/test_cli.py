@@ -427,3 +427,11 @@ def test_an_audit_under_the_schema_of_a_release_is_refused(hush, town, tmp_path)
     )  # fmt: skip
     assert code == 2
     assert "schema of a release" in told
+
+
+def test_what_does_not_verify_is_told_to_programs(hush, town, tmp_path):
+    assert hush(*release(town, tmp_path / "out", "--seed", 1))[0] == 0
+    (tmp_path / "out" / "stray.csv").write_text("a\n1\n")
+    code, told, _ = hush("verify", tmp_path / "out", "--json")
+    assert code == 3
+    assert [fault["where"] for fault in json.loads(told)["faults"]] == ["stray.csv"]

@@ -59,7 +59,7 @@ class Demand:
     @property
     def distinct(self) -> int:
         """How many distinct values a class needs at least if it is to hold: the part that merging cannot undo."""
-        return 1 if self.close else math.ceil(self.value - _SLACK)
+        return 0 if self.close else math.ceil(self.value - _SLACK)
 
     def holds(self, spread: Spread) -> NDArray[np.bool_]:
         """For which classes it does."""
