@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hushtable.anonymize.secrets import Diversity, moves
 from hushtable.anonymize.space import Groups, Space
 from hushtable.errors import Fault, InputError
-from hushtable.privacy.criteria import Spread
+from hushtable.privacy.criteria import Spread, ranks
 from hushtable.table.table import Table
 
 SLACK = 1e-10
@@ -63,13 +63,8 @@ class _Secret:
 
     @classmethod
     def of(cls, table: Table, name: str) -> _Secret:
-        values, codes = np.unique(table[name], return_inverse=True)
-        rank = np.empty(len(values), np.int64)
-        # Missing comes last in an order, as where promises are measured.
-        rank[np.argsort(table.schema[name].is_missing(values), kind="stable")] = np.arange(len(values))
-        ranks = rank[codes]
-        absent = len(values) - 1 if table.missing(name).any() else -1
-        return cls(ranks, np.bincount(ranks) / max(len(ranks), 1), moves(table.schema[name]), absent)
+        own, count, absent = ranks(table, name)
+        return cls(own, np.bincount(own, minlength=count) / max(len(own), 1), moves(table.schema[name]), absent)
 
     def spread(self, rows: NDArray[np.int64], groups: Groups) -> Spread:
         cells, counts = np.unique(groups * len(self.whole) + self.ranks[rows], return_counts=True)

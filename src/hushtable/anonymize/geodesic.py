@@ -19,7 +19,7 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import CODED, Array, Column
+from hushtable.table.columns import Array
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -127,8 +127,4 @@ class Geodesic(Core):
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"
-        return chosen(schema, self.columns, schema.quasi, "geodesic", what, _can_be_averaged)
-
-
-def _can_be_averaged(column: Column) -> bool:
-    return not column.generalized and (column.numeric or column.kind in CODED)
+        return chosen(schema, self.columns, schema.quasi, "geodesic", what, lambda column: column.valued)

@@ -22,7 +22,7 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import CODED, Array, Column
+from hushtable.table.columns import Array, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -202,7 +202,7 @@ class Microaggregate(Core):
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"
-        return chosen(schema, self.columns, schema.quasi, "microaggregate", what, _can_be_averaged)
+        return chosen(schema, self.columns, schema.quasi, "microaggregate", what, lambda column: column.valued)
 
     def _secrets(self, schema: Schema) -> tuple[str, ...]:
         return protected("microaggregate", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)
@@ -228,10 +228,6 @@ def _weight(text: str) -> tuple[str, float] | None:
     except ValueError:
         return None
     return (name.strip(), weight) if name.strip() and 0 <= weight < np.inf else None
-
-
-def _can_be_averaged(column: Column) -> bool:
-    return not column.generalized and (column.numeric or column.kind in CODED)
 
 
 def _sizes(sizes: Groups) -> dict[str, Any]:

@@ -61,10 +61,9 @@ class Classes:
 
     def spread(self, secret: str) -> Spread:
         """The secret's distribution in each class, beside that of the whole table."""
-        ranks, count = _ranks(self.table, secret)
-        whole = np.bincount(ranks, minlength=count) / max(len(ranks), 1)
-        cells, counts = np.unique(self.groups * count + ranks, return_counts=True)
-        absent = count - 1 if self.table.missing(secret).any() else -1
+        own, count, absent = ranks(self.table, secret)
+        whole = np.bincount(own, minlength=count) / max(len(own), 1)
+        cells, counts = np.unique(self.groups * count + own, return_counts=True)
         return Spread(cells // count, cells % count, counts, whole, absent)
 
 
@@ -246,18 +245,19 @@ def has_order(column: Column) -> bool:
     return column.kind in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.ORDINAL)
 
 
-def _ranks(table: Table, name: str) -> tuple[Integers, int]:
-    """Each row's value as a rank among the values present, missing last; cells rank by their middle."""
+def ranks(table: Table, name: str) -> tuple[Integers, int, int]:
+    """Each row's value as a rank, cells by their middle, missing last; how many ranks there are, and that of missing (or -1)."""
     column = table.schema[name]
     values, codes = np.unique(table[name], return_inverse=True)
-    keys = np.where(column.is_missing(values), np.inf, values.astype(np.float64))
+    missing = column.is_missing(values)
+    keys = np.where(missing, np.inf, values.astype(np.float64))
     if isinstance(column.domain, Cells):
         middles = [_middle(cell, column) for cell in column.domain.cells] + [np.inf]
         keys = np.array([middles[int(v)] for v in values])
     order = np.argsort(keys, kind="stable")
     rank = np.empty(len(values), np.int64)
     rank[order] = np.arange(len(values))
-    return rank[codes], len(values)
+    return rank[codes], len(values), len(values) - 1 if missing.any() else -1
 
 
 def _middle(cell: Cell, column: Column) -> float:

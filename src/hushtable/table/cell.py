@@ -85,6 +85,17 @@ class Cell:
 ANYTHING = Cell(ANY_TEXT, None)
 
 
+def either(one: Cell, other: Cell) -> Cell:
+    """A cell for a text that stands for two groups (a label on two levels of a hierarchy): it covers both."""
+    if one.span == other.span:
+        return one
+    if isinstance(one.span, Interval) and isinstance(other.span, Interval):
+        return Cell(one.text, Interval(min(one.span.low, other.span.low), max(one.span.high, other.span.high)))
+    if isinstance(one.span, frozenset) and isinstance(other.span, frozenset):
+        return Cell(one.text, one.span | other.span)
+    return Cell(one.text, None)
+
+
 def set_text(levels: Iterable[str]) -> str:
     """Write a set of levels as ``{a, b}``, quoting the levels that hold a comma or a brace."""
     quoted = ('"' + v.replace('"', '""') + '"' if re.search(r'[,"{}\r\n]|^\s|\s$', v) else v for v in levels)

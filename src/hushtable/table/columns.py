@@ -169,6 +169,11 @@ class Column:
         return self.generalized or self.kind in CODED
 
     @property
+    def valued(self) -> bool:
+        """Whether its array holds single values that can be compared: numbers or levels, neither cells nor free text."""
+        return not self.generalized and (self.numeric or self.kind in CODED)
+
+    @property
     def levels(self) -> tuple[str, ...]:
         """The texts its codes stand for."""
         if isinstance(self.domain, Levels):
@@ -308,6 +313,12 @@ class Column:
         if span.low == span.high:
             return Cell(low, span)
         return Cell(f"{'(' if span.open_low else '['}{low}, {high}{')' if span.open_high else ']'}", span)
+
+    def value_cell(self, value: Any) -> Cell:
+        """A cell for one value of its array alone."""
+        if self.coded:
+            return self.set_cell(frozenset([self.levels[int(value)]]))
+        return self.interval_cell(Interval(float(value), float(value)))
 
     def set_cell(self, levels: frozenset[str]) -> Cell:
         """A cell for a set of levels, written in the order of the domain."""

@@ -169,7 +169,7 @@ class Judge:
         whole = self.reference.get(secret, self._whole[secret])
         number = np.where(kept, np.cumsum(kept) - 1, -1)
         groups, values, counts = _tabulate(classes.of, number, ranks, self.lattice.counts, int(kept.sum()), len(whole))
-        return Spread(groups, values, counts, whole, self.lattice.absent.get(secret, -1))
+        return Spread(groups, values, counts, whole, self.lattice.absent[secret])
 
 
 def _shares(ranks: Integers, counts: Integers) -> Floats:

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
+from hushtable.privacy.criteria import ranks
 from hushtable.table.columns import MISSING_CODE, Column
 from hushtable.table.table import Table
 from hushtable.table.trees import Level, build, leaf_share
@@ -68,7 +69,7 @@ class Lattice:
     secrets: dict[str, Integers] = field(default_factory=dict)
     """For each secret column, the rank of its value in each tuple (missing last)."""
     absent: dict[str, int] = field(default_factory=dict)
-    """For each secret column that has missing values, their rank."""
+    """For each secret column the rank of missing values, -1 if it has none."""
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str], secrets: Sequence[str] = ()) -> Lattice:
@@ -80,9 +81,9 @@ class Lattice:
         first[row[::-1]] = np.arange(table.rows)[::-1]
         ladders = tuple(_ladder(table, name, levels[name], first) for name in columns)
         counts = np.bincount(row, minlength=count)
-        ranks = {name: _ranks(table, name)[first] for name in secrets}
-        absent = {name: int(values.max()) for name, values in ranks.items() if table.missing(name).any()}
-        return cls(table, ladders, counts, row, ranks, absent)
+        ranked = {name: ranks(table, name) for name in secrets}
+        own = {name: values[first] for name, (values, _, _) in ranked.items()}
+        return cls(table, ladders, counts, row, own, {name: absent for name, (_, _, absent) in ranked.items()})
 
     @property
     def rows(self) -> int:
@@ -207,16 +208,6 @@ def _ladder(table: Table, name: str, levels: tuple[Level, ...], first: Integers)
         # A missing value stays what it is until everything becomes ``*``.
         shares.append(np.where(missing, leaf, np.append(level.shares, 0.0)[codes[-1]]))
     return Ladder(column, levels, tuple(codes), tuple(sizes), tuple(shares), leaf)
-
-
-def _ranks(table: Table, name: str) -> Integers:
-    """Each value as a rank among those present, missing last."""
-    column = table.schema[name]
-    values, codes = np.unique(table[name], return_inverse=True)
-    keys = np.where(column.is_missing(values), np.inf, values.astype(np.float64))
-    rank = np.empty(len(values), np.int64)
-    rank[np.argsort(keys, kind="stable")] = np.arange(len(values))
-    return rank[codes]
 
 
 def _require_covered(table: Table, levels: dict[str, tuple[Level, ...]]) -> None:

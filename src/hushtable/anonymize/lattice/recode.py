@@ -18,7 +18,7 @@ from hushtable.anonymize.lattice.demands import Judge, Mask
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
 from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Ladder, Lattice, Node, group
 from hushtable.anonymize.lattice.search import Goal, Search
-from hushtable.table.cell import Cell, Interval
+from hushtable.table.cell import Cell, either
 from hushtable.table.columns import MISSING_CODE, Array, Column
 from hushtable.table.table import Table
 
@@ -108,24 +108,13 @@ def _write(ladder: Ladder, levels: Levels, table: Table, row: Integers) -> tuple
         inside = own == level
         found = _values(column, array[inside]) if level == 0 else _level(ladder, level, array[inside])
         for cell in found[0]:
-            cells[cell.text] = _either(cells.get(cell.text, cell), cell)
+            cells[cell.text] = either(cells.get(cell.text, cell), cell)
         parts.append((inside, *found))
     place = {text: code for code, text in enumerate(cells)}
     written = np.empty(len(row), np.int32)
     for inside, known, codes in parts:
         written[inside] = np.array([*(place[cell.text] for cell in known), MISSING_CODE], np.int32)[codes]
     return column.generalize(tuple(cells.values())), written
-
-
-def _either(one: Cell, other: Cell) -> Cell:
-    """A text that stands for two groups, on two levels, covers both."""
-    if one.span == other.span:
-        return one
-    if isinstance(one.span, Interval) and isinstance(other.span, Interval):
-        return Cell(one.text, Interval(min(one.span.low, other.span.low), max(one.span.high, other.span.high)))
-    if isinstance(one.span, frozenset) and isinstance(other.span, frozenset):
-        return Cell(one.text, one.span | other.span)
-    return Cell(one.text, None)
 
 
 def _level(ladder: Ladder, level: int, array: Array) -> tuple[tuple[Cell, ...], NDArray[np.int32]]:
@@ -138,13 +127,9 @@ def _values(column: Column, array: Array) -> tuple[tuple[Cell, ...], NDArray[np.
     """Values as cells of one value each."""
     missing = column.is_missing(array)
     values, codes = np.unique(array[~missing], return_inverse=True)
-    if column.numeric:
-        cells = tuple(column.interval_cell(Interval(float(v), float(v))) for v in values)
-    else:
-        cells = tuple(column.set_cell(frozenset([column.levels[int(v)]])) for v in values)
-    found = np.full(len(array), -1, np.int32)
+    found = np.full(len(array), MISSING_CODE, np.int32)
     found[~missing] = codes
-    return cells, found
+    return tuple(column.value_cell(value) for value in values), found
 
 
 def locally(

@@ -19,7 +19,7 @@ from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.noise import Entropy, discrete_laplace, laplace_scale
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import CODED, Array, Column
+from hushtable.table.columns import Array, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -122,11 +122,7 @@ class Hybrid(Core):
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"
-        return chosen(schema, self.columns, schema.names, "hybrid", what, _can_be_averaged)
-
-
-def _can_be_averaged(column: Column) -> bool:
-    return not column.generalized and (column.numeric or column.kind in CODED)
+        return chosen(schema, self.columns, schema.names, "hybrid", what, lambda column: column.valued)
 
 
 def _coins(vault: Vault, rows: int, beta: float, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.unit import Unit
-from hushtable.table.columns import CODED, Array, Bounds, Column, Kind
+from hushtable.table.columns import Array, Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -122,7 +122,7 @@ def writable(column: Column) -> bool:
     """Whether a column can be written in integers: it has levels, or bounds a finite width apart."""
     if isinstance(column.domain, Bounds):
         return math.isfinite(column.domain.high - column.domain.low)
-    return not column.generalized and (column.numeric or column.kind in CODED)
+    return column.valued
 
 
 def require_fixed_rows(step: str, allowance: Allowance | Unit) -> None:

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
-from hushtable.table.columns import CODED, Array, Bounds, Column, Levels
+from hushtable.table.columns import Array, Bounds, Column, Levels
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -144,7 +144,7 @@ class Candidates:
 
 def _unfit(column: Column) -> str:
     """Why a column cannot be mapped by a map that is fixed without looking at the rows; empty if it can."""
-    if column.generalized or not (column.numeric or column.kind in CODED):
+    if not column.valued:
         return f"is {'generalized' if column.generalized else column.kind}, and has no hierarchy over a domain of values"
     if not isinstance(column.hierarchy, FileTree):
         return ""

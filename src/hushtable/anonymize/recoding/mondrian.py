@@ -15,6 +15,7 @@ from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, promises
 from hushtable.errors import InputError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.criteria import ranks
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
@@ -123,11 +124,10 @@ class Mondrian(Core):
 
     def _rule(self, table: Table) -> Rule:
         names = self._secrets(table.schema)
-        lines = [_ranks(table, name) for name in names]
-        secrets = np.array(lines, np.int64).reshape(len(lines), table.rows)
+        ranked = [ranks(table, name) for name in names]
+        secrets = np.array([own for own, _, _ in ranked], np.int64).reshape(len(ranked), table.rows)
         ordered = np.array([moves(table.schema[name]) for name in names], np.bool_)
-        gaps = (table.missing(name).any() for name in names)
-        absent = np.array([line.max() if gap else -1 for line, gap in zip(secrets, gaps, strict=True)], np.int64)
+        absent = np.array([gone for _, _, gone in ranked], np.int64)
         for line, gone, name in zip(secrets, absent, names, strict=True):
             if not Rule(line[None], ordered[:1], gone[None], self.diversity, self.l, self.c).holds():
                 reason = f"is not even in the whole table so diverse ({self.diversity}, l = {self.l:g}): no grouping can be"
@@ -137,15 +137,6 @@ class Mondrian(Core):
 
 def _can_be_cut(column: Column) -> bool:
     return has_cells(column) and not column.generalized
-
-
-def _ranks(table: Table, name: str) -> NDArray[np.int64]:
-    """Each record's value as a rank, missing last."""
-    values, codes = np.unique(table[name], return_inverse=True)
-    missing = table.schema[name].is_missing(values)
-    rank = np.empty(len(values), np.int64)
-    rank[np.argsort(missing, kind="stable")] = np.arange(len(values))
-    return rank[codes]
 
 
 def _result(recoded: list[Recoded], sizes: NDArray[np.int64]) -> dict[str, Any]:

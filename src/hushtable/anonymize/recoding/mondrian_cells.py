@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.recoding.mondrian_cuts import Grid
-from hushtable.table.cell import ANY_TEXT, ANYTHING, Cell, Interval
+from hushtable.table.cell import ANY_TEXT, ANYTHING, Cell, Interval, either
 from hushtable.table.columns import EXACT, FREE, MISSING_CODE, Bounds, Column, Kind
 from hushtable.table.table import Table
 from hushtable.table.trees import Level, build, leaf_share
@@ -127,7 +127,7 @@ class Axis:
 
     def _range(self, low: int, high: int) -> Choice:
         if low == high:
-            return point(self.column, self.values[low]), self.point
+            return self.column.value_cell(self.values[low]), self.point
         if self.column.coded:
             return self._set(range(low, high + 1))
         ends = float(self.values[low]), float(self.values[high])
@@ -186,13 +186,6 @@ def has_cells(column: Column) -> bool:
     return column.kind not in FREE and not (whole and max(-column.base.low, column.base.high) > EXACT)
 
 
-def point(column: Column, value: Any) -> Cell:
-    """The cell that holds one value alone."""
-    if column.coded:
-        return column.set_cell(frozenset([column.levels[value]]))
-    return column.interval_cell(Interval(float(value), float(value)))
-
-
 def _leaves(column: Column) -> NDArray[np.int32]:
     """The codes of all levels in an order in which the levels under one node of the hierarchy stand together."""
     codes = np.arange(len(column.levels), dtype=np.int32)
@@ -206,16 +199,7 @@ def lettered(choices: list[Choice], used: NDArray[np.int64]) -> tuple[NDArray[np
     for place in used:
         cell, _ = choices[place]
         if cell is not None:
-            cells[cell.text] = ANYTHING if cell.text == ANY_TEXT else _both(cells.get(cell.text, cell), cell)
+            cells[cell.text] = ANYTHING if cell.text == ANY_TEXT else either(cells.get(cell.text, cell), cell)
     index = {text: code for code, text in enumerate(cells)}
     codes = [MISSING_CODE if cell is None else index.get(cell.text, MISSING_CODE) for cell, _ in choices]
     return np.array(codes, np.int32), np.array([share for _, share in choices]), tuple(cells.values())
-
-
-def _both(one: Cell, other: Cell) -> Cell:
-    """A label of the hierarchy may also be a value, or stand on two levels: it then means all that it stands for."""
-    if isinstance(one.span, Interval) and isinstance(other.span, Interval):
-        return Cell(one.text, Interval(min(one.span.low, other.span.low), max(one.span.high, other.span.high)))
-    if isinstance(one.span, frozenset) and isinstance(other.span, frozenset):
-        return Cell(one.text, one.span | other.span)
-    return ANYTHING

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.recoding import suppress_cells, suppress_values
-from hushtable.anonymize.recoding.mondrian_cells import has_cells, lettered, point
+from hushtable.anonymize.recoding.mondrian_cells import has_cells, lettered
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
@@ -150,7 +150,7 @@ def _starred(table: Table, name: str, stars: NDArray[np.bool_]) -> tuple[Column,
         return column.generalize(cells), np.where(stars, star, array).astype(np.int32)
     values, codes = np.unique(array, return_inverse=True)
     missing = column.is_missing(values)
-    choices = [(None if gone else point(column, value), 0.0) for value, gone in zip(values, missing, strict=True)]
+    choices = [(None if gone else column.value_cell(value), 0.0) for value, gone in zip(values, missing, strict=True)]
     codes = np.where(stars, len(choices), codes)
     letters, _, cells = lettered([*choices, (ANYTHING, 1.0)], np.unique(codes))
     return column.generalize(cells), letters[codes]

@@ -18,7 +18,7 @@ from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import CODED, Bounds, Column, Kind, Role
+from hushtable.table.columns import Bounds, Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -122,7 +122,7 @@ class Embed(Coder):
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         default = schema.quasi or tuple(c.name for c in schema if c.numeric)
         what = "a number, a date, a category or an ordinal (no text, key or generalized one)"
-        return chosen(schema, self.columns, default, "embed", what, _has_a_place)
+        return chosen(schema, self.columns, default, "embed", what, lambda column: column.valued)
 
     def _encoded(self, schema: Schema, columns: tuple[str, ...], coordinates: Floats) -> Schema:
         kept = tuple(c for c in schema if c.name not in columns)
@@ -185,10 +185,6 @@ class Embedded:
     @property
     def _coordinates(self) -> tuple[str, ...]:
         return self.schema.names[-self.coordinates.shape[1] :]
-
-
-def _has_a_place(column: Column) -> bool:
-    return not column.generalized and (column.numeric or column.kind in CODED)
 
 
 def _pca(points: Floats, weights: Ints, dimensions: int) -> Learnt:
