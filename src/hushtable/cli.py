@@ -267,9 +267,10 @@ def audit(
     if train.exists() and control.exists() and train.samefile(control):
         raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")
     # A domain that was read off other rows does not bind these.
-    declared = Schema.load(schema_file).undrafted()
-    if any(column.generalized for column in Schema.load(schema_file)):
+    written = Schema.load(schema_file)
+    if any(column.generalized for column in written):
         raise InputError("is the schema of a release; give that of the training rows", where="--schema")
+    declared = written.undrafted()
     tables = read(train, declared), read(control, declared)
     seen, card = api.read_release(released, tables[0].schema)
     with progress(quiet=as_json) as tell:

@@ -19,7 +19,7 @@ from hushtable.anonymize.lattice.search import Found, Goal, Search
 from hushtable.anonymize.lattice.summary import summary
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, protected
 from hushtable.errors import InputError, PlanError
-from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Core, Plan, check_knobs, chosen, numbered
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
@@ -90,7 +90,7 @@ class Generalize(Core):
         for text in self.demands:
             Demand.parse(text)
         for knob in ("weights", "levels"):
-            _pairs(getattr(self, knob), knob)
+            numbered(self, knob)
         check_knobs(
             self,
             k=(self.k >= 2, "must be at least 2"),
@@ -125,55 +125,55 @@ class Generalize(Core):
         table = vault.open(Raw(_WHY), _WHY)
         if table.rows < self.k:
             raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="generalize.k")
-        columns, demands = self._columns(table.schema), self._demands(table.schema)
-        lattice = Lattice.of(table, columns, sorted({d.secret for d in demands}))
-        star = self.suppressed == Suppressed.STAR
-        judge = Judge.of(lattice, demands, star=star)
-        recoding, found = self._search(lattice, judge, columns, vault)
-        recoding = recoding.settled(judge, self.k, star=star)
-        if recoding.suppressed == lattice.rows or recoding.suppressed > self.limit * lattice.rows + 1e-9:
-            raise InputError(_unreachable(self, lattice, recoding.suppressed), where="generalize")
-        return Anonymized(
-            recoding.released(), summary(found, recoding, self.loss, local=self.local, fixed=tuple(_pairs(self.levels, "levels")))
-        )
+        # What the first levels of a local recoding suppress gets levels of its own: it must be enough for a class.
+        goal = Goal(self.k, 1.0, rest=self.k) if self.local else Goal(self.k, self.limit)
+        search = self._search(table, [goal])
+        # A local recoding has half of the time for the levels it begins with, and half for those of the groups.
+        seconds = self.seconds / 2 if self.local else self.seconds
+        found = search.run(seconds=seconds, report=vault.report)[0]
+        recoding = self._recoded(search, found, seconds, vault)
+        if recoding.suppressed == table.rows or recoding.suppressed > self.limit * table.rows + 1e-9:
+            raise InputError(_unreachable(self, search.lattice, recoding.suppressed), where="generalize")
+        fixed = tuple(numbered(self, "levels"))
+        return Anonymized(recoding.released(), summary(found, recoding, self.loss, local=self.local, fixed=fixed))
 
     def sheet(
         self, table: Table, ks: Sequence[int], limits: Sequence[float], report: Callable[[float], None] = lambda share: None
     ) -> tuple[Lattice, list[Found]]:
         """The best levels for every k and every suppression limit, from one search: the classes of a node answer them all."""
+        search = self._search(table, [Goal(k, limit) for k in ks for limit in limits])
+        return search.lattice, search.run(seconds=self.seconds, report=report)
+
+    def _search(self, table: Table, goals: Sequence[Goal]) -> Search:
         columns, demands = self._columns(table.schema), self._demands(table.schema)
         lattice = Lattice.of(table, columns, sorted({d.secret for d in demands}))
-        judge = Judge.of(lattice, demands, star=self.suppressed == Suppressed.STAR)
+        judge = Judge.of(lattice, demands, star=self.suppressed is Suppressed.STAR)
         loss = losses.make(self.loss, lattice, self._weights(columns))
-        goals = [Goal(k, limit) for k in ks for limit in limits]
-        search = Search(lattice, judge, loss, goals, self._fixed(table.schema, columns))
-        return lattice, search.run(seconds=self.seconds, report=report)
+        return Search(lattice, judge, loss, goals, self._fixed(table.schema, columns))
 
-    def _weights(self, columns: tuple[str, ...]) -> tuple[float, ...]:
-        given = _pairs(self.weights, "weights")
-        return tuple(given.get(name, 1.0) for name in columns)
-
-    def _search(self, lattice: Lattice, judge: Judge, columns: tuple[str, ...], vault: Vault) -> tuple[Recoding, Found]:
-        weights = self._weights(columns)
-        loss = losses.make(self.loss, lattice, weights)
-        # What the first levels of a local recoding suppress gets levels of its own: it must be enough for a class.
-        goal = Goal(self.k, 1.0, rest=self.k) if self.local else Goal(self.k, self.limit)
-        search = Search(lattice, judge, loss, [goal], self._fixed(lattice.table.schema, columns))
-        # A local recoding has half of the time for the levels it begins with, and half for those of the groups.
-        seconds = self.seconds / 2 if self.local else self.seconds
-        found = search.run(seconds=seconds, report=vault.report)[0]
+    def _recoded(self, search: Search, found: Found, seconds: float, vault: Vault) -> Recoding:
+        """The levels that were found, or finer ones of each group, with what does not hold suppressed."""
+        lattice, judge = search.lattice, search.judge
         if found.node is None:
             fewest = min((rows for tried in search.tried for _, rows in tried), default=lattice.rows)
             raise InputError(_unreachable(self, lattice, fewest), where="generalize")
-        if not self.local:
-            return Recoding.everywhere(lattice, found.node), found
-        patient = replace(Judge.of(lattice, judge.demands, star=True), patient=True)
-        return locally(lattice, patient, self.loss, weights, found.node, self.k, seconds=seconds, report=vault.report), found
+        recoding = Recoding.everywhere(lattice, found.node)
+        if self.local:
+            weights = self._weights(tuple(ladder.column.name for ladder in lattice.ladders))
+            patient = replace(Judge.of(lattice, judge.demands, star=True), patient=True)
+            recoding = locally(
+                lattice, patient, self.loss, weights, found.node, self.k, seconds=seconds, report=vault.report
+            )  # fmt: skip
+        return recoding.settled(judge, self.k, star=self.suppressed is Suppressed.STAR)
+
+    def _weights(self, columns: tuple[str, ...]) -> tuple[float, ...]:
+        given = numbered(self, "weights")
+        return tuple(given.get(name, 1.0) for name in columns)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column with a domain (no text, key or generalized one)"
         named = chosen(schema, self.columns, schema.quasi, "generalize", what, lambda c: c.kind not in FREE and not c.generalized)
-        unknown = [name for name in _pairs(self.weights, "weights") if name not in named]
+        unknown = [name for name in numbered(self, "weights") if name not in named]
         if unknown:
             raise PlanError(f"generalize: weights name {', '.join(map(repr, unknown))}, which is not among {', '.join(named)}")
         return named
@@ -202,7 +202,7 @@ class Generalize(Core):
     def _fixed(self, schema: Schema, columns: tuple[str, ...]) -> dict[int, int]:
         """Attribute to level, for the levels that are fixed; refuses those that do not exist."""
         fixed = {}
-        for name, level in _pairs(self.levels, "levels").items():
+        for name, level in numbered(self, "levels").items():
             if name not in columns:
                 raise PlanError(f"generalize: levels name {name!r}, which is not among {', '.join(columns)}")
             top = len(build(schema[name])) if schema[name].domain is not None else math.inf
@@ -210,20 +210,6 @@ class Generalize(Core):
                 raise PlanError(f"generalize: {name} has the levels 0 to {top}, not {level:g}")
             fixed[columns.index(name)] = int(level)
         return fixed
-
-
-def _pairs(items: tuple[str, ...], knob: str) -> dict[str, float]:
-    """Read ``column=number`` items."""
-    pairs = {}
-    for item in items:
-        name, _, number = item.rpartition("=")
-        try:
-            pairs[name.strip()] = float(number)
-        except ValueError:
-            raise InputError(f"expected column=number, got {item!r}", where=f"generalize.{knob}") from None
-        if not name or not 0 <= pairs[name.strip()] < math.inf:
-            raise InputError(f"expected column=number with a number from 0 on, got {item!r}", where=f"generalize.{knob}")
-    return pairs
 
 
 def _unreachable(step: Generalize, lattice: Lattice, fewest: int) -> str:

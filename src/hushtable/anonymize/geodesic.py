@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
-from hushtable.anonymize import space
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.geodesic_groups import Ints, partition
+from hushtable.anonymize.space import Centre, Space, representatives
+from hushtable.anonymize.space import Scale as Comparable
 from hushtable.encode.manifold.ambient import Ambient, Scale, digests, distinct
 from hushtable.encode.manifold.geodesics import Paths
 from hushtable.encode.manifold.graph import neighbourhood
@@ -19,21 +19,12 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import Array
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 _WHY = "microaggregation along the manifold reads the rows"
 EXACT = 3_000
 """Up to so many rows the median is exact: the algorithm as printed."""
-
-
-class Centre(StrEnum):
-    """What stands for a group."""
-
-    MEAN = "mean"
-    MEDIAN = "median"
-    MEDOID = "medoid"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +103,7 @@ class Geodesic(Core):
             "links": len(graph.ends) // 2,
             "bridges": graph.bridges,
             "anchors": anchors,
-            **space.Space.of(table, columns, space.Scale.STANDARD).loss(groups),
+            **Space.of(table, columns, Comparable.STANDARD).loss(groups),
         }
         return Anonymized(released, result)
 
@@ -120,10 +111,8 @@ class Geodesic(Core):
         if self.centre is Centre.MEDOID:
             model = paths.medoids(point_of, groups)[groups]
             return table.with_columns(*((table.schema[name], table[name][model]) for name in columns))
-        return table.with_columns(*((table.schema[name], self._mean(table, name, groups)) for name in columns))
-
-    def _mean(self, table: Table, name: str, groups: Ints) -> Array:
-        return space.representatives(table.schema[name], table[name], groups, space.Centre(self.centre))
+        protected = ((table.schema[name], table[name]) for name in columns)
+        return table.with_columns(*((c, representatives(c, array, groups, self.centre)) for c, array in protected))
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"

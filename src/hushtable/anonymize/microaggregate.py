@@ -17,7 +17,7 @@ from hushtable.anonymize.diverse import Demand
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, promises, protected
 from hushtable.anonymize.space import Centre, Groups, Scale, Space, representatives
 from hushtable.errors import InputError, PlanError
-from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Core, Plan, check_knobs, chosen, numbered
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
@@ -81,6 +81,7 @@ class Microaggregate(Core):
     def __post_init__(self) -> None:
         """K is at least 2: with 1 nothing is hidden."""
         alone = self.method is Method.UNIVARIATE
+        numbered(self, "weights")
         check_knobs(
             self,
             k=(self.k >= 2, "must be at least 2"),
@@ -88,10 +89,7 @@ class Microaggregate(Core):
                 self.gamma is None or (self.method is Method.V_MDAV and 0 <= self.gamma < np.inf),
                 "is not negative, and for v-mdav only",
             ),
-            weights=(
-                not self.weights or (not alone and all(map(_weight, self.weights))),
-                "are column=weight, not negative, and for whole records only",
-            ),
+            weights=(not (alone and self.weights), "are for whole records, not for univariate"),
             l=(
                 fits(self.l, self.diversity) and not (alone and self.l),
                 "is for whole records, not for univariate" if alone else L_RULE,
@@ -152,10 +150,9 @@ class Microaggregate(Core):
         """Each column by itself."""
         made, sizes, losses = [], [], []
         for name in columns:
-            column = table.schema[name]
-            groups = univariate.partition(column, table[name], self.k)
+            groups = univariate.partition(table.schema[name], table[name], self.k)
             space = Space.of(table, (name,), self.scale)
-            made.append((column, self._represented(space, column, table[name], groups)))
+            made += self._replaced(space, table, (name,), groups)
             sizes.append(np.bincount(groups))
             losses.append(space.errors(groups))
         every = np.concatenate(sizes)
@@ -171,9 +168,7 @@ class Microaggregate(Core):
             groups = diverse.merge(space, table, groups, secrets, self._demand, _part(vault, 0.7, 0.2))
             result["merged"] = before - int(groups.max()) - 1
         vault.report(0.9)
-        rows = space.medoids(groups)[groups] if self.centre is Centre.MEDOID else None
-        protected = ((table.schema[name], table[name]) for name in columns)
-        made = [(c, array[rows] if rows is not None else representatives(c, array, groups, self.centre)) for c, array in protected]
+        made = self._replaced(space, table, columns, groups)
         return table.with_columns(*made), {**result, **_sizes(np.bincount(groups)), **space.loss(groups)}
 
     def _partition(self, space: Space, vault: Vault) -> tuple[Groups, dict[str, Any]]:
@@ -191,10 +186,12 @@ class Microaggregate(Core):
     def _mdav(self, space: Space, report: Callable[[float], None]) -> Groups:
         return mdav.partition(space.numbers, space.codes, space.weights, self.k, report)
 
-    def _represented(self, space: Space, column: Column, array: Array, groups: Groups) -> Array:
+    def _replaced(self, space: Space, table: Table, columns: tuple[str, ...], groups: Groups) -> list[tuple[Column, Array]]:
+        """The columns with what stands for each row's group."""
         if self.centre is Centre.MEDOID:
-            return np.asarray(array[space.medoids(groups)[groups]])
-        return representatives(column, array, groups, self.centre)
+            rows = space.medoids(groups)[groups]
+            return [(table.schema[name], table[name][rows]) for name in columns]
+        return [(table.schema[name], representatives(table.schema[name], table[name], groups, self.centre)) for name in columns]
 
     @property
     def _demand(self) -> Demand:
@@ -208,7 +205,7 @@ class Microaggregate(Core):
         return protected("microaggregate", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)
 
     def _weights(self, columns: tuple[str, ...]) -> dict[str, float]:
-        found = dict(pair for pair in map(_weight, self.weights) if pair)
+        found = numbered(self, "weights")
         unknown = [name for name in found if name not in columns]
         if unknown:
             raise PlanError(f"microaggregate: {', '.join(unknown)} has a weight, but is not replaced: {', '.join(columns)} are")
@@ -218,16 +215,6 @@ class Microaggregate(Core):
 def _part(vault: Vault, begun: float, part: float) -> Callable[[float], None]:
     """Where a part of the work tells how much of it is done."""
     return lambda share: vault.report(begun + part * share)
-
-
-def _weight(text: str) -> tuple[str, float] | None:
-    """A column and its weight; None if the text says none."""
-    name, _, number = text.rpartition("=")
-    try:
-        weight = float(number)
-    except ValueError:
-        return None
-    return (name.strip(), weight) if name.strip() and 0 <= weight < np.inf else None
 
 
 def _sizes(sizes: Groups) -> dict[str, Any]:

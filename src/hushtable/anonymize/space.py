@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.encode.manifold.ambient import unlike
 from hushtable.table.columns import Array, Bounds, Column, Kind
 from hushtable.table.table import Table
 
@@ -81,12 +82,12 @@ class Space:
             missing = column.is_missing(array)
             if column.kind is Kind.CATEGORY:
                 codes.append(np.where(missing, len(column.levels), array).astype(np.int32))
-                costs.append(own * _weight(codes[-1], scale))
+                costs.append(own * (1.0 if scale is Scale.RANGE else unlike(codes[-1])))
                 continue
             numbers.append(_scaled(column, array, missing, scale) * own**0.5)
             if missing.any():
                 codes.append(missing.astype(np.int32))
-                costs.append(own * _weight(codes[-1], scale))
+                costs.append(own * (1.0 if scale is Scale.RANGE else unlike(codes[-1])))
         stacked = np.array(codes, dtype=np.int32).reshape(len(codes), table.rows)
         return cls(np.array(numbers).reshape(len(numbers), table.rows), stacked, np.array(costs))
 
@@ -164,14 +165,6 @@ def _scaled(column: Column, array: Array, missing: NDArray[np.bool_], scale: Sca
     else:
         spread = len(column.levels) - 1.0
     return np.asarray(centred / spread if spread > 0 else np.zeros(len(values)))
-
-
-def _weight(codes: NDArray[np.int32], scale: Scale) -> float:
-    if scale is Scale.RANGE:
-        return 1.0
-    shares = np.bincount(codes) / len(codes)
-    unlike = float(1 - (shares**2).sum())
-    return 2 / unlike if unlike > 0 else 0.0
 
 
 def representatives(column: Column, array: Array, groups: Groups, centre: Centre) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -200,6 +201,24 @@ def check_knobs(step: Step, **checks: tuple[bool, str]) -> None:
     ]
     if faults:
         raise InputError(faults)
+
+
+def numbered(step: Step, knob: str) -> dict[str, float]:
+    """A knob that holds ``column=number`` items, none negative, as a mapping; one InputError for all that are something else."""
+    found, faults = {}, []
+    for item in getattr(step, knob):
+        name, _, text = item.rpartition("=")
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
+        if name.strip() and 0 <= number < math.inf:
+            found[name.strip()] = number
+        else:
+            faults.append(Fault(f"{type(step).__name__}.{knob}", f"expected column=number with a number from 0 on, got {item!r}"))
+    if faults:
+        raise InputError(faults)
+    return found
 
 
 def given_arrays(schema: Schema, given: Given | None, rows: int) -> dict[str, Array]:

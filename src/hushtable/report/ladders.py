@@ -1,4 +1,4 @@
-"""The lattice as a person can read it: each column a ladder of levels, the chosen rung filled; and what else was tried."""
+"""The lattice as a person can read it: each column a ladder of levels, the chosen rung filled; and what suppression buys."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def _ladder(name: str, told: Mapping[str, Any], y: float, wide: float) -> Html:
     return titled(f"{name}: lost {share(told['lost'])}", *rungs)
 
 
-def curves(fronts: Mapping[str, Sequence[Sequence[float]]], chosen: tuple[float, float] | None, *, name: str) -> Html:
-    """Loss against the share of rows suppressed, one line of dots for each name; the chosen one ringed."""
+def curves(fronts: Mapping[str, Sequence[Sequence[float]]], *, name: str) -> Html:
+    """Loss against the share of rows suppressed, one line of dots for each name."""
     width, left, top, bottom, height = 440.0, 44.0, 26.0, 208.0, 240.0
     points = [point for front in fronts.values() for point in front]
     along = from_zero([p[1] for p in points], left, width - 70, least=0.01)
@@ -118,9 +118,6 @@ def curves(fronts: Mapping[str, Sequence[Sequence[float]]], chosen: tuple[float,
             marks.append(titled(told, element("circle", class_=f"hue{i % 6}", cx=along(gone), cy=up(value), r=2.6)))
         if len(fronts) > 1:
             marks.append(text(along(ordered[-1][1]) + 7, up(ordered[-1][0]) + 4, word))
-    if chosen is not None:
-        ring = element("circle", class_="ring", cx=along(min(chosen[1], along.high)), cy=up(min(chosen[0], up.high)), r=6)
-        marks.append(titled(f"chosen: loss {number(chosen[0])}, {share(chosen[1])} suppressed", ring))
     marks.append(text((left + width - 70) / 2, height - 4, "rows suppressed", anchor="middle", class_="small"))
     marks.append(text(left - 36, top - 14, name, class_="small"))
     return svg(width, height, f"{name} against the share of rows suppressed", marks)

@@ -31,7 +31,7 @@ def pareto_page(
 
 def _curves(fronts: Mapping[str, Sequence[Sequence[float]]], loss: str) -> Html:
     caption = "Each dot is a choice of levels; those further right lose less because they suppress more rows."
-    return element("figure", curves(fronts, None, name=f"loss ({loss})"), element("figcaption", caption), class_="plot")
+    return element("figure", curves(fronts, name=f"loss ({loss})"), element("figcaption", caption), class_="plot")
 
 
 def grid(lines: Sequence[Mapping[str, Any]]) -> Html:

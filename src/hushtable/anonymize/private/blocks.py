@@ -16,6 +16,7 @@ from hushtable.anonymize.private.integers import (
     block_sizes,
     block_starts,
     in_order,
+    public_rows,
     require_fixed_rows,
     writable,
 )
@@ -28,9 +29,6 @@ from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-EXACT = 1e-3
-"""The scale of the noise on the number of rows, which is public: no noise at all."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ class Blocks(Core):
         require_fixed_rows("blocks", allowance)
         columns = self._columns(vault.schema)
         axes = axes_of(vault.schema, columns)
-        rows = int(vault.measure(Total(), EXACT, allowance.noise)[0])
+        rows = public_rows(vault, allowance)
         k = self.k or best_k(rows, axes, allowance)
         if rows < k:
             raise InputError(f"k = {k} is larger than the number of rows ({rows})", where="blocks.k")

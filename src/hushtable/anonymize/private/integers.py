@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.query import Total
 from hushtable.privacy.unit import Unit
+from hushtable.privacy.vault import Vault
 from hushtable.table.columns import Array, Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -134,6 +136,11 @@ def require_fixed_rows(step: str, allowance: Allowance | Unit) -> None:
             f"{step}: blocks are counted off, so the number of rows must be public, and it is not for {reason}; "
             "ask for it with --relation replace_one and one row per person"
         )
+
+
+def public_rows(vault: Vault, allowance: Allowance) -> int:
+    """The number of rows, where it is public: asked for with noise too small to change it, and free."""
+    return int(vault.measure(Total(), 1e-3, allowance.noise)[0])
 
 
 def axes_of(schema: Schema, columns: Sequence[str]) -> tuple[Axes, ...]:

@@ -11,7 +11,17 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtr
 
-from hushtable.anonymize.private.integers import GRID, Axes, Floats, Integers, axes_of, block_sizes, require_fixed_rows, writable
+from hushtable.anonymize.private.integers import (
+    GRID,
+    Axes,
+    Floats,
+    Integers,
+    axes_of,
+    block_sizes,
+    public_rows,
+    require_fixed_rows,
+    writable,
+)
 from hushtable.anonymize.private.ranking_queries import Concordance, RankSums
 from hushtable.encode.simplex import on_simplex
 from hushtable.errors import InputError
@@ -25,8 +35,6 @@ from hushtable.table.columns import Array, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-EXACT = 1e-3
-"""The scale of the noise on the number of rows, which is public: no noise at all."""
 ABSENT = 0.1
 """What the count of missing values gets of the budget, where a column's block means get 1."""
 TOGETHER = 0.25
@@ -100,7 +108,7 @@ class Ranking(Core):
         allowance = vault.paid()
         require_fixed_rows("ranking", allowance)
         schema = vault.schema.select(self._columns(vault.schema))
-        rows = int(vault.measure(Total(), EXACT, allowance.noise)[0])
+        rows = public_rows(vault, allowance)
         if rows < 2:
             raise InputError("ranking needs at least two rows", where="ranking")
         asked = self._asked(schema, allowance, rows)

@@ -44,7 +44,7 @@ class Number:
         present = array[~missing].astype(np.float64)
         spread = float(present.std()) if len(present) and scale is Scale.STANDARD else 1.0
         mean = float(present.mean()) if len(present) else 0.0
-        return cls(column, mean, spread, float(np.sqrt(_weight(missing.astype(np.int64)))) if missing.any() else 0.0)
+        return cls(column, mean, spread, float(np.sqrt(unlike(missing.astype(np.int64)))) if missing.any() else 0.0)
 
     @property
     def width(self) -> int:
@@ -81,7 +81,7 @@ class Category:
     def of(cls, column: Column, array: Array, scale: Scale) -> Category:
         """Measured on a column."""
         seen, codes = np.unique(array, return_inverse=True)
-        return cls(column, seen.astype(np.int64), float(np.sqrt(_weight(codes) / 2)))
+        return cls(column, seen.astype(np.int64), float(np.sqrt(unlike(codes) / 2)))
 
     @property
     def width(self) -> int:
@@ -149,8 +149,8 @@ def distinct(names: list[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return np.unique(point_of, return_index=True)[1].astype(np.int64), point_of
 
 
-def _weight(codes: NDArray[np.int64]) -> float:
+def unlike(codes: NDArray[np.integer]) -> float:
     """The squared distance of two unlike codes that makes two random ones differ by 2 on average."""
     shares = np.bincount(codes) / len(codes)
-    unlike = float(1 - (shares**2).sum())
-    return 2 / unlike if unlike > 0 else 0.0
+    apart = float(1 - (shares**2).sum())
+    return 2 / apart if apart > 0 else 0.0

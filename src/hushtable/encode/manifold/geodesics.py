@@ -59,8 +59,7 @@ class Paths:
 
         What lies farther is at the distance ``FAR``. Also the points that were reached, nearest first.
         """
-        keys, order = np.empty(self.size, np.int64), np.empty(self.size, np.int64)
-        heap = np.empty(len(self.ends) + 1, np.int64)
+        keys, order, heap = _room(self.size, len(self.ends))
         settled = _from(self.starts, self.ends, self.lengths, source, weights, wanted, keys, order, heap)
         return keys, order[:settled]
 
@@ -144,6 +143,12 @@ def _push(heap, size, item):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _room(points, links):  # type: ignore[no-untyped-def]
+    """Distances, the order in which points are reached, and the heap of one search."""
+    return np.empty(points, np.int64), np.empty(points, np.int64), np.empty(links + 1, np.int64)
+
+
+@njit(cache=True)
 def _from(starts, ends, lengths, source, weights, wanted, keys, order, heap):  # type: ignore[no-untyped-def]
     """Dijkstra from a source until the points reached weigh ``wanted``: fills distances and order, returns how many."""
     bits = 1
@@ -182,12 +187,8 @@ def _rows(starts, ends, lengths, points, found):  # type: ignore[no-untyped-def]
     """Fill the rows of a matrix of distances."""
     n = len(starts) - 1
     for part in prange(PARTS):
-        keys, order, heap, none = (
-            np.empty(n, np.int64),
-            np.empty(n, np.int64),
-            np.empty(len(ends) + 1, np.int64),
-            np.zeros(n, np.int64),
-        )
+        keys, order, heap = _room(n, len(ends))
+        none = np.zeros(n, np.int64)
         for i in range(part, len(points), PARTS):
             _from(starts, ends, lengths, points[i], none, 1, keys, order, heap)
             for j in range(len(points)):
@@ -199,12 +200,8 @@ def _closest(starts, ends, lengths, found):  # type: ignore[no-untyped-def]
     """The points reached first from each point, without itself."""
     n, count = len(starts) - 1, found.shape[1]
     for part in prange(PARTS):
-        keys, order, heap, ones = (
-            np.empty(n, np.int64),
-            np.empty(n, np.int64),
-            np.empty(len(ends) + 1, np.int64),
-            np.ones(n, np.int64),
-        )
+        keys, order, heap = _room(n, len(ends))
+        ones = np.ones(n, np.int64)
         for i in range(part, n, PARTS):
             _from(starts, ends, lengths, i, ones, count + 1, keys, order, heap)
             found[i] = order[1 : count + 1]
@@ -215,12 +212,8 @@ def _combine(starts, ends, lengths, unit, sources, slopes, near, steps, sums):  
     """For each source in turn: squared distances of all points off the graph, times its slopes."""
     n = len(starts) - 1
     for part in prange(PARTS):
-        keys, order, heap, none = (
-            np.empty(n, np.int64),
-            np.empty(n, np.int64),
-            np.empty(len(ends) + 1, np.int64),
-            np.zeros(n, np.int64),
-        )
+        keys, order, heap = _room(n, len(ends))
+        none = np.zeros(n, np.int64)
         for s in range(part, len(sources), PARTS):
             _from(starts, ends, lengths, sources[s], none, 1, keys, order, heap)
             for i in range(len(near)):
@@ -235,7 +228,8 @@ def _combine(starts, ends, lengths, unit, sources, slopes, near, steps, sums):  
 def _squares(starts, ends, lengths, sources, weights, coarse, sums):  # type: ignore[no-untyped-def]
     """Weighted squares of the distances from the sources."""
     n = len(starts) - 1
-    keys, order, heap, none = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(len(ends) + 1, np.int64), np.zeros(n, np.int64)
+    keys, order, heap = _room(n, len(ends))
+    none = np.zeros(n, np.int64)
     for s in range(len(sources)):
         _from(starts, ends, lengths, sources[s], none, 1, keys, order, heap)
         for i in range(n):
@@ -254,12 +248,8 @@ def _shared_squares(starts, ends, lengths, sources, weights, coarse, sums):  # t
 def _medoids(starts, ends, lengths, point_of, order, bounds, coarse):  # type: ignore[no-untyped-def]
     """A medoid for each group, from paths that go only as far as its members."""
     n = len(starts) - 1
-    keys, settled, heap, marks = (
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(len(ends) + 1, np.int64),
-        np.zeros(n, np.int64),
-    )
+    keys, settled, heap = _room(n, len(ends))
+    marks = np.zeros(n, np.int64)
     found = np.empty(len(bounds) - 1, np.int64)
     for g in range(len(found)):
         members = order[bounds[g] : bounds[g + 1]]
