@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hushtable import api
 from hushtable.anonymize.generalize import Generalize
-from hushtable.anonymize.lattice.demands import Judge
-from hushtable.anonymize.lattice.losses import LossName, make
+from hushtable.anonymize.lattice import recode
+from hushtable.anonymize.lattice.demands import Demand, Judge
+from hushtable.anonymize.lattice.losses import LossName, Priced, make
 from hushtable.anonymize.lattice.nodes import Lattice
 from hushtable.anonymize.lattice.search import Goal, Search
 from hushtable.anonymize.recoding.mondrian import Mondrian
@@ -158,3 +160,54 @@ def test_a_missing_secret_hides_nobody(diversity):
     mixed = release(Table(Schema((q, s)), arrays), Recipe(recipe="r", steps=(Mondrian(k=2, l=2),)), seed=1)
     assert mixed.guarantee.criteria["secrets"]["s"]["l_distinct"] == 2
     assert mixed.guarantee.criteria["classes"] == 1
+
+
+def test_the_end_of_a_released_range_is_nobodys_age(tmp_path):
+    """The oldest person is suppressed for the other column; the range that others share with them is released."""
+    age = Column(name="age", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(23, 97, observed=True))
+    other = Column(name="b", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("x", "y")))
+    ages = np.array([*np.random.default_rng(0).integers(23, 96, 200), 97])
+    table = Table(Schema((age, other)), {"age": ages, "b": np.array([0] * 200 + [1], np.int32)})
+    api.save(made(table, k=3, limit=0.1, levels=("age=5", "b=0")), tmp_path / "r")
+    assert "97" not in (tmp_path / "r" / "data.csv").read_text()
+    assert not {"97]", "97)"} & set(everything(tmp_path / "r").replace(",", " ").split())
+
+
+def test_no_label_that_only_suppressed_rows_had_is_an_example():
+    levels = Levels(("73139", "99999", "80001"), observed=True)
+    code = Column(name="zip", kind=Kind.CATEGORY, role=Role.QUASI, domain=levels, hierarchy=PrefixTree((3,)))
+    told = made(one(code, [0] * 5 + [1] + [2] * 5), k=3, limit=0.2, levels=("zip=1",))
+    assert "999" not in json.dumps(told.result)
+
+
+def halves(first: list[int], second: list[int]) -> Lattice:
+    """Rows that agree in one column and differ in the other: so many of each secret in either half."""
+    columns = [Column(name=n, kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("a", "b"))) for n in ("p", "q")]
+    secret = Column(name="s", kind=Kind.CATEGORY, role=Role.SECRET, domain=Levels(("x", "y")))
+    rows = sum(first) + sum(second)
+    arrays = {
+        "p": np.zeros(rows, np.int32),
+        "q": np.repeat([0, 1], [sum(first), sum(second)]).astype(np.int32),
+        "s": np.repeat([0, 1, 0, 1], [*first, *second]).astype(np.int32),
+    }
+    return Lattice.of(Table(Schema((*columns, secret)), arrays), ("p", "q"), ("s",))
+
+
+def test_a_class_is_not_refined_where_what_is_left_would_not_hold():
+    lattice = halves([5, 5], [10, 0])
+    judge = replace(Judge.of(lattice, (Demand.parse("s:distinct:2"),), star=True), patient=True)
+    begun = recode.Recoding.everywhere(lattice, (1, 1))
+    refined = recode._refined(lattice, judge, begun.levels, begun.gone, 2, Priced.of(lattice, LossName.GEOMETRIC))
+    assert (refined[0] == 0).all(), "the column in which all agree is written as it is"
+    assert (refined[1] == 1).all(), "the other one is not: half of the class has one secret only"
+
+
+def test_rows_of_stars_join_no_class_that_would_not_hold():
+    for second, taken in (([1, 1], True), ([9, 0], False)):
+        lattice = halves([3, 3], second)
+        judge = replace(Judge.of(lattice, (Demand.parse("s:entropy:1.9"),), star=True), patient=True)
+        q = lattice.ladders[1].codes[0]
+        levels = np.where(q == 0, 0, 1).astype(np.int16)[None].repeat(2, axis=0)
+        start = recode.Recoding(lattice, levels, np.zeros(len(q), bool))
+        joined = recode._absorbed(start, judge, 2, Priced.of(lattice, LossName.GEOMETRIC))
+        assert (joined is not None) == taken
