@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hushtable.anonymize import mdav
+from hushtable.anonymize.private.beta_k_eps import BetaKEps
 from hushtable.anonymize.private.blocks import BlockSums, diameter
-from hushtable.anonymize.private.hybrid import Hybrid
 from hushtable.anonymize.private.integers import GRID, axes_of, block_sizes
 from hushtable.pipeline.plan import plan
 from hushtable.privacy.unit import Relation
@@ -75,7 +75,7 @@ def test_insensitive_blocks_stay_within_their_bound(k):
 
 
 def test_the_published_form_says_so():
-    course = plan(recipe(Hybrid()), SQUARE)
+    course = plan(recipe(BetaKEps()), SQUARE)
     assert course.culprits
     (claim,) = course.steps[0].plan.claims
     assert "square" in claim.gaps[0]

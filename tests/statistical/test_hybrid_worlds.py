@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta as beta_distribution
 
+from hushtable.anonymize.private.beta_k_eps import BetaKEps
 from hushtable.anonymize.private.blocks import Blocks
-from hushtable.anonymize.private.hybrid import Hybrid
 from hushtable.anonymize.private.ranking import Ranking
 from hushtable.anonymize.private.safe import Safe
 from hushtable.pipeline.step import Core
@@ -83,7 +83,7 @@ def several_incomes(table: Table) -> bool:
 
 def test_the_published_form_gives_the_one_who_earns_most_away():
     """No noise where nobody earns, noise as wide as the one income where somebody does: epsilon is far above the 0.1 claimed."""
-    assert audited(Hybrid(beta=1.0, k=10, epsilon0=0.1), Relation.REPLACE_ONE, someone_earns)[0] > 2.5
+    assert audited(BetaKEps(beta=1.0, k=10, epsilon0=0.1), Relation.REPLACE_ONE, someone_earns)[0] > 2.5
 
 
 CERTIFIED = [

@@ -19,7 +19,7 @@ STEPS = {
     "geodesic": "hushtable.anonymize.geodesic:Geodesic",
     "sample": "hushtable.anonymize.sample:Sample",
     "safe": "hushtable.anonymize.private.safe:Safe",
-    "hybrid": "hushtable.anonymize.private.hybrid:Hybrid",
+    "beta-k-eps": "hushtable.anonymize.private.beta_k_eps:BetaKEps",
     "blocks": "hushtable.anonymize.private.blocks:Blocks",
     "ranking": "hushtable.anonymize.private.ranking:Ranking",
     "mondrian": "hushtable.anonymize.recoding.mondrian:Mondrian",

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hushtable.anonymize.private.beta_k_eps import GAPS, BetaKEps
 from hushtable.anonymize.private.blocks import Blocks, BlockSums, best_k
-from hushtable.anonymize.private.hybrid import GAPS, Hybrid
 from hushtable.anonymize.private.integers import GRID, Axes, axes_of, block_sizes
 from hushtable.anonymize.private.ranking import Dependence, Ranking
 from hushtable.anonymize.sample import Method, Sample
@@ -55,7 +55,7 @@ def test_the_published_form_is_claimed_with_its_gaps_and_never_proven():
 
 
 def test_one_draw_is_shared_by_a_group_so_that_k_anonymity_holds_over_all_columns():
-    made = release(example(300), recipe(Hybrid(beta=1.0, k=7, epsilon0=0.5)), seed=1).table
+    made = release(example(300), recipe(BetaKEps(beta=1.0, k=7, epsilon0=0.5)), seed=1).table
     assert made.rows == 300
     assert k_anonymity(Classes(made, made.schema.names)) >= 7
 
@@ -65,26 +65,26 @@ def test_the_noise_is_laplace_of_the_printed_scale(k, epsilon0):
     """All records alike but two: every group's mean is 0.5 but for those, and the rest is noise of scale 2/(epsilon0 k)."""
     values = np.full(4000, 0.5)
     values[:2] = 0.4, 0.6
-    made = Hybrid(beta=1.0, k=k, epsilon0=epsilon0)._protected(numbers(a=values, b=values), Entropy.seeded(1))
+    made = BetaKEps(beta=1.0, k=k, epsilon0=epsilon0)._protected(numbers(a=values, b=values), Entropy.seeded(1))
     noise = np.unique(np.abs(made["a"] - 0.5))
     mean = float(np.mean(noise[noise > 1e-6]))
     assert mean == pytest.approx(0.2 * 2 / (epsilon0 * k), rel=0.2)
 
 
 def test_iterations_stand_below_one_another():
-    made = release(example(300), recipe(Hybrid(beta=0.5, k=5, steps=3)), seed=1)
+    made = release(example(300), recipe(BetaKEps(beta=0.5, k=5, steps=3)), seed=1)
     assert 350 < made.table.rows < 550
     assert any("3 iterations" in caveat for caveat in made.guarantee.caveats)
 
 
 def test_a_sample_below_k_is_refused():
     with pytest.raises(InputError, match="fewer than k"):
-        release(example(12), recipe(Hybrid(k=12, beta=0.5)), seed=1)
+        release(example(12), recipe(BetaKEps(k=12, beta=0.5)), seed=1)
 
 
-@pytest.mark.parametrize("kind", [Hybrid, Blocks, Ranking])
+@pytest.mark.parametrize("kind", [BetaKEps, Blocks, Ranking])
 def test_only_the_named_columns_are_released(kind):
-    epsilon = 4.0 if kind is not Hybrid else None
+    epsilon = 4.0 if kind is not BetaKEps else None
     made = release(example(400), recipe(kind(columns=("age", "sick"))), epsilon=epsilon, unit=REPLACE, seed=1)
     assert made.table.schema.names == ("age", "sick")
     with pytest.raises(PlanError, match="nobody"):
@@ -217,14 +217,14 @@ def test_values_survive_being_written_in_integers_and_read_back():
 
 
 @settings(max_examples=25)
-@given(st.integers(2, 40), st.integers(2, 9), st.integers(0, 9), st.sampled_from([Blocks, Hybrid]))
+@given(st.integers(2, 40), st.integers(2, 9), st.integers(0, 9), st.sampled_from([Blocks, BetaKEps]))
 def test_any_small_table_comes_out_k_anonymous_or_is_refused(rows, k, seed, kind):
     rng = np.random.default_rng(seed)
     table = example(rows, seed)
     gone = rng.random(rows) < rng.random()
     age = table.schema["age"]
     table = table.with_column(age, np.where(gone, MISSING_INTEGER, table["age"]))
-    step = kind(k=k, beta=1.0) if kind is Hybrid else kind(k=k)
+    step = kind(k=k, beta=1.0) if kind is BetaKEps else kind(k=k)
     if rows < k:
         with pytest.raises(InputError):
             fit(step, table)

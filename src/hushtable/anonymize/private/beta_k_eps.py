@@ -43,7 +43,7 @@ GAPS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hybrid(Core):
+class BetaKEps(Core):
     """(beta, k, epsilon0)-anonymization, algorithm 7 as printed. Its differential privacy is a claim whose proof fails.
 
     In each iteration every row is kept with probability beta, the kept rows are grouped by MDAV into groups of at least k,
@@ -100,7 +100,7 @@ class Hybrid(Core):
         for step in range(self.steps):
             kept = table.take(np.flatnonzero(_coins(vault, table.rows, self.beta, rng)))
             if kept.rows < self.k:
-                raise InputError(f"a sample of {self.beta:g} of the rows has fewer than k = {self.k}", where="hybrid.k")
+                raise InputError(f"a sample of {self.beta:g} of the rows has fewer than k = {self.k}", where="beta-k-eps.k")
             made.append(self._protected(kept, vault.entropy))
             vault.report((step + 1) / self.steps)
         result = {"beta": self.beta, "k": self.k, "epsilon0": self.epsilon0, "claimed_epsilon": self.beta * self.epsilon0}
@@ -122,7 +122,7 @@ class Hybrid(Core):
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"
-        return chosen(schema, self.columns, schema.names, "hybrid", what, lambda column: column.valued)
+        return chosen(schema, self.columns, schema.names, "beta-k-eps", what, lambda column: column.valued)
 
 
 def _coins(vault: Vault, rows: int, beta: float, rng: np.random.Generator) -> NDArray[np.bool_]:
