@@ -91,10 +91,9 @@ class ClosestRecord(Audit):
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding, and the distributions for a plot."""
-        generalized = any(c.generalized for c in case.release.schema)
-        if generalized:
-            # A cell covers many people at distance 0: read as a value drawn from it, it is compared like with like.
-            case = Case(case.train, case.ordinary(), case.control)
+        generalized = case.generalized
+        # A cell covers many people at distance 0: read as a value drawn from it, it is compared like with like.
+        case = case.read_as_values()
         release = case.nearest("release", "train").distance[:, 0]
         control = case.nearest("control", "train").distance[:, 0]
         threshold = _threshold(control, self.alpha)

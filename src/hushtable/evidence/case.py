@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,8 +13,11 @@ from hushtable.evidence import neighbours
 from hushtable.evidence.neighbours import Encoding, Neighbours, Points
 from hushtable.evidence.reading import ordinary
 from hushtable.table.cell import Cell, Interval
-from hushtable.table.columns import Cells, Column, Kind, Role
+from hushtable.table.columns import CODED, FREE, Cells, Column, Kind, Role
 from hushtable.table.table import Table
+
+Generator = Callable[[Table, int], Table]
+"""Makes a release of other rows with a seed: the recipe that the audited release was made with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,8 @@ class Case:
     train: Table
     release: Table
     control: Table
+    generator: Generator | None = field(default=None, repr=False)
+    """How the release was made, for attacks that make it again; None if that is not known."""
     _cache: dict[object, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -37,6 +42,7 @@ class Case:
                 faults.append(Fault(name, f"an audit needs at least two rows, got {table.rows}"))
         if not self.columns:
             faults.append(Fault("release", "has no column in common with the training rows"))
+        faults += _unlike(self.tables)
         missing = [n for n in self.release.schema.names if n in self.train.schema and n not in self.control.schema]
         if missing:
             faults.append(Fault("control", f"lacks columns of the release: {', '.join(missing)}"))
@@ -80,6 +86,26 @@ class Case:
 
         return self._once(("nearest", queries, targets, k, names), search)
 
+    def nearest_without(self, queries: str, targets: str) -> NDArray[np.int64]:
+        """For each query row and each of ``columns`` the nearest target when that one column is not known."""
+
+        def search() -> NDArray[np.int64]:
+            rest = [tuple(name for name in self.columns if name != left) for left in self.columns]
+            return np.stack([self.nearest(queries, targets, 1, names).index[:, 0] for names in rest], axis=1)
+
+        return self._once(("without", queries, targets), search)
+
+    @property
+    def generalized(self) -> bool:
+        """Whether the release holds intervals, sets or ``*``."""
+        return any(self.release.schema[name].generalized for name in self.columns)
+
+    def read_as_values(self) -> Case:
+        """The case with generalized cells of the release read as values drawn from them; itself if there are none."""
+        if not self.generalized:
+            return self
+        return self._once("as values", lambda: Case(self.train, self.ordinary(), self.control, self.generator))
+
     def ordinary(self) -> Table:
         """The release with generalized cells read as values drawn from them (always the same draw)."""
         return self._once("ordinary", lambda: ordinary(self.release, np.random.default_rng(0)))
@@ -95,6 +121,26 @@ class Case:
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
+
+
+def _unlike(tables: dict[str, Table]) -> list[Fault]:
+    """Columns that mean one thing in the training rows and another in the release or in the control."""
+    schema = tables["train"].schema
+    return [
+        Fault(f"{which}, column {name}", f"is {other.schema[name].kind}, but {schema[name].kind} in the training rows")
+        for which, other in tables.items()
+        for name in schema.names
+        if name in other.schema and _family(schema[name].kind) != _family(other.schema[name].kind)
+    ]
+
+
+def _family(kind: Kind) -> str:
+    """Kinds whose values can be compared with one another."""
+    if kind in CODED:
+        return "levels"
+    if kind in FREE:
+        return "texts"
+    return "dates" if kind is Kind.DATE else "numbers"
 
 
 def _row_ids(tables: dict[str, Table], columns: Sequence[str]) -> dict[str, NDArray[np.int64]]:

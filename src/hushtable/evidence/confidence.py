@@ -1,14 +1,14 @@
-"""Intervals for rates: Wilson, Clopper-Pearson, the bootstrap, and the risk that is left once a control is subtracted."""
+"""Intervals and exact tests for rates: Wilson, Clopper-Pearson, the bootstrap, Fisher, Holm, and what is left above a control."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
+from scipy.special import betaincinv, gammaln, ndtri
 
 
 @dataclass(frozen=True)
@@ -65,3 +65,30 @@ def bootstrap(
     draws = np.array([statistic(rng.integers(0, n, n)) for _ in range(times)])
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Rate(value, float(low), float(high))
+
+
+def fisher(hits: int, trials: int, others: int, other_trials: int) -> float:
+    """Fisher's exact one-sided test: how likely at least so many of all hits fall on the first group, if both are alike."""
+    total, group = hits + others, trials
+    everyone = trials + other_trials
+    first, last = hits, min(total, group)
+    if hits <= max(0, total - other_trials):
+        return 1.0
+    k = np.arange(first, last + 1)
+    logs = _log_choose(group, k) + _log_choose(everyone - group, total - k) - _log_choose(everyone, np.array([total]))
+    top = float(logs.max())
+    return float(min(1.0, math.exp(top) * float(np.exp(logs - top).sum())))
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """p-values corrected so that the chance of even one false alarm among them is kept, however they depend on one another."""
+    order = np.argsort(values, kind="stable")
+    adjusted, worst = np.empty(len(order)), 0.0
+    for place, at in enumerate(order):
+        worst = max(worst, min(1.0, (len(order) - place) * values[at]))
+        adjusted[at] = worst
+    return [float(p) for p in adjusted]
+
+
+def _log_choose(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
+
+Bits = NDArray[np.bool_]
+Rows = NDArray[np.int64]
 
 
 class Better(StrEnum):
@@ -25,6 +30,35 @@ class Subject(StrEnum):
 
     PRIVACY = "privacy"
     UTILITY = "utility"
+
+
+class Risk(StrEnum):
+    """What an anonymous table must not allow: the three risks of the Article 29 Working Party (opinion 05/2014).
+
+    Copies of a record, and knowing that a person is in the table at all, count as singling out.
+    """
+
+    SINGLING_OUT = "singling out"
+    LINKABILITY = "linkability"
+    INFERENCE = "inference"
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Whom an attack hit. It tells records and groups apart, lives in memory only, and is never part of a saved finding."""
+
+    train: Bits
+    """For each attempt on the training side, whether it succeeded."""
+    control: Bits
+    """The same on the control side."""
+    persons: Rows
+    """The training row that each attempt of ``train`` is about, -1 where it is about nobody in particular."""
+    control_persons: Rows
+    """The control row that each attempt of ``control`` is about."""
+    released: Rows | None = None
+    """For each attempt of ``train`` the released row that gives the person away; -1 where there is none."""
+    tell: Callable[[int, bool], str] | None = None
+    """What the attacker used in an attempt of ``train``, in words; values of rows only if the second argument is true."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,21 +81,40 @@ class Finding:
     """One sentence for the reader: what it means here."""
     scope: str = ""
     """The column or pair it is about; empty for the whole table."""
+    risk: Risk | None = None
+    """For an attack: which of the three risks it is an instance of. Its value is then a residual risk from 0 to 1."""
+    p: float | None = None
+    """How likely a result this bad is if training and control rows are alike to the release: an exact one-sided test."""
+    p_adjusted: float | None = None
+    """The same, corrected for all tests of the audit (Holm); set by the harness."""
+    detectable: float | None = None
+    """The smallest planted leak that this finding would have noticed; set by the power study."""
     seconds: float = 0.0
     detail: dict[str, Any] = field(default_factory=dict)
     """What a plot needs: histograms, matrices; never a row."""
+    trace: Trace | None = field(default=None, repr=False, compare=False)
+    """Whom it hit; never saved."""
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; numbers that are not finite become None."""
-        return {key: _plain(value) for key, value in asdict(self).items()}
+        """Plain values, without the trace; numbers that are not finite become None."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
 
 
 class Audit(ABC):
     """A frozen dataclass of knobs that turns a case into findings."""
 
+    costly: ClassVar[bool] = False
+    """Whether it runs only when it is named: it trains a network, or makes the release again many times."""
+
     @abstractmethod
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """Look at train, release and control."""
+
+
+def uncomputed(name: str, n: int, note: str, *, scope: str = "", subject: Subject = Subject.PRIVACY, **more: Any) -> Finding:
+    """A finding without a value: what could not be computed, and why."""
+    better = Better.LOWER if subject is Subject.PRIVACY else Better.HIGHER
+    return Finding(name=name, scope=scope, value=None, better=better, subject=subject, n=n, note=note, **more)
 
 
 def _plain(value: Any) -> Any:

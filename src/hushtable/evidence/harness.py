@@ -1,4 +1,4 @@
-"""Running audits on a case, in order, each timed and each with its own random numbers."""
+"""Running audits on a case, in order, each timed and each with its own random numbers; all tests corrected together."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import holm
 from hushtable.evidence.finding import Audit, Finding
 
 
 def run(
     case: Case, audits: Mapping[str, Audit], seed: int = 0, progress: Callable[[str, float], None] = lambda name, share: None
 ) -> list[Finding]:
-    """All findings of all audits. Leaving one audit out changes nothing in the others."""
+    """All findings of all audits. Leaving one audit out changes nothing in the others but the correction of their tests."""
     findings = []
     for name, audit in audits.items():
         progress(name, 0.0)
@@ -25,4 +26,11 @@ def run(
         seconds = time.perf_counter() - start
         findings += [replace(finding, seconds=seconds / len(found)) for finding in found]
         progress(name, 1.0)
-    return findings
+    return corrected(findings)
+
+
+def corrected(findings: list[Finding]) -> list[Finding]:
+    """The findings with their p-values corrected for one another: one false alarm in all of them stays as rare as stated."""
+    tested = [at for at, finding in enumerate(findings) if finding.p is not None]
+    adjusted = dict(zip(tested, holm([findings[at].p or 0.0 for at in tested]), strict=True))
+    return [replace(finding, p_adjusted=adjusted.get(at)) for at, finding in enumerate(findings)]

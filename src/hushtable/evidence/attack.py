@@ -1,0 +1,130 @@
+"""The one judge of attacks: what an attacker gains on training rows over control rows, with interval, test and sentence.
+
+An attack writes only its guess. It is run on every training row and on every control row; a rate on control rows is what
+the release tells about everybody, and only the excess is what it tells about those it was made from.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import clopper_pearson, fisher, residual_risk, wilson
+from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Rows, Subject, Trace
+
+LEVEL = 0.95
+"""Confidence of the intervals."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strike:
+    """What became of an attack on every row of one table."""
+
+    hit: Bits
+    released: Rows | None = None
+    """The released row behind each guess; -1 where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to attack people one by one: what it is called, what it takes and gives, and how it strikes."""
+
+    name: str
+    risk: Risk
+    knows: str
+    """What the attacker knows, to follow "an attacker who knows"."""
+    does: str
+    """What is achieved, to follow that: "guesses income"."""
+    strike: Callable[[str], Strike]
+    """Attack every row of ``train`` or of ``control``."""
+    naive: float
+    """The share of training rows on which blind guessing would succeed."""
+    scope: str = ""
+    tell: Callable[[int, bool], str] | None = None
+    """As in ``Trace``."""
+
+
+class Attack(Audit):
+    """An attack on people one by one. It names its ways; the judging is done here, and is the same for all."""
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding for each way."""
+        return [self._judged(case, way) for way in self.ways(case, rng)]
+
+    @abstractmethod
+    def ways(self, case: Case, rng: np.random.Generator) -> Iterable[Way | Finding]:
+        """The ways to attack this case; a finding in place of one says why a way cannot be gone."""
+
+    def _judged(self, case: Case, way: Way | Finding) -> Finding:
+        if isinstance(way, Finding):
+            return way
+        ours, others = way.strike("train"), way.strike("control")
+        everyone = np.arange(case.train.rows), np.arange(case.control.rows)
+        trace = Trace(ours.hit, others.hit, *everyone, released=ours.released, tell=way.tell)
+        return judge(
+            trace, name=way.name, scope=way.scope, risk=way.risk, knows=way.knows, does=way.does, naive=way.naive
+        )  # fmt: skip
+
+
+def judge(
+    trace: Trace,
+    *,
+    name: str,
+    risk: Risk,
+    knows: str,
+    does: str,
+    naive: float | None,
+    scope: str = "",
+    p: float | None = None,
+    whom: str = "people",
+    level: float = LEVEL,
+    detail: dict[str, Any] | None = None,
+) -> Finding:
+    """The residual risk (r - c)/(1 - c) of an attack, r and c by Wilson; Fisher's test unless ``p`` brings a better one.
+
+    ``whom`` names what is counted, if not people.
+    """
+    ours, others = int(trace.train.sum()), int(trace.control.sum())
+    n, m = len(trace.train), len(trace.control)
+    attack, control = wilson(ours, n, level), wilson(others, m, level)
+    left = residual_risk(attack, control)
+    rate, rest = _rate(ours, n), _rate(others, m)
+    exact = clopper_pearson(ours, n, level), clopper_pearson(others, m, level)
+    return Finding(
+        name=name, scope=scope, value=left.value, low=left.low, high=left.high, baseline=0.0,
+        better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=risk,
+        p=fisher(ours, n, others, m) if p is None else p,
+        note=sentence(knows, does, rate, rest, naive, whom),
+        detail={
+            "hits": ours, "attempts": n, "control_hits": others, "control_attempts": m,
+            "rate": attack.value, "rate_low": attack.low, "rate_high": attack.high,
+            "control_rate": control.value, "control_low": control.low, "control_high": control.high,
+            "exact": [exact[0].low, exact[0].high], "control_exact": [exact[1].low, exact[1].high],
+            "naive": naive, **(detail or {}),
+        },
+        trace=trace,
+    )  # fmt: skip
+
+
+def sentence(knows: str, does: str, rate: float, control: float, naive: float | None, whom: str = "people") -> str:
+    """What an attack achieves, for a reader who decides."""
+    told = f"an attacker who {knows} {does} for {of_hundred(rate)} {whom} in the table, "
+    told += f"against {of_hundred(control)} who are not in it"
+    if naive is None:
+        return told
+    told += f" ({of_hundred(naive)} by blind guessing)"
+    return told if rate > naive else f"{told}: no better than blind guessing, so it tells nothing, neither risk nor safety"
+
+
+def of_hundred(share: float) -> str:
+    """A share as people count."""
+    return f"{100 * share:.3g} of 100" if share >= 0.001 or share == 0 else f"{10_000 * share:.2g} of 10,000"
+
+
+def _rate(hits: int, attempts: int) -> float:
+    return hits / attempts if attempts else 0.0
