@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,8 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
-    from hushtable.evidence.finding import Finding
+    from hushtable.evidence.finding import Audit, Finding
+    from hushtable.evidence.gate import Outcome
 
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
 
@@ -112,9 +113,38 @@ class AuditReport:
     findings: list[Finding]
     rows: dict[str, int]
     card: dict[str, Any] | None = field(default=None, repr=False)
+    records: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    """The training rows at most risk, each with the attacks that hit it."""
+    at_risk: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    """How many people are at risk, beside how many chance explains."""
+    groups: dict[str, Any] = field(default_factory=dict, repr=False)
+    """The groups of people at most risk."""
+    power: dict[str, Any] | None = None
+    """Which planted leaks this audit notices, if that was studied."""
+    gates: list[Outcome] = field(default_factory=list)
+
+    @property
+    def alarms(self) -> list[Finding]:
+        """What chance does not explain."""
+        from hushtable.evidence.gate import alarms
+
+        return alarms(self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        return {
+            "rows": self.rows,
+            "alarms": [f"{f.name}, {f.scope}" if f.scope else f.name for f in self.alarms],
+            "gates": [asdict(gate) for gate in self.gates],
+            "power": self.power,
+            "findings": [finding.to_json() for finding in self.findings],
+            "at_risk": self.at_risk,
+            "groups": self.groups,
+            "records": self.records,
+        }
 
     def save(self, folder: str | Path) -> Path:
-        """Write ``audit.json`` and ``audit.html`` to a new folder."""
+        """Write ``audit.json`` and ``audit.html`` to a new folder that only its owner can read."""
         from hushtable.report.audit import audit_page
 
         folder = Path(folder)
@@ -122,10 +152,14 @@ class AuditReport:
             raise InputError(
                 "lies inside a release; an audit is computed from raw rows and must not be published with it", where=str(folder)
             )
-        with whole_folder(folder) as partial:
-            plain = [finding.to_json() for finding in self.findings]
+        plain = self.to_json()
+        page = audit_page(
+            plain["findings"], self.card, rows=self.rows, records=self.records, at_risk=self.at_risk, groups=self.groups,
+            power=self.power, gates=plain["gates"],
+        )  # fmt: skip
+        with whole_folder(folder, mode=0o700) as partial:
             (partial / "audit.json").write_text(json.dumps(plain, indent=1, ensure_ascii=False), encoding="utf-8")
-            (partial / "audit.html").write_text(audit_page(plain, self.card, rows=self.rows), encoding="utf-8")
+            (partial / "audit.html").write_text(page, encoding="utf-8")
         return folder
 
 
@@ -135,26 +169,73 @@ def audit(
     control: Table,
     *,
     only: Iterable[str] = (),
+    settings: Mapping[str, str] | None = None,
+    recipe: Recipe | str | Path | None = None,
+    epsilon: float | None = None,
     card: dict[str, Any] | None = None,
     seed: int = 0,
+    power: bool = False,
+    values: bool = False,
+    gates: Iterable[str] = (),
     progress: Callable[[str, float], None] = lambda name, share: None,
 ) -> AuditReport:
-    """Attack a release: every registered audit, or only those named, on training and control rows."""
+    """Attack a release: every registered audit but the costly ones, or only those named, on training and control rows.
+
+    ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) tells how the
+    release was made, for attacks that make it again. With ``power`` leaks are planted to see which ones this audit would
+    notice. Records at risk are told by row number; ``values`` also tells what the attacker used. ``gates`` are conditions
+    such as ``max_risk<0.05``, judged by upper bounds.
+    """
     # Compiled searches load slowly, and a release needs none of them.
+    from hushtable.evidence import groups as by_groups
     from hushtable.evidence import harness
+    from hushtable.evidence import records as by_records
     from hushtable.evidence.case import Case
+    from hushtable.evidence.gate import Gate
+
+    conditions = [Gate.parse(text) for text in gates]
+    if isinstance(released, Release):
+        recipe = recipe or released.recipe
+        card, released = released.card(), released.table
+    audits = _audits(only, settings or {})
+    case = Case(train, released, control, None if recipe is None else _generator(recipe, epsilon))
+    findings = harness.run(case, audits, seed, progress)
+    told = None
+    if power:
+        from hushtable.audits import power as study
+
+        tested = {f.audit for f in findings if f.p is not None}
+        found = study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
+        findings, told = study.with_power(findings, found), study.summary(found)
+    return AuditReport(
+        findings,
+        {name: table.rows for name, table in case.tables.items()},
+        card,
+        by_records.riskiest(findings, values=values),
+        by_records.at_risk(case, findings),
+        by_groups.by_group(case, findings),
+        told,
+        [gate.judge(findings) for gate in conditions],
+    )
+
+
+def _audits(only: Iterable[str], settings: Mapping[str, str]) -> dict[str, Audit]:
+    """The audits to run, with their knobs: all but the costly ones unless some are named."""
     from hushtable.evidence.finding import Audit
 
-    if isinstance(released, Release):
-        card, released = released.card(), released.table
     known = registry.audits()
-    picked = {name: registry.find(name, known, "audit")() for name in (tuple(only) or known)}
-    odd = [name for name, kind in picked.items() if not isinstance(kind, Audit)]
+    kinds = {name: registry.find(name, known, "audit") for name in (tuple(only) or known)}
+    odd = [name for name, kind in kinds.items() if not issubclass(kind, Audit)]
     if odd:
         raise InputError(f"{', '.join(odd)} is no audit", where="audit")
-    case = Case(train, released, control)
-    findings = harness.run(case, picked, seed, progress)
-    return AuditReport(findings, {name: table.rows for name, table in case.tables.items()}, card)
+    picked = [(name, kind()) for name, kind in kinds.items() if tuple(only) or not kind.costly]
+    return dict(zip([name for name, _ in picked], recipes.turned(picked, settings, "audit"), strict=True))
+
+
+def _generator(recipe: Recipe | str | Path, epsilon: float | None) -> Callable[[Table, int], Table]:
+    """Makes releases of other rows in the same way."""
+    chosen = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
+    return lambda table, seed: run_recipe(table, chosen, epsilon=epsilon, seed=seed, unproven=True).table
 
 
 def read_release(path: str | Path, schema: Schema) -> tuple[Table, dict[str, Any] | None]:

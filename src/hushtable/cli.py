@@ -23,7 +23,7 @@ from hushtable.console import (
     print_json,
     progress,
     refuse,
-    show_finding,
+    show_audit,
     show_guarantee,
     show_method,
     show_sheet,
@@ -254,10 +254,23 @@ def audit(
     schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the training rows.", show_default=False)],
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the audit. It is private.", show_default=False)],
     only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of an audit: linkability.neighbours=1,10.")] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="How the release was made: a recipe, for attacks that make it again.", show_default=False)
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="The budget that recipe spends.", show_default=False)] = None,
+    power: Annotated[bool, typer.Option("--power", help="Plant leaks, and say which ones this audit would notice.")] = False,
+    gates: Annotated[
+        list[str] | None,
+        typer.Option("--gate", help="What must hold, by upper bounds: max_risk<0.05. Exit code 3 if it does not."),
+    ] = None,
+    values: Annotated[
+        bool, typer.Option("--show-values", help="Show values of the records at risk in the report; hidden otherwise.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Attack a release and measure what it is good for: audit.json and audit.html in a new folder."""
+    """Attack a release and measure what it is good for: audit.json and audit.html in a new, private folder."""
     from hushtable import api
     from hushtable.table.disk import refuse_existing
     from hushtable.table.io import read
@@ -274,15 +287,52 @@ def audit(
     tables = read(train, declared), read(control, declared)
     seen, card = api.read_release(released, tables[0].schema)
     with progress(quiet=as_json) as tell:
-        report = api.audit(tables[0], seen, tables[1], only=only or (), card=card, seed=seed, progress=tell)
+        report = api.audit(
+            tables[0], seen, tables[1], only=only or (), settings=_settings(settings or []), recipe=recipe, epsilon=epsilon,
+            card=card, seed=seed, power=power, values=values, gates=gates or (), progress=tell,
+        )  # fmt: skip
     report.save(folder)
     if as_json:
-        print_json({"folder": str(folder), "findings": [f.to_json() | {"detail": {}} for f in report.findings]})
+        plain = report.to_json()
+        print_json({"folder": str(folder)} | plain | {"findings": [f | {"detail": {}} for f in plain["findings"]]})
+    else:
+        show_audit(report, str(folder))
+    if not all(gate.holds for gate in report.gates):
+        raise typer.Exit(3)
+
+
+@app.command()
+def certify(
+    data: Data,
+    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the table.", show_default=False)],
+    folder: Annotated[
+        Path, typer.Option("--out", help="A folder for the study; one that was stopped goes on. It is private.", show_default=False)
+    ],
+    models: Annotated[
+        str, typer.Option(help="Risk models, with commas: leaky, noisy, overfit, size, outliers, knobs; all if empty.")
+    ] = "",
+    only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
+    rows: Annotated[int | None, typer.Option(min=2, help="Rows of each of the three parts at most.", show_default="10,000")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer levels and settings.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the study.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Try the audits themselves on your table: leaks of known size are planted, and each metric must rise with them."""
+    from hushtable.bench import certify as study
+    from hushtable.table.io import read
+
+    table = read(data, schema_file)
+    chosen = [model.strip() for model in models.split(",") if model.strip()]
+    with progress(quiet=as_json) as tell:
+        made = study.certify(
+            table, models=chosen, audits=study.privacy_audits(only or ()), rows=rows, seed=seed, folder=folder, quick=quick,
+            progress=tell,
+        )  # fmt: skip
+    if as_json:
+        print_json({"folder": str(folder)} | made.to_json())
         return
-    for finding in report.findings:
-        if not finding.scope or finding.value is None or finding.name.startswith("train on release"):
-            show_finding(finding)
-    out.print(f"The report is [bold]{escape(str(folder))}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
+    print(made.text())  # noqa: T201 - wide lines, not to be wrapped
+    out.print(f"The curves are in [bold]{escape(str(folder))}/certificate.html[/bold]. They were computed from raw rows.")
 
 
 @app.command()

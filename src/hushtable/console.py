@@ -16,10 +16,13 @@ from rich.table import Table as Grid
 from hushtable.errors import HushError, InputError
 
 if TYPE_CHECKING:
+    from hushtable.api import AuditReport
     from hushtable.evidence.finding import Finding
 
 out = Console(highlight=False, soft_wrap=True, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+MOST = 5
+"""So many alarms are told on the screen; the page has all."""
 
 
 @contextmanager
@@ -61,16 +64,69 @@ def show_method(told: dict[str, Any]) -> None:
         out.print(grid)
 
 
-def show_finding(finding: Finding) -> None:
-    """Value, interval, baseline and note."""
-    head = f"[bold]{escape(finding.name)}[/bold]"
+def show_audit(report: AuditReport, folder: str) -> None:
+    """The verdict, the worst attack of each risk, what alarms, what the release is good for, the gates, and where the page is."""
+    attacks = [f for f in report.findings if f.risk is not None and f.value is not None]
+    _verdict(report, attacks)
+    if attacks:
+        out.print(_risks(attacks))
+    for finding in report.alarms[:MOST]:
+        out.print(f"[red]![/red] {_line(finding)}\n    {escape(finding.note)}")
+    if len(report.alarms) > MOST:
+        out.print(f"  and {len(report.alarms) - MOST} more in the report")
+    alarmed = {id(f) for f in report.alarms}
+    for finding in report.findings:
+        told = not finding.scope or finding.name.startswith("train on release")
+        if finding.risk is None and id(finding) not in alarmed and told:
+            out.print(f"  {_line(finding)}\n    {escape(finding.note)}")
+    blind = [f for f in report.findings if f.risk is not None and f.value is None]
+    if blind:
+        out.print(f"  {len(blind)} attacks could not be made; the report says why")
+    for gate in report.gates:
+        mark = "[green]ok[/green]" if gate.holds else "[red]refused[/red]"
+        out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.told)}")
+    out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+def _verdict(report: AuditReport, attacks: Sequence[Finding]) -> None:
+    tested = [f for f in report.findings if f.p is not None]
+    if report.alarms:
+        out.print(
+            f"[bold red]{len(report.alarms)} of {len(tested)} tests alarm[/bold red]: the release tells more about people in the "
+            "table than about people who are not."
+        )
+    elif tested:
+        out.print(f"[bold]None of {len(tested)} tests alarms[/bold] (which is no proof of safety; corrected for their number).")
+    if report.power is not None:
+        least = report.power["audit"]
+        shares = report.power["shares"]
+        seen = f"a leak of {100 * least:g} % of the released rows" if least else f"not even one of {100 * max(shares):g} %"
+        out.print(f"  The smallest planted leak that this audit notices: {seen}.")
+    elif tested and not report.alarms:
+        out.print("  --power says how small a leak it would have noticed.")
+
+
+def _risks(attacks: Sequence[Finding]) -> Grid:
+    heads = "risk", "worst attack", "risk [interval]", "in words"
+    grid = Grid(*heads, title="Beyond what control rows explain", title_justify="left")
+    for risk in dict.fromkeys(f.risk for f in attacks):
+        worst = min((f for f in attacks if f.risk is risk), key=lambda f: (1.0 if f.p_adjusted is None else f.p_adjusted, -f.value))
+        label = f"{worst.name}, {worst.scope}" if worst.scope else worst.name
+        between = f"{worst.value:.3f} [{worst.low:.3f}, {worst.high:.3f}]"
+        grid.add_row(str(risk), escape(label), escape(between), escape(worst.note))
+    return grid
+
+
+def _line(finding: Finding) -> str:
+    """Value, interval and baseline."""
+    head = f"[bold]{escape(finding.name)}[/bold]" + (f", {escape(finding.scope)}" if finding.scope else "")
     if finding.value is not None:
         head += f"  {finding.value:.4f}"
         if finding.low is not None and finding.high is not None:
             head += escape(f" [{finding.low:.4f}, {finding.high:.4f}]")
         if finding.baseline is not None:
             head += f"  (baseline {finding.baseline:.4f}; {finding.better} is better)"
-    out.print(f"{head}\n    {escape(finding.note)}")
+    return head
 
 
 def fault_json(fault: Any) -> dict[str, Any]:

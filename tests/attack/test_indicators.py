@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hushtable.audits.indicators import ClosestRecord, IdenticalMatches
+from hushtable.audits.indicators import ClosestRecord, IdenticalMatches, KNearest, published
+from hushtable.audits.planted import Noise, disturbed
 from hushtable.bench.people import people
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
@@ -49,6 +50,10 @@ def test_a_planted_leak_is_found_and_sized(population, share, control):
     assert found["published verbatim"].low > 0
     assert found["published verbatim"].low <= share + 0.002
     assert found["published verbatim"].value == pytest.approx(share, abs=0.01)
+    assert found["published verbatim"].p < 1e-3
+    trace = found["published verbatim"].trace
+    assert trace.train[: round(share * N)].all()
+    assert (trace.released[: round(share * N)] == np.arange(round(share * N))).all()
     assert found["closest record score"].low > 0
     assert found["closest record score"].value == pytest.approx(share, abs=0.03)
 
@@ -58,7 +63,8 @@ def test_an_independent_sample_ties(population):
     for finding in found.values():
         assert finding.low == pytest.approx(0, abs=1e-3)
         assert finding.high > 0
-        assert "no proof" in finding.note
+        assert finding.p is None or finding.p > 0.05
+        assert "no proof" in finding.note or finding.p is not None
 
 
 @pytest.mark.slow
@@ -72,11 +78,66 @@ def test_no_alarm_more_often_than_stated_over_many_splits(population):
     assert alarms <= 4  # 2.5 % of 40 expected on this side; 5 or more has probability 0.003
 
 
-def test_the_score_does_not_drift_with_the_size_of_the_release(population):
-    case = leaky(population, 0.1)
-    twice = Case(case.train, Table.concat([case.release, case.release]), case.control)
-    one, two = (findings(c)["closest record score"].value for c in (case, twice))
-    assert two == pytest.approx(one, abs=0.002)
+@pytest.mark.parametrize("grow", ["release", "control"])
+def test_no_score_drifts_with_the_size_of_the_release_or_of_the_control(population, grow):
+    """A tenth of every release is copied; the published form, its broken twin, grows with the number of rows."""
+    train, *rest = (population.take(np.arange(i * 800, (i + 1) * 800)) for i in range(10))
+    ours, twin = [], []
+    for times in (1, 2, 4):
+        size = 800 * (times if grow == "release" else 1)
+        copied = train.take(np.arange(size // 10) % 800)
+        release = Table.concat([copied, Table.concat(rest[:4]).take(np.arange(size - size // 10))])
+        case = Case(train, release, Table.concat(rest[4 : 5 if grow == "release" else 4 + times]))
+        found = [f for audit in (ClosestRecord(), KNearest()) for f in audit.run(case, np.random.default_rng(0))]
+        ours.append([f.value for f in found])
+        twin.append(found[0].detail["published"]["score"])
+    assert np.ptp(np.array(ours), axis=0).max() < 0.03
+    assert np.array(ours)[:, 0] == pytest.approx(0.1, abs=0.03)
+    assert (max(twin) > 3 * min(twin)) == (grow == "release")
+
+
+def test_the_published_form_is_the_published_form():
+    """Equations 3.10 and 3.11 by hand: of 200 real distances the 2 % point is 0.04 of the way; 7 of 100 lie below it."""
+    real = np.arange(1, 201) / 200
+    release = np.concatenate([np.full(7, 0.001), np.full(93, 0.9)])
+    found = published(release, real, 0.02)
+    assert found["threshold"] == pytest.approx(np.percentile(real, 2))
+    assert found["ratio"] == pytest.approx(7 / (0.02 * 200))
+    assert found["score"] == pytest.approx((7 / 200 - 0.02) / 0.98)
+    assert published(np.full(100, 0.9), real, 0.02)["score"] == pytest.approx(-0.02 / 0.98)
+
+
+def test_rows_that_crowd_around_several_people_are_seen_by_more_neighbours(population):
+    """The release holds the middle of each of many small crowds of the training table: no copy, many near neighbours."""
+    rng = np.random.default_rng(3)
+    middles, control, fresh = (population.take(np.arange(a, a + size)) for a, size in ((0, 200), (2000, 1000), (4000, 1000)))
+    train = disturbed(middles.take(np.arange(1000) % 200), Noise(sigma=0.05, lam=0.05, p=0.05), rng)
+    crowd, calm = (
+        {f.scope: f for f in KNearest().run(Case(train, release, control), np.random.default_rng(0))}
+        for release in (middles, fresh)
+    )
+    for k in ("3 nearest", "5 nearest"):
+        assert crowd[k].low > 0.5
+        assert calm[k].low < 0.02
+
+
+def test_one_copy_of_a_row_is_no_crowd(population):
+    """Half the release is copied, which the closest record shows; two more neighbours, of other people, hide it."""
+    case = leaky(population, 0.5)
+    assert findings(case)["closest record score"].low > 0.4
+    for finding in KNearest().run(case, np.random.default_rng(0)):
+        assert finding.high < 0.3
+
+
+def test_more_neighbours_than_rows_is_a_reason_and_no_error(population):
+    few = Case(*(population.take(np.arange(4 * i, 4 * i + 4)) for i in range(3)))
+    found = {f.scope: f for f in KNearest().run(few, np.random.default_rng(0))}
+    assert found["3 nearest"].n == 4
+    assert found["5 nearest"].value is None
+    assert "only 4 rows" in found["5 nearest"].note
+    for neighbours in ((), (1,), (3, 3)):
+        with pytest.raises(InputError, match="neighbours"):
+            KNearest(neighbours=neighbours)
 
 
 def test_a_subsampled_search_would_miss_what_the_full_one_sees(population):
@@ -130,9 +191,11 @@ def test_a_share_of_nobody_is_told_as_zero(population):
     case = leaky(population, 0.0, control=N)
     few = Case(case.train.take(np.arange(100)), case.release, case.control)
     finding = findings(few)["published verbatim"]
-    assert finding.value == 0
+    assert finding.detail["hits"] == 0
     assert finding.low == 0
+    assert finding.p == 1
     assert 0 < finding.high < 0.1
+    assert " 0 of 100 people in the table" in finding.note
 
 
 @pytest.mark.parametrize("stars", [False, True])

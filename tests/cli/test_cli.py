@@ -59,7 +59,7 @@ def test_the_whole_way(hush, town, tmp_path):
     )  # fmt: skip
     assert code == 0
     assert "do not publish" in told
-    findings = json.loads((tmp_path / "audit" / "audit.json").read_text())
+    findings = json.loads((tmp_path / "audit" / "audit.json").read_text())["findings"]
     keys = {"name", "value", "low", "high", "baseline", "better", "n", "note", "seconds"}
     assert all(keys <= set(finding) for finding in findings)
     assert (tmp_path / "audit" / "audit.html").is_file()
@@ -276,7 +276,7 @@ def test_a_foreign_anonymized_file_is_audited(hush, town, tmp_path):
         )
     )
     assert code == 0, err
-    findings = json.loads((tmp_path / "audit" / "audit.json").read_text())
+    findings = json.loads((tmp_path / "audit" / "audit.json").read_text())["findings"]
     assert any(f["name"] == "closest record score" and "drawn from them" in f["note"] for f in findings)
     assert "published verbatim" in told
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.evidence.finding import Audit, Better, Finding, Subject
+from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace
 from hushtable.pipeline.step import Coder, Core, Plan
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
@@ -309,6 +309,39 @@ class SilentOnOthers(_Audit):
         return [_finding()] if "height" in case.columns else []
 
 
+@dataclass(frozen=True, kw_only=True)
+class Collapsed(_Audit):
+    """A risk that is certain."""
+
+    def find(self, case):
+        return [_finding(risk=Risk.INFERENCE, value=0.0, low=0.0, high=0.0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Likely(_Audit):
+    """More than certain."""
+
+    def find(self, case):
+        return [_finding(p=1.5)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesNobody(_Audit):
+    """Hits rows that are not there."""
+
+    def find(self, case):
+        hit = np.ones(1, bool)
+        return [_finding(trace=Trace(hit, hit, np.array([case.train.rows]), np.array([0])))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gossip(_Audit):
+    """Saves a number for each person."""
+
+    def find(self, case):
+        return [_finding(detail={"distances": case.train.floats("age")})]
+
+
 SOUND = (SoundCoder, SoundAudit)
 BROKEN = [
     (Repeats, "stability", "changes 3 encoded rows"),
@@ -333,5 +366,9 @@ BROKEN = [
     (Nameless, "finds something", "needs a name"),
     (Twice, "finds something", "stands twice"),
     (WrongWay, "finds something", "better a Better"),
+    (Collapsed, "finds something", "no point"),
+    (Likely, "finds something", "no probability"),
+    (NamesNobody, "finds something", "not there"),
+    (Gossip, "no trace", "tells of nobody"),
     (SilentOnOthers, "other column names", "at least one Finding"),
 ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, binom, fisher_exact, norm
 
-from hushtable.evidence.confidence import Rate, bootstrap, clopper_pearson, residual_risk, wilson
+from hushtable.evidence.confidence import Rate, bootstrap, clopper_pearson, fisher, holm, residual_risk, wilson
 
 # n, successes, control successes -> attack rate, radius, risk, low, high (computed with an independent implementation)
 VECTORS = [
@@ -90,3 +92,41 @@ def test_bootstrap_covers_the_mean_and_a_broken_one_does_not():
 
     assert covers(1.0) > 0.85
     assert covers(0.3) < 0.6
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.integers(0, 60))
+def test_fisher_equals_the_reference(hits, misses, others, other_misses):
+    expected = fisher_exact([[hits, misses], [others, other_misses]], alternative="greater")[1]
+    assert fisher(hits, hits + misses, others, others + other_misses) == pytest.approx(expected, rel=1e-9)
+
+
+def test_fisher_reaches_far_into_the_tail():
+    assert fisher(204, 10_000, 5, 10_000) == pytest.approx(1.4574630693e-54, rel=1e-6)
+
+
+def test_fisher_alarms_no_more_often_than_stated_and_a_z_test_would():
+    """Exact size over all outcomes at small rates; the normal test, its broken twin, exceeds the level."""
+    n, m, p, level = 400, 100, 0.01, 0.01
+    chance = lambda size: binom.pmf(np.arange(size + 1), size, p)  # noqa: E731
+    weight = np.outer(chance(n)[:30], chance(m)[:15])
+    exact = np.array([[fisher(a, n, b, m) <= level for b in range(15)] for a in range(30)])
+
+    spread = lambda a, b: np.sqrt((a + b) / (n + m) * (1 / n + 1 / m)) or 1.0  # noqa: E731
+    rough = np.array([[norm.sf((b / m - a / n) / spread(a, b)) <= level for b in range(15)] for a in range(30)])
+    swapped = np.array([[fisher(b, m, a, n) <= level for b in range(15)] for a in range(30)])
+    assert (weight * exact).sum() <= level
+    assert (weight * swapped).sum() <= level
+    assert (weight * rough).sum() > level
+
+
+def test_holm_equals_its_definition():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([]) == []
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+
+
+def test_holm_keeps_the_chance_of_one_false_alarm_and_no_correction_does_not():
+    rng = np.random.default_rng(0)
+    draws = rng.random((2000, 20))
+    assert np.mean([min(holm(list(p))) <= 0.05 for p in draws]) < 0.065
+    assert np.mean(draws.min(axis=1) <= 0.05) > 0.5

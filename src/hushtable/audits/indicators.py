@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.audits.nearness import densities
 from hushtable.errors import InputError
+from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
-from hushtable.evidence.confidence import Rate, clopper_pearson, residual_risk, wilson
-from hushtable.evidence.finding import Audit, Better, Finding, Subject
+from hushtable.evidence.confidence import Rate, clopper_pearson
+from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 
 Floats = NDArray[np.float64]
 
@@ -23,11 +25,10 @@ class IdenticalMatches(Audit):
     """Identical match share: released rows that equal a training row, and people who are published verbatim.
 
     The baseline of the first is the share of control rows that equal a training row: what chance alone repeats. The
-    second is a residual risk, (r - c)/(1 - c), with r the share of training rows and c the share of control rows that
-    stand in the release; its interval is made of the two Wilson intervals.
+    second is an attack: training rows that stand in the release against control rows that do, by Fisher's exact test.
     """
 
-    level: float = 0.95
+    level: float = LEVEL
     """Confidence of the intervals."""
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
@@ -37,12 +38,8 @@ class IdenticalMatches(Audit):
         chance = np.isin(ids["control"], ids["train"])
         share = clopper_pearson(int(copied.sum()), len(copied), self.level)
         fresh = clopper_pearson(int(chance.sum()), len(chance), self.level)
-        published = np.isin(ids["train"], ids["release"])
-        others = np.isin(ids["control"], ids["release"])
-        attack = wilson(int(published.sum()), len(published), self.level)
-        control = wilson(int(others.sum()), len(others), self.level)
-        risk = residual_risk(attack, control)
-        excess = max(0.0, float(published.mean() - others.mean())) / max(1 - float(others.mean()), 1e-12)
+        published, others, released = _standing(ids["train"], ids["control"], ids["release"])
+        trace = Trace(published, others, np.arange(len(published)), np.arange(len(others)), released)
         return [
             Finding(
                 name="identical match share",
@@ -53,15 +50,9 @@ class IdenticalMatches(Audit):
                     f"{_percent(share.value)} of the released rows equal a training row; of fresh rows {_percent(fresh.value)} do",
                 ),
             ),
-            Finding(
-                name="published verbatim",
-                value=min(max(excess, risk.low), risk.high), low=risk.low, high=risk.high, baseline=0.0,
-                better=Better.LOWER, subject=Subject.PRIVACY, n=len(published),
-                note=_told(
-                    risk.low > 0,
-                    f"{_percent(float(published.mean()))} of the training rows stand in the release as they are, and "
-                    f"{_percent(float(others.mean()))} of the control rows, which it never saw",
-                ),
+            judge(
+                trace, name="published verbatim", risk=Risk.SINGLING_OUT, level=self.level, naive=None,
+                knows="knows a person's whole row", does="finds it in the release as it is",
             ),
         ]  # fmt: skip
 
@@ -72,84 +63,130 @@ class ClosestRecord(Audit):
 
     Let t be the alpha-quantile of the distances from control rows to their nearest training row. The score is
     (s - c)/(1 - c), with s the share of released rows, and c that of control rows, within t of a training row. This is
-    the percentile form of Lu et al. with two repairs: both sides are searched in the same training rows, so the score
-    does not drift with the size of the release or of the control, and rows *at* distance t count on both sides, so that
-    it still sees something where many real rows repeat one another.
+    the percentile form of Lu et al. with two repairs: both sides are searched in the same training rows and counted as
+    shares, so the score does not drift with the size of the release or of the control, and rows *at* distance t count on
+    both sides, so that it still sees something where many real rows repeat one another. ``detail`` holds the published
+    form too, whose threshold is the alpha-quantile from training rows to control rows, and which divides the *number* of
+    closer released rows by alpha times the number of training rows: it may be negative, and grows with the release.
     """
 
     alpha: float = 0.02
     """The quantile that calls a distance suspiciously small."""
     bootstrap: int = 1000
     """Resamples for the interval."""
-    level: float = 0.95
+    level: float = LEVEL
     """Confidence of the interval."""
 
     def __post_init__(self) -> None:
         """Alpha inside (0, 1)."""
         if not 0 < self.alpha < 1:
-            raise InputError(f"alpha lies between 0 and 1, got {self.alpha}", where="ClosestRecord")
+            raise InputError(f"alpha lies between 0 and 1, got {self.alpha}", where=type(self).__name__)
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding, and the distributions for a plot."""
+        return self._scores(case, (1,), rng)
+
+    def _scores(self, case: Case, counts: tuple[int, ...], rng: np.random.Generator) -> list[Finding]:
+        """A finding for each number of neighbours, over the mean distance to them; one search serves them all."""
         generalized = case.generalized
         # A cell covers many people at distance 0: read as a value drawn from it, it is compared like with like.
         case = case.read_as_values()
-        release = case.nearest("release", "train").distance[:, 0]
-        control = case.nearest("control", "train").distance[:, 0]
-        threshold = _threshold(control, self.alpha)
-        chance = float((control <= threshold).mean())
+        most = max(counts)
+        sides = (("release", "train"), ("control", "train"), ("train", "control"))
+        found = [case.nearest(queries, targets, most).distance for queries, targets in sides]
+        return [self._score(k, *(distance[:, :k].mean(axis=1) for distance in found), generalized, rng) for k in counts]
+
+    def _score(
+        self, k: int, release: Floats, control: Floats, real: Floats, generalized: bool, rng: np.random.Generator
+    ) -> Finding:
+        name, scope = ("closest record score", "") if k == 1 else ("k-nearest score", f"{k} nearest")
+        place = int(np.ceil(self.alpha * (len(control) - 1)))
+        threshold = float(np.partition(control, place)[place])
+        close, chance = (float((distance <= threshold).mean()) for distance in (release, control))
         if chance == 1:
-            return [_nothing(len(release), threshold)]
-        value = self._score(release, control)
-        draws = np.array([self._score(_resample(release, rng), _resample(control, rng)) for _ in range(self.bootstrap)])
+            reason = f"every fresh real row lies within {threshold:.3g} of a training row: no release can be closer than that"
+            return uncomputed(name, len(release), reason, scope=scope)
+        draws = _resampled(release, control, place, self.bootstrap, rng)
         low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
+        value = min(max((close - chance) / (1 - chance), 0.0), 1.0)
         # Wholly below zero: no excess, but the interval says how much could have hidden, and is never a point.
         hidden = float(high) if high > 0 else min(1.0, float(high - low) / 2)
-        score = Rate(max(0.0, value), max(0.0, float(low)), hidden)
-        edges, heights = _densities({"release": release, "control": control})
+        score = Rate(value, min(max(0.0, float(low)), value), max(hidden, value))
+        edges, heights = densities({"release": release, "control": control})
+        exact = clopper_pearson(int((release <= threshold).sum()), len(release), self.level)
         reading = "; intervals, sets and * were read as values drawn from them" if generalized else ""
         verdict = (
             "more released rows lie very close to a training row than fresh real rows do"
             if low > 0
             else "no excess of close rows was found, which is no proof that there is none"
         )
-        return [
-            Finding(
-                name="closest record score",
-                value=score.value, low=score.low, high=score.high, baseline=0.0,
-                better=Better.LOWER, subject=Subject.PRIVACY, n=len(release),
-                note=f"{verdict} (median distance {np.median(release):.3g}, fresh rows {np.median(control):.3g}){reading}",
-                detail={"edges": edges, **heights, "threshold": threshold, "chance": chance},
-            )
-        ]  # fmt: skip
-
-    def _score(self, release: Floats, control: Floats) -> float:
-        threshold = _threshold(control, self.alpha)
-        chance = float((control <= threshold).mean())
-        # A resample in which every fresh row is close says nothing about an excess.
-        return (float((release <= threshold).mean()) - chance) / (1 - chance) if chance < 1 else 0.0
+        return Finding(
+            name=name, scope=scope, value=score.value, low=score.low, high=score.high, baseline=0.0,
+            better=Better.LOWER, subject=Subject.PRIVACY, n=len(release),
+            note=f"{verdict} (median distance {np.median(release):.3g}, fresh rows {np.median(control):.3g}){reading}",
+            detail={
+                "edges": edges, **heights, "threshold": threshold, "chance": chance,
+                "close": close, "close_exact": [exact.low, exact.high], "published": published(release, real, self.alpha),
+            },
+        )  # fmt: skip
 
 
-def _nothing(rows: int, threshold: float) -> Finding:
-    reason = f"every fresh real row lies within {threshold:.3g} of a training row: no release can be closer than that"
-    return Finding(
-        name="closest record score", value=None, better=Better.LOWER, subject=Subject.PRIVACY, n=rows, note=reason
-    )  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class KNearest(ClosestRecord):
+    """The closest record score over the mean distance to the k nearest training rows in place of the nearest one.
+
+    It sees released rows that crowd around several training rows. The interval is the same; one finding for each k.
+    """
+
+    neighbours: tuple[int, ...] = (3, 5)
+    """The numbers of neighbours; from 2, as 1 is ``closest-record``."""
+
+    def __post_init__(self) -> None:
+        """Two neighbours at least."""
+        super().__post_init__()
+        if not self.neighbours or min(self.neighbours) < 2 or len(set(self.neighbours)) < len(self.neighbours):
+            raise InputError(f"numbers of neighbours are different and from 2, got {self.neighbours}", where="KNearest")
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding for each number of neighbours; without a value where a table has fewer rows."""
+        rows = min(case.train.rows, case.control.rows)
+        counts = tuple(k for k in self.neighbours if k <= rows)
+        found = self._scores(case, counts, rng) if counts else []
+        reason = f"there are only {rows} rows to be near to"
+        n = case.release.rows
+        return found + [uncomputed("k-nearest score", n, reason, scope=f"{k} nearest") for k in self.neighbours if k not in counts]
 
 
-def _threshold(control: Floats, alpha: float) -> float:
-    return float(np.quantile(control, alpha, method="higher"))
+def published(release: Floats, real: Floats, alpha: float) -> dict[str, float]:
+    """The ratio and the score as published: ``real`` are the distances from training rows to control rows."""
+    threshold = float(np.quantile(real, alpha))
+    ratio = float((release < threshold).sum()) / (alpha * len(real))
+    return {"threshold": threshold, "ratio": ratio, "score": alpha * (ratio - 1) / (1 - alpha)}
 
 
-def _resample(values: Floats, rng: np.random.Generator) -> Floats:
-    return values[rng.integers(0, len(values), len(values))]
+def _standing(train, control, release):  # type: ignore[no-untyped-def]
+    """Which rows of either table stand in the release, and where the first such row is for those of the training table."""
+    rows, first = np.unique(release, return_index=True)
+    place = np.minimum(np.searchsorted(rows, train), len(rows) - 1)
+    found = rows[place] == train
+    return found, np.isin(control, rows), np.where(found, first[place], -1)
 
 
-def _densities(samples: dict[str, Floats], bins: int = 40) -> tuple[list[float], dict[str, list[float]]]:
-    """Shares of each sample in common bins; the far tail goes into the last one."""
-    top = max(float(np.quantile(v, 0.995)) for v in samples.values()) or 1.0
-    edges = np.linspace(0, top, bins + 1)
-    return edges.tolist(), {n: (np.histogram(np.minimum(v, top), edges)[0] / len(v)).tolist() for n, v in samples.items()}
+def _resampled(release: Floats, control: Floats, place: int, times: int, rng: np.random.Generator) -> Floats:
+    """The score in bootstrap samples of both sides, drawn through their order statistics: no sample is ever laid out.
+
+    Draw ranks as uniform numbers: the threshold of a sample is its order statistic ``place``, whose number is Beta; the
+    numbers above it are uniform on the rest, so those that tie with the threshold are binomial, and so is the release.
+    """
+    ours, fresh = np.sort(release), np.sort(control)
+    n, m = len(ours), len(fresh)
+    u = rng.beta(place + 1, m - place, times)
+    cut = fresh[np.minimum((m * u).astype(np.int64), m - 1)]
+    tied = (np.searchsorted(fresh, cut, side="right") / m - u) / np.maximum(1 - u, 1e-300)
+    chance = (place + 1 + rng.binomial(m - place - 1, np.clip(tied, 0, 1))) / m
+    close = rng.binomial(n, np.searchsorted(ours, cut, side="right") / n) / n
+    # A resample in which every fresh row is close says nothing about an excess.
+    return np.divide(close - chance, 1 - chance, out=np.zeros(times), where=chance < 1)
 
 
 def _told(excess: bool, text: str) -> str:

@@ -9,7 +9,7 @@ from hushtable.evidence.finding import Audit
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import defaults, step_name
-from hushtable.pipeline.step import Step
+from hushtable.pipeline.step import Step, documented_knobs
 
 
 def everything() -> dict[str, list[dict[str, str]]]:
@@ -18,7 +18,7 @@ def everything() -> dict[str, list[dict[str, str]]]:
     return {
         "recipes": [{"name": r.recipe, "title": r.title, "guarantee": r.guarantee} for r in own],
         "steps": [{"name": name, "summary": _summary(target)} for name, target in registry.steps().items()],
-        "audits": [{"name": name, "summary": _summary(target)} for name, target in registry.audits().items()],
+        "audits": [{"name": name, "summary": _summary(target) + _named(target)} for name, target in registry.audits().items()],
     }
 
 
@@ -30,12 +30,9 @@ def describe(name: str) -> dict[str, Any]:
         steps = [{"name": step_name(s), "knobs": _knobs(type(s), {k: getattr(s, k) for k in type(s).knobs()})} for s in found.steps]
         return told | {"steps": steps, "recipe": found.dump()}
     kind = registry.load({**registry.audits(), **registry.steps()}.get(name, name)) if _is_class(name) else None
-    if kind is not None and issubclass(kind, Step):
+    if kind is not None and issubclass(kind, (Step, Audit)):
         text = " ".join((kind.__doc__ or "").split())
         return {"name": name, "summary": text, "steps": [{"name": name, "knobs": _knobs(kind, dict(defaults(kind)))}]}
-    if kind is not None and issubclass(kind, Audit):
-        text = " ".join((kind.__doc__ or "").split())
-        return {"name": name, "summary": text, "steps": []}
     known = ", ".join(dict.fromkeys([*recipes.names(), *registry.steps(), *registry.audits()]))
     raise InputError(f"there is no method {name!r}; there are {known}", where="methods")
 
@@ -44,8 +41,8 @@ def _is_class(name: str) -> bool:
     return ":" in name or name in registry.steps() or name in registry.audits()
 
 
-def _knobs(kind: type[Step], values: dict[str, Any]) -> list[dict[str, Any]]:
-    docs = kind.knobs()
+def _knobs(kind: type, values: dict[str, Any]) -> list[dict[str, Any]]:
+    docs = documented_knobs(kind)
     return [{"name": name, "value": _plain(value), "doc": docs.get(name, "")} for name, value in values.items()]
 
 
@@ -55,3 +52,9 @@ def _plain(value: Any) -> Any:
 
 def _summary(target: str) -> str:
     return (registry.load(target).__doc__ or "").strip().splitlines()[0]
+
+
+def _named(target: str) -> str:
+    """A word on audits that run only when they are named."""
+    kind = registry.load(target)
+    return " (only when named)" if issubclass(kind, Audit) and kind.costly else ""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from hushtable.evidence.case import Case
-from hushtable.evidence.confidence import clopper_pearson, fisher, residual_risk, wilson
+from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Rows, Subject, Trace
 
 LEVEL = 0.95
@@ -47,6 +47,8 @@ class Way:
     scope: str = ""
     tell: Callable[[int, bool], str] | None = None
     """As in ``Trace``."""
+    detail: dict[str, Any] = field(default_factory=dict)
+    """More numbers for the finding."""
 
 
 class Attack(Audit):
@@ -67,7 +69,8 @@ class Attack(Audit):
         everyone = np.arange(case.train.rows), np.arange(case.control.rows)
         trace = Trace(ours.hit, others.hit, *everyone, released=ours.released, tell=way.tell)
         return judge(
-            trace, name=way.name, scope=way.scope, risk=way.risk, knows=way.knows, does=way.does, naive=way.naive
+            trace, name=way.name, scope=way.scope, risk=way.risk, knows=way.knows, does=way.does, naive=way.naive,
+            detail=way.detail,
         )  # fmt: skip
 
 
@@ -87,12 +90,15 @@ def judge(
 ) -> Finding:
     """The residual risk (r - c)/(1 - c) of an attack, r and c by Wilson; Fisher's test unless ``p`` brings a better one.
 
+    Wilson's rates lean towards one half, the more the fewer rows there are. Where the tables differ in size the value is
+    that of a paired subsample of the smaller size, in expectation; the interval is that of all rows.
+
     ``whom`` names what is counted, if not people.
     """
     ours, others = int(trace.train.sum()), int(trace.control.sum())
     n, m = len(trace.train), len(trace.control)
     attack, control = wilson(ours, n, level), wilson(others, m, level)
-    left = residual_risk(attack, control)
+    left = _paired(residual_risk(attack, control), ours, n, others, m, level)
     rate, rest = _rate(ours, n), _rate(others, m)
     exact = clopper_pearson(ours, n, level), clopper_pearson(others, m, level)
     return Finding(
@@ -124,6 +130,15 @@ def sentence(knows: str, does: str, rate: float, control: float, naive: float | 
 def of_hundred(share: float) -> str:
     """A share as people count."""
     return f"{100 * share:.3g} of 100" if share >= 0.001 or share == 0 else f"{10_000 * share:.2g} of 10,000"
+
+
+def _paired(left: Rate, ours: int, n: int, others: int, m: int, level: float) -> Rate:
+    """The risk as of equal sizes; its interval stays."""
+    size = min(n, m)
+    if n == m or not size:
+        return left
+    value = residual_risk(wilson(ours * size / n, size, level), wilson(others * size / m, size, level)).value
+    return replace(left, value=min(max(value, left.low), left.high))
 
 
 def _rate(hits: int, attempts: int) -> float:

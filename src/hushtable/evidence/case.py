@@ -90,8 +90,9 @@ class Case:
         """For each query row and each of ``columns`` the nearest target when that one column is not known."""
 
         def search() -> NDArray[np.int64]:
-            rest = [tuple(name for name in self.columns if name != left) for left in self.columns]
-            return np.stack([self.nearest(queries, targets, 1, names).index[:, 0] for names in rest], axis=1)
+            encoding = self.encoding()
+            found = neighbours.search_without(self.points(queries), self.points(targets), encoding, skip_self=queries == targets)
+            return found.index[:, [encoding.names.index(name) for name in self.columns]]
 
         return self._once(("without", queries, targets), search)
 
@@ -184,5 +185,5 @@ def _same(one: Table, other: Table, columns: Sequence[str]) -> bool:
 
 
 def _sorted(points: Points) -> np.ndarray:
-    rows = np.hstack([points.words.astype(np.float64), points.wide, points.low, points.high, points.sets.astype(np.float64)])
+    rows = np.hstack([part.astype(np.float64) for part in points.cells])
     return rows[np.lexsort(rows.T)]

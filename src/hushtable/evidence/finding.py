@@ -89,6 +89,8 @@ class Finding:
     """The same, corrected for all tests of the audit (Holm); set by the harness."""
     detectable: float | None = None
     """The smallest planted leak that this finding would have noticed; set by the power study."""
+    audit: str = ""
+    """The registered name of the audit that found it; set by the harness."""
     seconds: float = 0.0
     detail: dict[str, Any] = field(default_factory=dict)
     """What a plot needs: histograms, matrices; never a row."""

@@ -24,7 +24,7 @@ def run(
         rng = np.random.default_rng([seed, *name.encode()])
         found = audit.run(case, rng)
         seconds = time.perf_counter() - start
-        findings += [replace(finding, seconds=seconds / len(found)) for finding in found]
+        findings += [replace(finding, audit=name, seconds=seconds / len(found)) for finding in found]
         progress(name, 1.0)
     return corrected(findings)
 

@@ -81,25 +81,31 @@ class Recipe:
 
     def set(self, settings: Mapping[str, str]) -> Recipe:
         """Knobs changed by text: ``k`` where one step alone has it, ``microaggregate.k`` otherwise."""
-        steps, faults = list(self.steps), []
-        for key, text in settings.items():
-            name, _, knob = key.rpartition(".")
-            owners = [i for i, s in enumerate(steps) if knob in _field_types(type(s)) and name in ("", step_name(s))]
-            if len(owners) != 1:
-                known = ", ".join(f"{step_name(s)}.{k}" for s in steps for k in _field_types(type(s)))
-                what = "no step has this knob" if not owners else "several steps have this knob"
-                faults.append(Fault(f"--set {key}", f"{what}; there are {known}"))
-                continue
-            try:
-                value = _from_text(text, _field_types(type(steps[owners[0]]))[knob])
-                steps[owners[0]] = replace(steps[owners[0]], **{knob: value})  # type: ignore[type-var]
-            except InputError as error:
-                faults += [replace(fault, where=f"--set {key}") for fault in error.faults]
-            except ValueError:
-                faults.append(Fault(f"--set {key}", f"cannot read {text!r} as a value of {knob}"))
-        if faults:
-            raise InputError(faults)
-        return replace(self, steps=tuple(steps))
+        return replace(self, steps=tuple(turned([(step_name(step), step) for step in self.steps], settings, "step")))
+
+
+def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, str], what: str) -> list[Any]:
+    """Frozen dataclasses with knobs changed by text; every fault is listed at once. ``what`` they are called in it."""
+    pairs = list(named)
+    names, things, faults = [name for name, _ in pairs], [thing for _, thing in pairs], []
+    for key, text in settings.items():
+        name, _, knob = key.rpartition(".")
+        owners = [i for i, t in enumerate(things) if knob in _field_types(type(t)) and name in ("", names[i])]
+        if len(owners) != 1:
+            known = ", ".join(f"{names[i]}.{k}" for i, t in enumerate(things) for k in _field_types(type(t)))
+            reason = f"no {what} has this knob" if not owners else f"several {what}s have this knob"
+            faults.append(Fault(f"--set {key}", f"{reason}; there are {known}"))
+            continue
+        try:
+            value = _from_text(text, _field_types(type(things[owners[0]]))[knob])
+            things[owners[0]] = replace(things[owners[0]], **{knob: value})
+        except InputError as error:
+            faults += [replace(fault, where=f"--set {key}") for fault in error.faults]
+        except ValueError:
+            faults.append(Fault(f"--set {key}", f"cannot read {text!r} as a value of {knob}"))
+    if faults:
+        raise InputError(faults)
+    return things
 
 
 def recipe_name(text: str, where: str = "recipe") -> str:
@@ -235,7 +241,7 @@ def _from_text(text: str, hint: Any) -> Any:
     return _coerce(value, hint, f"--set {text}")
 
 
-def defaults(kind: type[Step]) -> Iterable[tuple[str, Any]]:
+def defaults(kind: type) -> Iterable[tuple[str, Any]]:
     """Each knob and its default, for listings."""
-    for f in fields(kind):  # type: ignore[arg-type]
+    for f in fields(kind):
         yield f.name, None if f.default is MISSING else f.default

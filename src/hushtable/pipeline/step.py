@@ -136,11 +136,16 @@ class Step(ABC):
     @classmethod
     def knobs(cls) -> dict[str, str]:
         """Each knob with the docstring that stands under it, here or in the class it is inherited from."""
-        told: dict[str, str] = {}
-        for kind in reversed([kind for kind in cls.__mro__ if is_dataclass(kind)]):
-            told |= _documented(kind)
-        names = {f.name for f in fields(cls)}  # type: ignore[arg-type]
-        return {name: text for name, text in told.items() if name in names}
+        return documented_knobs(cls)
+
+
+def documented_knobs(cls: type) -> dict[str, str]:
+    """Each field of a dataclass with the docstring that stands under it."""
+    told: dict[str, str] = {}
+    for kind in reversed([kind for kind in cls.__mro__ if is_dataclass(kind)]):
+        told |= _documented(kind)
+    names = {f.name for f in fields(cls)}
+    return {name: text for name, text in told.items() if name in names}
 
 
 def _choose(step: Step) -> None:

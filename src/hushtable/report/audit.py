@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hushtable.report import promise, sections
+from hushtable.report import attacks, distances, promise, roc, sections
+from hushtable.report import records as whom
 from hushtable.report.everything import every_finding, meanings, verdict
 from hushtable.report.html import Html, Section, element, join, page
 from hushtable.report.reading import Reading, worst_first
-from hushtable.report.words import number
+from hushtable.report.words import firsts, number
 
 INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
 FIGURES = 5
@@ -17,27 +18,64 @@ FIGURES = 5
 ROWS = {"train": "training rows", "release": "released rows", "control": "control rows"}
 
 
-def audit_page(findings: Iterable[Mapping[str, Any]], card: Mapping[str, Any] | None, *, rows: Mapping[str, int]) -> str:
-    """Findings as ``Finding.to_json()`` gives them, the card of the audited release if it is known, and the row counts."""
-    readings = [Reading.of(finding) for finding in findings]
-    privacy = sorted((r for r in readings if r.subject == "privacy"), key=worst_first)
+def audit_page(
+    findings: Iterable[Mapping[str, Any]],
+    card: Mapping[str, Any] | None,
+    *,
+    rows: Mapping[str, int],
+    records: Sequence[Mapping[str, Any]] | None = None,
+    at_risk: Sequence[Mapping[str, Any]] = (),
+    groups: Mapping[str, Any] | None = None,
+    power: Mapping[str, Any] | None = None,
+    gates: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """Findings as ``Finding.to_json()`` gives them, the card of the audited release if it is known, and the row counts.
+
+    ``records``, ``at_risk`` and ``groups`` are what ``evidence.records`` and ``evidence.groups`` found, as plain values;
+    ``power`` is what ``audits.power.summary`` tells of leaks that were planted to try the audit out;
+    ``gates`` are what was asked of the release, whether it holds, and by which number.
+    """
+    tried = max((float(share) for share in (power or {}).get("shares") or ()), default=0.1) if power is not None else None
+    readings = [Reading.of(finding, tried) for finding in findings]
+    known = [r for r in readings if r.value is not None]
     margins = [r for r in readings if r.name in sections.MARGINS]
     associations = [r for r in readings if r.name == sections.ASSOCIATION]
     downstream = [r for r in readings if r.name.startswith(sections.DOWNSTREAM)]
-    told = [id(r) for r in (*privacy, *margins, *associations, *downstream)]
-    others = [r for r in readings if id(r) not in told]
+    told = {id(r) for r in (*margins, *associations, *downstream)}
+    whole = [r for r in known if r.subject == "privacy" and r.risk not in attacks.RISKS]
+    compared = sorted((r for r in whole if r.tested or r.baseline is not None), key=worst_first)
+    properties = [r for r in whole if not r.tested and r.baseline is None]
+    others = [r for r in known if r.subject != "privacy" and id(r) not in told]
+    failed = [r for r in readings if r.value is None]
+    attacked = any(r.risk for r in readings)
     parts = [
-        Section("summary", "Summary", _summary(readings, privacy)),
-        Section("privacy", "Privacy findings", sections.privacy(privacy)),
-        Section("distances", "Distances", sections.distances(readings)),
+        Section("summary", "Summary", _summary(readings, power, gates)),
+        *(Section(_anchor(risk), name, attacks.section(risk, readings)) for risk, (name, _) in attacks.RISKS.items() if attacked),
+        *_given("membership", "Membership", roc.section(readings)),
+        *_given("distances", "Distances", distances.section(readings)),
+        *_given("indicators", "Indicators", sections.indicators(compared) if compared else None),
+        *_given("properties", "Properties", sections.properties(properties) if properties else None),
+        *_given("records", "Riskiest records", whom.records(records, at_risk, rows.get("train")) if records is not None else None),
+        *_given("groups", "Groups", whom.groups(groups) if groups else None),
+        *_given("power", "What it would have noticed", attacks.power_section(power) if power and power.get("noticed") else None),
+        *_given("uncomputed", "What could not be computed", sections.uncomputed(failed) if failed else None),
         Section("margins", "Margins", sections.margins(margins)),
         Section("associations", "Associations", sections.associations(associations)),
         Section("downstream", "Downstream", sections.downstream(downstream)),
-        *([Section("others", "Other findings", sections.others(others))] if others else []),
+        *_given("others", "Other findings", sections.others(others) if others else None),
         Section("all", "All findings", every_finding(readings)),
         Section("words", "What the numbers mean", meanings(readings)),
     ]
     return page(title=f"INTERNAL audit: {_title(card)}", head=_head(card, rows), sections=parts, kind="internal", running=INTERNAL)
+
+
+def _given(anchor: str, title: str, body: Html | None) -> list[Section]:
+    """A section if it has something to say."""
+    return [] if body is None else [Section(anchor, title, body)]
+
+
+def _anchor(risk: str) -> str:
+    return risk.replace(" ", "-")
 
 
 def _title(card: Mapping[str, Any] | None) -> str:
@@ -61,34 +99,45 @@ def _promised(card: Mapping[str, Any]) -> Html:
     return element("div", promise.badge(card), element("p", first), class_=f"statement small {promise.assurance(card)}")
 
 
-def _summary(readings: Sequence[Reading], privacy: Sequence[Reading]) -> Html:
+def _summary(readings: Sequence[Reading], power: Mapping[str, Any] | None, gates: Sequence[Mapping[str, Any]]) -> Html:
     if not readings:
         return element("p", "No audit was run, so nothing is known about this release beyond its card.")
+    attacked = any(r.risk for r in readings)
     return join(
-        element("p", _lead(privacy), class_="lead"),
+        [attacks.gate(gate) for gate in gates],
+        [element("p", told, class_="lead" if first else None) for first, told in _decided(readings, power)],
+        attacks.boxes(readings) if attacked else None,
+        element("h3", "Other key figures") if attacked else None,
         element("div", [_figure(r) for r in key_figures(readings)], class_="figures"),
         element("p", "Each figure stands for itself; they are never added up to one score.", class_="soft"),
     )
 
 
-def _lead(privacy: Sequence[Reading]) -> str:
-    judged = [r for r in privacy if r.value is not None and r.baseline is not None]
-    worse = [r for r in judged if r.surely_worse]
-    if not judged:
-        return "No privacy finding could be judged: there is none with a value and a baseline."
-    if worse:
-        verb = "is" if len(worse) == 1 else "are"
-        return f"{number(len(worse))} of {number(len(judged))} privacy findings {verb} worse than for fresh real rows."
-    return f"None of {number(len(judged))} privacy findings is worse than for fresh real rows. This is not a proof of safety."
+def _decided(readings: Sequence[Reading], power: Mapping[str, Any] | None) -> list[tuple[bool, str]]:
+    """A sentence on what was tested against people outside, then one on what has only a baseline; the first one leads."""
+    privacy = [r for r in readings if r.subject == "privacy" and r.value is not None]
+    tested = [r for r in privacy if r.tested]
+    judged = [r for r in privacy if not r.tested and r.baseline is not None]
+    told = attacks.decision(tested, power) if tested else []
+    if judged:
+        worse = sum(r.surely_worse for r in judged)
+        what = f"{number(len(judged))} privacy findings{' without a test of their own' if tested else ''}"
+        verb = "is" if worse <= 1 else "are"
+        end = "" if worse else " This is not a proof of safety."
+        told.append(f"{number(worse) if worse else 'None'} of {what} {verb} worse than for fresh real rows.{end}")
+    told = told or ["No privacy finding could be judged: there is none with a value and a baseline."]
+    return [(at == 0, text) for at, text in enumerate(told)]
 
 
 def key_figures(readings: Sequence[Reading]) -> list[Reading]:
-    """The worst privacy findings and the utility of the table as a whole, five at most."""
+    """The worst privacy findings, one of a name, and the utility of the table as a whole, five at most."""
     whole = {name: [r for r in readings if r.name == name] for name in ("mean TVD", sections.ASSOCIATION)}
     downstream = sorted((r for r in readings if r.name.startswith(sections.DOWNSTREAM)), key=worst_first)
     utility = [*whole["mean TVD"][:1], *whole[sections.ASSOCIATION][:1], *downstream[:1]]
     utility = utility or [r for r in readings if r.subject != "privacy"][:3]
-    privacy = sorted((r for r in readings if r.subject == "privacy"), key=worst_first)
+    # The three risks have boxes of their own.
+    privacy = sorted((r for r in readings if r.subject == "privacy" and not r.risk and r.baseline is not None), key=worst_first)
+    privacy = firsts(privacy, lambda r: r.name)
     return [*privacy[: FIGURES - len(utility)], *utility]
 
 
@@ -102,5 +151,5 @@ def _figure(reading: Reading) -> Html:
         element("h3", reading.label),
         element("p", reading.told(reading.value), class_="value"),
         element("p", f"{base}; {gap}; {reading.direction}" if known else reading.note, class_="soft"),
-        verdict(reading.verdict),
+        verdict(reading),
     )

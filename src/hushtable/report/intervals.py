@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hushtable.report.html import Child, Html, element
 from hushtable.report.plots import Scale, from_zero, svg, text, titled
 from hushtable.report.reading import Reading
-from hushtable.report.words import fit, number
+from hushtable.report.words import fit, number, share
 
 WIDTH = 400.0
 ROW = 46.0
@@ -20,7 +20,10 @@ def dots(readings: Sequence[Reading], label: str) -> Html:
     shown = [r for r in readings if r.value is not None]
     scale = from_zero([x for r in shown for x in r.numbers], LEFT, RIGHT, least=0.01)
     bottom = ROW * len(shown)
-    return svg(WIDTH, bottom + 20, label, _axis(scale, bottom), [_dot(r, scale, i * ROW) for i, r in enumerate(shown)])
+    percent = all(r.percent for r in shown)
+    return svg(
+        WIDTH, bottom + 20, label, _axis(scale, bottom, percent=percent), [_dot(r, scale, i * ROW) for i, r in enumerate(shown)]
+    )
 
 
 def versus(readings: Sequence[Reading], label: str) -> Html:
@@ -54,7 +57,7 @@ def _dot(reading: Reading, scale: Scale, top: float) -> Html:
         baseline = element("line", class_="baseline", x1=at, x2=at, y1=y - 9, y2=y + 9)
     return titled(
         told(reading),
-        text(LEFT, top + 14, fit(reading.label, WIDTH - 90, BOLD), class_="name"),
+        text(LEFT, top + 14, fit(reading.label, WIDTH - 72, BOLD), class_="name"),
         text(RIGHT, top + 14, reading.told(reading.value), anchor="end", class_="name"),
         _grid(scale, y - 9, y + 9),
         element("line", class_="grid", x1=LEFT, x2=RIGHT, y1=y, y2=y),
@@ -93,10 +96,10 @@ def _grid(scale: Scale, top: float, bottom: float) -> list[Html]:
     ]
 
 
-def _axis(scale: Scale, bottom: float) -> list[Html]:
+def _axis(scale: Scale, bottom: float, *, percent: bool = False) -> list[Html]:
     marks = []
     for tick in scale.ticks():
         x = scale(tick)
         anchor = "end" if x > RIGHT - 10 else None if x < LEFT + 10 else "middle"
-        marks.append(text(x, bottom + 12, number(tick), anchor=anchor, class_="small"))
+        marks.append(text(x, bottom + 12, share(tick) if percent else number(tick), anchor=anchor, class_="small"))
     return marks

@@ -101,13 +101,28 @@ def paired_columns(bars: Sequence[Bar], label: str, ends: Sequence[str]) -> Html
                 element("rect", class_="release", x=middle, y=ys[1], width=thick, height=bottom - ys[1]),
             )
         )
-    return svg(WIDTH, height, label, _share_grid(scale, left, WIDTH), marks, _ends(ends, left, wide, height - 3))
+    return svg(WIDTH, height, label, share_grid(scale, left, WIDTH), marks, _ends(ends, left, wide, height - 3))
+
+
+def legend(*entries: tuple[str, str]) -> Html:
+    """Colours and what they stand for."""
+    return element(
+        "ul", [element("li", element("span", class_=f"swatch {colour}"), told) for colour, told in entries], class_="legend"
+    )
 
 
 def distances(
-    edges: Sequence[float], release: Sequence[float], control: Sequence[float], threshold: float | None, label: str
+    edges: Sequence[float],
+    release: Sequence[float],
+    control: Sequence[float],
+    threshold: float | None,
+    label: str,
+    names: tuple[str, str, str] = ("release", "fresh real rows", "distance to the closest training row"),
 ) -> Html:
-    """Two histograms over common bins: fresh real rows as grey bars, the release as a line, the threshold upright."""
+    """Two histograms over common bins: the second as grey bars, the first as a line, the threshold upright.
+
+    ``names`` are those of the two and of the axis.
+    """
     width, left, top, bottom, height = 400.0, 42.0, 30.0, 188.0, 222.0
     along = Scale(edges[0], edges[-1], left, width - 6)
     up = from_zero([*release, *control], bottom, top, least=1e-9)
@@ -115,15 +130,15 @@ def distances(
     for i, (ours, fresh) in enumerate(zip(release, control, strict=True)):
         x0, x1 = along(edges[i]), along(edges[i + 1])
         reach = f"{number(edges[i])} and more" if i == len(release) - 1 else f"{number(edges[i])} to {number(edges[i + 1])}"
-        told = f"distance {reach}: release {share(ours)}, fresh real rows {share(fresh)}"
+        told = f"distance {reach}: {names[0]} {share(ours)}, {names[1]} {share(fresh)}"
         bar = element("rect", class_="real", x=x0 + 0.5, y=up(fresh), width=x1 - x0 - 1, height=bottom - up(fresh))
         marks.append(titled(told, bar, element("rect", class_="hover", x=x0, y=top, width=x1 - x0, height=bottom - top)))
         steps.append(f"V{up(ours):.2f}H{x1:.2f}")
     line = element("path", class_="line release", d="".join([*steps, f"V{bottom:g}"]))
     ticks = [text(along(t), bottom + 15, number(t), anchor="middle") for t in along.ticks()]
-    name = text((left + width) / 2, height - 3, "distance to the closest training row", anchor="middle", class_="small")
+    name = text((left + width) / 2, height - 3, names[2], anchor="middle", class_="small")
     return svg(
-        width, height, label, _share_grid(up, left, width - 6), marks, line, _threshold(along, threshold, top, bottom), ticks, name
+        width, height, label, share_grid(up, left, width - 6), marks, line, _threshold(along, threshold, top, bottom), ticks, name
     )
 
 
@@ -154,7 +169,8 @@ def stacked(parts: Sequence[tuple[str, float, int]], label: str) -> Html:
     )
 
 
-def _share_grid(scale: Scale, left: float, right: float) -> list[Html]:
+def share_grid(scale: Scale, left: float, right: float) -> list[Html]:
+    """Level lines with their percentages at the left."""
     lines = []
     for tick in scale.ticks():
         y = scale(tick)

@@ -1,4 +1,4 @@
-"""Findings as the report reads them: plain values made safe, what each metric means, and the word that judges each."""
+"""Findings as the report reads them: plain values made safe, and the word that judges each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from hushtable.evidence.gate import LEVEL
 from hushtable.report import words
+from hushtable.report.meanings import Metric, metric
 
 CLOSE, OFF = 0.02, 0.1
 """Up to so much worse than real rows is "close to real"; beyond the second it is "far from real"."""
@@ -32,43 +34,6 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Metric:
-    """What a known metric means. All run from 0 to 1, so one rule says what is close; ``share`` if it is told in percent."""
-
-    meaning: str
-    share: bool = False
-
-
-METRICS = {
-    "identical match share": Metric(
-        "the share of released rows that equal a training row, beside the same share of fresh real rows", share=True
-    ),
-    "published verbatim": Metric(
-        "the share of training rows that stand in the release as they are, beyond what chance repeats", share=True
-    ),
-    "closest record score": Metric(
-        "0 if released rows lie no closer to training rows than fresh real rows do, 1 if every one lies suspiciously close"
-    ),
-    "mean TVD": Metric("the mean over all columns of the total variation distance"),
-    "mean KS": Metric("the mean of the Kolmogorov-Smirnov distance over the columns that have an order"),
-    "mean Wasserstein": Metric("the mean of the Wasserstein distance over the columns that have an order"),
-    "TVD": Metric("total variation distance of one column: the share of rows that would have to change to make the two alike"),
-    "KS": Metric("Kolmogorov-Smirnov distance of one column: the largest gap between the two cumulative distributions"),
-    "Wasserstein": Metric("how far the values of one column would have to move on average, as a share of its domain"),
-    "association difference": Metric(
-        "the mean over all pairs of columns of the difference in Cramer's V, from 0 (no association) to 1"
-    ),
-    "train on release, test on real: AUC": Metric(
-        "how well a model that learnt from the release ranks real people it never saw: 1 is perfect, 0.5 is guessing"
-    ),
-    "train on release, test on real: R2": Metric(
-        "how much of a number a model that learnt from the release explains for real people: 1 is all, 0 is none"
-    ),
-    "train on release, test on real": Metric("how well a model that learnt from the release predicts real people it never saw"),
-}
-
-
-@dataclass(frozen=True)
 class Reading:
     """One finding; numbers that are missing or not finite are None."""
 
@@ -83,22 +48,31 @@ class Reading:
     subject: str
     n: int
     note: str
+    risk: str = ""
+    """Which of the three risks an attack is an instance of; its value is then a residual risk."""
+    p: float | None = None
+    p_adjusted: float | None = None
+    """Corrected for all tests of the audit."""
+    detectable: float | None = None
+    """The smallest planted leak that it noticed."""
+    tried: float | None = None
+    """The largest leak that was planted; None if none was."""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, finding: Mapping[str, Any]) -> Reading:
-        """From ``Finding.to_json()``; a missing key is an empty value."""
-        name, scope, better, subject, note = (str(finding.get(key) or "") for key in ("name", "scope", "better", "subject", "note"))
-        value, low, high, baseline, bad = (
-            _finite(finding.get(key)) for key in ("value", "low", "high", "baseline", "baseline_bad")
-        )
-        n, detail = int(finding.get("n") or 0), finding.get("detail") or {}
-        return cls(name, scope, value, low, high, baseline, baseline if bad is None else bad, better, subject, n, note, detail)
+    def of(cls, finding: Mapping[str, Any], tried: float | None = None) -> Reading:
+        """From ``Finding.to_json()``; a missing key is an empty value. ``tried`` is the largest leak that was planted."""
+        text = {key: str(finding.get(key) or "") for key in ("name", "scope", "better", "subject", "note", "risk")}
+        numbers = ("value", "low", "high", "baseline", "baseline_bad", "p", "p_adjusted", "detectable")
+        known = {key: _finite(finding.get(key)) for key in numbers}
+        if known["baseline_bad"] is None:
+            known["baseline_bad"] = known["baseline"]
+        return cls(**text, **known, n=int(finding.get("n") or 0), tried=tried, detail=finding.get("detail") or {})
 
     @property
     def metric(self) -> Metric | None:
         """What is known about the metric; None for a plugin's."""
-        return METRICS.get(self.name)
+        return metric(self.name)
 
     @property
     def label(self) -> str:
@@ -111,17 +85,27 @@ class Reading:
         return [x for x in (self.value, self.low, self.high, self.baseline) if x is not None]
 
     @property
+    def tested(self) -> bool:
+        """Whether it brought an exact test against people outside the table."""
+        return self.p_adjusted is not None
+
+    @property
+    def percent(self) -> bool:
+        """Whether it is told in percent: a residual risk always is."""
+        return bool(self.risk) or bool(self.metric and self.metric.share)
+
+    @property
     def direction(self) -> str:
         """Which way is good."""
         return f"{self.better} is better" if self.better else ""
 
     def told(self, value: float | None) -> str:
         """A number in the unit of the metric."""
-        return words.share(value) if self.metric and self.metric.share else words.number(value)
+        return words.share(value) if self.percent else words.number(value)
 
     def interval(self) -> str:
         """The interval in the unit of the metric; empty if there is none."""
-        return words.interval(self.low, self.high, percent=bool(self.metric and self.metric.share))
+        return words.interval(self.low, self.high, percent=self.percent)
 
     @property
     def excess(self) -> float | None:
@@ -132,7 +116,9 @@ class Reading:
 
     @property
     def surely_worse(self) -> bool:
-        """Whether even the favourable end of the interval is worse than the baseline and what excuses it."""
+        """Whether chance does not explain it: by its corrected test, else if its whole interval is worse than the baseline."""
+        if self.p_adjusted is not None:
+            return self.p_adjusted <= LEVEL
         if self.baseline_bad is None or self.value is None:
             return False
         if self.better == "higher":
@@ -144,20 +130,27 @@ class Reading:
         """The word on it. No excess is never called safe."""
         if self.value is None:
             return Verdict(Tone.OPEN, "not computed")
-        if self.baseline is None:
+        if self.baseline is None and not self.tested:
             return Verdict(Tone.OPEN, "no baseline to compare with")
         return self._privacy() if self.subject == "privacy" else self._utility()
 
+    @property
+    def power(self) -> str:
+        """What it made of leaks that were planted to try it out; empty if none was."""
+        if self.detectable is not None:
+            return f"would have noticed a leak of {words.share(self.detectable)}"
+        return f"would have missed even a leak of {words.share(self.tried)}" if self.tested and self.tried is not None else ""
+
     def _privacy(self) -> Verdict:
         if self.surely_worse:
-            return Verdict(Tone.ALARM, "worse than fresh rows")
+            return Verdict(Tone.ALARM, "worse than for people outside" if self.tested else "worse than fresh rows")
         return Verdict(Tone.OPEN, "no excess found (not a proof of safety)")
 
     def _utility(self) -> Verdict:
         excess = self.excess or 0.0
         if not self.surely_worse:
             return Verdict(Tone.CALM, "no worse than real rows")
-        if self.metric is None:
+        if self.metric is None or not self.metric.scaled:
             return Verdict(Tone.WATCH, "worse than real rows")
         if excess <= CLOSE:
             return Verdict(Tone.CALM, "close to real")

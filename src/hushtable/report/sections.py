@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hushtable.report import folding, heat, intervals, plots
-from hushtable.report.everything import judged_table
+from hushtable.report.everything import folded, judged_table
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.reading import Reading, worst_first
 from hushtable.report.words import fixed, number, sentence, share
@@ -16,29 +16,40 @@ MEANS = ("mean TVD", "mean KS", "mean Wasserstein")
 MARGINS = (*MEANS, "TVD", "KS", "Wasserstein")
 PANELS = 24
 """So many columns are drawn; the others are closer to real than these and stand in the full table."""
+DRAWN = 12
+"""So many indicators are drawn and listed; the others are folded away."""
 LINES = 20
 """So many findings in one dot plot."""
 
 
-def privacy(readings: Sequence[Reading]) -> Html:
-    """Dots for what has a value, and a table of all."""
-    if not readings:
-        return _nothing("privacy finding")
-    lead = element(
-        "p", "What an attacker gains from the release beyond what the same attack gains on fresh real rows. Worst first."
+def indicators(readings: Sequence[Reading]) -> Html:
+    """Numbers beside those of real rows, as dots and as a table; the worst first."""
+    lead = "Numbers about the release as a whole, beside the same number for real rows that it never saw. Worst first."
+    return join(element("p", lead), _dots(readings[:DRAWN]), folded(readings, DRAWN, "Indicators", judged_table))
+
+
+def properties(readings: Sequence[Reading]) -> Html:
+    """What was measured without anything to compare it with."""
+    rows: list[list[Child]] = [[r.label, r.told(r.value), sentence(r.note)] for r in readings]
+    lead = (
+        "Measured on the release as it is written; there is no baseline to compare them with, and they judge nothing by themselves."
     )
-    return join(lead, _dots(readings), judged_table(readings, label="Privacy findings"))
+    heads = ["Finding", "Value", "Note"]
+    return join(element("p", lead), table(heads, rows, label="Measured properties", numbers=[1], class_="findings"))
+
+
+def uncomputed(readings: Sequence[Reading]) -> Html:
+    """What has no value, and why."""
+    rows: list[list[Child]] = [[r.name, r.scope or "whole table", sentence(r.note)] for r in readings]
+    lead = "These findings have no number. Not knowing is not the same as finding nothing."
+    return join(
+        element("p", lead), table(["Finding", "Scope", "Reason"], rows, label="What could not be computed", class_="findings")
+    )
 
 
 def others(readings: Sequence[Reading]) -> Html:
     """Findings of audits that this report does not know."""
     return join(_dots(readings), judged_table(readings, label="Other findings"))
-
-
-def distances(readings: Sequence[Reading]) -> Html:
-    """For each finding that brought two histograms of distances, one figure."""
-    figures = [figure for reading in readings if (figure := _distance_figure(reading))]
-    return join(figures) if figures else _nothing("distribution of distances")
 
 
 def margins(readings: Sequence[Reading]) -> Html:
@@ -56,7 +67,7 @@ def margins(readings: Sequence[Reading]) -> Html:
     return join(
         judged_table(means, label="Means over columns") if means else None,
         element("p", explained) if drawn else None,
-        legend(("real", "training rows"), ("release", "release")) if drawn else None,
+        plots.legend(("real", "training rows"), ("release", "release")) if drawn else None,
         element("div", [_panel(r, ordered=r.scope in ordered) for r in drawn[:PANELS]], class_="panels"),
     )
 
@@ -84,13 +95,6 @@ def downstream(readings: Sequence[Reading]) -> Html:
     return join(figure if shown else None, judged_table(readings, label="Downstream"))
 
 
-def legend(*entries: tuple[str, str]) -> Html:
-    """Colours and what they stand for."""
-    return element(
-        "ul", [element("li", element("span", class_=f"swatch {colour}"), told) for colour, told in entries], class_="legend"
-    )
-
-
 def _dots(readings: Sequence[Reading]) -> Html | None:
     shown = [r for r in readings if r.value is not None]
     shares = [r for r in shown if all(0 <= x <= 1 for x in r.numbers)]
@@ -101,28 +105,6 @@ def _dots(readings: Sequence[Reading]) -> Html | None:
     caption = "Dot: value. Line: interval. Upright tick: baseline, the same number for real rows the release never saw."
     drawings = [intervals.dots(group, "; ".join(intervals.told(r) for r in group)) for group in groups]
     return element("figure", drawings, element("figcaption", caption), class_="plot")
-
-
-def _distance_figure(reading: Reading) -> Html | None:
-    edges, release, control = (reading.detail.get(key) for key in ("edges", "release", "control"))
-    if not (isinstance(edges, list) and isinstance(release, list) and isinstance(control, list)):
-        return None
-    if not len(edges) - 1 == len(release) == len(control) > 0 or None in edges or edges[-1] <= edges[0]:
-        return None
-    ours, fresh = ([float(x or 0.0) for x in values] for values in (release, control))
-    threshold, chance = reading.detail.get("threshold"), reading.detail.get("chance")
-    told = f"Distances from released rows and from fresh real rows to their closest training row. {reading.note}"
-    reading_aid = (
-        "Where the release lies left of fresh rows it crowds around the people it was made from. The last bar holds all beyond."
-    )
-    rule = f" Suspiciously close is what {share(chance)} of the fresh real rows are." if isinstance(chance, float) else ""
-    return element(
-        "figure",
-        legend(("line", "release"), ("real", "fresh real rows (control)")),
-        plots.distances(edges, ours, fresh, threshold, told),
-        element("figcaption", f"{sentence(reading.note)}{rule} {reading_aid}"),
-        class_="plot",
-    )
 
 
 def _panel(reading: Reading, *, ordered: bool) -> Html:

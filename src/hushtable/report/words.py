@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from hushtable.privacy.guarantee import rounded_up
 
+Item = TypeVar("Item")
 NOTHING = "–"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -32,6 +34,13 @@ def fixed(value: float, *, signed: bool = False) -> str:
 def share(value: float | None, digits: int = 3) -> str:
     """A share as a percentage."""
     return NOTHING if value is None else f"{number(100.0 * value, digits)} %"
+
+
+def p_value(p: float | None) -> str:
+    """How likely chance does as much; never told as impossible."""
+    if p is None:
+        return NOTHING
+    return "below 10⁻³⁰⁰" if p < 1e-300 else number(p, 2)
 
 
 def interval(low: float | None, high: float | None, *, percent: bool = False) -> str:
@@ -67,6 +76,14 @@ def runs(items: Iterable[object]) -> str:
     """Values with commas; a value that repeats is told once with its count."""
     told = [(number(key[1]), len(list(group))) for key, group in groupby(items, key=lambda item: (type(item), item))]
     return ", ".join(text if times == 1 else f"{text} × {times}" for text, times in told)
+
+
+def firsts(items: Iterable[Item], key: Callable[[Item], object]) -> list[Item]:
+    """The first item of each kind, in their order."""
+    found: dict[object, Item] = {}
+    for item in items:
+        found.setdefault(key(item), item)
+    return list(found.values())
 
 
 def sentence(text: str) -> str:

@@ -91,6 +91,32 @@ class Grid:
             values = step * np.where(last < first, np.round((low + high) / (2 * step)), inside)
         return self.column.from_floats(np.where(missing, np.nan, values))
 
+    def shares(self, array: Array, cells: Integers) -> Floats:
+        """For each value, the part of its cell's draws that are this value: 0 for a number that the cell does not give.
+
+        A number without a grid counts as equal to those within half a thousandth of the column's range.
+        """
+        missing = cells == self.count - 1
+        if not self.column.numeric or not len(self.low):
+            return np.ones(len(cells))
+        at = np.where(missing, 0, cells)
+        low, high, half = self.low[at], self.high[at], self._step / 2
+        inside = (array >= low - half) & (array <= high + half)
+        share = np.where(low == high, 1.0, 1 / np.maximum(np.round((high - low) / self._step), 1))
+        return np.where(missing, 1.0, np.where(inside, share, 0.0))
+
+    @property
+    def values(self) -> float:
+        """How many values the column can take, missing included."""
+        if not self.column.numeric:
+            return float(self.count)
+        return (self.column.bounds.high - self.column.bounds.low) / self._step + 2
+
+    @property
+    def _step(self) -> float:
+        bounds = self.column.bounds
+        return self.column.step or (bounds.high - bounds.low) / 1000 or 1.0
+
     def numbers(self, cells: Integers) -> Floats:
         """Each cell as a number to split on: its middle, or its code; missing lies below everything."""
         if not self.column.numeric:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, softmax
 
 from hushtable.pipeline.step import Arrays
 from hushtable.synthesize.cells import Floats, Grid, Integers
@@ -27,6 +27,10 @@ class Conditional(Protocol):
 
     def draw(self, predictors: list[Integers], rng: np.random.Generator) -> Integers:
         """One cell for each row of predictor cells."""
+        ...
+
+    def support(self, cells: Integers, predictors: list[Integers]) -> tuple[Floats, Floats]:
+        """For each row: how many of the rows it would be drawn from hold this cell, and how many they are."""
         ...
 
     def parts(self) -> Arrays:
@@ -52,6 +56,10 @@ class Marginal:
     def sample(self, n: int, rng: np.random.Generator) -> Integers:
         """``n`` independent draws."""
         return rng.choice(len(self.counts), n, p=self.counts / self.counts.sum())
+
+    def support(self, cells: Integers, predictors: list[Integers]) -> tuple[Floats, Floats]:
+        """Among all rows."""
+        return self.counts[cells].astype(np.float64), np.full(len(cells), float(self.counts.sum()))
 
     def parts(self) -> Arrays:
         """The counts."""
@@ -113,6 +121,18 @@ class Tree:
         first, last = before[self.leaf_start[node]], before[self.leaf_start[node + 1]]
         ticket = first + np.floor(rng.random(len(node)) * (last - first)).astype(np.int64)
         return self.cells[np.searchsorted(self.running, ticket, side="right")]
+
+    def support(self, cells: Integers, predictors: list[Integers]) -> tuple[Floats, Floats]:
+        """Among the rows of the leaf."""
+        node = self._fall(_design(predictors, self.scores))
+        before = np.append(0, self.running)
+        size = before[self.leaf_start[node + 1]] - before[self.leaf_start[node]]
+        owner = np.repeat(np.arange(len(self.leaf_start) - 1), np.diff(self.leaf_start))
+        wide = int(max(self.cells.max(initial=0), cells.max(initial=0))) + 1
+        held, asked = owner * wide + self.cells, node * wide + cells
+        place = np.minimum(np.searchsorted(held, asked), len(held) - 1)
+        own = np.where(held[place] == asked, self.running[place] - before[place], 0)
+        return own.astype(np.float64), size.astype(np.float64)
 
     def _fall(self, design: NDArray[np.float32]) -> Integers:
         node = np.zeros(len(design), np.int64)
@@ -186,6 +206,19 @@ class Linear:
         logits = design @ self.coefficients
         gumbel = -np.log(-np.log(rng.random(logits.shape)))
         return np.asarray(np.argmax(logits + gumbel, axis=1))
+
+    def support(self, cells: Integers, predictors: list[Integers]) -> tuple[Floats, Floats]:
+        """Among as many rows as it was fitted on, shared out by the model's probabilities."""
+        design = _with_constant(predictors, self.scores)
+        total = float(self.counts.sum())
+        if self.spread > 0:
+            ends = ndtri(np.append(0, np.cumsum(self.counts)) / total)
+            middle = design @ self.coefficients[:, 0]
+            low, high = ((ends[cells + i] - middle) / self.spread for i in (0, 1))
+            chance = ndtr(high) - ndtr(low)
+        else:
+            chance = softmax(design @ self.coefficients, axis=1)[np.arange(len(cells)), cells]
+        return total * chance, np.full(len(cells), total)
 
     def parts(self) -> Arrays:
         """The coefficients."""

@@ -14,7 +14,7 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.cells import Grid, Integers
+from hushtable.synthesize.cells import Floats, Grid, Integers
 from hushtable.synthesize.conditionals import Conditional, Linear, Marginal, Tree
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
@@ -132,6 +132,21 @@ class Chain:
             drawn.append(learner.sample(rows, rng) if isinstance(learner, Marginal) else learner.draw(drawn, rng))
             arrays[name] = grid.decode(drawn[-1], rng)
         return Table(self.schema, {name: arrays[name] for name in self.schema.names})
+
+    def log_likelihood(self, table: Table, spread: float = 1e-3) -> Floats:
+        """The log-probability of each row, in nats: its mean over rows not trained on tells learning from memorizing.
+
+        So that a value that nobody in the leaf holds is not impossible, each leaf gets this part of one more row, spread evenly
+        over all values of the column. A number counts where it is read into a cell, not also in a range around it.
+        """
+        seen: list[Integers] = []
+        total = np.zeros(table.rows)
+        for name, learner, grid in zip(self.order, self.learners, self.grids, strict=True):
+            cells = grid.encode(table[name])
+            own, rows = learner.support(cells, seen)
+            total += np.log((own * grid.shares(table[name], cells) + spread / grid.values) / (rows + spread))
+            seen.append(cells)
+        return total
 
     def result(self) -> dict[str, Any]:
         """The order and the methods; no statistic of the rows."""

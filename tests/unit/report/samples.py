@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hushtable.evidence.finding import Better, Finding, Subject
+from hushtable.evidence.finding import Better, Finding, Risk, Subject
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Exponential, Raw
 from hushtable.privacy.guarantee import Claim, Guarantee
 from hushtable.privacy.ledger import Entry
@@ -104,3 +104,31 @@ def hostile() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     found += [finding(EVIL, 0.5, note=EVIL, scope=EVIL, baseline=0.1), finding(EVIL, None, note=EVIL, subject=Subject.PRIVACY)]
     found += [finding("TVD", 0.9, scope=EVIL, note=EVIL, detail=levels)]
     return found, evil
+
+
+def attacked(text: str = "income") -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Findings of attacks on people one by one, and what else their page takes; every text that can be data is this one."""
+    roc = {"fpr": [0.0, 0.01, 1.0], "tpr": [0.02, 0.05, 1.0]}
+    curve = {"thresholds": [0.0, 0.1, 0.3], "train": [0.1, 0.2, 0.9], "control": [0.0, 0.2, 0.9]}
+    numbers: dict[str, Any] = {"low": 0.05, "high": 0.2, "baseline": 0.0, "subject": Subject.PRIVACY, "note": text, "scope": text}
+    found = [
+        finding("guess", 0.1, risk=Risk.INFERENCE, p=0.001, p_adjusted=0.01, **numbers),
+        finding(text, 0.1, risk=Risk.INFERENCE, p=0.3, p_adjusted=1.0, detectable=0.02, **numbers),
+        finding("link", 0.1, risk=Risk.LINKABILITY, p=0.3, p_adjusted=1.0, detail=curve, **numbers),
+        finding("member", 0.1, risk=Risk.SINGLING_OUT, p=0.3, p_adjusted=1.0, detail={"roc": roc}, **numbers),
+        finding("blind", None, risk=Risk.SINGLING_OUT, subject=Subject.PRIVACY, note=text, scope=text),
+        finding("k", 3.0, subject=Subject.PRIVACY, note=text, scope=text),
+    ]
+    hit = {"name": text, "scope": text, "share": 0.9, "weak": False, "released": 3, "told": text}
+    group = {
+        "name": text, "scope": text, "column": text, "level": text, "attacked": 200, "control_attacked": 90, "rate": 0.3,
+        "control_rate": 0.1, "value": 0.22, "low": 0.1, "high": 0.3, "whole": 0.05, "p": 1e-8, "p_adjusted": 1e-6,
+    }  # fmt: skip
+    more = {
+        "records": [{"row": 7, "risk": 0.9, "weak": weak, "attacks": [hit]} for weak in (False, True)],
+        "at_risk": [{"above": 0.5, "people": 12, "chance": 3.0}],
+        "groups": {"worst": [group], "tested": 10, "alarms": 1, "left_out": 2},
+        "power": {"shares": [0.01, 0.1], "audit": 0.01, "tests": 4, "noticed": [1, 3]},
+        "gates": [{"expression": text, "holds": False, "told": text}],
+    }
+    return found, more

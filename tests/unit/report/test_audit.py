@@ -94,6 +94,7 @@ def test_every_finding_is_in_the_full_table_with_everything_about_it() -> None:
         "17 %",
         "16 to 18 %",
         "0.1 %",
+        "",
         "lower is better",
         "100",
         found[0]["note"],
@@ -103,15 +104,15 @@ def test_every_finding_is_in_the_full_table_with_everything_about_it() -> None:
 
 def test_a_finding_without_value_shows_its_reason() -> None:
     reader = page(samples.audit())
-    for section in ("privacy", "all"):
-        (row,) = [r for r in rows_of(reader, section) if r and r[0] == "broken attack"]
-        assert "not computed" in row[1:3]
-        assert row[-1] == "the reason it failed"
+    (row,) = [r for r in rows_of(reader, "all") if r and r[0] == "broken attack"]
+    assert row[2] == "not computed"
+    assert row[-1] == "the reason it failed"
+    assert rows_of(reader, "uncomputed")[1:] == [["broken attack", "whole table", "The reason it failed."]]
 
 
 def test_unknown_metrics_have_a_section_and_a_meaning() -> None:
     reader = page(samples.audit())
-    assert [r[0] for r in rows_of(reader, "others")[1:]] == ["plugin metric"]
+    assert [r[0] for r in rows_of(reader, "others")[1:]] == ["plugin metric◆ worse than real rows"]
     assert reader.text.count("not one of ours") == 3
     assert "others" not in [e.attributes.get("id") for e in page([samples.finding("mean TVD", 0.1)]).elements]
 

@@ -1,0 +1,230 @@
+"""What a generator remembers of single rows: secrets drawn by lot, and points that nobody is (C7, C9).
+
+Both change the training rows and make the release again. What comes back of a value that was drawn by lot cannot have been
+learnt about everybody: there was nothing to learn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtrc
+
+from hushtable.audits.again import again, refused, unknown
+from hushtable.audits.secret import secret_of
+from hushtable.errors import HushError
+from hushtable.evidence import neighbours
+from hushtable.evidence.attack import LEVEL, judge, of_hundred
+from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import Rate, clopper_pearson, residual_risk, wilson
+from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Rows, Subject, Trace, uncomputed
+from hushtable.evidence.reading import floats_like
+from hushtable.pipeline.step import check_knobs
+from hushtable.table.columns import CODED, NUMBERS, Column
+from hushtable.table.table import Table
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canaries(Audit):
+    """Canary records: training rows whose secret is drawn by lot, the generator trained again, and the secret guessed.
+
+    Following Sundaram et al., with several canaries in each of a few trainings. The guess is the secret of the released row
+    that is nearest in all other columns. A lot is right by chance with a known probability, so the test is exact: binomial
+    against one over the number of levels, or for a number against the largest share of its range within the tolerance.
+    The copy test asks how many canaries come back whole, against the same rows with another lot that nobody trained on; if
+    nothing is remembered, each of the two is equally likely to be the one that comes back.
+    """
+
+    costly: ClassVar[bool] = True
+
+    canaries: int = 100
+    """Records with a secret drawn by lot, in all trainings together; fewer where they would be over a tenth of the rows."""
+    trainings: int = 4
+    """How often the generator is trained again, each time with its share of the canaries."""
+    secret: str = ""
+    """The column; when empty the first that is declared a secret, else a target, else the last."""
+    tolerance: float = 0.05
+    """How far a guessed number may be off, as a share of the range."""
+
+    def __post_init__(self) -> None:
+        """Enough canaries for the trainings."""
+        check_knobs(
+            self,
+            canaries=(self.canaries >= 1, "must be at least 1"),
+            trainings=(1 <= self.trainings <= max(1, self.canaries), "must be at least 1 and at most the number of canaries"),
+            tolerance=(0 < self.tolerance < 0.5, "must lie between 0 and 1/2"),
+        )
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """What is remembered of the secret, and what comes back whole."""
+        name = "canary secrets"
+        if case.generator is None:
+            return [unknown(name)]
+        secret = secret_of(case, self.secret, CODED | NUMBERS)
+        known = tuple(column for column in case.columns if column != secret)
+        if secret is None or not known:
+            return [uncomputed(name, 0, "needs a column whose value can vary, and another column to find the row by")]
+        # More would blur what the rows say about everybody.
+        count = min(self.canaries, self.trainings * max(1, case.train.rows // 10), case.train.rows)
+        persons = rng.choice(case.train.rows, count, replace=False)
+        try:
+            parts = [self._trained(case, secret, known, part, rng) for part in np.array_split(persons, self.trainings) if len(part)]
+        except HushError as error:
+            return [refused(name, len(persons), error, secret)]
+        hits, missed, copied, twins = (np.concatenate(bits) for bits in zip(*parts, strict=True))
+        # Nobody's record: what is remembered of a lot was never about the person who lent the other columns.
+        nobody = np.full(len(persons), -1)
+        return [
+            self._guessed(case, secret, known, Trace(hits, missed, nobody, nobody)),
+            _copies(Trace(copied, twins, nobody, nobody), secret),
+        ]
+
+    def _trained(self, case: Case, secret: str, known: tuple[str, ...], rows: Rows, rng: np.random.Generator) -> tuple[Bits, ...]:
+        """One training: whether the secret is guessed and whether the canary comes back whole, each beside its untrained twin."""
+        column = case.train.schema[secret]
+        lots, others = rng.choice(_choices(column), (2, len(rows)))
+        array = case.train[secret].copy()
+        array[rows] = lots
+        changed = case.train.with_column(column, array)
+        release = again(case, changed, int(rng.integers(2**31)))
+        canaries = changed.take(rows)
+        found = neighbours.nearest(canaries, release, columns=known)
+        guess = floats_like(release, secret, case.train)[found.index[:, 0]]
+        pair = canaries, canaries.with_column(column, others)
+        hits = (np.abs(guess - floats_like(table, secret, case.train)) <= self._reach(column) for table in pair)
+        whole = (neighbours.nearest(table, release, columns=case.columns).distance[:, 0] == 0 for table in pair)
+        return *hits, *whole
+
+    def _reach(self, column: Column) -> float:
+        """How far off a guess may be; the small extra absorbs rounding."""
+        return 0.0 if column.kind in CODED else self.tolerance * (column.bounds.high - column.bounds.low) * (1 + 1e-9)
+
+    def _chance(self, column: Column) -> float:
+        """The largest probability with which a lot falls where a guess reaches, whatever the guess."""
+        choices = _choices(column).astype(np.float64)
+        reached = np.searchsorted(choices, choices + 2 * self._reach(column), side="right") - np.arange(len(choices))
+        return float(reached.max() / len(choices))
+
+    def _guessed(self, case: Case, secret: str, known: tuple[str, ...], trace: Trace) -> Finding:
+        column = case.train.schema[secret]
+        right, n, chance = int(trace.train.sum()), len(trace.train), self._chance(column)
+        left = residual_risk(wilson(right, n, LEVEL), Rate(chance, chance, chance))
+        plain = case.read_as_values()
+        nearest = plain.nearest("train", "release", 1, known).index[:, 0]
+        guess, truth = (floats_like(table, secret, plain.train) for table in (plain.release, plain.train))
+        real = float(np.mean(np.abs(guess[nearest] - truth) <= self._reach(column)))
+        # Remembered with probability x, a value is guessed surely, else as well as anybody's: real = x + (1 - x) e.
+        about = max(0.0, real - max(0.0, (right / n - chance) / (1 - chance)))
+        told = (
+            f"where {secret} is drawn by lot, an attacker who knows everything else guesses it for {of_hundred(right / n)} people"
+        )
+        return Finding(
+            name="canary secrets", scope=secret, value=left.value, low=left.low, high=left.high, baseline=0.0,
+            better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=Risk.INFERENCE,
+            p=float(bdtrc(right - 1, n, chance)) if right else 1.0,
+            note=f"{told}, against {of_hundred(chance)} by chance; of the {100 * real:.3g} of 100 real values that are guessed, "
+            f"about {100 * about:.3g} come from what the table says about everybody",
+            detail={
+                "hits": right, "attempts": n, "chance": chance, "real": real, "everybody": about,
+                "exact": [clopper_pearson(right, n, LEVEL).low, clopper_pearson(right, n, LEVEL).high],
+            },
+            trace=trace,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class InjectedPoints(Audit):
+    """Memorization of injected points: rows that nobody is go into the table, the release is made again, and they are looked for.
+
+    A point takes each column from another training row; of many, those farthest from all real rows are kept. For each a fair
+    coin decides whether it is injected. It comes back if a released row is nearer than ``within`` of its distance to the
+    nearest real row. The points that stayed out are the baseline: if the generator does not remember, each point that comes
+    back was injected with probability 1/2, so the test is exact.
+    """
+
+    costly: ClassVar[bool] = True
+
+    points: int = 100
+    """Points in each training; about half of them are injected."""
+    trainings: int = 2
+    """How often the generator is trained again, each time with new points."""
+    within: float = 0.5
+    """How near a released row must come, as a share of the way to the nearest real row."""
+
+    def __post_init__(self) -> None:
+        """Numbers that make sense."""
+        check_knobs(
+            self,
+            points=(self.points >= 2, "must be at least 2"),
+            trainings=(self.trainings >= 1, "must be at least 1"),
+            within=(0 <= self.within < 1, "must lie in [0, 1)"),
+        )
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding, with the count at other distances in the detail."""
+        name = "injected points"
+        if case.generator is None:
+            return [unknown(name)]
+        try:
+            parts = [self._trained(case, rng) for _ in range(self.trainings)]
+        except HushError as error:
+            return [refused(name, self.points, error)]
+        inside, near = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        if not len(near):
+            return [uncomputed(name, 0, "every combination of values already stands in the table")]
+        back = near <= self.within
+        came = int((back & inside).sum())
+        shares = np.linspace(0, 1, 21)
+        nobody = (np.full(int((inside == side).sum()), -1) for side in (True, False))
+        return [
+            judge(
+                Trace(back[inside], back[~inside], *nobody), name=name, risk=Risk.SINGLING_OUT,
+                knows="has invented rows that nobody is", does="finds them again", naive=None, whom="invented rows",
+                p=float(bdtrc(came - 1, int(back.sum()), 0.5)) if came else 1.0,
+                detail={
+                    "within": shares.tolist(),
+                    "injected": [int((near[inside] <= share).sum()) for share in shares],
+                    "left_out": [int((near[~inside] <= share).sum()) for share in shares],
+                },
+            )
+        ]  # fmt: skip
+
+    def _trained(self, case: Case, rng: np.random.Generator) -> tuple[Bits, Floats]:
+        """Which points were injected, and how near each came back, as a share of the way to the nearest real row."""
+        points, apart = _invented(case, self.points, rng)
+        inside = rng.random(points.rows) < 0.5
+        if not points.rows:
+            return inside, apart
+        release = again(case, Table.concat([case.train, points.take(inside)]), int(rng.integers(2**31)))
+        return inside, neighbours.nearest(points, release, columns=case.columns).distance[:, 0] / apart
+
+
+def _invented(case: Case, count: int, rng: np.random.Generator) -> tuple[Table, Floats]:
+    """Rows that mix the values of others and are farthest from every real row, with that distance, which is never zero."""
+    drawn = {name: array[rng.integers(0, case.train.rows, 10 * count)] for name, array in case.train.arrays.items()}
+    mixed = Table(case.train.schema, drawn, case.train.texts)
+    apart = neighbours.nearest(mixed, case.train, columns=case.columns).distance[:, 0]
+    kept = np.argsort(-apart, kind="stable")[:count]
+    kept = kept[apart[kept] > 0]
+    return mixed.take(kept), apart[kept]
+
+
+def _copies(trace: Trace, secret: str) -> Finding:
+    """Canaries that come back whole; a tie between a canary and its twin says nothing, so the sign test leaves it out."""
+    only, either = int((trace.train & ~trace.control).sum()), int((trace.train ^ trace.control).sum())
+    return judge(
+        trace, name="canaries copied", scope=secret, risk=Risk.SINGLING_OUT, knows="knows a record whose secret was drawn by lot",
+        does="finds it whole in the release", naive=None, p=float(bdtrc(only - 1, either, 0.5)) if only else 1.0, whom="canaries",
+    )  # fmt: skip
+
+
+def _choices(column: Column) -> NDArray[np.generic]:
+    """The values that a lot may give, in order: all levels, or a thousand values evenly over the range, on the column's grid."""
+    if column.kind in CODED:
+        return np.arange(len(column.levels), dtype=column.dtype)
+    return np.unique(column.from_floats(np.linspace(column.bounds.low, column.bounds.high, 1000)))

@@ -1,0 +1,89 @@
+"""Sanity of a case: whether the control is fresh, and how much of the training table the attacks can see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtrc
+
+from hushtable.evidence.attack import LEVEL, of_hundred
+from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import clopper_pearson
+from hushtable.evidence.finding import Audit, Better, Finding, Subject
+from hushtable.table.columns import FREE, Role
+from hushtable.table.table import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlSeen(Audit):
+    """Whether the release was made from control rows too: then nothing exceeds the control, and every audit is too kind.
+
+    Each control row is looked for in the release and in the training rows, equally many of both. A release that never saw
+    the control holds about as many control rows as the training table does, so that among the control rows that stand in
+    one of the two only, either is equally likely (McNemar's exact test, one-sided). A generator that prefers common
+    rows can exceed this without having seen the control: a warning, not a proof.
+    """
+
+    level: float = LEVEL
+    """Confidence of the interval and of the warning."""
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding; no distance is computed."""
+        ids = case.row_ids()
+        size = min(case.release.rows, case.train.rows)
+        release, train = (rng.permutation(ids[which])[:size] for which in ("release", "train"))
+        here, there = np.isin(ids["control"], release), np.isin(ids["control"], train)
+        only, other = int((here & ~there).sum()), int((there & ~here).sum())
+        p = float(bdtrc(only - 1, only + other, 0.5)) if only else 1.0
+        share, fresh = (clopper_pearson(int(found.sum()), len(found), self.level) for found in (here, there))
+        told = f"{of_hundred(share.value)} control rows stand in the release, {of_hundred(fresh.value)} in as many training rows"
+        seen = p <= 1 - self.level
+        verdict = (
+            "the release seems to have been made from control rows too, so this control hides what it should show: take another"
+            if seen
+            else "no sign that the release was made from control rows"
+        )
+        return [
+            Finding(
+                name="control seen",
+                value=share.value, low=share.low, high=share.high, baseline=fresh.value, baseline_bad=fresh.high,
+                better=Better.LOWER, subject=Subject.PRIVACY, n=len(here), note=f"{told}: {verdict}",
+                detail={"rows": size, "only_release": only, "only_train": other, "test": p, "seen": seen},
+            )
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage(Audit):
+    """Which columns the attacks compare, and which they cannot: what a finding says, it says of these alone."""
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding; names of columns and numbers of rows only."""
+        schema, compared = case.train.schema, case.columns
+        names = {
+            "compared": list(compared),
+            "not in the release": [n for n in schema.names if n not in case.release.schema],
+            "never attacked (identifiers, keys, texts)": [
+                c.name for c in schema if c.name in case.release.schema and (c.role is Role.IDENTIFIER or c.kind in FREE)
+            ],
+            "in the release only": [n for n in case.release.schema.names if n not in schema],
+            "constant in the training rows": [n for n in compared if _constant(case.train, n)],
+            "constant in the release": [n for n in compared if _constant(case.release, n)],
+        }
+        told = [f"{what}: {', '.join(which)}" for what, which in names.items() if which and what != "compared"]
+        alone = f"only {compared[0]} is shared, so no attack can combine columns" if len(compared) == 1 else ""
+        rows = {which: table.rows for which, table in case.tables.items()}
+        sizes = ", ".join(f"{count:,} {which} rows" for which, count in rows.items())
+        parts = [f"{len(compared)} of {len(schema)} columns are compared over {sizes}", *([alone] if alone else []), *told]
+        return [
+            Finding(
+                name="coverage", value=len(compared) / len(schema), better=Better.HIGHER, subject=Subject.PRIVACY,
+                n=len(schema), note="; ".join(parts), detail={"columns": names, "rows": rows},
+            )
+        ]  # fmt: skip
+
+
+def _constant(table: Table, name: str) -> bool:
+    """One value, or one cell, in every row; missing is a value here."""
+    return table.groups([name])[1] <= 1

@@ -1,0 +1,75 @@
+"""Inference by the nearest released row: every column as the secret, guessed from what else is known of a person (C2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, column_sets, knowledge, secrets
+from hushtable.evidence.attack import Attack, Strike, Way
+from hushtable.evidence.case import Case
+from hushtable.evidence.finding import Finding, Risk, Rows, uncomputed
+from hushtable.pipeline.step import check_knobs
+from hushtable.table.columns import Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inference(Attack):
+    """The attribute inference attack of Giomi et al. (2023): the guess is the secret of the nearest released row.
+
+    It is made for every row, with every column in turn as the secret and all others known; where the schema has quasi
+    columns, also secrets and targets from those alone. A level is right if it is equal, a number within ``tolerance`` of the
+    truth, a date within 1 % of its range, a missing value if it is missing. A generalized cell is read as a value drawn from
+    it. Blind guessing takes the secret of a random released row; its rate is exact.
+    """
+
+    secrets: tuple[str, ...] = ()
+    """The columns to guess; every column when empty."""
+    known: tuple[str, ...] = ()
+    """More sets of known columns, each joined by +: age+sex."""
+    tolerance: float = 0.05
+    """A guessed number is right within this share of the true one."""
+
+    def __post_init__(self) -> None:
+        """The tolerance is a share."""
+        check_knobs(self, tolerance=(0 <= self.tolerance < 1, "must lie in [0, 1)"))
+
+    def ways(self, case: Case, rng: np.random.Generator) -> Iterator[Way | Finding]:
+        """One for each secret and set of known columns."""
+        sets = column_sets(case, self.known, "known")
+        named, refused = secrets(case, self.secrets or case.columns, "inference")
+        yield from refused
+        sensitive = [n for n in named if self.secrets or case.train.schema[n].role in (Role.SECRET, Role.TARGET)]
+        for name in named:
+            secret = Secret.of(case, name, self.tolerance)
+            reason = "there is no other column to guess it from" if len(case.columns) < 2 else ""
+            reason = "all people have the same value, so there is nothing to guess" if secret.constant else reason
+            if reason:
+                yield uncomputed("inference", case.train.rows, f"{name}: {reason}", scope=name)
+                continue
+            for known in knowledge(case, name, sets):
+                if known.label == EVERYTHING or name in sensitive or (known.columns in sets and not sensitive):
+                    yield self._guess(case, secret, known)
+
+    def _guess(self, case: Case, secret: Secret, known: Knowledge) -> Way:
+        def strike(which: str) -> Strike:
+            found = _nearest(case, which, known)
+            return Strike(secret.hits(which, secret.offered[found]), found)
+
+        def tell(attempt: int, values: bool) -> str:
+            text = f"{secret.name} of the released row nearest in {', '.join(known.columns)}"
+            return f"{text}: {case.release.strings(secret.name)[_nearest(case, 'train', known)[attempt]]}" if values else text
+
+        return Way(
+            "inference", Risk.INFERENCE, known.told, f"guesses {secret.name}", strike,
+            float(secret.blind("train").mean()), known.scope, tell, {"best_constant": secret.best_constant()},
+        )  # fmt: skip
+
+
+def _nearest(case: Case, which: str, known: Knowledge) -> Rows:
+    """The released row nearest to each person in what is known; all columns but one share one search."""
+    if known.label == EVERYTHING:
+        return case.nearest_without(which, "release")[:, case.columns.index(known.secret)]
+    return case.nearest(which, "release", 1, known.columns).index[:, 0]

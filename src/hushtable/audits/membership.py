@@ -1,0 +1,297 @@
+"""Membership from one release: one score per person, high where the release looks as if that person were in it (C4).
+
+Scores are built from the release, and some from a reference: real rows that the attacker has anyway, for which a random half of
+the control stands in. Nobody in the reference is tested. Everybody else is: all training rows, and all control rows, or
+the other half where there is a reference.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.audits import roc
+from hushtable.audits.density import Density, Kernels, Map
+from hushtable.evidence.attack import judge
+from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import clopper_pearson
+from hushtable.evidence.finding import Audit, Better, Finding, Risk, Rows, Subject, Trace, uncomputed
+from hushtable.evidence.neighbours import Neighbours, search
+from hushtable.pipeline.step import check_knobs
+
+Floats = NDArray[np.float64]
+HALF = "half of the control was the attacker's reference, the other half was tested"
+FLAT = "no column of the release or of the reference varies"
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What one attack thinks of every person it is tried on: the higher, the more surely in the table."""
+
+    name: str
+    """To follow "membership by"."""
+    knows: str
+    """To follow "an attacker who"."""
+    train: Floats
+    control: Floats
+    persons: Rows
+    """The training row of each score of ``train``."""
+    control_persons: Rows
+    released: Rows
+    """For each of ``train`` the nearest released row: what an attacker would point at."""
+    whom: str = "people"
+    """Who is tried on both sides: everybody, or a part chosen by one rule that cannot tell the sides apart."""
+    remark: str = ""
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    def among(self, ours: NDArray[np.bool_], others: NDArray[np.bool_], whom: str, **detail: float) -> Scores:
+        """The scores of a part of the people."""
+        return replace(
+            self, train=self.train[ours], control=self.control[others], persons=self.persons[ours],
+            control_persons=self.control_persons[others], released=self.released[ours], whom=whom, detail=detail,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreAttack(Audit):
+    """An attack that orders people by a score. It writes the scores; the judging is done here, and is the same for all.
+
+    For each false-alarm rate the control sets the threshold, and the residual risk (r - c)/(1 - c) of claiming membership
+    above it is reported with Clopper-Pearson intervals of both rates beside it (Carlini et al. 2022: what counts is
+    how many are recognized almost surely). The test is exact although the control set the threshold
+    (``roc.Threshold.p``). The area under the ROC curve, which averages over everybody and so misses a small leak, stands beside it.
+    """
+
+    rates: tuple[float, ...] = (0.001, 0.01)
+    """The shares of control rows that may be taken for members."""
+    level: float = 0.95
+    """Confidence of the intervals."""
+
+    def __post_init__(self) -> None:
+        """Shares are shares."""
+        check_knobs(
+            self,
+            rates=(all(0 < rate < 1 for rate in self.rates), "must lie between 0 and 1"),
+            level=(0 < self.level < 1, "must lie between 0 and 1"),
+        )
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """For each attack one finding for each rate, and one for the area under the curve."""
+        return [finding for scores in self.scores(case, rng) for finding in self._judged(scores)]
+
+    @abstractmethod
+    def scores(self, case: Case, rng: np.random.Generator) -> Iterator[Scores | Finding]:
+        """The scores of each attack; a finding in place of them says why there are none."""
+
+    def _judged(self, scores: Scores | Finding) -> list[Finding]:
+        if isinstance(scores, Finding):
+            return [scores]
+        if not len(scores.train) or not len(scores.control):
+            return [uncomputed(f"membership by {scores.name}", 0, f"no {scores.whom} on one of the sides", scope=_scope(scores))]
+        return [*(self._at(scores, rate) for rate in self.rates), self._area(scores)]
+
+    def _at(self, scores: Scores, rate: float) -> Finding:
+        threshold = roc.Threshold.at(scores.control, rate)
+        ours, others = scores.train > threshold.score, scores.control > threshold.score
+        trace = Trace(ours, others, scores.persons, scores.control_persons, np.where(ours, scores.released, -1))
+        return judge(
+            trace, name=f"membership by {scores.name} at {100 * rate:g} % false alarms", scope=_scope(scores),
+            risk=Risk.SINGLING_OUT, knows=scores.knows, does=f"recognizes membership (at most {100 * rate:g} % false alarms)",
+            naive=threshold.allowed / threshold.rows, p=threshold.p(scores.train), whom=scores.whom, level=self.level,
+        )  # fmt: skip
+
+    def _area(self, scores: Scores) -> Finding:
+        n, m = len(scores.train), len(scores.control)
+        area = roc.auc(scores.train, scores.control, self.level)
+        told = f"of two {scores.whom}, one in the table and one not, an attacker who {scores.knows} picks the right one in "
+        told += f"{100 * area.value:.3g} of 100 cases (50 by tossing a coin)"
+        return Finding(
+            name=f"membership AUC by {scores.name}", scope=_scope(scores), value=area.value, low=area.low, high=area.high,
+            baseline=0.5, better=Better.LOWER, subject=Subject.PRIVACY, n=n, p=roc.auc_p(area.value, n, m),
+            note=f"{told}; {scores.remark}" if scores.remark else told,
+            detail={
+                "roc": roc.curve(scores.train, scores.control), "control": m,
+                "tpr": {f"{rate:g}": self._recognized(scores, rate) for rate in self.rates}, **scores.detail,
+            },
+        )  # fmt: skip
+
+    def _recognized(self, scores: Scores, rate: float) -> list[float]:
+        """The share of training rows above the threshold, with its exact interval."""
+        hits = int((scores.train > roc.Threshold.at(scores.control, rate).score).sum())
+        share = clopper_pearson(hits, len(scores.train), self.level)
+        return [share.value, share.low, share.high]
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """The control cut in two at random: rows an attacker has anyway, and rows that are tested."""
+
+    case: Case
+    reference: Rows
+    tested: Rows
+    k: int
+
+    @classmethod
+    def of(cls, case: Case, rng: np.random.Generator, k: int = 5) -> Halves:
+        """Of the control of this case; ``k`` released rows are looked up for each person, if there are so many."""
+        order = rng.permutation(case.control.rows)
+        half = case.control.rows // 2
+        return cls(case, np.sort(order[:half]), np.sort(order[half:]), min(k, case.release.rows))
+
+    def near(self, which: str) -> Neighbours:
+        """The released rows nearest to each training or control row."""
+        return self.case.nearest(which, "release", self.k)
+
+    @cached_property
+    def far(self) -> tuple[Floats, Floats]:
+        """How far training rows and tested control rows are from the reference."""
+        encoding = self.case.encoding()
+        real, tested = (encoding.points(self.case.control.take(rows)) for rows in (self.reference, self.tested))
+        ours, others = (search(points, real, encoding, 1).distance[:, 0] for points in (self.case.points("train"), tested))
+        return ours, others
+
+    def scores(self, name: str, knows: str, train: Floats, control: Floats) -> Scores:
+        """Of all training rows and of the tested control rows."""
+        persons, released = np.arange(len(train)), self.near("train").index[:, 0]
+        return Scores(name, knows, train, control, persons, self.tested, released, remark=HALF)
+
+
+@dataclass(frozen=True, eq=False)
+class Clouds:
+    """The four tables as points on principal axes of release and reference."""
+
+    release: Floats
+    reference: Floats
+    train: Floats
+    tested: Floats
+
+    @classmethod
+    def of(cls, halves: Halves, dimensions: int) -> Clouds:
+        """Generalized cells are read as values drawn from them."""
+        case = halves.case.read_as_values()
+        reference, tested = (case.control.take(rows) for rows in (halves.reference, halves.tested))
+        axes = Map.fit([case.release, reference], case.train, case.columns, dimensions=dimensions)
+        return cls(*(axes.points(table) for table in (case.release, reference, case.train, tested)))
+
+    @property
+    def flat(self) -> bool:
+        """Whether nothing varies, so that there is no density."""
+        return self.release.shape[1] == 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Membership(ScoreAttack):
+    """Five attacks on membership that need nothing but the release and some real rows.
+
+    Nearest distance (GAN-Leaks, Chen et al. 2020) and its mean over several neighbours; the same calibrated by the distance
+    to a reference; the number of released rows around a person (Hilprecht et al. 2019); and DOMIAS, the ratio of the
+    density of the release to that of the reference (van Breugel et al. 2023), here with kernels on principal axes.
+
+    DOMIAS is also tried on outliers: the people of both sides who are farthest from the reference. The published evaluation
+    takes outliers among the training rows only and sets them against random controls: two kinds of people, which a
+    score can tell apart without any leak. That number stands in the detail as ``published_auc``, for comparison only.
+    """
+
+    neighbours: int = 5
+    """How many released rows the mean distance is taken over."""
+    outliers: float = 0.1
+    """The share of people who count as outliers."""
+    dimensions: int = 8
+    """Principal axes on which densities are estimated."""
+
+    def __post_init__(self) -> None:
+        """Counts are positive, shares are shares."""
+        super().__post_init__()
+        check_knobs(
+            self,
+            neighbours=(self.neighbours >= 1, "must be at least 1"),
+            outliers=(0 < self.outliers < 1, "must lie between 0 and 1"),
+            dimensions=(self.dimensions >= 1, "must be at least 1"),
+        )
+
+    def scores(self, case: Case, rng: np.random.Generator) -> Iterator[Scores | Finding]:
+        """All of them, on one choice of the reference."""
+        halves = Halves.of(case, rng, self.neighbours)
+        ours, others = halves.near("train"), halves.near("control")
+        everybody = np.arange(case.train.rows), np.arange(case.control.rows)
+        near = Scores(
+            "nearest distance", "knows whole records and sees how near the release comes to each",
+            -ours.distance[:, 0], -others.distance[:, 0], *everybody, ours.index[:, 0],
+        )  # fmt: skip
+        yield near
+        if halves.k > 1:
+            yield replace(
+                near, name="mean distance", knows=f"knows whole records and sees how near {halves.k} released rows come to each",
+                train=-ours.distance.mean(axis=1), control=-others.distance.mean(axis=1),
+            )  # fmt: skip
+        yield _calibrated(halves)
+        clouds = Clouds.of(halves, self.dimensions)
+        if clouds.flat:
+            yield uncomputed("membership by density", case.train.rows, FLAT)
+            return
+        yield _around(halves, clouds)
+        yield from domias(halves, clouds, Kernels(), rng, outliers=self.outliers)
+
+
+def domias(
+    halves: Halves,
+    clouds: Clouds,
+    density: Density,
+    rng: np.random.Generator,
+    *,
+    outliers: float = 0.1,
+    name: str = "density ratio",
+) -> Iterator[Scores | Finding]:
+    """The ratio of the density of the release to that of the reference at each person, on everybody and on outliers.
+
+    ``density`` is fitted to both. The clouds must not be ``flat``.
+    """
+    theirs, usual = density.fit(clouds.release, rng), density.fit(clouds.reference, rng)
+    ratio = halves.scores(
+        name, "knows whole records, has real rows of others, and compares how dense both lie there",
+        *(theirs.logpdf(side) - usual.logpdf(side) for side in (clouds.train, clouds.tested)),
+    )  # fmt: skip
+    yield ratio
+    # One cut for both sides, from both sides together: it cannot know who is in the table.
+    cut = np.quantile(np.concatenate(halves.far), 1 - outliers, method="higher")
+    ours, others = (far >= cut for far in halves.far)
+    if ours.all() and others.all():
+        yield uncomputed(f"membership by {name}", len(ours), "everybody is equally far from the reference", scope="outliers")
+        return
+    published = roc.auc(ratio.train[ours], ratio.control).value if ours.any() else 0.5
+    yield replace(ratio, remark=f"outliers of both sides by one rule; {HALF}").among(
+        ours, others, "outliers", published_auc=published
+    )
+
+
+def _calibrated(halves: Halves) -> Scores:
+    """Distance to the reference over distance to the release; a little is added to both, so that no distance is zero."""
+    little = 0.01 * float(np.median(np.concatenate(halves.far))) or 1.0
+    near = halves.near("train").distance[:, 0], halves.near("control").distance[halves.tested, 0]
+    return halves.scores(
+        "calibrated distance", "knows whole records, has real rows of others, and sees which come nearer to each",
+        *((far + little) / (distance + little) for far, distance in zip(halves.far, near, strict=True)),
+    )  # fmt: skip
+
+
+def _around(halves: Halves, clouds: Clouds) -> Scores:
+    """How many released points lie within the median distance from a reference point to the nearest released one."""
+    from scipy.spatial import KDTree
+
+    tree = KDTree(clouds.release)
+    radius = float(np.median(tree.query(clouds.reference)[0]))
+    counts = (tree.query_ball_point(side, radius, return_length=True) for side in (clouds.train, clouds.tested))
+    return halves.scores(
+        "rows around", "knows whole records and counts the released rows around each",
+        *(np.asarray(count, dtype=np.float64) for count in counts),
+    )  # fmt: skip
+
+
+def _scope(scores: Scores) -> str:
+    return "" if scores.whom == "people" else scores.whom

@@ -1,0 +1,71 @@
+"""Data reconstruction: how many people a released row comes near to, at every distance, and whom it pairs off (C9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hushtable.audits.nearness import check_shares, excess_of_low
+from hushtable.evidence.attack import judge
+from hushtable.evidence.case import Case
+from hushtable.evidence.finding import Audit, Finding, Risk, Trace
+
+CURVE = (0.001, 0.002, 0.005, 0.01, 0.02, *(round(0.05 * i, 2) for i in range(1, 20)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconstruction(Audit):
+    """A released row taken for the row of the person nearest to it.
+
+    ``reconstruction`` counts disclosures, people with a released row within a distance, against that distance: the curve of
+    training people beside that of people outside. Its value is the largest excess of the first over the second; interval,
+    bands and test hold for the whole curve (see ``nearness``).
+    ``mutual nearest`` counts pairs: a person and their nearest released row, to which nobody else, in the table or outside,
+    is nearer. Both ask every person the same question, so they need no tables of one size. The means and variances of the
+    distances from released rows to training rows, and the number of released rows within the threshold, are in ``detail``.
+    """
+
+    shares: tuple[float, ...] = CURVE
+    """The shares of all people, training and control together, at which the thresholds of the curve are set."""
+
+    def __post_init__(self) -> None:
+        """Shares in order."""
+        check_shares(self.shares, "Reconstruction")
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """Two findings."""
+        case = case.read_as_values()
+        return [self._curve(case), self._pairs(case)]
+
+    def _curve(self, case: Case) -> Finding:
+        ours, others = (case.nearest(who, "release") for who in ("train", "control"))
+        found = excess_of_low(
+            ours.distance[:, 0], others.distance[:, 0], self.shares, name="reconstruction", released=ours.index[:, 0],
+            knows="takes a released row for the row of the person nearest to it",
+            does=lambda t: f"is at most {t:.2g} from the truth",
+            nothing="every person lies equally far from the release: no threshold tells any of them apart",
+        )  # fmt: skip
+        if found.value is None:
+            return found
+        back = case.nearest("release", "train").distance[:, 0]
+        detail = {
+            **{key: value for key, value in found.detail.items() if key != "curve"}, **found.detail["curve"],
+            "released_mean": float(back.mean()), "released_variance": float(back.var()),
+            "released_within": int((back <= found.detail["threshold"]).sum()),
+        }  # fmt: skip
+        value, low, high = found.detail["excess"]
+        return replace(found, value=value, low=low, high=high, detail=detail)
+
+    def _pairs(self, case: Case) -> Finding:
+        """Nearest to one another. Whether a person is paired off does not depend on which table they stand in."""
+        nearest = np.minimum(*(case.nearest("release", who).distance[:, 0] for who in ("train", "control")))
+        ours, others = (case.nearest(who, "release") for who in ("train", "control"))
+        paired = [found.distance[:, 0] == nearest[found.index[:, 0]] for found in (ours, others)]
+        n, m = map(len, paired)
+        trace = Trace(*paired, np.arange(n), np.arange(m), np.where(paired[0], ours.index[:, 0], -1))
+        linked = len(np.unique(ours.index[paired[0], 0]))
+        return judge(
+            trace, name="mutual nearest", risk=Risk.LINKABILITY, naive=None, detail={"released_rows": linked},
+            knows="pairs people and released rows that are nearest to one another", does="makes a pair",
+        )  # fmt: skip

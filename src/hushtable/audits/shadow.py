@@ -1,0 +1,191 @@
+"""Shadow models: the attacker runs the generator on tables of his own, with and without a person, and learns the difference (C8).
+
+Stadler et al. 2022 train 2k generators for every target. Here the same shadow tables serve all targets: in each of them a
+fair coin decides for every target alone whether it is in (as in Carlini et al. 2022). The attacker's guess about a
+table comes from a classifier fitted to earlier tables only, so that, if the generator does not depend on who is in, every guess is
+right with probability 1/2 whatever happened before, and the number of right guesses is exactly binomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtrc
+
+from hushtable.audits import roc
+from hushtable.audits.again import refused, unknown
+from hushtable.audits.secret import secret_of
+from hushtable.audits.shadows import Floats, Game, Shadowing, fitted, inside_of, standard
+from hushtable.errors import HushError
+from hushtable.evidence.attack import judge
+from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import clopper_pearson
+from hushtable.evidence.finding import Better, Bits, Finding, Risk, Rows, Subject, Trace, uncomputed
+from hushtable.evidence.reading import floats_like
+from hushtable.pipeline.step import check_knobs
+from hushtable.table.columns import CODED
+from hushtable.table.table import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShadowMembership(Shadowing):
+    """Whether somebody who has the generator can tell from a table of its making that a certain person was behind it.
+
+    Promises an exact test at any number of tables: the hits are binomial if the generator does not depend on who is in.
+    """
+
+    targets: int = 8
+    """Training rows that are asked about: half of them those farthest from all others, half drawn at random."""
+
+    def __post_init__(self) -> None:
+        """At least one target."""
+        super().__post_init__()
+        check_knobs(self, targets=(self.targets >= 1, "must be at least 1"))
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding for all targets together, one for the area under the curve; each target in the detail."""
+        name = "shadow membership"
+        if case.generator is None:
+            return [unknown(name)]
+        key = int(rng.integers(2**62))
+        rows, outlying = self._targets(case, rng)
+        try:
+            game = _game(case, case.train.take(rows), rows, np.arange(0), _coins(len(rows)))
+            _, features = self.features(case, game, key, rng)
+        except HushError as error:
+            return [refused(name, len(rows), error)]
+        inside = inside_of(game, key, features)
+        return self._judged(name, rows, outlying, _guesses(standard(features), inside), inside)
+
+    def _targets(self, case: Case, rng: np.random.Generator) -> tuple[Rows, int]:
+        """Training rows, the outlying ones first, and how many of those there are."""
+        count = max(1, min(self.targets, case.train.rows // 4))
+        apart = np.argsort(-case.nearest("train", "train").distance[:, 0], kind="stable")[: -(-count // 2)]
+        others = rng.choice(np.setdiff1d(np.arange(case.train.rows), apart), count - len(apart), replace=False)
+        return np.concatenate([apart, others]), len(apart)
+
+    def _judged(self, name: str, rows: Rows, outlying: int, scores: Floats, inside: Bits) -> list[Finding]:
+        told, inside, guesses = self.told(len(inside)), inside[-len(scores) :], scores > 0
+        right = int((guesses == inside).sum())
+        persons = np.broadcast_to(rows, inside.shape)
+        trace = Trace(guesses[inside], guesses[~inside], persons[inside], np.full(int((~inside).sum()), -1))
+        each = [_each(guesses[:, t], inside[:, t], t < outlying) for t in range(len(rows))]
+        found = judge(
+            trace, name=name, risk=Risk.SINGLING_OUT, knows="can run the generator", does="recognizes membership",
+            naive=None, p=float(bdtrc(right - 1, inside.size, 0.5)) if right else 1.0, whom="trials with people",
+            detail={"right": right, "trials": inside.size, "targets": each},
+        )  # fmt: skip
+        if not inside.any() or inside.all():
+            return [replace(found, note=found.note + told)]
+        area = roc.auc(scores[inside], scores[~inside])
+        return [
+            replace(found, note=found.note + told),
+            Finding(
+                name=f"{name} AUC", value=area.value, low=area.low, high=area.high, baseline=0.5, better=Better.LOWER,
+                subject=Subject.PRIVACY, n=inside.size, detail={"roc": roc.curve(scores[inside], scores[~inside])},
+                note=f"of two tables, one with a person and one without, an attacker who can run the generator picks the "
+                f"right one in {100 * area.value:.3g} of 100 cases (50 by tossing a coin){told}",
+            ),
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShadowInference(Shadowing):
+    """Attribute inference as a row of membership questions: the secret that makes the person look most like a member is guessed.
+
+    In shadow tables each target is out, or in with a secret drawn by lot; one classifier learns from all of them how a
+    table looks around a record that is in. Then every value is tried on the release itself. How frequent a value is plays
+    no part: it would raise both sides and hide what is remembered. Targets are training rows and, as the baseline,
+    control rows, all drawn at random, so Fisher's test is exact.
+    """
+
+    targets: int = 40
+    """People asked about on each side."""
+    secret: str = ""
+    """The category to guess; when empty the first that is declared a secret, else a target, else the last."""
+
+    def __post_init__(self) -> None:
+        """At least one target."""
+        super().__post_init__()
+        check_knobs(self, targets=(self.targets >= 1, "must be at least 1"))
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding."""
+        name = "shadow inference"
+        if case.generator is None:
+            return [unknown(name)]
+        secret = secret_of(case, self.secret, CODED)
+        if secret is None:
+            return [uncomputed(name, 0, "there is no category with two levels or more whose value could be guessed")]
+        key, levels = int(rng.integers(2**62)), len(case.train.schema[secret].levels)
+        count = min(self.targets, case.train.rows // 4, case.control.rows // 2)
+        if not count:
+            return [uncomputed(name, 0, "there are too few rows to set some of them apart as targets", scope=secret)]
+        ours, others = (np.sort(rng.choice(table.rows, count, replace=False)) for table in (case.train, case.control))
+        try:
+            records = _every_value(case, secret, ours, others)
+            game = _game(case, records, ours, others, _lots(2 * count, levels))
+            release, features = self.features(case, game, key, rng)
+        except HushError as error:
+            return [refused(name, count, error, secret)]
+        seen = standard(np.concatenate([features, release[None]]))
+        odds = fitted(seen[:-1], inside_of(game, key, features))(seen[-1]).reshape(2 * count, levels)
+        guesses = odds.argmax(axis=1)
+        truth = np.concatenate(
+            [floats_like(t.take(rows), secret, case.train) for t, rows in ((case.train, ours), (case.control, others))]
+        )
+        hits = guesses == truth
+        found = judge(
+            Trace(hits[:count], hits[count:], ours, others), name=name, scope=secret, risk=Risk.INFERENCE,
+            knows="can run the generator and knows everything else", does=f"guesses {secret}",
+            naive=1 / levels,
+        )  # fmt: skip
+        return [replace(found, note=found.note + self.told(len(features)))]
+
+
+def _game(case: Case, records: Table, ours: Rows, others: Rows, choose: Callable[[np.random.Generator], Rows]) -> Game:
+    """The attacker's rows are everybody but the targets."""
+    names = [name for name in case.train.schema.names if name in case.control.schema]
+    rest = [
+        table.take(np.setdiff1d(np.arange(table.rows), gone)).select(names)
+        for table, gone in ((case.train, ours), (case.control, others))
+    ]
+    return Game(records.select(names), Table.concat(rest), case.train.rows, choose)
+
+
+def _coins(targets: int) -> Callable[[np.random.Generator], Rows]:
+    return lambda rng: np.flatnonzero(rng.random(targets) < 0.5)
+
+
+def _lots(targets: int, levels: int) -> Callable[[np.random.Generator], Rows]:
+    """A coin whether a target is in, and a lot for its secret."""
+
+    def choose(rng: np.random.Generator) -> Rows:
+        held, value = rng.random(targets) < 0.5, rng.integers(0, levels, targets)
+        return (np.arange(targets) * levels + value)[held]
+
+    return choose
+
+
+def _every_value(case: Case, secret: str, ours: Rows, others: Rows) -> Table:
+    """Each target once with every level of its secret, in order."""
+    names = [name for name in case.train.schema.names if name in case.control.schema]
+    people = Table.concat([case.train.take(ours).select(names), case.control.take(others).select(names)])
+    column = case.train.schema[secret]
+    repeated = people.take(np.repeat(np.arange(people.rows), len(column.levels)))
+    return repeated.with_column(column, np.tile(np.arange(len(column.levels), dtype=np.int32), people.rows))
+
+
+def _guesses(features: Floats, inside: Bits) -> Floats:
+    """For each table of the second half the log-odds of each record, from a classifier fitted to the tables before it."""
+    return np.stack([fitted(features[:j], inside[:j])(features[j]) for j in range(len(features) // 2, len(features))])
+
+
+def _each(guesses: Bits, inside: Bits, outlying: bool) -> dict[str, Any]:
+    """What was found for one target; which one it is, only the trace tells."""
+    hit, out = clopper_pearson(int((guesses & inside).sum()), int(inside.sum())), int((~inside).sum())
+    false = clopper_pearson(int((guesses & ~inside).sum()), out)
+    return {"outlying": outlying, "tpr": [hit.value, hit.low, hit.high], "fpr": [false.value, false.low, false.high]}

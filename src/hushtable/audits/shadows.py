@@ -1,0 +1,168 @@
+"""Shadow tables: what comes out of a generator that is run on tables with and without certain records.
+
+The same tables serve all records that are asked about: in each table chance decides for every person alone whether and how it is
+in (as in Carlini et al. 2022), so that a few dozen runs of the generator are enough for all of them together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.audits.again import again
+from hushtable.audits.likeness import Likeness
+from hushtable.errors import InputError
+from hushtable.evidence.case import Case
+from hushtable.evidence.finding import Audit, Bits, Rows
+from hushtable.pipeline.step import check_knobs
+from hushtable.table.disk import read_text, whole_file
+from hushtable.table.table import Table
+
+Floats = NDArray[np.float64]
+FEWEST = 4
+"""With fewer shadow tables nothing can be learnt."""
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """What is asked: records that may or may not be in a shadow table, and the rows that fill the rest of it."""
+
+    records: Table
+    pool: Table
+    rows: int
+    """Of every shadow table."""
+    choose: Callable[[np.random.Generator], Rows]
+    """Which records one shadow table holds."""
+
+    def inside(self, key: int, shadow: int) -> Rows:
+        """The records that a shadow table holds."""
+        return self.choose(np.random.default_rng([key, shadow, 0]))
+
+    def table(self, key: int, shadow: int) -> Table:
+        """The rows that a shadow generator is trained on: always as many as the real one, in random order."""
+        rng = np.random.default_rng([key, shadow, 1])
+        held = self.inside(key, shadow)
+        filling = rng.choice(self.pool.rows, min(self.rows - len(held), self.pool.rows), replace=False)
+        made = Table.concat([self.pool.take(filling), self.records.take(held)])
+        return made.take(rng.permutation(made.rows))
+
+    def seed(self, key: int, shadow: int) -> int:
+        """The generator's."""
+        return int(np.random.default_rng([key, shadow, 2]).integers(2**31))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shadowing(Audit):
+    """What membership and inference by shadow tables share: making the tables, in parallel, for a limited time, resumably."""
+
+    costly: ClassVar[bool] = True
+
+    shadows: int = 32
+    """How many times the generator is run."""
+    seconds: float = 600.0
+    """No new table is begun after this time; what is there is evaluated, and the note says how many there were."""
+    workers: int = 2
+    """Tables made at the same time, in threads; the findings do not depend on it."""
+    queries: int = 24
+    """Random sets of columns on which agreeing rows are counted."""
+    folder: str = ""
+    """Where features of finished tables are kept (never rows), so that an interrupted run goes on; nowhere when empty."""
+
+    def __post_init__(self) -> None:
+        """Enough tables to learn from."""
+        check_knobs(
+            self,
+            shadows=(self.shadows >= FEWEST, f"must be at least {FEWEST}"),
+            seconds=(self.seconds > 0, "must be positive"),
+            workers=(self.workers >= 1, "must be at least 1"),
+            queries=(self.queries >= 0, "must not be negative"),
+        )
+
+    def features(self, case: Case, game: Game, key: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Records x features of the release; shadows x records x features, of as many shadows as there was time for."""
+        likeness = Likeness.of(game.records, case.train, case.columns, self.queries, rng)
+        release = likeness.features(case.release)
+        mark, deadline = _fingerprint(case, game, key, self.queries), time.monotonic() + self.seconds
+        workers, done = _safe_threads(self.workers), list[Floats]()
+
+        def make(shadow: int) -> Floats:
+            return self._kept(mark, shadow, lambda: likeness.features(again(case, game.table(key, shadow), game.seed(key, shadow))))
+
+        with ThreadPoolExecutor(workers) as pool:
+            # Waves of consecutive tables: which ones are there depends on the clock only by their number.
+            for start in range(0, self.shadows, workers):
+                if time.monotonic() > deadline:
+                    break
+                done += pool.map(make, range(start, min(start + workers, self.shadows)))
+        if len(done) < FEWEST:
+            raise InputError(f"only {len(done)} of {self.shadows} shadow tables were made in {self.seconds:g} s", where="shadows")
+        return release, np.stack(done)
+
+    def _kept(self, mark: str, shadow: int, make: Callable[[], Floats]) -> Floats:
+        if not self.folder:
+            return make()
+        path = Path(self.folder) / f"shadow-{shadow:05d}.json"
+        if path.exists():
+            kept = json.loads(read_text(path, path.name))
+            if kept["mark"] != mark:
+                raise InputError("holds shadow tables of other rows, settings or seeds; name a new folder", where=self.folder)
+            return np.array(kept["features"])
+        features = make()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as partial:
+            partial.write_text(json.dumps({"mark": mark, "features": features.tolist()}), encoding="utf-8")
+        return features
+
+    def told(self, made: int) -> str:
+        """How many tables there were, to end a note with."""
+        return f"; {made} of {self.shadows} shadow tables were made" + (" before time ran out" if made < self.shadows else "")
+
+
+def standard(features: Floats) -> Floats:
+    """Each feature of each record, over the tables, with mean 0 and variance 1: labels play no part in it."""
+    spread = features.std(axis=0)
+    return (features - features.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
+
+
+def inside_of(game: Game, key: int, features: Floats) -> Bits:
+    """Shadows x records: who was in."""
+    inside = np.zeros(features.shape[:2], dtype=bool)
+    for shadow in range(len(features)):
+        inside[shadow, game.inside(key, shadow)] = True
+    return inside
+
+
+def fitted(features: Floats, inside: Bits) -> Callable[[Floats], Floats]:
+    """Logistic regression over all records at once."""
+    from sklearn.linear_model import LogisticRegression
+
+    labels = inside.ravel()
+    if labels.all() or not labels.any():
+        return lambda rows: np.full(len(rows), 1.0 if labels.all() else -1.0)
+    model = LogisticRegression(C=0.1, max_iter=1000).fit(features.reshape(len(labels), -1), labels)
+    return lambda rows: np.asarray(model.decision_function(rows))
+
+
+def _fingerprint(case: Case, game: Game, key: int, queries: int) -> str:
+    """Of everything that features depend on."""
+    digest = hashlib.sha256(repr((key, queries, game.rows, case.columns)).encode())
+    for table in (game.records, game.pool, case.release):
+        for name in table.schema.names:
+            digest.update(name.encode() + table[name].tobytes())
+    return digest.hexdigest()
+
+
+def _safe_threads(workers: int) -> int:
+    """One, where compiled loops may not be entered by two threads at once."""
+    import numba
+
+    return 1 if numba.threading_layer() == "workqueue" else workers

@@ -1,0 +1,90 @@
+"""The gate: what must hold for a release to pass, judged by upper bounds, so that not knowing is not passing."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hushtable.errors import InputError
+from hushtable.evidence.finding import Finding, Risk
+
+LEVEL = 0.05
+"""An alarm is a finding whose corrected p-value is at most this: one false alarm in twenty audits that should have none."""
+OPERATORS = {"<": operator.lt, "<=": operator.le}
+_FORM = re.compile(r"\s*([\w ./:-]+?)\s*(<=|<)\s*([0-9.eE+-]+)\s*")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A condition such as ``max_risk<0.05``: the upper bound of every risk must lie below.
+
+    The left side is ``max_risk`` (all attacks), one of the Article 29 risks (``singling_out``, ``linkability``,
+    ``inference``), the name of a finding with underscores for spaces, or ``alarms`` (their number). Each bound covers the
+    truth in 97.5 of 100 audits, and the gate opens only if all lie below: a risk beyond the limit passes no more often
+    than 2.5 times in 100, however many attacks there are.
+    """
+
+    expression: str
+    name: str
+    sign: str
+    limit: float
+
+    @classmethod
+    def parse(cls, text: str) -> Gate:
+        """Read ``name<number``."""
+        match = _FORM.fullmatch(text)
+        try:
+            limit = float(match.group(3)) if match else float("nan")
+        except ValueError:
+            match = None
+        if not match or not limit >= 0:
+            raise InputError(f"expected something like max_risk<0.05, got {text!r}", where="--gate")
+        name = match.group(1).replace("-", "_").replace(" ", "_").lower()
+        return cls(text.strip(), name, match.group(2), limit)
+
+    def judge(self, findings: Sequence[Finding]) -> Outcome:
+        """Whether it holds for these findings."""
+        if self.name == "alarms":
+            worst = float(len(alarms(findings)))
+            return self._outcome(worst, f"{worst:g} findings raise an alarm")
+        chosen = self._chosen(findings)
+        known = [f for f in chosen if f.high is not None]
+        if not known:
+            return Outcome(self.expression, False, "no finding with an upper bound answers to it, so it is not known to hold")
+        worst = max(known, key=lambda f: f.high or 0.0)
+        label = f"{worst.name}, {worst.scope}" if worst.scope else worst.name
+        blind = sum(f.value is None for f in chosen)
+        rest = f"; {blind} could not be computed" if blind else ""
+        return self._outcome(worst.high or 0.0, f"the largest upper bound of {len(known)} is {worst.high:.3g} ({label}){rest}")
+
+    def _chosen(self, findings: Sequence[Finding]) -> list[Finding]:
+        if self.name == "max_risk":
+            return [f for f in findings if f.risk is not None]
+        risks = {str(risk).replace(" ", "_"): risk for risk in Risk}
+        if self.name in risks:
+            return [f for f in findings if f.risk is risks[self.name]]
+        found = [f for f in findings if f.name.replace("-", "_").replace(" ", "_").lower() == self.name]
+        if not found:
+            names = sorted({f.name.replace(" ", "_") for f in findings if f.high is not None})
+            known = ", ".join(["max_risk", "alarms", *risks, *names])
+            raise InputError(f"there is no {self.name!r} in this audit; there are {known}", where="--gate")
+        return found
+
+    def _outcome(self, worst: float, told: str) -> Outcome:
+        return Outcome(self.expression, bool(OPERATORS[self.sign](worst, self.limit)), told)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a gate decided, and by which number."""
+
+    expression: str
+    holds: bool
+    told: str
+
+
+def alarms(findings: Sequence[Finding], level: float = LEVEL) -> list[Finding]:
+    """Findings that chance does not explain, corrected for how many were tested."""
+    return [f for f in findings if f.p_adjusted is not None and f.p_adjusted <= level]
