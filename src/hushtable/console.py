@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 out = Console(highlight=False, soft_wrap=True, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
-MOST = 5
-"""So many alarms are told on the screen; the page has all."""
 
 
 @contextmanager
@@ -65,56 +63,43 @@ def show_method(told: dict[str, Any]) -> None:
 
 
 def show_audit(report: AuditReport, folder: str) -> None:
-    """The verdict, the worst attack of each risk, what alarms, what the release is good for, the gates, and where the page is."""
-    attacks = [f for f in report.findings if f.risk is not None and f.value is not None]
-    _verdict(report, attacks)
-    if attacks:
-        out.print(_risks(attacks))
-    for finding in report.alarms[:MOST]:
-        out.print(f"[red]![/red] {_line(finding)}\n    {escape(finding.note)}")
-    if len(report.alarms) > MOST:
-        out.print(f"  and {len(report.alarms) - MOST} more in the report")
-    alarmed = {id(f) for f in report.alarms}
+    """The verdict, the worst attack of each risk, what the release is good for, the gates, and where the page is."""
+    _verdict(report)
+    attacks = [f for f in report.findings if f.risk is not None]
+    for risk in dict.fromkeys(f.risk for f in attacks):
+        known = [f for f in attacks if f.risk is risk and f.value is not None]
+        if known:
+            worst = min(known, key=lambda f: (1.0 if f.p_adjusted is None else f.p_adjusted, -(f.low or 0.0), -(f.value or 0.0)))
+            mark = "[red]![/red]" if worst in report.alarms else " "
+            out.print(f"{mark} [bold]{risk}[/bold], the worst of {len(known)}: {_line(worst)}\n    {escape(worst.note)}")
     for finding in report.findings:
-        told = not finding.scope or finding.name.startswith("train on release")
-        if finding.risk is None and id(finding) not in alarmed and told:
-            out.print(f"  {_line(finding)}\n    {escape(finding.note)}")
-    blind = [f for f in report.findings if f.risk is not None and f.value is None]
+        if finding.risk is None and (not finding.scope or finding.name.startswith("train on release")):
+            mark = "[red]![/red]" if finding in report.alarms else " "
+            out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
+    blind = sum(f.value is None for f in attacks)
     if blind:
-        out.print(f"  {len(blind)} attacks could not be made; the report says why")
+        out.print(f"{blind} attacks could not be made; the report says why.")
     for gate in report.gates:
-        mark = "[green]ok[/green]" if gate.holds else "[red]refused[/red]"
+        mark = "[green]ok[/green]" if gate.holds else "[bold red]refused[/bold red]"
         out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.told)}")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
 
 
-def _verdict(report: AuditReport, attacks: Sequence[Finding]) -> None:
-    tested = [f for f in report.findings if f.p is not None]
+def _verdict(report: AuditReport) -> None:
+    tested = sum(f.p is not None for f in report.findings)
     if report.alarms:
         out.print(
-            f"[bold red]{len(report.alarms)} of {len(tested)} tests alarm[/bold red]: the release tells more about people in the "
+            f"[bold red]{len(report.alarms)} of {tested} tests alarm[/bold red]: the release tells more about people in the "
             "table than about people who are not."
         )
     elif tested:
-        out.print(f"[bold]None of {len(tested)} tests alarms[/bold] (which is no proof of safety; corrected for their number).")
+        out.print(f"[bold]None of {tested} tests alarms[/bold], corrected for their number. This is not a proof of safety.")
     if report.power is not None:
-        least = report.power["audit"]
-        shares = report.power["shares"]
-        seen = f"a leak of {100 * least:g} % of the released rows" if least else f"not even one of {100 * max(shares):g} %"
-        out.print(f"  The smallest planted leak that this audit notices: {seen}.")
+        least, most = report.power["audit"], max(report.power["shares"])
+        seen = f"{100 * least:g} % of the released rows" if least else f"none, not even {100 * most:g} % of the released rows"
+        out.print(f"  The smallest planted leak that it notices: {seen}.")
     elif tested and not report.alarms:
-        out.print("  --power says how small a leak it would have noticed.")
-
-
-def _risks(attacks: Sequence[Finding]) -> Grid:
-    heads = "risk", "worst attack", "risk [interval]", "in words"
-    grid = Grid(*heads, title="Beyond what control rows explain", title_justify="left")
-    for risk in dict.fromkeys(f.risk for f in attacks):
-        worst = min((f for f in attacks if f.risk is risk), key=lambda f: (1.0 if f.p_adjusted is None else f.p_adjusted, -f.value))
-        label = f"{worst.name}, {worst.scope}" if worst.scope else worst.name
-        between = f"{worst.value:.3f} [{worst.low:.3f}, {worst.high:.3f}]"
-        grid.add_row(str(risk), escape(label), escape(between), escape(worst.note))
-    return grid
+        out.print("  How small a leak it would have noticed, --power says.")
 
 
 def _line(finding: Finding) -> str:

@@ -54,6 +54,15 @@ def test_the_sheet_and_the_mapping_of_the_readme(folder):
     assert (folder / "sheet" / "pareto.html").is_file()
 
 
+def test_the_power_and_the_certificate_of_the_readme(folder):
+    release = "hush release patients.csv --schema schema.yaml --recipe mdav --hold-out 0.3 --seed 1 --out release\n"
+    commands = next(block for block in blocks("README.md", "") if "hush certify" in block)
+    told = shell(folder, release + commands)
+    assert "smallest planted leak that it notices" in told
+    assert "rises" in told
+    assert (folder / "certificate" / "certificate.html").is_file()
+
+
 def test_the_library_as_the_readme_shows_it(folder):
     (folder / "script.py").write_text(blocks("README.md", "python")[0], encoding="utf-8")
     assert "Proven" in shell(folder, "python script.py")
@@ -67,7 +76,7 @@ def test_a_method_in_one_file(folder):
     assert (folder / "out" / "card.html").is_file()
 
 
-@pytest.mark.parametrize(("number", "target"), [(1, "pair:Pair"), (2, "log:Log"), (3, "alone:Alone")])
+@pytest.mark.parametrize(("number", "target"), [(1, "pair:Pair"), (2, "log:Log"), (3, "alone:Alone"), (4, "same:SameAge")])
 def test_every_other_example_passes_the_battery(folder, number, target):
     (folder / f"{target.partition(':')[0]}.py").write_text(blocks("CONTRIBUTING.md", "python")[number], encoding="utf-8")
     assert "checks passed" in shell(folder, f"hush check {target}")

@@ -67,9 +67,14 @@ class Case:
         )
 
     def encoding(self, columns: Sequence[str] | None = None) -> Encoding:
-        """One encoding for all three tables."""
+        """One encoding for all three tables.
+
+        Ranges are those of training and control rows together: a scale that came from one side alone, or drifted with the
+        release, would tell the sides apart.
+        """
         names = tuple(columns) if columns is not None else self.columns
-        return self._once(("encoding", names), lambda: Encoding.of([self.train, self.control, self.release], names))
+        tables = [self.train, self.control, self.release]
+        return self._once(("encoding", names), lambda: Encoding.of(tables, names, scale=2))
 
     def points(self, which: str, columns: Sequence[str] | None = None) -> Points:
         """One table encoded."""

@@ -73,8 +73,8 @@ class Encoding:
     levels: dict[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, tables: Sequence[Table], columns: Sequence[str] | None = None) -> Encoding:
-        """An encoding that fits all these tables; the first one's schema tells kinds and ranges."""
+    def of(cls, tables: Sequence[Table], columns: Sequence[str] | None = None, *, scale: int = 1) -> Encoding:
+        """An encoding that fits all these tables. The first one's schema tells kinds; the first ``scale`` tell ranges."""
         first = tables[0].schema
         names = tuple(columns) if columns is not None else comparable(tables)
         numbers = tuple(name for name in names if first[name].kind in NUMBERS)
@@ -85,7 +85,7 @@ class Encoding:
             tuple(name for name in levelled if name not in sets),
             sets,
             numbers,
-            {name: _range(first[name]) for name in numbers},
+            {name: _range([table.schema[name] for table in tables[:scale]]) for name in numbers},
             {name: _levels(tables, name) for name in levelled},
         )
 
@@ -168,11 +168,10 @@ def _folded(bits: NDArray[np.uint64]) -> NDArray[np.uint16]:
     return np.bitwise_or.reduce(np.ascontiguousarray(bits).view(np.uint16), axis=1)
 
 
-def _range(column: Column) -> float:
-    """The width of the declared or observed domain of the first table: the scale must not drift with the release."""
-    base = column.base
-    width = float(base.high - base.low) if isinstance(base, Bounds) else 0.0
-    return width or 1.0
+def _range(columns: Sequence[Column]) -> float:
+    """The width that the declared or observed domains of some tables cover together."""
+    bounds = [column.base for column in columns if isinstance(column.base, Bounds)]
+    return float(max(b.high for b in bounds) - min(b.low for b in bounds)) or 1.0 if bounds else 1.0
 
 
 def _levels(tables: Sequence[Table], name: str) -> tuple[str, ...]:

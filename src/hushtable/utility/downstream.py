@@ -107,14 +107,18 @@ def _unfit(data: dict[str, tuple[Floats, Floats]], *, classes: bool, predictors:
 def _predictions(x: Floats, y: Floats, test: Floats, categories: list[bool], *, classes: bool) -> dict[float, Floats]:
     """Class to probability for every test row, or the predicted number under the key NaN."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from threadpoolctl import threadpool_limits
 
     # The boosting has 255 bins: a category of more levels is read as a number.
     limited = [c and np.nanmax(np.append(x[:, i], 0)) < 255 for i, c in enumerate(categories)]
     kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
-    model = kind(categorical_features=limited, random_state=0, max_iter=150, early_stopping=False).fit(x, y)
-    if not classes:
-        return {np.nan: model.predict(test)}
-    return dict(zip(model.classes_.tolist(), model.predict_proba(test).T, strict=True))
+    model = kind(categorical_features=limited, random_state=0, max_iter=150, early_stopping=False)
+    # Sums over several threads differ in the last bit from those over another number of them, and on a busy machine threads wait.
+    with threadpool_limits(1, "openmp"):
+        model.fit(x, y)
+        if not classes:
+            return {np.nan: model.predict(test)}
+        return dict(zip(model.classes_.tolist(), model.predict_proba(test).T, strict=True))
 
 
 def _auc(truth: Floats, scores: dict[float, Floats]) -> float:
