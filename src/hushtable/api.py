@@ -197,7 +197,7 @@ def audit(
     if isinstance(released, Release):
         recipe = recipe or released.recipe
         card, released = released.card(), released.table
-    audits = _audits(only, settings or {})
+    audits = pick_audits(only, settings)
     case = Case(train, released, control, None if recipe is None else _generator(recipe, epsilon))
     findings = harness.run(case, audits, seed, progress)
     told = None
@@ -219,17 +219,18 @@ def audit(
     )
 
 
-def _audits(only: Iterable[str], settings: Mapping[str, str]) -> dict[str, Audit]:
+def pick_audits(only: Iterable[str] = (), settings: Mapping[str, str] | None = None) -> dict[str, Audit]:
     """The audits to run, with their knobs: all but the costly ones unless some are named."""
     from hushtable.evidence.finding import Audit
 
     known = registry.audits()
-    kinds = {name: registry.find(name, known, "audit") for name in (tuple(only) or known)}
+    named = tuple(only)
+    kinds = {name: registry.find(name, known, "audit") for name in (named or known)}
     odd = [name for name, kind in kinds.items() if not issubclass(kind, Audit)]
     if odd:
         raise InputError(f"{', '.join(odd)} is no audit", where="audit")
-    picked = [(name, kind()) for name, kind in kinds.items() if tuple(only) or not kind.costly]
-    return dict(zip([name for name, _ in picked], recipes.turned(picked, settings, "audit"), strict=True))
+    picked = [(name, kind()) for name, kind in kinds.items() if named or not kind.costly]
+    return dict(zip([name for name, _ in picked], recipes.turned(picked, settings or {}, "audit"), strict=True))
 
 
 def _generator(recipe: Recipe | str | Path, epsilon: float | None) -> Callable[[Table, int], Table]:

@@ -49,3 +49,9 @@ def test_the_readme_names_every_recipe_with_its_guarantee(name):
 
 def test_a_missing_extra_names_the_one_command():
     assert "pip install 'hushtable[dp]'" in str(MissingExtra("dp-accounting", "dp", "tight accounting"))
+
+
+@pytest.mark.parametrize("name", list(registry.AUDITS))
+def test_the_readme_has_every_audit(name):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert any(f"`{name}`" in line.split("|")[1] for line in readme.splitlines() if line.startswith("| `"))

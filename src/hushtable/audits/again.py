@@ -13,7 +13,7 @@ from hushtable.table.table import Table
 
 def unknown(name: str) -> Finding:
     """What an attack finds that cannot make the release again."""
-    return uncomputed(name, 0, "how the release was made is not known: give the recipe to make it again")
+    return uncomputed(name, 0, "how the release was made is not known: give the recipe (--recipe) to make it again")
 
 
 def refused(name: str, n: int, error: HushError, scope: str = "") -> Finding:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from hushtable import api
 from hushtable.audits import planted
 from hushtable.audits.planted import NOISES, Noise, Overfitted
 from hushtable.bench.cells import Cells
@@ -26,7 +27,6 @@ from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, Subject, uncomputed
 from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline import registry
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.table.table import Table
 
@@ -49,13 +49,13 @@ KEPT = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", 
 
 def privacy_audits(only: Iterable[str] = ()) -> dict[str, Audit]:
     """Every registered audit of privacy that is not costly, or those named."""
-    known, only = registry.audits(), tuple(only)
-    names = only or [n for n, target in known.items() if n not in BARE and not target.startswith("hushtable.utility.")]
-    found = {name: registry.find(name, known, "audit")() for name in names}
-    odd = [name for name, audit in found.items() if not isinstance(audit, Audit)]
-    if odd:
-        raise InputError(f"{', '.join(odd)} is no audit", where="certify")
-    return {name: audit for name, audit in found.items() if only or not audit.costly}
+    named = tuple(only)
+    picked = api.pick_audits(named)
+    if named:
+        return picked
+    return {
+        n: audit for n, audit in picked.items() if n not in BARE and not type(audit).__module__.startswith("hushtable.utility.")
+    }
 
 
 def certify(
@@ -232,10 +232,9 @@ class Study:
             for place, (audit, kind) in enumerate(audits.items()):
                 self.progress(f"{name}: {audit}", place / len(audits))
                 start = time.perf_counter()
-                found += [(audit, finding) for finding in _findings(case, audit, kind, self.seed)]
+                found += _findings(case, audit, kind, self.seed)
                 seconds[audit] = time.perf_counter() - start
-            findings = harness.corrected([finding for _, finding in found])
-            told = [{"audit": audit} | f.to_json() for (audit, _), f in zip(found, findings, strict=True)]
+            told = [finding.to_json() for finding in harness.corrected(found)]
             return {"findings": [{key: one[key] for key in KEPT} for one in told], "seconds": seconds}
 
         return self.cells.kept(name, measured)["findings"]
@@ -266,7 +265,7 @@ def _findings(case: Case, name: str, audit: Audit, seed: int) -> list[Finding]:
     try:
         found = harness.run(case, {name: audit}, seed)
     except HushError as error:
-        return [uncomputed(name, case.train.rows, str(error))]
+        return [uncomputed(name, case.train.rows, str(error), audit=name)]
     return [finding for finding in found if finding.subject is Subject.PRIVACY]
 
 
