@@ -64,14 +64,16 @@ def show_method(told: dict[str, Any]) -> None:
 
 def show_audit(report: AuditReport, folder: str) -> None:
     """The verdict, the worst attack of each risk, what the release is good for, the gates, and where the page is."""
+    from hushtable.evidence.finding import Risk
+    from hushtable.evidence.gate import worst_of
+
     _verdict(report)
     attacks = [f for f in report.findings if f.risk is not None]
-    for risk in dict.fromkeys(f.risk for f in attacks):
-        known = [f for f in attacks if f.risk is risk and f.value is not None]
-        if known:
-            worst = min(known, key=lambda f: (1.0 if f.p_adjusted is None else f.p_adjusted, -(f.low or 0.0), -(f.value or 0.0)))
+    for risk in Risk:
+        if worst := worst_of(attacks, risk):
+            count = sum(f.risk is risk and f.value is not None for f in attacks)
             mark = "[red]![/red]" if worst in report.alarms else " "
-            out.print(f"{mark} [bold]{risk}[/bold], the worst of {len(known)}: {_line(worst)}\n    {escape(worst.note)}")
+            out.print(f"{mark} [bold]{risk}[/bold], the worst of {count}: {_line(worst)}\n    {escape(worst.note)}")
     for finding in report.findings:
         if finding.risk is None and (not finding.scope or finding.name.startswith("train on release")):
             mark = "[red]![/red]" if finding in report.alarms else " "

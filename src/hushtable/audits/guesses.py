@@ -128,7 +128,7 @@ def column_sets(case: Case, items: Sequence[str], knob: str) -> list[tuple[str, 
     return [tuple(name for name in case.columns if name in names) for names in sets]
 
 
-def listed(columns: Sequence[str], most: int = 8) -> str:
+def listed(columns: Sequence[str], most: int = 5) -> str:
     """Names in words, the first few where there are many."""
     if len(columns) > most:
         return f"{', '.join(columns[: most - 1])} and {len(columns) - most + 1} more columns"

@@ -8,7 +8,8 @@ from typing import Any
 
 from hushtable import api
 from hushtable.bench.people import people
-from hushtable.evidence.finding import Finding
+from hushtable.evidence.finding import Finding, Risk
+from hushtable.evidence.gate import worst_of
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Assurance, rounded_up
 from hushtable.table import io
@@ -40,7 +41,7 @@ def run_demo(
             report = api.audit(train, made, control, seed=seed, progress=_named(progress, f"audit-{name}"))
             report.save(private / f"audit-{name}")
             pages = {"card": folder / name / "card.html", "audit": folder / "private" / f"audit-{name}" / "audit.html"}
-            told.append(_line(made, report.findings) | {page: str(path) for page, path in pages.items()})
+            told.append(_line(made, report) | {page: str(path) for page, path in pages.items()})
     return {"folder": str(folder), "rows": rows, "releases": told}
 
 
@@ -48,14 +49,14 @@ def _named(progress: Callable[[str, float], None], prefix: str) -> Callable[[str
     return lambda name, share: progress(f"{prefix}: {name}", share)
 
 
-def _line(made: Release, findings: list[Finding]) -> dict[str, Any]:
-    found = {f.name: f for f in findings}
-    auc = next((f for f in findings if f.name.startswith("train on release")), None)
+def _line(made: Release, report: api.AuditReport) -> dict[str, Any]:
+    auc = next((f for f in report.findings if f.name.startswith("train on release")), None)
+    tests = sum(f.p is not None for f in report.findings)
     return {
         "recipe": made.recipe.recipe,
         "promised": _promise(made),
-        "verbatim": _risk(found["published verbatim"]),
-        "closest": _risk(found["closest record score"]),
+        "alarms": f"{len(report.alarms)} of {tests}",
+        **{str(risk): _risk(worst_of(report.findings, risk)) for risk in Risk},
         "auc": "" if auc is None or auc.value is None else f"{auc.value:.3f} (real {auc.baseline:.3f})",
     }
 
@@ -69,7 +70,5 @@ def _promise(made: Release) -> str:
     return "nothing"
 
 
-def _risk(finding: Finding) -> str:
-    if finding.value is None:
-        return finding.note
-    return f"{finding.value:.3f} [{finding.low:.3f}, {finding.high:.3f}]"
+def _risk(finding: Finding | None) -> str:
+    return "not known" if finding is None else f"{finding.value:.3f}"
