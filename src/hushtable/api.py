@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hushtable import __version__
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import Release, data_file, load_card, load_table
+from hushtable.pipeline.release import Release, data_file, load_card, load_table, verify_files
 from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.privacy.noise import SYSTEM, Entropy
@@ -27,6 +28,7 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
     from hushtable.evidence.finding import Audit, Finding
     from hushtable.evidence.gate import Outcome
 
@@ -122,6 +124,10 @@ class AuditReport:
     power: dict[str, Any] | None = None
     """Which planted leaks this audit notices, if that was studied."""
     gates: list[Outcome] = field(default_factory=list)
+    void: list[str] = field(default_factory=list)
+    """Why nothing that it says about safety counts: the control is not what it should be."""
+    made: dict[str, Any] = field(default_factory=dict)
+    """The version, the seed and the names it was made with."""
 
     @property
     def alarms(self) -> list[Finding]:
@@ -133,7 +139,9 @@ class AuditReport:
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values."""
         return {
+            "made": self.made,
             "rows": self.rows,
+            "void": self.void,
             "alarms": [f"{f.name}, {f.scope}" if f.scope else f.name for f in self.alarms],
             "gates": [asdict(gate) for gate in self.gates],
             "power": self.power,
@@ -155,7 +163,7 @@ class AuditReport:
         plain = self.to_json()
         page = audit_page(
             plain["findings"], self.card, rows=self.rows, records=self.records, at_risk=self.at_risk, groups=self.groups,
-            power=self.power, gates=plain["gates"],
+            power=self.power, gates=plain["gates"], void=self.void, made=self.made,
         )  # fmt: skip
         with whole_folder(folder, mode=0o700) as partial:
             (partial / "audit.json").write_text(json.dumps(plain, indent=1, ensure_ascii=False), encoding="utf-8")
@@ -191,12 +199,17 @@ def audit(
     from hushtable.evidence import harness
     from hushtable.evidence import records as by_records
     from hushtable.evidence.case import Case
-    from hushtable.evidence.gate import Gate
+    from hushtable.evidence.gate import Gate, refused
+    from hushtable.evidence.validity import void
 
     conditions = [Gate.parse(text) for text in gates]
     if isinstance(released, Release):
         recipe = recipe or released.recipe
         card, released = released.card(), released.table
+    if recipe is not None and not isinstance(recipe, Recipe):
+        recipe = recipes.load(recipe)
+    if recipe is not None and card is not None and recipe.recipe != card["recipe"]:
+        raise InputError(f"the release was made by {card['recipe']}, not by {recipe.recipe}", where="recipe")
     audits = pick_audits(only, settings)
     case = Case(train, released, control, None if recipe is None else _generator(recipe, epsilon))
     findings = harness.run(case, audits, seed, progress)
@@ -207,16 +220,28 @@ def audit(
         tested = {f.audit for f in findings if f.p is not None}
         found = study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
         findings, told = study.with_power(findings, found), study.summary(found)
+    reasons = void(case, findings)
+    records = by_records.riskiest(findings, values=values)
+    if values:
+        records = [record | {"values": _values(case, record["row"] - 1)} for record in records]
     return AuditReport(
         findings,
         {name: table.rows for name, table in case.tables.items()},
         card,
-        by_records.riskiest(findings, values=values),
+        records,
         by_records.at_risk(case, findings),
         by_groups.by_group(case, findings),
         told,
-        [gate.judge(findings) for gate in conditions],
+        [refused(gate, reasons) if reasons else gate.judge(findings) for gate in conditions],
+        reasons,
+        {"hushtable": __version__, "seed": seed, "audits": list(audits)},
     )
+
+
+def _values(case: Case, row: int) -> dict[str, str | None]:
+    """What the compared columns of a training row hold."""
+    one = case.train.take(np.array([row])).select(case.columns)
+    return {name: one.strings(name)[0] for name in case.columns}
 
 
 def pick_audits(only: Iterable[str] = (), settings: Mapping[str, str] | None = None) -> dict[str, Audit]:
@@ -233,19 +258,22 @@ def pick_audits(only: Iterable[str] = (), settings: Mapping[str, str] | None = N
     return dict(zip([name for name, _ in picked], recipes.turned(picked, settings or {}, "audit"), strict=True))
 
 
-def _generator(recipe: Recipe | str | Path, epsilon: float | None) -> Callable[[Table, int], Table]:
+def _generator(recipe: Recipe, epsilon: float | None) -> Callable[[Table, int], Table]:
     """Makes releases of other rows in the same way."""
-    chosen = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
-    return lambda table, seed: run_recipe(table, chosen, epsilon=epsilon, seed=seed, unproven=True).table
+    return lambda table, seed: run_recipe(table, recipe, epsilon=epsilon, seed=seed, unproven=True).table
 
 
 def read_release(path: str | Path, schema: Schema) -> tuple[Table, dict[str, Any] | None]:
     """A release to audit: a folder that we wrote, or any file under the schema of the original, cells allowed."""
     path = Path(path)
     if path.is_dir():
-        return _seen(load_table(path), data_file(path), schema), load_card(path)
-    kept = schema.select(name for name in schema.released)
-    return io.read(path, _present(path, kept), generalized=True), None
+        card = load_card(path)
+        if faults := verify_files(path, card):
+            more = Fault(str(path), "is not what its card says; to attack it all the same, name its data file")
+            raise InputError([*faults, more])
+        return _seen(load_table(path), data_file(path), schema), card
+    # A domain that was read off other rows does not bind a release, but tells what its cells stand for.
+    return _seen(io.read(path, _present(path, schema).undrafted(), generalized=True), path, schema), None
 
 
 def _seen(released: Table, path: Path, schema: Schema) -> Table:

@@ -286,6 +286,8 @@ def audit(
     declared = written.undrafted()
     tables = read(train, declared), read(control, declared)
     seen, card = api.read_release(released, tables[0].schema)
+    if epsilon is not None and recipe is None:
+        raise InputError("tells what a recipe spends; name the recipe with --recipe", where="--epsilon")
     with progress(quiet=as_json) as tell:
         report = api.audit(
             tables[0], seen, tables[1], only=only or (), settings=_settings(settings or []), recipe=recipe, epsilon=epsilon,
@@ -297,7 +299,7 @@ def audit(
         print_json({"folder": str(folder)} | plain | {"findings": [f | {"detail": {}} for f in plain["findings"]]})
     else:
         show_audit(report, str(folder))
-    if not all(gate.holds for gate in report.gates):
+    if report.void or not all(gate.holds for gate in report.gates):
         raise typer.Exit(3)
 
 

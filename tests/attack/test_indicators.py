@@ -215,3 +215,18 @@ def test_generalized_rows_of_other_people_raise_no_alarm(population, stars):
         Case(train, Table.concat([train.take(np.arange(N // 2)), other.take(np.arange(N // 2))]), control), np.random.default_rng(0)
     )
     assert finding.low > 0.3
+
+
+@pytest.mark.parametrize("rows", [5, 400])
+def test_the_fewer_rows_are_close_the_lower_is_the_upper_bound_and_never_a_point(rows):
+    """No kink where the interval leaves zero: an upper bound that jumps up as the release improves is none."""
+    control = np.linspace(0, 1, 400)
+    highs = []
+    for close in range(min(rows, 40) + 1):
+        release = np.where(np.arange(rows) < close, 0.0, 1.0)
+        found = ClosestRecord(alpha=0.05)._score(1, release, control, control, False, np.random.default_rng(0))
+        assert found.low <= found.value < found.high or found.value == 1
+        # Nothing seen in n rows leaves room for what n rows cannot rule out.
+        assert found.high - found.value >= found.detail["close_exact"][1] - found.detail["close"] or found.high == 1
+        highs.append(found.high)
+    assert np.diff(highs).min() > -0.003

@@ -54,12 +54,13 @@ def test_a_leak_of_two_in_a_hundred_is_found_at_few_false_alarms_and_sized(popul
     case = leaky(population, 0.02, control=control, release=release)
     leaked = 0.02 * release / N
     findings = found(case)
-    for name in ("by nearest distance at 0.1 % false alarms", "by calibrated distance at 0.1 % false alarms"):
+    rate = 0.1 if control == N else 1  # a thousandth of 500 is nobody
+    for name in (f"by nearest distance at {rate} % false alarms", f"by calibrated distance at {rate} % false alarms"):
         finding = findings[name, ""]
         assert finding.p < (0.01 if control == N else 0.05)
         assert finding.low <= leaked <= finding.high
-    nearest = findings["by nearest distance at 0.1 % false alarms", ""]
-    assert nearest.detail["control_hits"] <= 0.001 * control
+    nearest = findings[f"by nearest distance at {rate} % false alarms", ""]
+    assert nearest.detail["control_hits"] <= rate / 100 * control
     assert set(np.flatnonzero(nearest.trace.train)) >= set(range(round(leaked * N)))
     assert (nearest.trace.released[: round(leaked * N)] == np.arange(round(leaked * N))).all()
     # An average over everybody cannot see it.
@@ -100,7 +101,7 @@ def test_an_independent_sample_ties(population):
 def test_alarms_are_no_more_frequent_than_stated(population):
     """Every test at the 5 % level over thirty splits; with ten leaked rows in a hundred it is raised far more often."""
     small = population.select(["sex", "birth_date", "education", "income", "postcode"])
-    alarms, seen, tests = np.zeros(18), 0, 30
+    alarms, seen, tests = np.zeros(12), 0, 30
     for seed in range(tests):
         rows = np.random.default_rng(seed).permutation(small.rows)
         train, control, fresh = (small.take(rows[a:b]) for a, b in ((0, 150), (150, 350), (350, 550)))
@@ -169,6 +170,30 @@ def test_a_release_of_cells_is_scored_by_what_they_cover(population):
     assert findings["by nearest distance at 1 % false alarms", ""].value is not None
     assert findings["AUC by nearest distance", ""].low > 0.6
     assert findings["AUC by nearest distance", ""].p < 1e-6
+
+
+@pytest.mark.parametrize(("control", "told"), [(60, ("above all control rows",)), (150, ("at 1 % false alarms",)), (N, None)])
+def test_a_rate_of_less_than_one_control_row_is_not_claimed(population, control, told):
+    names = [name for name, _ in found(leaky(population, 0.02, control=control)) if name.startswith("by nearest distance")]
+    assert names == [f"by nearest distance {end}" for end in told or ("at 0.1 % false alarms", "at 1 % false alarms")]
+    finding = found(leaky(population, 0.02, control=control))[names[0], ""]
+    allowed = int(control * (0.001 if told is None else 0.01))
+    assert finding.detail["naive"] == (allowed + 1) / (control + 1)
+    assert finding.detail["control_hits"] <= allowed
+    assert (f"above all {control} control rows" in finding.note) == (allowed == 0)
+    assert ("false alarms" in finding.note) == (allowed > 0)
+
+
+def test_blind_guessing_is_what_chance_puts_above_the_threshold():
+    """The mean over many exchangeable draws; allowed over rows, the share of the control itself, is not."""
+    rng, rows = np.random.default_rng(0), 20
+    above, threshold = [], None
+    for _ in range(4000):
+        everyone = rng.random(rows + 5)
+        threshold = Threshold.at(everyone[5:], 0.1)
+        above.append((everyone[:5] > threshold.score).mean())
+    assert np.mean(above) == pytest.approx(threshold.chance, abs=0.006)
+    assert abs(np.mean(above) - threshold.allowed / rows) > 0.03
 
 
 def test_knobs_out_of_range_are_named():

@@ -15,8 +15,9 @@ from hushtable.bench.people import people
 from hushtable.check import example
 from hushtable.errors import InputError
 from hushtable.evidence import harness
+from hushtable.evidence.attack import of_hundred
 from hushtable.evidence.case import Case
-from hushtable.evidence.confidence import fisher
+from hushtable.evidence.confidence import fisher, wilson
 from hushtable.evidence.finding import Finding, Risk
 from hushtable.table.table import Table
 
@@ -150,11 +151,35 @@ def test_the_curve_rises_and_its_bands_hold_it(population):
         assert (np.diff(middle) >= 0).all()
         assert (low <= middle).all()
         assert (middle <= high).all()
-    excess = np.array(found.detail["train"]) - np.array(found.detail["control"])
-    assert found.value == pytest.approx(excess.max())
-    assert len(found.detail["thresholds"]) == len(excess)
+    assert len(found.detail["thresholds"]) == len(found.detail["train"])
+    assert found.value == pytest.approx(0.1, abs=0.03)
     assert found.detail["released_within"] >= 0.1 * N
     assert found.detail["released_mean"] > 0
+
+
+def test_value_interval_test_and_sentence_are_of_one_threshold(population):
+    """With a leak and without one, and where the control does better; the interval never shrinks to a point."""
+    train, control, fresh, *_ = split(population, 3, 600)
+    for release in (
+        leaky(train, fresh, 0.1, np.random.default_rng(0)),
+        fresh,
+        leaky(control, fresh, 0.2, np.random.default_rng(0)),
+    ):
+        for found in (
+            audit.run(Case(train, release, control), np.random.default_rng(0))[0] for audit in (NearMatches(), Reconstruction())
+        ):
+            detail = found.detail
+            n, m, hits, others = (detail[key] for key in ("attempts", "control_attempts", "hits", "control_hits"))
+            cuts = detail.get("curve", detail)["thresholds"]
+            assert detail["threshold"] in cuts
+            assert (found.trace.train.sum(), found.trace.control.sum()) == (hits, others)
+            assert found.p <= min(1.0, len(cuts) * fisher(hits, n, others, m))
+            attack, rest = (wilson(x, of, detail["level"]) for x, of in ((hits, n), (others, m)))
+            assert found.value == max(0.0, (attack.value - rest.value) / (1 - rest.value))
+            assert f"{of_hundred(hits / n)} people in the table" in found.note
+            assert found.low <= found.value < found.high
+            if hits / n <= others / m:
+                assert found.value == 0
 
 
 def test_where_everybody_is_equally_far_there_is_no_number_but_a_reason(population):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
 
 from hushtable.errors import InputError
 from hushtable.evidence.neighbours import ONE, Encoding, nearest
-from hushtable.table.cell import ANYTHING, Interval
+from hushtable.table.cell import ANYTHING, Cell, Interval
 from hushtable.table.columns import Bounds, Cells, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -146,3 +147,23 @@ def test_too_many_neighbours_are_refused():
 def test_the_scale_does_not_drift_with_the_release():
     train = mixed(30, 1, categories=0, numbers=1)
     assert Encoding.of([train, mixed(5, 2, categories=0, numbers=1)]).ranges == Encoding.of([train, train]).ranges
+
+
+def test_sets_of_many_words_meet_where_a_level_is_in_both():
+    """Three hundred levels take five words: cells that begin and end in any of them, values, missing values and ``*``."""
+    rng = np.random.default_rng(3)
+    levels = tuple(f"level {i:03d}" for i in range(300))
+    column = Column(name="place", kind=Kind.CATEGORY, domain=Levels(levels))
+    plain = Table(Schema((column,)), {"place": rng.integers(-1, 300, 150).astype(np.int32)})
+    spans = [frozenset(rng.choice(levels, rng.integers(1, 5), replace=False).tolist()) for _ in range(40)]
+    cells = (*(Cell(f"cell {i}", span) for i, span in enumerate(spans)), ANYTHING)
+    codes = np.append(rng.integers(-1, 40, 60), [40]).astype(np.int32)
+    coarse = Table(Schema((column.generalize(cells),)), {"place": codes})
+    missing, every = frozenset({None}), frozenset((*levels, None))
+    values = [missing if code < 0 else frozenset({levels[code]}) for code in plain["place"]]
+    sets = [missing if code < 0 else every if code == 40 else spans[code] for code in codes]
+    for (one, ours), (other, theirs) in combinations_with_replacement(((plain, values), (coarse, sets)), 2):
+        found = nearest(one, other)
+        apart = np.array([[not a & b for b in theirs] for a in ours])
+        assert found.distance[:, 0].tolist() == apart.min(axis=1).tolist()
+        assert found.index[:, 0].tolist() == apart.argmin(axis=1).tolist()

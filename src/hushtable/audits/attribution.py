@@ -57,7 +57,7 @@ class Attribution(Attack):
             secret = Secret.of(case, name, 0.0)
             if secret.constant or len(case.columns) < 2:
                 reason = "all people have the same value" if secret.constant else "there is no other column to be a key"
-                yield uncomputed("attribution", case.train.rows, f"{name}: {reason}", scope=name)
+                yield uncomputed("attribution", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
             everything, *fewer = knowledge(case, name, sets)
             for known in (everything, *fewer):
@@ -72,7 +72,7 @@ class Attribution(Attack):
         exact, near = replace(secret, margin=0.0), replace(secret, margin=self.radius * width)
         matching = Matching.of(case, known.columns, exact, 0.0)
         yield self._claims(case, exact, known, matching, "TCAP", "")
-        if width or matching.rule.reach.size:
+        if width or matching.numeric:
             vague = f" (numbers to within {100 * self.radius:g} % of their range)"
             yield self._claims(case, near, known, Matching.of(case, known.columns, near, self.radius), "GTCAP", vague)
         return matching

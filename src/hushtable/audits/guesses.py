@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Bits, Finding, uncomputed
+from hushtable.evidence.finding import Bits, Finding, Risk, uncomputed
 from hushtable.table.columns import FREE, NUMBERS, Kind, Role
 from hushtable.table.table import Table
 
@@ -114,7 +114,8 @@ def secrets(case: Case, named: Sequence[str], attack: str) -> tuple[tuple[str, .
         raise InputError(unknown)
     wanted = tuple(named) or schema.role(Role.SECRET, Role.TARGET) or case.columns[-1:]
     reasons = {name: _refusal(case, name) for name in wanted}
-    refused = [uncomputed(attack, case.train.rows, f"{name} {why}", scope=name) for name, why in reasons.items() if why]
+    rows = case.train.rows
+    refused = [uncomputed(attack, rows, f"{n} {why}", scope=n, risk=Risk.INFERENCE) for n, why in reasons.items() if why]
     return tuple(name for name, why in reasons.items() if not why), refused
 
 

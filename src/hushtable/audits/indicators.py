@@ -5,6 +5,7 @@ Each number stands beside the same number for fresh real rows that the release n
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.table.columns import FREE, Role
 
 Floats = NDArray[np.float64]
 
@@ -25,21 +27,21 @@ class IdenticalMatches(Audit):
     """Identical match share: released rows that equal a training row, and people who are published verbatim.
 
     The baseline of the first is the share of control rows that equal a training row: what chance alone repeats. The
-    second is an attack: training rows that stand in the release against control rows that do, by Fisher's exact test.
+    others are attacks: training rows that stand in the release against control rows that do, by Fisher's exact test. They
+    are made on whole rows, on the quasi columns and on the rest where there are both, and on every identifier, key or
+    free text that the release has not left out.
     """
 
     level: float = LEVEL
     """Confidence of the intervals."""
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
-        """Two findings; no distance is computed."""
+        """One finding on the release, one for each set of columns; no distance is computed."""
         ids = case.row_ids()
         copied = np.isin(ids["release"], ids["train"])
         chance = np.isin(ids["control"], ids["train"])
         share = clopper_pearson(int(copied.sum()), len(copied), self.level)
         fresh = clopper_pearson(int(chance.sum()), len(chance), self.level)
-        published, others, released = _standing(ids["train"], ids["control"], ids["release"])
-        trace = Trace(published, others, np.arange(len(published)), np.arange(len(others)), released)
         return [
             Finding(
                 name="identical match share",
@@ -50,11 +52,37 @@ class IdenticalMatches(Audit):
                     f"{_percent(share.value)} of the released rows equal a training row; of fresh rows {_percent(fresh.value)} do",
                 ),
             ),
-            judge(
-                trace, name="published verbatim", risk=Risk.SINGLING_OUT, level=self.level, naive=None,
-                knows="knows a person's whole row", does="finds it in the release as it is",
+            self._published(
+                case, case.columns, "published verbatim", "", "knows a person's whole row", "finds it in the release as it is"
             ),
+            *self._parts(case),
+            *self._names(case),
         ]  # fmt: skip
+
+    def _parts(self, case: Case) -> Iterator[Finding]:
+        """Rows copied in part: what others know of a person, and what they do not."""
+        quasi = tuple(n for n in case.columns if case.train.schema[n].role is Role.QUASI)
+        rest = tuple(n for n in case.columns if n not in quasi)
+        if len(quasi) > 1 and len(rest) > 1:
+            for label, names in (("quasi columns", quasi), ("all but quasi columns", rest)):
+                knows = f"knows of a person {label.replace('all but', 'everything but the')}"
+                yield self._published(case, names, "published in part", label, knows, "finds exactly that in a released row")
+
+    def _names(self, case: Case) -> Iterator[Finding]:
+        """Identifiers and texts in the release: no attack compares them, and none needs to."""
+        for column in case.train.schema:
+            hidden = column.role is Role.IDENTIFIER or column.kind in FREE
+            if hidden and all(column.name in table.schema for table in case.tables.values()):
+                knows, does = f"knows a person's {column.name}", "finds it in the release"
+                yield self._published(case, (column.name,), "identifiers published", column.name, knows, does)
+
+    def _published(self, case: Case, columns: Sequence[str], name: str, scope: str, knows: str, does: str) -> Finding:
+        ids = case.row_ids(columns)
+        published, others, released = _standing(ids["train"], ids["control"], ids["release"])
+        trace = Trace(published, others, np.arange(len(published)), np.arange(len(others)), released)
+        return judge(
+            trace, name=name, scope=scope, risk=Risk.SINGLING_OUT, level=self.level, naive=None, knows=knows, does=does
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,12 +136,13 @@ class ClosestRecord(Audit):
             return uncomputed(name, len(release), reason, scope=scope)
         draws = _resampled(release, control, place, self.bootstrap, rng)
         low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
-        value = min(max((close - chance) / (1 - chance), 0.0), 1.0)
-        # Wholly below zero: no excess, but the interval says how much could have hidden, and is never a point.
-        hidden = float(high) if high > 0 else min(1.0, float(high - low) / 2)
-        score = Rate(value, min(max(0.0, float(low)), value), max(hidden, value))
-        edges, heights = densities({"release": release, "control": control})
         exact = clopper_pearson(int((release <= threshold).sum()), len(release), self.level)
+        excess = (close - chance) / (1 - chance)
+        value = max(excess, 0.0)
+        # Below zero there is no excess, but the interval still says how much the errors could have hidden, and is never a point.
+        hidden = max(float(high) - excess, (exact.high - close) / (1 - chance))
+        score = Rate(value, min(max(0.0, float(low)), value), min(1.0, value + hidden))
+        edges, heights = densities({"release": release, "control": control})
         reading = "; intervals, sets and * were read as values drawn from them" if generalized else ""
         verdict = (
             "more released rows lie very close to a training row than fresh real rows do"

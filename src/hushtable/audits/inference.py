@@ -47,7 +47,7 @@ class Inference(Attack):
             reason = "there is no other column to guess it from" if len(case.columns) < 2 else ""
             reason = "all people have the same value, so there is nothing to guess" if secret.constant else reason
             if reason:
-                yield uncomputed("inference", case.train.rows, f"{name}: {reason}", scope=name)
+                yield uncomputed("inference", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
             for known in knowledge(case, name, sets):
                 if known.label == EVERYTHING or name in sensitive or (known.columns in sets and not sensitive):

@@ -60,7 +60,7 @@ class LearnedInference(Attack):
             known = [n for n in case.columns if n != name and not case.release.missing(n)[learnt].all()]
             reason = _unfit(secret, secret.offered[learnt], known)
             if reason:
-                yield uncomputed("learned inference", case.train.rows, f"{name}: {reason}", scope=name)
+                yield uncomputed("learned inference", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
             guesses, means = self._guesses(case, secret, known, learnt, rng)
             told = Knowledge(name, EVERYTHING, ()).told

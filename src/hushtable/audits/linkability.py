@@ -48,7 +48,7 @@ class Linkability(Attack):
         """One for each split and number of neighbours."""
         if len(case.columns) < 2:
             reason = "linking two sources takes at least two columns, and there is one"
-            yield uncomputed("linkability", case.train.rows, reason)
+            yield uncomputed("linkability", case.train.rows, reason, risk=Risk.LINKABILITY)
             return
         # Two sets of more than half of the released rows always meet, and tell nothing.
         counts = sorted({min(k, case.release.rows // 2) for k in self.neighbours})

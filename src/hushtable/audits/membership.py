@@ -65,7 +65,9 @@ class ScoreAttack(Audit):
     For each false-alarm rate the control sets the threshold, and the residual risk (r - c)/(1 - c) of claiming membership
     above it is reported with Clopper-Pearson intervals of both rates beside it (Carlini et al. 2022: what counts is
     how many are recognized almost surely). The test is exact although the control set the threshold
-    (``roc.Threshold.p``). The area under the ROC curve, which averages over everybody and so misses a small leak, stands beside it.
+    (``roc.Threshold.p``). A rate of less than one control row is left out; where all are, one finding is about those who score
+    above all control rows. The area under the ROC curve, which averages over everybody and so misses a small leak, stands
+    beside it.
     """
 
     rates: tuple[float, ...] = (0.001, 0.01)
@@ -94,16 +96,23 @@ class ScoreAttack(Audit):
             return [scores]
         if not len(scores.train) or not len(scores.control):
             return [uncomputed(f"membership by {scores.name}", 0, f"no {scores.whom} on one of the sides", scope=_scope(scores))]
-        return [*(self._at(scores, rate) for rate in self.rates), self._area(scores)]
+        return [*(self._at(scores, rate) for rate in self._told_apart(len(scores.control))), self._area(scores)]
+
+    def _told_apart(self, rows: int) -> tuple[float, ...]:
+        """The rates that so many control rows can tell from none; the largest one where they can tell none."""
+        return tuple(rate for rate in self.rates if roc.allowed(rate, rows)) or tuple(sorted(self.rates)[-1:])
 
     def _at(self, scores: Scores, rate: float) -> Finding:
         threshold = roc.Threshold.at(scores.control, rate)
+        where, limit = f"at {100 * rate:g} % false alarms", f"at most {100 * rate:g} % false alarms"
+        if not threshold.allowed:
+            where, limit = "above all control rows", f"above all {threshold.rows} control rows"
         ours, others = scores.train > threshold.score, scores.control > threshold.score
         trace = Trace(ours, others, scores.persons, scores.control_persons, np.where(ours, scores.released, -1))
         return judge(
-            trace, name=f"membership by {scores.name} at {100 * rate:g} % false alarms", scope=_scope(scores),
-            risk=Risk.SINGLING_OUT, knows=scores.knows, does=f"recognizes membership (at most {100 * rate:g} % false alarms)",
-            naive=threshold.allowed / threshold.rows, p=threshold.p(scores.train), whom=scores.whom, level=self.level,
+            trace, name=f"membership by {scores.name} {where}", scope=_scope(scores),
+            risk=Risk.SINGLING_OUT, knows=scores.knows, does=f"recognizes membership ({limit})",
+            naive=threshold.chance, p=threshold.p(scores.train), whom=scores.whom, level=self.level,
         )  # fmt: skip
 
     def _area(self, scores: Scores) -> Finding:
@@ -117,7 +126,7 @@ class ScoreAttack(Audit):
             note=f"{told}; {scores.remark}" if scores.remark else told,
             detail={
                 "roc": roc.curve(scores.train, scores.control), "control": m,
-                "tpr": {f"{rate:g}": self._recognized(scores, rate) for rate in self.rates}, **scores.detail,
+                "tpr": {f"{rate:g}": self._recognized(scores, rate) for rate in self._told_apart(m)}, **scores.detail,
             },
         )  # fmt: skip
 

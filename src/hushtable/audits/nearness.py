@@ -4,8 +4,8 @@ Every person, of the training table or of the control, gets a score from the rel
 exchangeable given the release, then, given all the scores, every way to say which of them belong to training rows is
 equally likely. At a threshold that was chosen without asking who is who (here: quantiles of the scores of both tables
 together) the number of training rows within it is therefore hypergeometric, and Fisher's test is exact, whatever the sizes
-of the three tables; a threshold set where training rows lie would find too much. The least of g such p-values, times g,
-covers all the thresholds at once (Bonferroni).
+of the three tables; a threshold set where training rows lie would find too much. The least of g such p-values, times g, covers
+all the thresholds at once (Bonferroni).
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def excess_of_low(
 ) -> Finding:
     """Whether low scores are commoner among training rows: the residual risk at the threshold that surely tells most.
 
-    That is the one where the lower bound of the excess is largest, and the least one where there is no excess anywhere. The
-    p-value, the interval and the bands of the curve hold for all thresholds at once. ``nothing`` is the reason where there
-    is no threshold.
+    That is the one where the lower bound of the excess is largest, and the least one where there is no excess anywhere. Value,
+    interval and sentence are of that threshold, and hold whichever it is; the p-value and the bands are of the whole curve.
+    ``nothing`` is the reason where there is no threshold.
     """
     cuts = thresholds(ours, others, shares)
     if not len(cuts):
@@ -109,8 +109,7 @@ def excess_of_low(
     hits, chance = (np.searchsorted(np.sort(scores), cuts, side="right") for scores in (ours, others))
     level = 1 - (1 - LEVEL) / len(cuts)
     curve = {"thresholds": cuts, **_curve("train", hits, n, level), **_curve("control", chance, m, level)}
-    excess, low, high = _excess(curve)
-    best = int(np.argmax(np.maximum(low, 0.0)))
+    best = int(np.argmax(np.maximum(_surely(curve), 0.0)))
     hit = ours <= cuts[best]
     trace = Trace(
         hit, others <= cuts[best], np.arange(n), np.arange(m), np.where(hit, released, -1), lambda at, values: does(float(ours[at]))
@@ -121,7 +120,6 @@ def excess_of_low(
         detail={
             "threshold": float(cuts[best]), "level": level, "auc": _auc(ours, others),
             "mean": [float(ours.mean()), float(others.mean())], "variance": [float(ours.var()), float(others.var())],
-            "excess": [max(0.0, float(bound.max())) for bound in (excess, low, high)],
             "curve": {key: values.tolist() for key, values in curve.items()},
         },
     )  # fmt: skip
@@ -133,12 +131,10 @@ def _curve(who: str, hits: NDArray[np.int64], n: int, level: float) -> dict[str,
     return {who: hits / n, f"{who}_low": bands[:, 0], f"{who}_high": bands[:, 1]}
 
 
-def _excess(curve: dict[str, Floats]) -> tuple[Floats, Floats, Floats]:
-    """The difference of the two curves and its bounds (R. Newcombe, Statistics in Medicine 17, 1998, method 10)."""
-    ours, low, high = (curve[key] for key in ("train", "train_low", "train_high"))
-    others, least, most = (curve[key] for key in ("control", "control_low", "control_high"))
-    excess = ours - others
-    return excess, excess - np.hypot(ours - low, most - others), excess + np.hypot(high - ours, others - least)
+def _surely(curve: dict[str, Floats]) -> Floats:
+    """The least that the excess of one curve over the other may be (R. Newcombe, Statistics in Medicine 17, 1998, method 10)."""
+    ours, low, others, high = (curve[key] for key in ("train", "train_low", "control", "control_high"))
+    return ours - others - np.hypot(ours - low, high - others)
 
 
 def thresholds(ours: Floats, others: Floats, shares: Sequence[float]) -> Floats:

@@ -16,6 +16,8 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Subject, uncomputed
 from hushtable.privacy.criteria import Classes, distinct_l, entropy_l, has_order, k_anonymity, recursive_l, t_closeness
 
+REAL = "where released rows are those of real people, "
+"""Of synthetic rows a cap says nothing: there is nobody to link them to."""
 CAPS = (2, 3, 5, 10, 20)
 """Shares of rows are told whose chance of being linked is above one in each of these."""
 
@@ -76,12 +78,12 @@ def _classes(released: Classes, original: Classes) -> Iterator[Finding]:
     above = {f"1/{cap}": float(sizes[sizes < cap].sum() / rows) for cap in CAPS}
     yield _measured(
         "prosecutor risk", 1 / k, rows, detail={"average": len(sizes) / rows, "share above": above},
-        note="whoever knows that a person is in the table, and their quasi-identifiers, links a row to them with a chance of at "
-        f"most 1 in {k}, and of {len(sizes) / rows:.2g} on average; {of_hundred(above['1/5'])} rows lie above 1 in 5",
+        note=f"{REAL}whoever knows that a person is in the table, and their quasi-identifiers, links a row to them with a chance "
+        f"of at most 1 in {k}, and of {len(sizes) / rows:.2g} on average; {of_hundred(above['1/5'])} rows lie above 1 in 5",
     )  # fmt: skip
     yield _measured(
         "marketer risk", len(sizes) / rows, rows, detail={"classes": len(sizes)},
-        note="whoever links every released row to somebody with its quasi-identifiers is right for at most "
+        note=f"{REAL}whoever links every one to somebody with its quasi-identifiers is right for at most "
         f"{of_hundred(len(sizes) / rows)} of them on average",
     )  # fmt: skip
 
@@ -98,7 +100,7 @@ def _journalist(case: Case, quasi: tuple[str, ...]) -> Finding:
     return _measured(
         "journalist risk", 1 / fewest, rows,
         detail={"fewest": fewest, "fit_nobody": nobody, "population": case.train.rows + case.control.rows, "share above": above},
-        note="whoever does not know that a person is in the table links a row to them with a chance of at most "
+        note=f"{REAL}whoever does not know that a person is in the table links a row to them with a chance of at most "
         f"1 in {fewest}, taking training and control rows for the whole population (the true one is larger); "
         f"{of_hundred(nobody / rows)} rows fit nobody in it",
     )  # fmt: skip
@@ -112,8 +114,8 @@ def _people(case: Case, quasi: tuple[str, ...]) -> NDArray[np.int64]:
     """
     classes, _ = case.release.groups(quasi)
     _, first = np.unique(classes, return_index=True)
-    cells = (case.points(which, quasi).cells for which in ("release", "train", "control"))
-    codes, sets, low, high = (np.concatenate(part) for part in zip(*cells, strict=True))
+    cells = [case.points(which, quasi).cells for which in ("release", "train", "control")]
+    codes, sets, low, high = (np.concatenate([getattr(own, part) for own in cells]) for part in ("codes", "sets", "low", "high"))
     low, high = _ends(low, high)
     n, plain = case.release.rows, (low == high).all(axis=0)
     group = np.zeros(len(low), np.int64)

@@ -19,8 +19,8 @@ class Reconstruction(Audit):
     """A released row taken for the row of the person nearest to it.
 
     ``reconstruction`` counts disclosures, people with a released row within a distance, against that distance: the curve of
-    training people beside that of people outside. Its value is the largest excess of the first over the second; interval,
-    bands and test hold for the whole curve (see ``nearness``).
+    training people beside that of people outside. Value and sentence are those of the distance at which the first surely
+    exceeds the second most; interval, bands and test hold for the whole curve (see ``nearness``).
     ``mutual nearest`` counts pairs: a person and their nearest released row, to which nobody else, in the table or outside,
     is nearer. Both ask every person the same question, so they need no tables of one size. The means and variances of the
     distances from released rows to training rows, and the number of released rows within the threshold, are in ``detail``.
@@ -54,8 +54,7 @@ class Reconstruction(Audit):
             "released_mean": float(back.mean()), "released_variance": float(back.var()),
             "released_within": int((back <= found.detail["threshold"]).sum()),
         }  # fmt: skip
-        value, low, high = found.detail["excess"]
-        return replace(found, value=value, low=low, high=high, detail=detail)
+        return replace(found, detail=detail)
 
     def _pairs(self, case: Case) -> Finding:
         """Nearest to one another. Whether a person is paired off does not depend on which table they stand in."""

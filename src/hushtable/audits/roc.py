@@ -32,10 +32,14 @@ class Threshold:
     @classmethod
     def at(cls, control: Floats, rate: float) -> Threshold:
         """The score of the control row with ``floor(rate x rows)`` rows ranked before it."""
-        # A product such as 0.1 x 30 may fall short of the whole number that it is.
-        allowed = min(math.floor(rate * len(control) + 1e-9), len(control) - 1)
-        place = len(control) - 1 - allowed
-        return cls(float(np.partition(control, place)[place]), allowed, len(control))
+        above = allowed(rate, len(control))
+        place = len(control) - 1 - above
+        return cls(float(np.partition(control, place)[place]), above, len(control))
+
+    @property
+    def chance(self) -> float:
+        """The share of training rows expected above if they are like the control: (allowed + 1)/(rows + 1)."""
+        return (self.allowed + 1) / (self.rows + 1)
 
     def p(self, train: Floats) -> float:
         """Exact one-sided test of the number of training rows above, although the control itself set the threshold.
@@ -46,6 +50,12 @@ class Threshold:
         any breaking of ties: the test then errs on the side of no alarm.
         """
         return fisher(int((train > self.score).sum()), len(train), self.allowed, self.rows)
+
+
+def allowed(rate: float, rows: int) -> int:
+    """How many of so many control rows may lie above a threshold; never all of them."""
+    # A product such as 0.1 x 30 may fall short of the whole number that it is.
+    return min(math.floor(rate * rows + 1e-9), rows - 1)
 
 
 def curve(train: Floats, control: Floats, points: int = 100) -> dict[str, list[float]]:

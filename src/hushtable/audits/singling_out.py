@@ -33,7 +33,7 @@ class SinglingOut(Audit):
     A description succeeds on a table if exactly one of its rows fits, copies counted. How often that happens by chance
     depends on the number of rows, so rates are those on as many training as control rows, drawn where there are more.
     Their intervals are Wilson's, with the number of descriptions reduced to what they are worth, because descriptions by
-    one and the same released row succeed together (the design effect of clusters; Kish 1965).
+    one and the same released row succeed together (the design effect of clusters; Kish 1965): never more than released rows.
 
     The test is exact. A person is *alone* if some description fits nobody else among training and control rows together.
     Descriptions come from the release, so who is alone does not depend on which of these rows were the training rows;
@@ -179,28 +179,35 @@ class _Attack:
 
 
 def _worth(found: Finding, hit: dict[str, Bits], sources: Found) -> Finding:
-    """The finding with intervals for the number of independent descriptions that these are worth."""
-    trials = {which: _independent(hits, sources) for which, hits in hit.items()}
-    share = {which: float(hits.mean()) for which, hits in hit.items()}
-    attack, control = (wilson(share[which] * trials[which], trials[which]) for which in PEOPLE)
+    """The finding with intervals for the number of independent descriptions that these are worth, on either side.
+
+    It is one number: two would shrink two equal rates towards one half by different amounts, and make a risk of it.
+    """
+    trials = min(_independent(hits, sources) for hits in hit.values())
+    share = [float(hit[which].mean()) for which in PEOPLE]
+    attack, control = (wilson(rate * trials, trials) for rate in share)
     left = residual_risk(attack, control)
-    exact = {which: clopper_pearson(round(share[which] * trials[which]), round(trials[which])) for which in PEOPLE}
+    exact, control_exact = (clopper_pearson(round(rate * round(trials)), round(trials)) for rate in share)
     detail = {
-        "independent": trials["train"], "control_independent": trials["control"],
-        "rate": attack.value, "rate_low": attack.low, "rate_high": attack.high,
-        "control_rate": control.value, "control_low": control.low, "control_high": control.high,
-        "exact": [exact["train"].low, exact["train"].high], "control_exact": [exact["control"].low, exact["control"].high],
+        "independent": trials, "rate_low": attack.low, "rate_high": attack.high,
+        "control_low": control.low, "control_high": control.high,
+        "exact": [exact.low, exact.high], "control_exact": [control_exact.low, control_exact.high],
     }  # fmt: skip
-    return replace(found, value=left.value, low=left.low, high=left.high, detail=found.detail | detail)
+    value = min(max(found.value or 0.0, left.low), left.high)
+    return replace(found, value=value, low=left.low, high=left.high, detail=found.detail | detail)
 
 
 def _independent(hit: Bits, sources: Found) -> float:
-    """Kish's effective number of trials that come in clusters; where all end alike, the number of clusters."""
-    off = hit - hit.mean()
+    """Kish's effective number of trials that come in clusters, at least 1, at most the number of clusters.
+
+    The sums of the clusters add up to 0, so of g of them only g - 1 are free.
+    """
+    off, clusters = hit - hit.mean(), len(np.unique(sources))
     spread = float(off @ off)
-    if spread == 0:
-        return float(len(np.unique(sources)))
-    return len(hit) / max(1.0, float((np.bincount(sources, weights=off) ** 2).sum()) / spread)
+    if spread == 0 or clusters == 1:
+        return float(clusters)
+    together = float((np.bincount(sources, weights=off) ** 2).sum()) / spread * clusters / (clusters - 1)
+    return min(float(clusters), max(1.0, len(hit) / max(1.0, together)))
 
 
 def _values(cells: Cells) -> Span:

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from hushtable.evidence.case import Case
-from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, residual_risk, wilson
+from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, residual_bounds, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Rows, Subject, Trace
 
 LEVEL = 0.95
 """Confidence of the intervals."""
+DOUBT = 0.01
+"""A result this unlikely by chance is told without the remark that blind guessing does as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,7 @@ def judge(
     """The residual risk (r - c)/(1 - c) of an attack, r and c by Wilson; Fisher's test unless ``p`` brings a better one.
 
     Wilson's rates lean towards one half, the more the fewer rows there are. Where the tables differ in size the value is
-    that of a paired subsample of the smaller size, in expectation; the interval is that of all rows.
+    that of a paired subsample of the smaller size, in expectation; the interval is that of all rows (``residual_bounds``).
 
     ``whom`` names what is counted, if not people.
     """
@@ -101,11 +103,12 @@ def judge(
     left = _paired(residual_risk(attack, control), ours, n, others, m, level)
     rate, rest = _rate(ours, n), _rate(others, m)
     exact = clopper_pearson(ours, n, level), clopper_pearson(others, m, level)
+    p = fisher(ours, n, others, m) if p is None else p
     return Finding(
         name=name, scope=scope, value=left.value, low=left.low, high=left.high, baseline=0.0,
         better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=risk,
-        p=fisher(ours, n, others, m) if p is None else p,
-        note=sentence(knows, does, rate, rest, naive, whom),
+        p=p,
+        note=sentence(knows, does, rate, rest, naive, whom, p),
         detail={
             "hits": ours, "attempts": n, "control_hits": others, "control_attempts": m,
             "rate": attack.value, "rate_low": attack.low, "rate_high": attack.high,
@@ -117,28 +120,50 @@ def judge(
     )  # fmt: skip
 
 
-def sentence(knows: str, does: str, rate: float, control: float, naive: float | None, whom: str = "people") -> str:
-    """What an attack achieves, for a reader who decides."""
-    told = f"an attacker who {knows} {does} for {of_hundred(rate)} {whom} in the table, "
-    told += f"against {of_hundred(control)} who are not in it"
+def sentence(knows: str, does: str, rate: float, control: float, naive: float | None, whom: str = "people", p: float = 1.0) -> str:
+    """What an attack achieves, for a reader who decides. Not to beat blind guessing tells nothing, unless ``p`` is small."""
+    ours, others, blind = counted(rate, control, naive or 0.0)
+    told = f"an attacker who {knows} {does} for {ours} {whom} in the table, against {others} who are not in it"
     if naive is None:
         return told
-    told += f" ({of_hundred(naive)} by blind guessing)"
-    return told if rate > naive else f"{told}: no better than blind guessing, so it tells nothing, neither risk nor safety"
+    told += f" ({blind} by blind guessing)"
+    return (
+        told
+        if rate > naive or p <= DOUBT
+        else f"{told}: no better than blind guessing, so it tells nothing, neither risk nor safety"
+    )
 
 
 def of_hundred(share: float) -> str:
     """A share as people count."""
-    return f"{100 * share:.3g} of 100" if share >= 0.001 or share == 0 else f"{10_000 * share:.2g} of 10,000"
+    return counted(share)[0]
+
+
+def counted(*shares: float) -> list[str]:
+    """Shares as people count, all of as many."""
+    least = min((share for share in shares if share > 0), default=1.0)
+    base = next((b for b in (100, 10_000) if least * b >= 0.1), 1_000_000)
+    return [f"{_digits(base * share)} of {base:,}" for share in shares]
+
+
+def _digits(number: float) -> str:
+    """Three digits, and never a whole that is not one: 99.95 is not 100."""
+    if number >= 1000:
+        return f"{number:,.0f}"
+    text = f"{number:.3g}"
+    return text if float(text) < 100 or number >= 100 else f"{number:.6g}"
 
 
 def _paired(left: Rate, ours: int, n: int, others: int, m: int, level: float) -> Rate:
-    """The risk as of equal sizes; its interval stays."""
+    """The risk as of equal sizes, in an interval that holds where they are not."""
     size = min(n, m)
     if n == m or not size:
         return left
+    low, high = residual_bounds(*(replace(wilson(hits, rows, level), value=hits / rows) for hits, rows in ((ours, n), (others, m))))
     value = residual_risk(wilson(ours * size / n, size, level), wilson(others * size / m, size, level)).value
-    return replace(left, value=min(max(value, left.low), left.high))
+    # Where the control does better, as far above zero as below: not to see an excess is not to know that there is none.
+    high = max(high, left.high)
+    return Rate(min(max(value, low), high), low, high)
 
 
 def _rate(hits: int, attempts: int) -> float:

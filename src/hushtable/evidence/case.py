@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
 from hushtable.evidence import neighbours
+from hushtable.evidence.joint import jointly
 from hushtable.evidence.neighbours import Encoding, Neighbours, Points
 from hushtable.evidence.reading import ordinary
 from hushtable.table.cell import Cell, Interval
@@ -50,6 +51,8 @@ class Case:
             faults.append(Fault("control", "holds the same rows as the training table; it must hold other people"))
         if faults:
             raise InputError(faults)
+        for name, table in zip(("train", "control"), jointly(self.train, self.control), strict=True):
+            object.__setattr__(self, name, table)
 
     @property
     def tables(self) -> dict[str, Table]:
@@ -116,12 +119,13 @@ class Case:
         """The release with generalized cells read as values drawn from them (always the same draw)."""
         return self._once("ordinary", lambda: ordinary(self.release, np.random.default_rng(0)))
 
-    def row_ids(self) -> dict[str, NDArray[np.int64]]:
-        """A number for each row of each table, equal exactly where all compared columns are equal.
+    def row_ids(self, columns: Sequence[str] | None = None) -> dict[str, NDArray[np.int64]]:
+        """A number for each row of each table, equal exactly where all these columns are equal; all compared ones by default.
 
         A generalized cell equals a value only if it stands for that value alone.
         """
-        return self._once("row ids", lambda: _row_ids(self.tables, self.columns))
+        names = tuple(columns) if columns is not None else self.columns
+        return self._once(("row ids", names), lambda: _row_ids(self.tables, names))
 
     def _once(self, key, make):  # type: ignore[no-untyped-def]
         if key not in self._cache:

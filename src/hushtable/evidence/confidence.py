@@ -44,17 +44,35 @@ def residual_risk(attack: Rate, control: Rate) -> Rate:
     """What an attack gains over the same attack on people who are not in the table: (r - c)/(1 - c).
 
     Errors of the two rates are propagated in first order. The interval is cut at 0 and 1, but never to a point: where the
-    control does better than the attack it still reaches up to what the errors allow.
+    control does better than the attack it still reaches as far above zero as the errors allow.
     """
     spread_attack, spread_control = attack.high - attack.value, control.high - control.value
     rest = max(1 - control.value, 1e-12)
     value = (attack.value - control.value) / rest
     radius = math.hypot(spread_attack / rest, spread_control * (attack.value - 1) / rest**2)
-    low, high = value - radius, value + radius
-    if high <= 0:
-        # The whole interval lies below zero: no excess seen, and radius is how much could have hidden.
-        high = min(1.0, radius)
-    return Rate(min(1.0, max(0.0, value)), min(1.0, max(0.0, low)), min(1.0, max(0.0, high)))
+    return Rate(min(1.0, max(0.0, value)), min(1.0, max(0.0, value - radius)), min(1.0, max(0.0, value) + radius))
+
+
+def residual_bounds(attack: Rate, control: Rate) -> tuple[float, float]:
+    """Bounds of (r - c)/(1 - c) where the two rates rest on different numbers of rows: first-order errors would not cover.
+
+    The method of variance estimates recovery on the ratio (1 - r)/(1 - c) (Donner and Zou, Statistical Methods in
+    Medical Research 21, 2012), each rate with its own, lopsided interval.
+    """
+    one, least, most = 1 - attack.value, 1 - attack.high, 1 - attack.low
+    other, low, high = 1 - control.value, 1 - control.high, 1 - control.low
+    lower = _recovered(one, least, other, high, -1)
+    upper = _recovered(one, most, other, low, 1)
+    return min(1.0, max(0.0, 1 - upper)), min(1.0, max(0.0, 1 - lower))
+
+
+def _recovered(one: float, end: float, other: float, far: float, sign: int) -> float:
+    """A bound of one/other, from a bound of the one and the opposite bound of the other."""
+    scale = far * (2 * other - far)
+    if scale <= 0:
+        return math.inf if sign > 0 else 0.0
+    product = one * other
+    return (product + sign * math.sqrt(max(0.0, product**2 - end * scale * (2 * one - end)))) / scale
 
 
 def bootstrap(

@@ -33,6 +33,9 @@ class Rows(NamedTuple):
     """rows x columns of levels; -1 for missing."""
     sets: NDArray[np.uint64]
     """rows x set words: bit sets of levels, where a column of any table is generalized."""
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    """rows x columns of sets: the first set word with a bit in it, and the one after the last."""
     low: Floats
     high: Floats
     """rows x numbers; low = high for a value, NaN for missing."""
@@ -110,7 +113,9 @@ class Encoding:
         sets = [self._bits(table, name) for name in self.sets]
         spans = [_spans(table.schema[name], table[name]) for name in self.numbers]
         low, high = (_columns([span[end] for span in spans], table.rows, np.float64) for end in (0, 1))
-        cells = Rows(codes, np.hstack([np.zeros((table.rows, 0), np.uint64), *sets]), low, high)
+        filled = [np.array(ends) + start for ends, start in zip(map(_filled, sets), self.set_starts, strict=False)]
+        begin, end = (_columns([ends[at] for ends in filled], table.rows, np.int32) for at in (0, 1))
+        cells = Rows(codes, np.hstack([np.zeros((table.rows, 0), np.uint64), *sets]), begin, end, low, high)
         buckets = [np.uint16(1) << (column % BUCKETS).astype(np.uint16) for column in codes.T] + [_folded(bits) for bits in sets]
         return Points(cells, Sketch(_columns(buckets, table.rows, np.uint16), *self._hulls(low, high)))
 
@@ -161,6 +166,12 @@ def _columns(arrays: Sequence[Array], rows: int, dtype: type) -> NDArray:
 def _words(levels: Sequence[str]) -> int:
     """64-bit words that a set of these levels and of missing takes."""
     return len(levels) // 64 + 1
+
+
+def _filled(bits: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where in each row the words with bits in them begin, and where they end."""
+    filled = bits != 0
+    return filled.argmax(axis=1), bits.shape[1] - filled[:, ::-1].argmax(axis=1)
 
 
 def _folded(bits: NDArray[np.uint64]) -> NDArray[np.uint16]:

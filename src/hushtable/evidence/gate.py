@@ -21,9 +21,9 @@ class Gate:
     """A condition such as ``max_risk<0.05``: the upper bound of every risk must lie below.
 
     The left side is ``max_risk`` (all attacks), one of the Article 29 risks (``singling_out``, ``linkability``,
-    ``inference``), the name of a finding with underscores for spaces, or ``alarms`` (their number). Each bound covers the
-    truth in 97.5 of 100 audits, and the gate opens only if all lie below: a risk beyond the limit passes no more often
-    than 2.5 times in 100, however many attacks there are.
+    ``inference``), the name of a finding with underscores for spaces, or ``alarms`` (their number). Each bound lies above the
+    truth in about 97.5 of 100 audits (fewer where there are only some dozen control rows), and the gate opens only if all
+    lie below: how many attacks there are does not help a risk beyond the limit to pass.
     """
 
     expression: str
@@ -46,6 +46,8 @@ class Gate:
 
     def judge(self, findings: Sequence[Finding]) -> Outcome:
         """Whether it holds for these findings."""
+        if self.name == "alarms" and not any(f.p is not None for f in findings):
+            return Outcome(self.expression, False, "nothing was tested, so it is not known to hold")
         if self.name == "alarms":
             worst = float(len(alarms(findings)))
             return self._outcome(worst, f"{worst:g} findings raise an alarm")
@@ -83,6 +85,11 @@ class Outcome:
     expression: str
     holds: bool
     told: str
+
+
+def refused(gate: Gate, reasons: Sequence[str]) -> Outcome:
+    """What a gate decides where the audit itself does not count."""
+    return Outcome(gate.expression, False, f"the audit is void: {reasons[0]}")
 
 
 def alarms(findings: Sequence[Finding], level: float = LEVEL) -> list[Finding]:

@@ -50,9 +50,11 @@ def _distance(query, i, target, j, starts, inverse, parts):  # type: ignore[no-u
         total += part
     for c in range(sets):
         part = ONE
-        for w in range(starts[c], starts[c + 1]):
+        # A value is one word of many: only where both have bits is there anything to meet.
+        for w in range(max(query.begin[i, c], target.begin[j, c]), min(query.end[i, c], target.end[j, c])):
             if query.sets[i, w] & target.sets[j, w]:
                 part = 0
+                break
         parts[levels + c] = part
         total += part
     for c in range(query.low.shape[1]):

@@ -123,12 +123,11 @@ def verify(folder: str | Path) -> list[Fault]:
     folder = Path(folder)
     card = load_card(folder)
     try:
-        hashes = {str(name): str(digest) for name, digest in card["hashes"].items()}
         guarantee, told = Guarantee.from_json(card["guarantee"]), dict(card["guarantee"])
         explanation = [tuple(pair) for pair in card["explanation"]]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=str(folder)) from None
-    faults = _verify_files(folder, hashes)
+    faults = verify_files(folder, card)
     if any(fault.where.startswith(("data.", "schema.yaml", "hierarchies/")) for fault in faults):
         return faults
     table = load_table(folder)
@@ -144,7 +143,12 @@ def verify(folder: str | Path) -> list[Fault]:
     return faults + _verify_measured(table, guarantee) + _verify_words(guarantee, told, explanation)
 
 
-def _verify_files(folder: Path, hashes: dict[str, str]) -> list[Fault]:
+def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
+    """Files that are not those that were released, or are missing, or were not released."""
+    try:
+        hashes = {str(name): str(digest) for name, digest in card["hashes"].items()}
+    except AttributeError:
+        raise InputError("card.json is damaged: its hashes are no mapping", where=str(folder)) from None
     here = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} - {"card.json"}
     faults = [Fault(name, "the file is not on the card: it was not released") for name in sorted(here - set(hashes))]
     for name, digest in hashes.items():

@@ -10,7 +10,7 @@ from hushtable.report import records as whom
 from hushtable.report.everything import every_finding, meanings, verdict
 from hushtable.report.html import Html, Section, element, join, page
 from hushtable.report.reading import Reading, worst_first
-from hushtable.report.words import firsts, number
+from hushtable.report.words import firsts, number, sentence
 
 INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
 FIGURES = 5
@@ -28,12 +28,15 @@ def audit_page(
     groups: Mapping[str, Any] | None = None,
     power: Mapping[str, Any] | None = None,
     gates: Sequence[Mapping[str, Any]] = (),
+    void: Sequence[str] = (),
+    made: Mapping[str, Any] | None = None,
 ) -> str:
     """Findings as ``Finding.to_json()`` gives them, the card of the audited release if it is known, and the row counts.
 
     ``records``, ``at_risk`` and ``groups`` are what ``evidence.records`` and ``evidence.groups`` found, as plain values;
     ``power`` is what ``audits.power.summary`` tells of leaks that were planted to try the audit out;
-    ``gates`` are what was asked of the release, whether it holds, and by which number.
+    ``gates`` are what was asked of the release, whether it holds, and by which number; ``void`` are reasons why nothing that
+    the audit says about safety counts; ``made`` says by which version and with which seed it was made.
     """
     tried = max((float(share) for share in (power or {}).get("shares") or ()), default=0.1) if power is not None else None
     readings = [Reading.of(finding, tried) for finding in findings]
@@ -49,7 +52,7 @@ def audit_page(
     failed = [r for r in readings if r.value is None]
     attacked = any(r.risk for r in readings)
     parts = [
-        Section("summary", "Summary", _summary(readings, power, gates)),
+        Section("summary", "Summary", _summary(readings, power, gates, void)),
         *(Section(_anchor(risk), name, attacks.section(risk, readings)) for risk, (name, _) in attacks.RISKS.items() if attacked),
         *_given("membership", "Membership", roc.section(readings)),
         *_given("distances", "Distances", distances.section(readings)),
@@ -66,7 +69,13 @@ def audit_page(
         Section("all", "All findings", every_finding(readings)),
         Section("words", "What the numbers mean", meanings(readings)),
     ]
-    return page(title=f"INTERNAL audit: {_title(card)}", head=_head(card, rows), sections=parts, kind="internal", running=INTERNAL)
+    return page(
+        title=f"INTERNAL audit: {_title(card)}",
+        head=_head(card, rows, made or {}),
+        sections=parts,
+        kind="internal",
+        running=INTERNAL,
+    )
 
 
 def _given(anchor: str, title: str, body: Html | None) -> list[Section]:
@@ -82,12 +91,13 @@ def _title(card: Mapping[str, Any] | None) -> str:
     return str((card or {}).get("title") or (card or {}).get("recipe") or "An unnamed release")
 
 
-def _head(card: Mapping[str, Any] | None, rows: Mapping[str, int]) -> Html:
+def _head(card: Mapping[str, Any] | None, rows: Mapping[str, int], made: Mapping[str, Any]) -> Html:
     counts = [element("li", element("strong", number(count)), f" {ROWS.get(name, name)}") for name, count in rows.items()]
     return join(
         element("p", "Audit", class_="eyebrow"),
         element("h1", _title(card)),
         element("ul", counts, class_="counts"),
+        element("p", f"hushtable {made['hushtable']}, seed {made['seed']}", class_="soft") if made else None,
         _promised(card)
         if card
         else element("p", "The card of the audited release is not known, so its promise is not shown.", class_="soft"),
@@ -99,13 +109,16 @@ def _promised(card: Mapping[str, Any]) -> Html:
     return element("div", promise.badge(card), element("p", first), class_=f"statement small {promise.assurance(card)}")
 
 
-def _summary(readings: Sequence[Reading], power: Mapping[str, Any] | None, gates: Sequence[Mapping[str, Any]]) -> Html:
+def _summary(
+    readings: Sequence[Reading], power: Mapping[str, Any] | None, gates: Sequence[Mapping[str, Any]], void: Sequence[str]
+) -> Html:
     if not readings:
         return element("p", "No audit was run, so nothing is known about this release beyond its card.")
     attacked = any(r.risk for r in readings)
     return join(
+        [element("p", f"This audit is void: {sentence(reason)}", class_="lead void") for reason in void],
         [attacks.gate(gate) for gate in gates],
-        [element("p", told, class_="lead" if first else None) for first, told in _decided(readings, power)],
+        [element("p", told, class_="lead" if first and not void else None) for first, told in _decided(readings, power)],
         attacks.boxes(readings) if attacked else None,
         element("h3", "Other key figures") if attacked else None,
         element("div", [_figure(r) for r in key_figures(readings)], class_="figures"),

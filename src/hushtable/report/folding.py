@@ -40,21 +40,37 @@ def bars(detail: Mapping[str, Any]) -> list[Bar]:
 
 
 def limits(found: list[Bar]) -> list[str]:
-    """The limits of ranges that follow one another ("1 to 3", "3 to 8"); empty if the labels are not such ranges."""
-    parts = [bar.label.split(" to ") for bar in found[:-1]]
-    if not parts or any(len(part) != 2 for part in parts) or any(a[1] != b[0] for a, b in pairwise(parts)):
+    """The limits of ranges that follow one another ("1 to 3", "3 to 8"); empty if the labels are not such ranges.
+
+    An open range ("up to 3" at the beginning, "from 8" at the end) has an empty one.
+    """
+    parts = [_limits(bar.label) for bar in found[:-1]]
+    if not parts or any(len(part) != 2 for part in parts) or any(a[1] != b[0] or not a[1] for a, b in pairwise(parts)):
         return []
     return [parts[0][0], *(part[1] for part in parts)]
 
 
+def _limits(label: str) -> list[str]:
+    if label.startswith("up to "):
+        return ["", label.removeprefix("up to ")]
+    return [label.removeprefix("from "), ""] if label.startswith("from ") else label.split(" to ")
+
+
+def _range(low: str, high: str) -> str:
+    if low and high:
+        return f"{low} to {high}"
+    return f"up to {high}" if high else f"from {low}" if low else "all values"
+
+
 def ranges(found: list[Bar], most: int = RANGES) -> tuple[list[Bar], list[str], Bar | None]:
-    """Ranges in order, neighbours put together if there are too many; their limits; and the missing values if there are any."""
+    """Ranges in order, neighbours put together if there are too many; what to write at their limits; the missing values if any."""
     ends = limits(found)
     size = -(-(len(ends) - 1) // most)
     ends = [*ends[:-1:size], ends[-1]]
     inner = found[:-1]
     groups = [inner[i : i + size] for i in range(0, len(inner), size)]
-    shown = [_together(f"{a} to {b}", group) for (a, b), group in zip(pairwise(ends), groups, strict=True)]
+    shown = [_together(_range(a, b), group) for (a, b), group in zip(pairwise(ends), groups, strict=True)]
+    ends = [ends[0] or shown[0].label, *ends[1:-1], ends[-1] or shown[-1].label]
     return shown, ends, found[-1] if found[-1].size else None
 
 

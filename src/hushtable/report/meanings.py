@@ -20,6 +20,13 @@ METRICS = {
     "identical match share": Metric(
         "the share of released rows that equal a training row, beside the same share of fresh real rows", share=True
     ),
+    "published in part": Metric(
+        "the same for the quasi columns alone, or for all others: secrets may be copied beside the quasi values of somebody else",
+        share=True,
+    ),
+    "identifiers published": Metric(
+        "the share of people whose name, number or text stands in the release, beyond those who are not in the table", share=True
+    ),
     "published verbatim": Metric(
         "the share of training rows that stand in the release as they are, beyond what chance repeats", share=True
     ),

@@ -74,11 +74,23 @@ def _fold(title: str, found: Sequence[Mapping[str, Any]], label: str) -> Html | 
 
 def _table(found: Sequence[Mapping[str, Any]], label: str) -> Html:
     rows: list[list[Child]] = [
-        [number(r.get("row")), share(r.get("risk")), number(len(r.get("attacks") or [])), _attacks(r.get("attacks") or [])]
+        [
+            number(r.get("row")),
+            share(r.get("risk")),
+            number(len(r.get("attacks") or [])),
+            join(_values(r), _attacks(r.get("attacks") or [])),
+        ]
         for r in found
     ]
     heads = ["Training row", "Risk at least", "Attacks", "Which, by which released row, from what"]
     return table(heads, rows, label=label, numbers=[0, 1, 2], class_="findings records")
+
+
+def _values(record: Mapping[str, Any]) -> Html | None:
+    """What the row holds, if that was asked for."""
+    held = record.get("values") or {}
+    told = ", ".join(f"{name} {'is missing' if value is None else value}" for name, value in held.items())
+    return element("p", told, class_="soft") if held else None
 
 
 def _attacks(hits: Sequence[Mapping[str, Any]]) -> Html:
@@ -97,7 +109,10 @@ def _told(hit: Mapping[str, Any]) -> str:
 
 def _counts(at_risk: Sequence[Mapping[str, Any]], people: int | None) -> str:
     counts = [(number(int(one["people"])), share(float(one["above"])), number(round(one["chance"]))) for one in at_risk]
-    told = [f"{hit} have a risk above {above} (chance alone gives {chance})" for hit, above, chance in counts]
+    told = [
+        f"{hit} have a risk above {above} (the same attacks would hit {chance} of as many people outside)"
+        for hit, above, chance in counts
+    ]
     return f"Of {f'{number(people)} ' if people else 'the '}people in the table, {listed(told)}."
 
 

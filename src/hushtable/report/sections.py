@@ -61,8 +61,9 @@ def margins(readings: Sequence[Reading]) -> Html:
     ordered = {r.scope for r in readings if r.name == "KS"}
     left = f" The {PANELS} worst of {len(drawn)} are drawn; the others are in the full table." if len(drawn) > PANELS else ""
     explained = (
-        "Columns by total variation distance (TVD), the worst first. Numbers are cut at quantiles of the training rows, so their "
-        "training bars are about level by construction. Small figures are percent of the training rows / of the release." + left
+        "Columns by total variation distance (TVD), the worst first. Numbers are cut near quantiles of the training rows, so "
+        "their training bars are about level by construction; limits are round, and what fewer than five training rows hold is not "
+        "shown by itself. Small figures are percent of the training rows / of the release." + left
     )
     return join(
         judged_table(means, label="Means over columns") if means else None,

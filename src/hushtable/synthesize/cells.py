@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.table.columns import Array, Bounds, Column, Kind
+from hushtable.table.columns import Array, Bounds, Column
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -48,11 +48,12 @@ class Grid:
         """The column with the ends of its cells as bounds, where its own were read off the rows: those are somebody's values."""
         if not isinstance(self.column.domain, Bounds) or not self.column.observed or not len(self.low):
             return self.column
-        low, high = float(self.low.min()), float(self.high.max())
-        if self.column.step is not None:
-            low, high = np.floor(low / self.column.step) * self.column.step, np.ceil(high / self.column.step) * self.column.step
-        whole = self.column.kind is not Kind.REAL
-        return replace(self.column, domain=Bounds(int(low) if whole else low, int(high) if whole else high, observed=True))
+        ends = np.array([self.low.min(), self.high.max()])
+        if (step := self.column.step) is not None:
+            ends = step * np.array([np.floor(ends[0] / step + 1e-9), np.ceil(ends[1] / step - 1e-9)])
+        # Written as the column writes its values (28 * 0.1 is not 2.8, a month has no day), so that what is drawn lies inside.
+        low, high = replace(self.column, domain=None).from_floats(ends).tolist()
+        return replace(self.column, domain=Bounds(low, high, observed=True))
 
     def encode(self, array: Array) -> Integers:
         """The cell of each value."""

@@ -30,19 +30,32 @@ SCALES = (
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
 )
 
+_WHO = re.compile(
+    r"(^|_)(((first|last|full|sur|fore|middle|maiden|nick|given|family|patient|user|vor|nach)_?)?names?|e_?mail|mail|"
+    r"(tele|cell|mobile)?_?phone|telefon|mobile|tel|fax|address|adresse|addr|street|ssn|mrn|nhs|pesel|iban)"
+    r"(_?(number|num|no|nr|address|line))*_?\d*$"
+)
+"""Who somebody is or how to reach them, as the last word of a name ("home phone", not "phone service")."""
+_THING = re.compile(
+    r"(^|_)(product|brand|drug|medicine|hospital|clinic|ward|department|company|school|course|team|city|town|county|state|region|"
+    r"country|gene|test|study|trial|item|category|class|group|model|species|event|job|file|column|variable)_?names?_?\d*$"
+)
+_SPOKEN = re.compile(r"(^|_)(notes?|comments?|remarks?|descriptions?|text|free_?text|memo|narrative)_?\d*$")
+_ANSWERS = frozenset({"yes", "no", "y", "n", "true", "false", "t", "f", "1", "0", "none", "unknown"})
+"""Whether there is a phone or a remark, not which."""
 _IDENTIFIER = re.compile(
     r"(^|_)(id|uuid|guid|ssn|mrn|nhs|pesel|iban|e?mail|phone|mobile|tel|address|street|passport|licen[cs]e|"
     r"(first|last|full|sur|given|family|patient|user)_?name|name)($|_)"
 )
 _QUASI = re.compile(
-    r"(^|_)(age|sex|gender|race|ethnic\w*|zip\w*|post\w*|plz|city|town|county|district|region|state|country|place\w*|"
-    r"birth\w*|dob|yob|born|marital\w*|marriage|edu\w*|occupation|profession|job|nationality|native\w*|"
+    r"(^|_)(age|sex|gender|race|ethnic\w*|zip(_?codes?)?\d*|post(al|(al)?_?codes?)\d*|plz|city|town|county|district|"
+    r"region|state|country|place|birth\w*|dob|yob|born|marital\w*|marriage|edu|educ\w*|occupation|profession|job|nationality|native\w*|"
     r"household\w*|family|relationship|workclass|socprof|employ\w*|citizen\w*|admission|discharge)($|_)"
 )
 _CODE = re.compile(r"(^|_)(zip(_?code)?|post(al)?_?code\w*|postal|plz|fips|icd\w*|icpc|naics|isco\w*|soc_code)($|_)")
 """Whole numbers under these names are codes: their sums and means say nothing."""
 _SECRET = re.compile(
-    r"(^|_)(income|salary|wage|wealth|debt|diagnos\w*|disease|icd\w*|hiv|cancer|depress\w*|alc\w*|drug\w*|smok\w*|medic\w*|"
+    r"(^|_)(income|salary|wage|wealth|debt|diagnos\w*|disease|icd\w*|hiv|cancer|depress\w*|alc|alcohol\w*|drug\w*|smok\w*|medic\w*|"
     r"religion|party|vote|crime|conviction|credit\w*|default\w*|charges?|limit_bal|mortality|severity|outcome)($|_)"
 )
 
@@ -59,6 +72,10 @@ class _Profile:
     @property
     def distinct_share(self) -> float:
         return len(self.words) / max(1, int(self.counts.sum()))
+
+    @property
+    def answers(self) -> bool:
+        return {word.lower() for word in self.words} <= _ANSWERS
 
     def matches(self, pattern: re.Pattern[str]) -> bool:
         return bool(pattern.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\s.\-]+", "_", self.name).lower()))
@@ -88,7 +105,11 @@ def infer(names: Sequence[str], source: Source) -> Schema:
     drawn = replace(table.schema, columns=tuple(drafted))
     notes = [_unique_note(table.groups(drawn.quasi)[0], drawn.quasi)] if drawn.quasi else []
     notes += [f"Column {name} follows from {quasi}: who knows the one knows the other." for name, quasi in followers.items()]
-    notes += [note for profile, column in zip(profiles, columns, strict=True) for note in _sentinels(profile, column)]
+    notes += [
+        note
+        for profile, column in zip(profiles, columns, strict=True)
+        for note in (*_hidden(profile, column), *_sentinels(profile, column))
+    ]
     return replace(drawn, notes=(*_HEAD, *notes))
 
 
@@ -121,15 +142,30 @@ _HEAD = (
 
 
 def _draft(profile: _Profile) -> Column:
+    if _tells_who(profile):
+        return Column(name=profile.name, kind=Kind.KEY, role=Role.IDENTIFIER)
     kind, extra = _kind(profile)
+    if kind in (Kind.CATEGORY, Kind.KEY) and profile.matches(_SPOKEN) and not profile.answers:
+        kind, extra = Kind.TEXT, {}
     role = Role.PLAIN
     if kind is Kind.KEY or (profile.matches(_IDENTIFIER) and (kind is Kind.TEXT or profile.distinct_share > 0.5)):
         role = Role.IDENTIFIER
-    elif profile.matches(_SECRET):
-        role = Role.SECRET
-    elif profile.matches(_QUASI) and kind is not Kind.TEXT:
-        role = Role.QUASI
+    elif kind is not Kind.TEXT:
+        role = Role.SECRET if profile.matches(_SECRET) else Role.QUASI if profile.matches(_QUASI) else Role.PLAIN
     return Column(name=profile.name, kind=kind, role=role, **extra)  # type: ignore[arg-type]
+
+
+def _tells_who(profile: _Profile) -> bool:
+    """By its name alone: a name that many share is a name all the same."""
+    return profile.matches(_WHO) and not profile.matches(_THING) and not profile.answers
+
+
+def _hidden(profile: _Profile, column: Column) -> list[str]:
+    if column.kind is Kind.TEXT:
+        return [f"Column {profile.name} seems to be free text, in which anything may stand: it is never released."]
+    if column.role is Role.IDENTIFIER and _tells_who(profile):
+        return [f"Column {profile.name} seems to say who somebody is: drafted as an identifier, which is dropped."]
+    return []
 
 
 def _kind(profile: _Profile) -> tuple[Kind, dict[str, object]]:
@@ -150,11 +186,9 @@ def _kind(profile: _Profile) -> tuple[Kind, dict[str, object]]:
     for scale in SCALES:
         if len(words) > 2 and {w.lower() for w in words} <= set(scale):
             return Kind.ORDINAL, {"domain": Levels(tuple(sorted(words, key=lambda w: scale.index(w.lower()))), observed=True)}
-    near_unique = profile.distinct_share > 0.5 and len(words) > 20
-    if not near_unique:
-        return Kind.CATEGORY, {}
-    blanks = np.average([word.count(" ") for word in words])
-    return (Kind.TEXT if blanks >= 3 else Kind.KEY), {}
+    if len(words) > 20 and profile.distinct_share > 0.2 and np.average([word.count(" ") for word in words]) >= 3:
+        return Kind.TEXT, {}
+    return (Kind.KEY if len(words) > 20 and profile.distinct_share > 0.5 else Kind.CATEGORY), {}
 
 
 _WHOLE = re.compile(r"^[-+]?\d{1,18}\Z", re.ASCII)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from hushtable.audits.singling_out import SinglingOut, _independent
+from hushtable.audits.singling_out import SinglingOut, _independent, _worth
 from hushtable.check import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
@@ -133,15 +135,38 @@ def test_numbers_of_columns_are_cut_to_those_of_the_table():
 def test_intervals_count_what_descriptions_by_one_row_are_worth():
     sources = np.repeat(np.arange(50), 4)
     together, apart = np.repeat(np.arange(50) % 2 == 0, 4), np.tile([True, False], 100)
-    assert _independent(together, sources) == pytest.approx(50)
-    assert _independent(apart, sources) == 200
+    assert _independent(together, sources) == pytest.approx(49)
+    assert _independent(apart, sources) == 50
     assert _independent(np.ones(200, bool), sources) == 50
-    found = run(Case(example(120, 0), example(90, 2), example(100, 1)))["6 columns"]
-    n, m, detail = found.detail["independent"], found.detail["control_independent"], found.detail
-    attack = wilson(detail["hits"] / detail["attempts"] * n, n)
-    risk = residual_risk(attack, wilson(detail["control_hits"] / detail["control_attempts"] * m, m))
-    assert (found.value, found.low, found.high) == (risk.value, risk.low, risk.high)
-    assert detail["rate"] == attack.value
+    case = Case(example(120, 0), example(90, 2), example(100, 1))
+    for found in run(case).values():
+        detail, worth = found.detail, found.detail["independent"]
+        assert 1 <= worth <= len(np.unique(found.trace.released))
+        shares = (detail["hits"] / detail["attempts"], detail["control_hits"] / detail["control_attempts"])
+        risk = residual_risk(*(wilson(share * worth, worth) for share in shares))
+        raw = residual_risk(*(wilson(share * detail["attempts"], detail["attempts"]) for share in shares))
+        assert (found.low, found.high) == (risk.low, risk.high)
+        assert found.value == min(max(raw.value, risk.low), risk.high)
+        assert detail["rate_low"] <= detail["rate"] <= detail["rate_high"]
+
+
+def test_many_descriptions_of_one_row_are_one_trial():
+    """Kish's sum of one cluster is 0 by construction, and 29 successes of one row are no proof of 29 things."""
+    one, hit = np.zeros(29, np.int64), np.arange(29) < 20
+    assert _independent(hit, one) == 1
+    assert _independent(np.ones(29, bool), one) == 1
+
+
+def test_as_many_hits_on_both_sides_are_no_risk():
+    """One hit more among the control, all of few rows: two effective numbers made a risk of 0.34 of it."""
+    case = Case(example(40, 0), example(40, 2), example(40, 1))
+    some = next(iter(run(case).values()))
+    sources = np.repeat(np.arange(8), 4)
+    none, single = np.zeros(32, bool), np.arange(32) == 3
+    found = _worth(replace(some, value=0.0), {"train": none, "control": single}, sources)
+    assert found.value == 0
+    assert found.low == 0 < found.high
+    assert _worth(replace(some, value=0.0), {"train": single, "control": single}, sources).value == 0
 
 
 @pytest.mark.parametrize("knobs", [{"columns": (1,)}, {"exact": (0, 4)}, {"rounds": 0}])

@@ -136,7 +136,10 @@ def test_records_are_told_by_number_and_weak_ones_folded() -> None:
     assert rows[:4] == ["7", "90 %", "1", "copies, released row 12: age, sex"]
     assert rows[4:] == ["9", "0 %", "1", "copies, released row 12: age, sex (perhaps chance)"]
     assert inside(reader, "records", "summary") == ["1 hit by attacks that chance may explain"]
-    assert "Of 1,000 people in the table, 118 have a risk above 50 % (chance alone gives 64)." in reader.text
+    assert (
+        "Of 1,000 people in the table, 118 have a risk above 50 % (the same attacks would hit 64 of as many people outside)."
+        in reader.text
+    )
     assert "no record can be said to be at risk" in page([attack("a")], records=[]).text
     assert "records" not in [e.attributes.get("id") for e in page([attack("a")]).elements]
 

@@ -166,3 +166,24 @@ def test_a_straight_line_through_numbers_needs_no_indicator_for_each_of_them():
     assert sum(array.size for array in model.parts()[1].values()) < 30 * 4000
     made = model.sample(4000, rng)
     assert np.corrcoef(made["x"], made["y"])[0, 1] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (Column(name="x", kind=Kind.REAL, decimals=1, domain=Bounds(2.9, 11.2, observed=True)), np.arange(29, 113) / 10),
+        (Column(name="x", kind=Kind.REAL, decimals=2, domain=Bounds(0.29, 5.73, observed=True)), np.arange(29, 574) / 100),
+        (
+            Column(name="x", kind=Kind.DATE, format="%Y-%m", domain=Bounds(0, 31_536_000, observed=True)),
+            np.arange("1970-01", "1971-02", dtype="datetime64[M]").astype("datetime64[s]").astype(np.int64),
+        ),
+    ],
+)
+@pytest.mark.parametrize("least", [1, 2, 5, 7])
+def test_what_is_drawn_lies_inside_the_hidden_bounds_to_the_last_bit(column, values, least):
+    for seed in range(20):
+        rows = np.random.default_rng(seed).choice(values, 30)
+        bounds = Bounds(rows.min().item(), rows.max().item(), observed=True)
+        table = Table(Schema((Column(**vars(column) | {"domain": bounds}),)), {"x": rows})
+        made = fitted(Sequential(least=least), table).sample(200, np.random.default_rng(seed))
+        assert made.rows == 200

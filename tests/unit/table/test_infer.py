@@ -130,7 +130,7 @@ def test_a_column_without_values_stays_a_column():
 
 def test_domains_are_the_observed_ones_and_marked_so():
     schema = draft(
-        age=["17", "90", "40"], sex=["m", "f", "m"], note=[f"a b c {i}" for i in range(3)], born=["2020-01-01", "2020-01-03", ""]
+        age=["17", "90", "40"], sex=["m", "f", "m"], code=[f"a b {i}" for i in range(3)], born=["2020-01-01", "2020-01-03", ""]
     )
     assert schema["age"].domain == Bounds(17, 90, observed=True)
     assert schema["sex"].domain == Levels(("f", "m"), observed=True)
@@ -156,6 +156,121 @@ def test_domains_are_the_observed_ones_and_marked_so():
 )
 def test_roles_are_told_by_the_name(name, values, role):
     assert draft(**{name: values, "sex": ["f", "m"] * (MANY // 2)})[name].role is role
+
+
+PEOPLE = ["Omar Smith", "Ivy Khan", "Ann Lee"] * (MANY // 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        *(
+            (name, PEOPLE)
+            for name in ("name", "Name", "surname", "patientName", "customer name", "contact_name", "next of kin name")
+        ),
+        *(
+            (name, ["030 1234", "040 77"] * (MANY // 2))
+            for name in ("phone", "home_phone", "Phone No", "telephone2", "mobile", "Fax")
+        ),
+        *((name, ["3012345678", "4012345679"] * (MANY // 2)) for name in ("phoneNumber", "SSN", "tel", "ssn_no", "iban")),
+        *((name, ["a@b.org", "c@d.org"] * (MANY // 2)) for name in ("email", "E-Mail", "eMail", "email_address", "mail")),
+        *((name, ["1 High St", "2 Low Rd"] * (MANY // 2)) for name in ("address", "address_line1", "Street", "homeAddress2")),
+        ("name", [*PEOPLE[:-1], ""]),
+    ],
+)
+def test_who_somebody_is_is_an_identifier_however_few_values_there_are(name, values):
+    schema = draft(**{name: values, "sex": ["f", "m"] * (MANY // 2)})
+    assert (schema[name].kind, schema[name].role) == (Kind.KEY, Role.IDENTIFIER)
+    assert any(note.startswith(f"Column {name} ") and "identifier" in note for note in schema.notes)
+    assert name not in schema.released
+    assert Schema.parse(schema.dump()) == schema
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("phone", ["yes", "no"]),
+        ("own_telephone", ["yes", "none"]),
+        ("PhoneService", ["Fibre", "Cable"]),
+        ("email_opt_in", ["1", "0"]),
+        ("address_type", ["flat", "house"]),
+        ("product_name", ["Alpha", "Beta"]),
+        ("hospitalName", ["St. Mary", "Hope"]),
+        ("renamed", ["a", "b"]),
+        ("tele", ["a", "b"]),
+        ("mrna_MAILR", ["a", "b"]),
+        ("notebook", ["paper", "screen"]),
+        ("note_count", ["a", "b"]),
+        ("notes", ["1", "0"]),
+        ("comments", ["Yes", "No"]),
+    ],
+)
+def test_what_is_only_near_such_a_name_stays_a_category(name, values):
+    schema = draft(**{name: values * (MANY // 2), "sex": ["f", "m"] * (MANY // 2)})
+    assert (schema[name].kind, schema[name].role) == (Kind.CATEGORY, Role.PLAIN)
+    assert not any(note.startswith(f"Column {name} ") for note in schema.notes)
+
+
+@pytest.mark.parametrize("name", ["note", "Notes", "comment", "remarks", "description", "diagnosis_text", "freeText", "nurseNote2"])
+def test_notes_and_remarks_are_text_however_few_values_there_are(name):
+    schema = draft(**{name: ["stable", "c/o pain"] * (MANY // 2), "sex": ["f", "m"] * (MANY // 2)})
+    assert schema[name].kind is Kind.TEXT
+    assert schema[name].role is Role.PLAIN
+    assert any(note.startswith(f"Column {name} ") and "text" in note for note in schema.notes)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("notes", Kind.INTEGER), ("remark", Kind.INTEGER), ("comment", Kind.DATE)])
+def test_numbers_and_dates_are_no_text_under_any_name(name, kind):
+    values = [f"2020-01-{i % 9 + 1:02d}" if kind is Kind.DATE else str(i % 9) for i in range(MANY)]
+    assert drafted(values, name).kind is kind
+
+
+def test_sentences_that_often_differ_are_text_and_labels_are_not():
+    said = ["complains of sharp chest pain", "was transferred from another ward", "follow-up in two or three weeks"]
+    notes = [said[i % 3] + (f" tel 0{i}" if i % 4 == 0 else "") for i in range(4 * MANY)]
+    labels = [f"services of a kind numbered {i % 24}" for i in range(4 * MANY)]
+    schema = draft(x=notes, y=labels, sex=["f", "m"] * (2 * MANY))
+    assert schema["x"].kind is Kind.TEXT
+    assert schema["y"].kind is Kind.CATEGORY
+    assert any(note.startswith("Column x ") and "text" in note for note in schema.notes)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mrna_POSTN",
+        "POSTN",
+        "placebo",
+        "mrna_ALCAM",
+        "mrna_EDUX",
+        "ziprasidone",
+        "familiar",
+        "postop_days",
+        "statement",
+        "mrna_AGER",
+    ],
+)
+def test_a_word_that_only_begins_like_a_telling_one_tells_nothing(name):
+    schema = draft(**{name: ["a", "b"] * (MANY // 2), "sex": ["f", "m"] * (MANY // 2)})
+    assert schema[name].role is Role.PLAIN
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        *(
+            (name, Role.QUASI)
+            for name in ("postcode", "post_code", "postal_code", "PostalCode", "zip", "zipcode", "ZIPCode", "zip3")
+        ),
+        *(
+            (name, Role.QUASI)
+            for name in ("birth_date", "birthdate", "birthplace", "place_of_birth", "education", "education_num", "educ")
+        ),
+        *((name, Role.SECRET) for name in ("alcohol", "alc_use", "alcoholic", "drugs", "smoker", "medication")),
+    ],
+)
+def test_the_telling_words_still_tell(name, role):
+    assert draft(**{name: ["a", "b"] * (MANY // 2), "sex": ["f", "m"] * (MANY // 2)})[name].role is role
 
 
 def test_where_no_name_tells_the_columns_that_split_the_rows_best_are_taken():
