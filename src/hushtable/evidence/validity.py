@@ -19,7 +19,7 @@ SURE = 1e-6
 
 def void(case: Case, findings: Sequence[Finding]) -> list[str]:
     """Why nothing that this audit says about safety counts; empty if nothing speaks against it."""
-    return [*_overlap(case), *_seen(findings), *_backwards(findings)]
+    return [*_overlap(case), *_seen(findings), *_backwards(findings), *_nearer(case)]
 
 
 def _overlap(case: Case) -> Iterator[str]:
@@ -58,6 +58,16 @@ def _backwards(findings: Sequence[Finding]) -> Iterator[str]:
             f"{worst.name} succeeds more often on control rows than on training rows: the two are swapped, "
             "or the release was made from the control"
         )
+
+
+def _nearer(case: Case) -> Iterator[str]:
+    """Control rows that lie nearer to the release than training rows, at the median of all distances."""
+    case = case.read_as_values()
+    ours, others = (case.nearest(which, "release").distance[:, 0] for which in ("train", "control"))
+    median = float(np.median(np.concatenate([ours, others])))
+    sides = int((others < median).sum()), len(others), int((ours < median).sum()), len(ours)
+    if fisher(*sides) <= SURE:
+        yield "control rows lie nearer to the release than training rows: the tables are swapped, or the release saw the control"
 
 
 def _one_by_one(trace: Trace) -> bool:

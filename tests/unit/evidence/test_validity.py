@@ -48,6 +48,13 @@ def test_swapped_tables_are_noticed(parts):
     assert "void" in report.gates[0].told
 
 
+def test_swapped_tables_are_noticed_though_no_row_is_copied(parts):
+    train, control, _ = parts
+    made = api.release(train, "mdav", settings={"k": "5"}, seed=0).table
+    assert any("swapped" in reason for reason in api.audit(control, made, train, only=["coverage"]).void)
+    assert not api.audit(train, made, control, only=["coverage"]).void
+
+
 def test_a_release_made_from_the_control_too_is_noticed(parts):
     train, control, _ = parts
     report = audited(train, Table.concat([train.take(np.arange(200)), control]), control)
