@@ -94,8 +94,8 @@ report(start, wall, found=found)
 SCRIPTS = {"Anonymeter": (ANONYMETER, LEAKS), "SDMetrics": (SDMETRICS, (0.02, 0.5)), "SynthEval": (SYNTHEVAL, (0.5,))}
 """What each peer runs, and at which leaks: the slow ones not at all of them."""
 NAMES = {
-    "univariate": ("singling out", "univariate"),
-    **{f"{n} columns": ("singling out", f"{n} columns") for n in (3, 4, 5, 6)},
+    "univariate": ("singling out by one column", ""),
+    **{f"{n} columns": (f"singling out by {n} columns", "") for n in (3, 4, 5, 6)},
     "linkability": ("linkability", "alternate"),
     "inference": ("inference", "income"),
 }
