@@ -69,7 +69,7 @@ kinds = {"columns": {c: {"sdtype": "numerical" if train[c].dtype.kind in "if" el
 found, start, wall = {}, clock(), time.time()
 for name, work in {
     "new rows": lambda: NewRowSynthesis.compute(train, release, kinds, synthetic_sample_size=1000),
-    "DCR, 2,000 rows": lambda: DCROverfittingProtection.compute(train, release, control, kinds, num_rows_subsample=2000),
+    "DCR, 2,000 rows": lambda: DCROverfittingProtection.compute(train, release, control, kinds, None, 2000),
 }.items():
     began = clock()
     found[name] = [float(work()), None, None, clock() - began]
