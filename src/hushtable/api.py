@@ -142,7 +142,7 @@ class AuditReport:
             "made": self.made,
             "rows": self.rows,
             "void": self.void,
-            "alarms": [f"{f.name}, {f.scope}" if f.scope else f.name for f in self.alarms],
+            "alarms": [finding.label for finding in self.alarms],
             "gates": [asdict(gate) for gate in self.gates],
             "power": self.power,
             "findings": [finding.to_json() for finding in self.findings],

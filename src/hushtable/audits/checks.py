@@ -64,7 +64,7 @@ class Coverage(Audit):
         names = {
             "compared": list(compared),
             "not in the release": [n for n in schema.names if n not in case.release.schema],
-            "never attacked (identifiers, keys, texts)": [
+            "looked up as they are, in no other attack (identifiers, keys, texts)": [
                 c.name for c in schema if c.name in case.release.schema and (c.role is Role.IDENTIFIER or c.kind in FREE)
             ],
             "in the release only": [n for n in case.release.schema.names if n not in schema],

@@ -9,7 +9,7 @@ of pairs is ever made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from hushtable.audits.guesses import Floats, Secret
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Rows
+from hushtable.table.table import identities
 
 ABSENT = -2e300
 """Where a missing number lies: at 0 from another missing one, far from every value and every one-sided interval."""
@@ -116,15 +117,6 @@ class Matching:
         """The first two of ``agreement``, with the rows that differ in the fewest keys in place of those that match."""
         ours, theirs = self.sides[queries], self.sides[targets]
         return _closest(skipped, ours.classes, ours.entries, theirs.classes, theirs.entries, self.rule)
-
-
-def identities(columns: Iterable[NDArray[np.generic]], rows: int) -> Rows:
-    """A number for each row, equal exactly where all these columns are equal, and rising with the first of them."""
-    ids = np.zeros(rows, np.int64)
-    for column in columns:
-        _, codes = np.unique(column, return_inverse=True)
-        _, ids = np.unique(ids * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-    return ids
 
 
 def _groups(codes: dict[str, NDArray[np.int32]]) -> dict[str, Rows]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hushtable.audits import roc
 from hushtable.audits.density import Density, Kernels, Map
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Rows, Subject, Trace, uncomputed
@@ -27,7 +27,6 @@ from hushtable.pipeline.step import check_knobs
 
 Floats = NDArray[np.float64]
 HALF = "half of the control was the attacker's reference, the other half was tested"
-FLAT = "no column of the release or of the reference varies"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ class ScoreAttack(Audit):
 
     rates: tuple[float, ...] = (0.001, 0.01)
     """The shares of control rows that may be taken for members."""
-    level: float = 0.95
+    level: float = LEVEL
     """Confidence of the intervals."""
 
     def __post_init__(self) -> None:
@@ -95,7 +94,7 @@ class ScoreAttack(Audit):
         if isinstance(scores, Finding):
             return [scores]
         if not len(scores.train) or not len(scores.control):
-            return [uncomputed(f"membership by {scores.name}", 0, f"no {scores.whom} on one of the sides", scope=_scope(scores))]
+            return [_none(scores.name, 0, f"no {scores.whom} on one of the sides", _scope(scores))]
         return [*(self._at(scores, rate) for rate in self._told_apart(len(scores.control))), self._area(scores)]
 
     def _told_apart(self, rows: int) -> tuple[float, ...]:
@@ -242,7 +241,7 @@ class Membership(ScoreAttack):
         yield _calibrated(halves)
         clouds = Clouds.of(halves, self.dimensions)
         if clouds.flat:
-            yield uncomputed("membership by density", case.train.rows, FLAT)
+            yield flat("density", case)
             return
         yield _around(halves, clouds)
         yield from domias(halves, clouds, Kernels(), rng, outliers=self.outliers)
@@ -271,7 +270,7 @@ def domias(
     cut = np.quantile(np.concatenate(halves.far), 1 - outliers, method="higher")
     ours, others = (far >= cut for far in halves.far)
     if ours.all() and others.all():
-        yield uncomputed(f"membership by {name}", len(ours), "everybody is equally far from the reference", scope="outliers")
+        yield _none(name, len(ours), "everybody is equally far from the reference", "outliers")
         return
     published = roc.auc(ratio.train[ours], ratio.control).value if ours.any() else 0.5
     yield replace(ratio, remark=f"outliers of both sides by one rule; {HALF}").among(
@@ -300,6 +299,15 @@ def _around(halves: Halves, clouds: Clouds) -> Scores:
         "rows around", "knows whole records and counts the released rows around each",
         *(np.asarray(count, dtype=np.float64) for count in counts),
     )  # fmt: skip
+
+
+def flat(name: str, case: Case) -> Finding:
+    """What is found where there is no density."""
+    return _none(name, case.train.rows, "no column of the release or of the reference varies")
+
+
+def _none(name: str, rows: int, why: str, scope: str = "") -> Finding:
+    return uncomputed(f"membership by {name}", rows, why, scope=scope, risk=Risk.SINGLING_OUT)
 
 
 def _scope(scores: Scores) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.audits import roc
 from hushtable.errors import InputError
 from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
@@ -118,7 +119,7 @@ def excess_of_low(
         trace, name=name, risk=Risk.SINGLING_OUT, knows=knows, does=does(float(cuts[best])), naive=None, level=level,
         p=min(1.0, len(cuts) * min(fisher(int(a), n, int(b), m) for a, b in zip(hits, chance, strict=True))),
         detail={
-            "threshold": float(cuts[best]), "level": level, "auc": _auc(ours, others),
+            "threshold": float(cuts[best]), "level": level, "auc": roc.auc(-ours, -others).value,
             "mean": [float(ours.mean()), float(others.mean())], "variance": [float(ours.var()), float(others.var())],
             "curve": {key: values.tolist() for key, values in curve.items()},
         },
@@ -161,10 +162,3 @@ def densities(samples: dict[str, Floats], bins: int = 40) -> tuple[list[float], 
 def _ratio(distance: Floats) -> Floats:
     first, second = distance[:, 0], distance[:, 1]
     return np.divide(first, second, out=np.ones(len(first)), where=second > 0)
-
-
-def _auc(ours: Floats, others: Floats) -> float:
-    """How often a training row scores lower than a control row, ties counting half."""
-    fresh = np.sort(others)
-    above = 2 * len(fresh) - np.searchsorted(fresh, ours, side="left") - np.searchsorted(fresh, ours, side="right")
-    return float(above.mean() / (2 * len(fresh)))

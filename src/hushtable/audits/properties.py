@@ -15,6 +15,7 @@ from hushtable.evidence.attack import of_hundred
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Subject, uncomputed
 from hushtable.privacy.criteria import Classes, distinct_l, entropy_l, has_order, k_anonymity, recursive_l, t_closeness
+from hushtable.table.table import identities
 
 REAL = "where released rows are those of real people, "
 """Of synthetic rows a cap says nothing: there is nobody to link them to."""
@@ -118,10 +119,7 @@ def _people(case: Case, quasi: tuple[str, ...]) -> NDArray[np.int64]:
     codes, sets, low, high = (np.concatenate([getattr(own, part) for own in cells]) for part in ("codes", "sets", "low", "high"))
     low, high = _ends(low, high)
     n, plain = case.release.rows, (low == high).all(axis=0)
-    group = np.zeros(len(low), np.int64)
-    for column in (*codes.T, *low[:, plain].T):
-        _, own = np.unique(column, return_inverse=True)
-        _, group = np.unique(group * (int(own.max()) + 1) + own, return_inverse=True)
+    group = identities((*codes.T, *low[:, plain].T), len(low))
     sharp = {int(c): np.unique(low[n:, c]) for c in np.flatnonzero(~plain) if (low[n:, c] == high[n:, c]).all()}
     along = max(sharp, key=lambda c: len(sharp[c]), default=None)
     values, *ends = (sharp[along], low[:, along], high[:, along]) if along is not None else (np.zeros(1), group * 0.0, group * 0.0)

@@ -117,7 +117,7 @@ class Shadowing(Audit):
                 raise InputError("holds shadow tables of other rows, settings or seeds; name a new folder", where=self.folder)
             return np.array(kept["features"])
         features = make()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with whole_file(path) as partial:
             partial.write_text(json.dumps({"mark": mark, "features": features.tolist()}), encoding="utf-8")
         return features

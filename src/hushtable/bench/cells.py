@@ -65,7 +65,7 @@ class Cells:
 
 
 def _digest(table: Table) -> str:
-    """Short on purpose: enough to notice other rows, too little to test a guess about them."""
+    """Enough to notice other rows. It could confirm a guess about a single cell, so the folder is its owner's alone."""
     held = hashlib.sha256(table.schema.dump().encode())
     for name in table.schema.names:
         held.update(np.ascontiguousarray(table[name]).tobytes())

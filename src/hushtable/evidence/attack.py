@@ -39,7 +39,7 @@ class Way:
     name: str
     risk: Risk
     knows: str
-    """What the attacker knows, to follow "an attacker who knows"."""
+    """What the attacker has, with its verb, to follow "an attacker who": "knows a person's age"."""
     does: str
     """What is achieved, to follow that: "guesses income"."""
     strike: Callable[[str], Strike]

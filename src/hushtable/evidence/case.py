@@ -15,7 +15,7 @@ from hushtable.evidence.neighbours import Encoding, Neighbours, Points
 from hushtable.evidence.reading import ordinary
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import CODED, FREE, Cells, Column, Kind, Role
-from hushtable.table.table import Table
+from hushtable.table.table import Table, identities
 
 Generator = Callable[[Table, int], Table]
 """Makes a release of other rows with a seed: the recipe that the audited release was made with."""
@@ -154,11 +154,8 @@ def _family(kind: Kind) -> str:
 
 
 def _row_ids(tables: dict[str, Table], columns: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    ids = np.zeros(sum(t.rows for t in tables.values()), np.int64)
-    for name in columns:
-        parts = [_exact(t, name) for t in tables.values()]
-        _, codes = np.unique(np.concatenate(parts), return_inverse=True)
-        _, ids = np.unique(ids * (int(codes.max()) + 1) + codes, return_inverse=True)
+    joined = (np.concatenate([_exact(t, name) for t in tables.values()]) for name in columns)
+    ids = identities(joined, sum(t.rows for t in tables.values()))
     ends = np.cumsum([t.rows for t in tables.values()])[:-1]
     return dict(zip(tables, np.split(ids, ends), strict=True))
 

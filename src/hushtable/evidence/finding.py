@@ -60,6 +60,12 @@ class Trace:
     tell: Callable[[int, bool], str] | None = None
     """What the attacker used in an attempt of ``train``, in words; values of rows only if the second argument is true."""
 
+    @property
+    def one_by_one(self) -> bool:
+        """Whether each attempt is about one person, and each person is attacked once."""
+        sides = (self.persons, self.control_persons)
+        return all(len(side) > 0 and side.min() >= 0 and np.bincount(side).max() == 1 for side in sides)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
@@ -96,6 +102,11 @@ class Finding:
     """What a plot needs: histograms, matrices; never a row."""
     trace: Trace | None = field(default=None, repr=False, compare=False)
     """Whom it hit; never saved."""
+
+    @property
+    def label(self) -> str:
+        """Name and scope."""
+        return f"{self.name}, {self.scope}" if self.scope else self.name
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, without the trace; numbers that are not finite become None."""

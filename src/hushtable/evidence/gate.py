@@ -41,35 +41,35 @@ class Gate:
             match = None
         if not match or not limit >= 0:
             raise InputError(f"expected something like max_risk<0.05, got {text!r}", where="--gate")
-        name = match.group(1).replace("-", "_").replace(" ", "_").lower()
-        return cls(text.strip(), name, match.group(2), limit)
+        return cls(text.strip(), _joined(match.group(1)), match.group(2), limit)
 
     def judge(self, findings: Sequence[Finding]) -> Outcome:
         """Whether it holds for these findings."""
-        if self.name == "alarms" and not any(f.p is not None for f in findings):
-            return Outcome(self.expression, False, "nothing was tested, so it is not known to hold")
         if self.name == "alarms":
-            worst = float(len(alarms(findings)))
-            return self._outcome(worst, f"{worst:g} findings raise an alarm")
+            if not any(f.p is not None for f in findings):
+                return Outcome(self.expression, False, "nothing was tested, so it is not known to hold")
+            count = len(alarms(findings))
+            return self._outcome(count, f"{count} findings raise an alarm")
         chosen = self._chosen(findings)
         known = [f for f in chosen if f.high is not None]
         if not known:
             return Outcome(self.expression, False, "no finding with an upper bound answers to it, so it is not known to hold")
         worst = max(known, key=lambda f: f.high or 0.0)
-        label = f"{worst.name}, {worst.scope}" if worst.scope else worst.name
         blind = sum(f.value is None for f in chosen)
         rest = f"; {blind} could not be computed" if blind else ""
-        return self._outcome(worst.high or 0.0, f"the largest upper bound of {len(known)} is {worst.high:.3g} ({label}){rest}")
+        return self._outcome(
+            worst.high or 0.0, f"the largest upper bound of {len(known)} is {worst.high:.3g} ({worst.label}){rest}"
+        )
 
     def _chosen(self, findings: Sequence[Finding]) -> list[Finding]:
         if self.name == "max_risk":
             return [f for f in findings if f.risk is not None]
-        risks = {str(risk).replace(" ", "_"): risk for risk in Risk}
+        risks = {_joined(risk): risk for risk in Risk}
         if self.name in risks:
             return [f for f in findings if f.risk is risks[self.name]]
-        found = [f for f in findings if f.name.replace("-", "_").replace(" ", "_").lower() == self.name]
+        found = [f for f in findings if _joined(f.name) == self.name]
         if not found:
-            names = sorted({f.name.replace(" ", "_") for f in findings if f.high is not None})
+            names = sorted({_joined(f.name) for f in findings if f.high is not None})
             known = ", ".join(["max_risk", "alarms", *risks, *names])
             raise InputError(f"there is no {self.name!r} in this audit; there are {known}", where="--gate")
         return found
@@ -85,6 +85,11 @@ class Outcome:
     expression: str
     holds: bool
     told: str
+
+
+def _joined(name: str) -> str:
+    """A name as one word."""
+    return name.replace("-", "_").replace(" ", "_").lower()
 
 
 def refused(gate: Gate, reasons: Sequence[str]) -> Outcome:

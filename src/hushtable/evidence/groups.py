@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm, residual_risk, wilson
-from hushtable.evidence.finding import Finding, Trace
+from hushtable.evidence.finding import Finding
 from hushtable.evidence.gate import LEVEL
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
@@ -67,7 +67,7 @@ def by_group(case: Case, findings: Iterable[Finding], most: int = 20, least: int
 
     Groups beyond chance come first, by what is surely gained on them; the others by how unlikely they are.
     """
-    attacks = [(f, f.trace) for f in findings if f.trace is not None and f.risk is not None and _one_by_one(f.trace)]
+    attacks = [(f, f.trace) for f in findings if f.trace is not None and f.risk is not None and f.trace.one_by_one]
     tested: list[Group] = []
     left: set[tuple[str, int]] = set()
     for column in _columns(case):
@@ -101,12 +101,6 @@ def _hardest(group: Group) -> tuple[bool, float, float]:
 def _columns(case: Case) -> list[str]:
     schema = case.train.schema
     return [name for name in case.columns if schema[name].role in ROLES]
-
-
-def _one_by_one(trace: Trace) -> bool:
-    """Whether each attempt is about one person, and each person is attacked once: else a group has no denominator."""
-    sides = (trace.persons, trace.control_persons)
-    return all(len(side) > 0 and side.min() >= 0 and np.bincount(side).max() == 1 for side in sides)
 
 
 def _coded(train: Table, control: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm
-from hushtable.evidence.finding import Finding, Trace
+from hushtable.evidence.finding import Finding
 from hushtable.table.columns import Kind
 from hushtable.table.table import Table
 
@@ -49,7 +49,7 @@ def _seen(findings: Sequence[Finding]) -> Iterator[str]:
 
 def _backwards(findings: Sequence[Finding]) -> Iterator[str]:
     """Attacks on people one by one that succeed more often on control rows."""
-    traced = [(f, f.trace) for f in findings if f.trace is not None and _one_by_one(f.trace)]
+    traced = [(f, f.trace) for f in findings if f.trace is not None and f.trace.one_by_one]
     sides = [(int(t.control.sum()), len(t.control), int(t.train.sum()), len(t.train)) for _, t in traced]
     adjusted = holm([fisher(*side) for side in sides])
     if adjusted and min(adjusted) <= SURE:
@@ -68,7 +68,3 @@ def _nearer(case: Case) -> Iterator[str]:
     sides = int((others < median).sum()), len(others), int((ours < median).sum()), len(ours)
     if fisher(*sides) <= SURE:
         yield "control rows lie nearer to the release than training rows: the tables are swapped, or the release saw the control"
-
-
-def _one_by_one(trace: Trace) -> bool:
-    return all(len(side) > 0 and side.min() >= 0 for side in (trace.persons, trace.control_persons))

@@ -152,14 +152,8 @@ class Table:
 
     def groups(self, columns: Iterable[str]) -> tuple[NDArray[np.int64], int]:
         """A group number for each row, equal where all these columns are equal (missing equals missing)."""
-        codes = np.zeros(self.rows, np.int64)
-        count = 1 if self.rows else 0
-        for name in columns:
-            _, own = np.unique(self[name], return_inverse=True)
-            pairs = codes * (int(own.max(initial=0)) + 1) + own
-            values, codes = np.unique(pairs, return_inverse=True)
-            count = len(values)
-        return codes, count
+        codes = identities((self[name] for name in columns), self.rows)
+        return codes, int(codes.max(initial=-1)) + 1
 
     def frame(self) -> pd.DataFrame:
         """A pandas frame with the usual dtypes."""
@@ -208,6 +202,15 @@ class Table:
             arrays[name] = np.concatenate([codes[t[name]] for codes, t in zip(moved, tables, strict=True)])
             texts[name] = np.array([*words, None], object)[:-1]
         return Table(first.schema, arrays, texts)
+
+
+def identities(columns: Iterable[Array], rows: int) -> NDArray[np.int64]:
+    """A number from 0 for each row, equal exactly where all these columns are equal, and rising with the first of them."""
+    ids = np.zeros(rows, np.int64)
+    for column in columns:
+        _, codes = np.unique(column, return_inverse=True)
+        _, ids = np.unique(ids * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+    return ids
 
 
 def _faults(column: Column, array: Array, texts: Mapping[str, NDArray[np.object_]]) -> Iterator[Fault]:

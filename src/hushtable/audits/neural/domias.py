@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.audits.density import Floats
-from hushtable.audits.membership import FLAT, Clouds, Halves, ScoreAttack, Scores, domias
+from hushtable.audits.membership import Clouds, Halves, ScoreAttack, Scores, domias, flat
 from hushtable.audits.neural import network
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Finding, uncomputed
+from hushtable.evidence.finding import Finding
 from hushtable.pipeline.step import check_knobs
 
 
@@ -90,7 +90,7 @@ class DomiasFlow(ScoreAttack):
         halves = Halves.of(case, rng, 1)
         clouds = Clouds.of(halves, self.dimensions)
         if clouds.flat:
-            yield uncomputed("membership by flow ratio", case.train.rows, FLAT)
+            yield flat("flow ratio", case)
             return
         density = FlowDensity(**{name: getattr(self, name) for name in FlowDensity.__dataclass_fields__ if name != "flow"})
         yield from domias(halves, clouds, density, rng, outliers=self.outliers, name="flow ratio")
