@@ -15,7 +15,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from hushtable import __version__
+from hushtable import __version__, attacking
 from hushtable.console import (
     err,
     fault_json,
@@ -23,12 +23,12 @@ from hushtable.console import (
     print_json,
     progress,
     refuse,
-    show_audit,
     show_guarantee,
     show_method,
     show_sheet,
 )
 from hushtable.errors import HushError, InputError
+from hushtable.options import Data, Json, Seed, numbers_of, settings_of
 
 app = typer.Typer(
     help="Protect a sensitive table, prove what was promised, and attack the result.",
@@ -39,13 +39,6 @@ app = typer.Typer(
 )
 STOPPED = 130
 """The exit code after Ctrl-C."""
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
-Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.", show_default=False)]
-Seed = Annotated[
-    int | None,
-    typer.Option(min=0, help="Fixes everything but the noise of differential privacy and, with --epsilon, the hold-out."),
-]
 
 
 def main() -> None:
@@ -205,7 +198,7 @@ def release(
     if relation not in list(Relation):
         raise InputError(f"expected add_remove or replace_one, got {relation!r}", where="--relation")
     unit = Unit(relation=Relation(relation), rows=rows_per_person, by=person)
-    chosen = load(recipe).set(_settings(settings or []))
+    chosen = load(recipe).set(settings_of(settings or []))
     table = read(data, schema_file)
     train, control = table, None
     if hold_out is not None:
@@ -244,97 +237,8 @@ def release(
         )
 
 
-@app.command()
-def audit(
-    train: Annotated[Path, typer.Option(help="The rows the release was made from.", show_default=False)],
-    released: Annotated[Path, typer.Option("--release", help="A release folder, or a data file.", show_default=False)],
-    control: Annotated[
-        Path, typer.Option(help="Rows of the same kind that the release never saw ('hush release --hold-out').", show_default=False)
-    ],
-    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the training rows.", show_default=False)],
-    folder: Annotated[Path, typer.Option("--out", help="A new folder for the audit. It is private.", show_default=False)],
-    only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of an audit: linkability.neighbours=1,10.")] = None,
-    recipe: Annotated[
-        str | None, typer.Option(help="How the release was made: a recipe, for attacks that make it again.", show_default=False)
-    ] = None,
-    epsilon: Annotated[float | None, typer.Option(help="The budget that recipe spends.", show_default=False)] = None,
-    power: Annotated[bool, typer.Option("--power", help="Plant leaks, and say which ones this audit would notice.")] = False,
-    gates: Annotated[
-        list[str] | None,
-        typer.Option("--gate", help="What must hold, by upper bounds: max_risk<0.05. Exit code 3 if it does not."),
-    ] = None,
-    values: Annotated[
-        bool, typer.Option("--show-values", help="Show values of the records at risk in the report; hidden otherwise.")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
-    as_json: Json = False,
-) -> None:
-    """Attack a release and measure what it is good for: audit.json and audit.html in a new, private folder."""
-    from hushtable import api
-    from hushtable.table.disk import refuse_existing
-    from hushtable.table.io import read
-    from hushtable.table.schema import Schema
-
-    refuse_existing(folder)
-    if train.exists() and control.exists() and train.samefile(control):
-        raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")
-    # A domain that was read off other rows does not bind these.
-    written = Schema.load(schema_file)
-    if any(column.generalized for column in written):
-        raise InputError("is the schema of a release; give that of the training rows", where="--schema")
-    declared = written.undrafted()
-    tables = read(train, declared), read(control, declared)
-    seen, card = api.read_release(released, tables[0].schema)
-    if epsilon is not None and recipe is None:
-        raise InputError("tells what a recipe spends; name the recipe with --recipe", where="--epsilon")
-    with progress(quiet=as_json) as tell:
-        report = api.audit(
-            tables[0], seen, tables[1], only=only or (), settings=_settings(settings or []), recipe=recipe, epsilon=epsilon,
-            card=card, seed=seed, power=power, values=values, gates=gates or (), progress=tell,
-        )  # fmt: skip
-    report.save(folder)
-    if as_json:
-        plain = report.to_json()
-        print_json({"folder": str(folder)} | plain | {"findings": [f | {"detail": {}} for f in plain["findings"]]})
-    else:
-        show_audit(report, str(folder))
-    if report.void or not all(gate.holds for gate in report.gates):
-        raise typer.Exit(3)
-
-
-@app.command()
-def certify(
-    data: Data,
-    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the table.", show_default=False)],
-    folder: Annotated[
-        Path, typer.Option("--out", help="A folder for the study; one that was stopped goes on. It is private.", show_default=False)
-    ],
-    models: Annotated[
-        str, typer.Option(help="Risk models, with commas: leaky, noisy, overfit, size, outliers, knobs; all if empty.")
-    ] = "",
-    only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
-    rows: Annotated[int | None, typer.Option(min=2, help="Rows of each of the three parts at most.", show_default="10,000")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer levels and settings.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the study.")] = 0,
-    as_json: Json = False,
-) -> None:
-    """Try the audits themselves on your table: leaks of known size are planted, and each metric must rise with them."""
-    from hushtable.bench import certify as study
-    from hushtable.table.io import read
-
-    table = read(data, schema_file)
-    chosen = [model.strip() for model in models.split(",") if model.strip()]
-    with progress(quiet=as_json) as tell:
-        made = study.certify(
-            table, models=chosen, audits=study.privacy_audits(only or ()), rows=rows, seed=seed, folder=folder, quick=quick,
-            progress=tell,
-        )  # fmt: skip
-    if as_json:
-        print_json({"folder": str(folder)} | made.to_json())
-        return
-    print(made.text())  # noqa: T201 - wide lines, not to be wrapped
-    out.print(f"The curves are in [bold]{escape(str(folder))}/certificate.html[/bold]. They were computed from raw rows.")
+app.command()(attacking.audit)
+app.command()(attacking.certify)
 
 
 @app.command()
@@ -356,10 +260,10 @@ def pareto(
 
     if folder is not None:
         refuse_existing(folder)
-    wanted = [int(k) for k in _numbers(ks, "--k")], _numbers(limits, "--limit")
+    wanted = [int(k) for k in numbers_of(ks, "--k")], numbers_of(limits, "--limit")
     table = read(data, schema_file)
     with progress(quiet=as_json) as tell:
-        sheet = make_sheet(table, ks=wanted[0], limits=wanted[1], settings=_settings(settings or []), progress=tell)
+        sheet = make_sheet(table, ks=wanted[0], limits=wanted[1], settings=settings_of(settings or []), progress=tell)
     if folder is not None:
         sheet.save(folder)
     if as_json:
@@ -415,30 +319,7 @@ def verify(folder: Annotated[Path, typer.Argument(help="A release folder.", show
         raise typer.Exit(3)
 
 
-@app.command()
-def study(
-    name: Annotated[str, typer.Argument(help="manifold (classifiers) or frechet (clusters).")],
-    data: Annotated[Path | None, typer.Option(help="The folder of real tables; HUSHTABLE_DATA when absent.")] = None,
-    folder: Annotated[Path | None, typer.Option("--out", help="A new folder for the text and the figures.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="The small data sets only.")] = False,
-) -> None:
-    """Repeat a published study, its numbers beside ours. Takes minutes."""
-    from hushtable.bench import frechet_study, manifold_study
-    from hushtable.table.disk import refuse_existing, whole_folder
-
-    if name not in ("manifold", "frechet"):
-        raise InputError(f"expected manifold or frechet, got {name!r}", where="study")
-    if folder is not None:
-        refuse_existing(folder)
-    with progress(quiet=False) as tell:
-        if name == "frechet":
-            told = frechet_study.run(folder, tell, quick=quick)
-        else:
-            told = manifold_study.text(manifold_study.run(data, tell, quick=quick))
-            if folder is not None:
-                with whole_folder(folder) as partial:
-                    (partial / "study.txt").write_text(told, encoding="utf-8")
-    print(told)  # noqa: T201 - wide lines, not to be wrapped
+app.command()(attacking.study)
 
 
 @app.command()
@@ -466,20 +347,6 @@ def version(show: Annotated[bool, typer.Option("--version", help="Print the vers
     if show:
         out.print(__version__)
         raise typer.Exit
-
-
-def _settings(items: list[str]) -> dict[str, str]:
-    wrong = [item for item in items if "=" not in item]
-    if wrong:
-        raise InputError(f"expected knob=value, got {', '.join(wrong)}", where="--set")
-    return dict(item.split("=", 1) for item in items)
-
-
-def _numbers(text: str, option: str) -> list[float]:
-    try:
-        return [float(item) for item in text.split(",")]
-    except ValueError:
-        raise InputError(f"expected numbers with commas between them, got {text!r}", where=option) from None
 
 
 def _require_form(form: str) -> None:

@@ -1,0 +1,33 @@
+"""Options that several commands share, and how they are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hushtable.errors import InputError
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.", show_default=False)]
+Seed = Annotated[
+    int | None,
+    typer.Option(min=0, help="Fixes everything but the noise of differential privacy and, with --epsilon, the hold-out."),
+]
+
+
+def settings_of(items: list[str]) -> dict[str, str]:
+    """What ``--set knob=value`` was given."""
+    wrong = [item for item in items if "=" not in item]
+    if wrong:
+        raise InputError(f"expected knob=value, got {', '.join(wrong)}", where="--set")
+    return dict(item.split("=", 1) for item in items)
+
+
+def numbers_of(text: str, option: str) -> list[float]:
+    """Numbers with commas between them."""
+    try:
+        return [float(item) for item in text.split(",")]
+    except ValueError:
+        raise InputError(f"expected numbers with commas between them, got {text!r}", where=option) from None
