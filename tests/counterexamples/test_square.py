@@ -11,7 +11,7 @@ import pytest
 from hushtable.anonymize import mdav
 from hushtable.anonymize.private.beta_k_eps import BetaKEps
 from hushtable.anonymize.private.blocks import BlockSums, diameter
-from hushtable.anonymize.private.integers import GRID, axes_of, block_sizes
+from hushtable.encode.integers import GRID, axes_of, block_sizes
 from hushtable.pipeline.plan import plan
 from hushtable.privacy.unit import Relation
 from hushtable.table.columns import Bounds, Column, Kind

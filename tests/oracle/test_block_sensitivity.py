@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.anonymize.private.blocks import BlockSums
-from hushtable.anonymize.private.integers import GRID, Axes, block_sizes, hilbert, in_order
-from hushtable.anonymize.private.ranking_queries import Concordance, RankSums, concordance
+from hushtable.anonymize.private.ranking_queries import RankSums
+from hushtable.encode.concordance import Concordance, concordance
+from hushtable.encode.integers import GRID, Axes, block_sizes, hilbert, in_order
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.privacy.unit import Relation
 from hushtable.table.columns import Bounds, Column, Kind, Levels

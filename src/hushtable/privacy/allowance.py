@@ -10,7 +10,7 @@ from enum import StrEnum
 from hushtable.privacy import accountant
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event
 from hushtable.privacy.noise import gaussian_variance, laplace_scale
-from hushtable.privacy.query import Query
+from hushtable.privacy.query import Query, Scores
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.schema import Schema
 
@@ -69,6 +69,11 @@ class Allowance:
         assert self.epsilon is not None
         return max(l1 / self.epsilon, 1e-3)
 
+    @property
+    def choice(self) -> float:
+        """The epsilon of the exponential mechanism that spends all of it on one choice: rho = epsilon^2/8."""
+        return math.sqrt(8 * self.rho) if self.rho is not None else float(self.epsilon or 0.0)
+
     def event(self, query: Query, schema: Schema) -> Event:
         """The event of spending all of it on one answer."""
         return price(query, schema, self.unit, self.scale(query, schema), self.noise)
@@ -85,6 +90,12 @@ def change(query: Query, schema: Schema, unit: Unit) -> tuple[float, float, int]
         return l1, l2, ones
     alone1, alone2, _ = query.sensitivity(schema, Relation.ADD_REMOVE)
     return max(l1, alone1) * unit.rows, max(l2, alone2) * unit.rows, 0
+
+
+def score_change(scores: Scores, schema: Schema, unit: Unit) -> int:
+    """The most by which one *unit* changes any one of the scores."""
+    one = scores.change(schema, unit.relation)
+    return one if unit.rows == 1 else max(one, scores.change(schema, Relation.ADD_REMOVE)) * unit.rows
 
 
 def price(query: Query, schema: Schema, unit: Unit, scale: float, noise: Noise) -> Event:

@@ -12,6 +12,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
+
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential, Gaussian
 
 
@@ -63,7 +65,31 @@ def _distribution(library: Any, e: Event) -> Any:
         return library.from_discrete_gaussian_mechanism(e.sigma, value_discretization_interval=1e-4)
     if isinstance(e, Gaussian):
         return library.from_gaussian_mechanism(e.sigma / e.sensitivity, value_discretization_interval=1e-4)
+    if isinstance(e, Exponential):
+        return _bounded_range(library, e.epsilon)
     # Any pure mechanism is dominated by randomized response with its epsilon.
     return library.from_privacy_parameters(
         library.common.DifferentialPrivacyParameters(e.cost().epsilon, 0.0), value_discretization_interval=1e-4
     )
+
+
+def _bounded_range(library: Any, epsilon: float) -> Any:
+    """The exponential mechanism: the logarithms of its odds span at most epsilon, which is less than pure epsilon allows.
+
+    Of all such mechanisms, those with loss t or t - epsilon are the worst (Dong, Durfee and Rogers 2020). Their delta at e is
+    (E - e^t)(1 - e^(e - t))/(E - 1) with E = e^epsilon, and largest at t = (epsilon + e)/2: (sqrt E - sqrt e^e)^2/(E - 1). The
+    largest of all is a privacy profile again, so one pair of distributions dominates them all, and such pairs compose
+    (Zhu, Dong and Wang 2022).
+    """
+    from dp_accounting.pld import pld_pmf
+
+    step = 1e-4
+    ends = math.ceil(epsilon / step)
+    rounded = np.arange(-ends, ends + 1)
+    losses = np.clip(rounded * step, -epsilon, epsilon)
+    # Factors of (E - 1) are taken out of both: nothing is lost to rounding for a small epsilon.
+    deltas = np.expm1((epsilon - losses) / 2) ** 2 * np.exp(losses) / np.expm1(epsilon)
+    outside = rounded * step < -epsilon
+    deltas[outside] = -np.expm1(rounded[outside] * step)
+    pmf = pld_pmf.create_pmf_pessimistic_connect_dots(step, rounded, deltas)
+    return library.PrivacyLossDistribution(pmf)

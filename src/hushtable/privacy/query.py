@@ -36,6 +36,23 @@ class Query(Protocol):
         ...
 
 
+class Scores(Protocol):
+    """How good each of some candidates is for the rows, in whole numbers: what the exponential mechanism chooses by."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns it reads: their domains must be declared."""
+        ...
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """One score for each candidate; how many there are does not depend on the rows."""
+        ...
+
+    def change(self, schema: Schema, relation: Relation) -> int:
+        """The most by which one *record* changes any one score, at least 1."""
+        ...
+
+
 @dataclass(frozen=True)
 class Histogram:
     """Counts of the joint cells of some columns: every cell of the declared domain, empty or not."""

@@ -1,6 +1,7 @@
 """The vault: a private table behind two doors. Every look at its rows is written in the ledger.
 
-``measure`` answers counts and sums with the noise added inside, so the price cannot lie. ``open`` hands out the rows to
+``measure`` answers counts and sums with the noise added inside, and ``choose`` picks a candidate with the coins inside, so the
+price cannot lie. ``open`` hands out the rows to
 code that protects them by itself, or not at all: then it says ``Raw``, and epsilon is infinite. An overdraft is
 refused before a row moves.
 """
@@ -18,11 +19,12 @@ from numpy.typing import NDArray
 
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError
 from hushtable.privacy import accountant, event
-from hushtable.privacy.allowance import Allowance, Noise, price
-from hushtable.privacy.event import Approximate, Event, Gaussian, PostProcessing, Raw, SampledGaussian, Zcdp
+from hushtable.privacy.allowance import Allowance, Noise, price, score_change
+from hushtable.privacy.choice import exponential, rational
+from hushtable.privacy.event import Approximate, Event, Exponential, Gaussian, PostProcessing, Raw, SampledGaussian, Zcdp
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete_laplace, gaussian_variance, laplace_scale
-from hushtable.privacy.query import Query
+from hushtable.privacy.query import Query, Scores
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.schema import Schema
@@ -150,6 +152,20 @@ class Vault:
     def spend(self, query: Query, allowance: Allowance) -> NDArray[np.int64]:
         """``measure`` with the noise that an allowance buys when all of it goes into this one answer."""
         return self.measure(query, allowance.scale(query, self.schema), allowance.noise)
+
+    def choose(self, scores: Scores, allowance: Allowance) -> int:
+        """The place of one candidate, by the exponential mechanism with all of an allowance; the coins fall in here.
+
+        A candidate is drawn with probability proportional to exp(epsilon score / (2 change)), exactly (``choice.py``).
+        """
+        if self.taint is Taint.RAW:
+            require_declared(self.schema, scores.columns, self.step)
+        epsilon = rational(allowance.choice)
+        self._spend(Exponential(float(epsilon)), f"choice by {type(scores).__name__.lower()}")
+        change = score_change(scores, self.schema, self._rows())
+        if change < 1:
+            raise InputError(f"a score changes by at least 1, got {change}", where=self.step or "choose")
+        return exponential(scores.answer(self._table), epsilon / (2 * change), self.entropy)
 
     def open(self, happened: Event, why: str) -> Table:
         """The rows themselves, for code that protects them as ``happened`` says. Reviewed code only.

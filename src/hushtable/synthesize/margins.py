@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.encode.simplex import on_simplex
-from hushtable.errors import InputError, PlanError
-from hushtable.pipeline.step import Arrays, Core, Given, Plan, given_arrays
+from hushtable.pipeline.step import Arrays, Core, Given, Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import MISSING_INTEGER, Kind
+from hushtable.synthesize.counted import given_cells, require_counted, table_of
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table, histogram_sizes
+from hushtable.table.table import Table
 
 Floats = NDArray[np.float64]
 
@@ -42,14 +41,7 @@ class Margins(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, by name."""
-        odd = []
-        for column in schema:
-            try:
-                histogram_sizes(schema, (column.name,))
-            except InputError:
-                odd.append(column.name)
-        if odd:
-            raise PlanError(f"margins: {', '.join(odd)} must be cut into bins first; put a 'bins' step before it")
+        require_counted(schema, "margins")
         events = ()
         if budget is not None:
             parts = budget.split([1.0] * len(schema))
@@ -90,18 +82,9 @@ class Independent:
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, by default the noisy number of rows; ``given`` fixes columns to a level."""
         rows = self.total if n is None else n
-        arrays = given_arrays(self.schema, given, rows)
-        for column in self.schema:
-            if column.name in arrays:
-                continue
-            shares = self.shares[column.name]
-            cells = _spread(shares, rows, rng)
-            missing = cells == len(shares) - 1 if not column.required else np.zeros(rows, bool)
-            if column.kind is Kind.INTEGER and not column.generalized:
-                arrays[column.name] = np.where(missing, MISSING_INTEGER, cells + int(column.bounds.low))
-            else:
-                arrays[column.name] = np.where(missing, -1, cells).astype(np.int32)
-        return Table(self.schema, arrays)
+        fixed = given_cells(self.schema, given)
+        cells = {n: np.full(rows, fixed[n]) if n in fixed else _spread(s, rows, rng) for n, s in self.shares.items()}
+        return table_of(self.schema, cells)
 
     def result(self) -> dict[str, Any]:
         """The noise each column got; a function of the plan, not of the rows."""

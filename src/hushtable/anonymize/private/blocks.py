@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.anonymize.private.integers import (
+from hushtable.encode.integers import (
     GRID,
     Axes,
     Integers,

@@ -11,7 +11,9 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtr
 
-from hushtable.anonymize.private.integers import (
+from hushtable.anonymize.private.ranking_queries import RankSums
+from hushtable.encode.concordance import Concordance
+from hushtable.encode.integers import (
     GRID,
     Axes,
     Floats,
@@ -22,7 +24,6 @@ from hushtable.anonymize.private.integers import (
     require_fixed_rows,
     writable,
 )
-from hushtable.anonymize.private.ranking_queries import Concordance, RankSums
 from hushtable.encode.simplex import on_simplex
 from hushtable.errors import InputError
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, chosen, given_arrays

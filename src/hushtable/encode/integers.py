@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.errors import GuaranteeRefused, PlanError
+from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.query import Total
-from hushtable.privacy.unit import Unit
+from hushtable.privacy.unit import Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.table.columns import Array, Bounds, Column, Kind
 from hushtable.table.schema import Schema
@@ -136,6 +136,18 @@ def require_fixed_rows(step: str, allowance: Allowance | Unit) -> None:
             f"{step}: blocks are counted off, so the number of rows must be public, and it is not for {reason}; "
             "ask for it with --relation replace_one and one row per person"
         )
+
+
+def require_rows(step: str, table: Table, rows: int) -> None:
+    """A question for so many rows is asked of a table with so many."""
+    if table.rows != rows:
+        raise InputError(f"a question for {rows} rows was asked of another number of rows", where=step)
+
+
+def require_replaced(step: str, relation: Relation) -> None:
+    """Refuse where the number of rows is not public."""
+    if relation is not Relation.REPLACE_ONE:
+        raise GuaranteeRefused(f"{step}: the number of rows must be public; ask for --relation replace_one")
 
 
 def public_rows(vault: Vault, allowance: Allowance) -> int:

@@ -1,0 +1,48 @@
+"""Columns as cells of their histograms, and back: what every model of counts works with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.step import Given, given_arrays
+from hushtable.table.columns import MISSING_INTEGER, Array, Column, Kind
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table, histogram_sizes
+
+Integers = NDArray[np.int64]
+
+
+def require_counted(schema: Schema, step: str) -> None:
+    """PlanError names every column that has no histogram."""
+    odd = []
+    for column in schema:
+        try:
+            histogram_sizes(schema, (column.name,))
+        except InputError:
+            odd.append(column.name)
+    if odd:
+        raise PlanError(f"{step}: {', '.join(odd)} must be cut into bins first; put a 'bins' step before it")
+
+
+def values_of(column: Column, cells: Integers) -> Array:
+    """The values that cells of a column's histogram stand for (missing last, unless it is required)."""
+    if column.kind is Kind.INTEGER and not column.generalized:
+        count = int(column.bounds.high - column.bounds.low) + 1
+        return np.where(cells == count, MISSING_INTEGER, cells + int(column.bounds.low))
+    return np.where(cells == len(column.levels), -1, cells).astype(np.int32)
+
+
+def table_of(schema: Schema, cells: Mapping[str, Integers]) -> Table:
+    """A table from the cells of every column."""
+    return Table(schema, {column.name: values_of(column, cells[column.name]) for column in schema})
+
+
+def given_cells(schema: Schema, given: Given | None) -> dict[str, int]:
+    """The cell of each column that a condition fixes; InputError lists what is no value of its column."""
+    arrays = given_arrays(schema, given, 1)
+    fixed = Table(schema.select(arrays), arrays) if arrays else None
+    return {name: int(fixed.cells(name)[0]) for name in arrays} if fixed is not None else {}
