@@ -17,9 +17,9 @@ from hushtable.check.tables import example, schema
 from hushtable.check.verdict import Checks
 from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.pipeline.step import Coder, Core, Model, Step
-from hushtable.privacy.allowance import Noise
+from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import private
-from hushtable.privacy.query import Query
+from hushtable.privacy.query import Query, Scores
 from hushtable.privacy.unit import Budget, Relation
 from hushtable.privacy.vault import Vault
 from hushtable.table.table import Table
@@ -111,11 +111,17 @@ class _Listening(Vault):
     """A vault that remembers what it was asked."""
 
     asked: list[Query]
+    judged: list[Scores]
 
     def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> NDArray[np.int64]:
         """Remember, then measure."""
         self.asked.append(query)
         return super().measure(query, scale, noise)
+
+    def choose(self, scores: Scores, allowance: Allowance) -> int:
+        """Remember, then choose."""
+        self.judged.append(scores)
+        return super().choose(scores, allowance)
 
 
 def _sensitivity(step: Step) -> str:
@@ -123,6 +129,7 @@ def _sensitivity(step: Step) -> str:
     vault = locked(step, table)
     listening = _Listening(**{f.name: getattr(vault, f.name) for f in fields(vault)})
     object.__setattr__(listening, "asked", [])
+    object.__setattr__(listening, "judged", [])
     assert isinstance(step, (Coder, Core))
     step.fit(listening, np.random.default_rng(1))
     relation = unit(step).relation
@@ -133,6 +140,12 @@ def _sensitivity(step: Step) -> str:
         told = float(query.sensitivity(table.schema, relation)[0])
         if most > told:
             return f"{type(query).__name__}: one row changes the answer by {most:g}, its sensitivity says {told:g}"
+    for scores in listening.judged:
+        whole = scores.answer(table)
+        change = max(int(np.abs(whole - scores.answer(neighbour)).max(initial=0)) for neighbour in neighbours)
+        if change > scores.change(table.schema, relation):
+            told = scores.change(table.schema, relation)
+            return f"{type(scores).__name__}: one row changes a score by {change}, it says {told}"
     return ""
 
 

@@ -43,6 +43,8 @@ class Plan:
     """Of the table that comes out."""
     events: tuple[Event, ...] = ()
     """The looks at the rows that it will make, for an allowance as given."""
+    adaptive: bool = False
+    """Whether noisy answers decide how many looks there will be; the events then show one of each kind, and the whole price."""
     effect: Effect = Effect.NOTHING
     """What it does to a syntactic promise that the table already carries."""
     beta: float = 1.0
