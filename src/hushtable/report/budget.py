@@ -10,7 +10,7 @@ from typing import Any
 
 from hushtable.privacy import event
 from hushtable.privacy.accountant import Cost
-from hushtable.report import plots
+from hushtable.report import plots, staircase
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.words import number, share
 
@@ -26,6 +26,12 @@ MECHANISMS = {
     "Zcdp": "proven mechanism",
     "SampledGaussian": "Gaussian noise on samples",
 }
+SHOWN = 16
+"""A longer table of looks is folded away."""
+CURRENCIES = (
+    "Epsilon bounds the odds; the whole costs less than the sum of its parts. Rho (zero-concentrated privacy) adds up. Mu is the "
+    "size as a Gaussian mechanism and adds up in squares; integer noise is told as if it were Gaussian, to compare, not to promise."
+)
 HEADS = ("Step", "What was looked at", "Mechanism", "Share of the budget")
 FREE = ("PostProcessing", "Transform")
 _OWN = ("step", "why", "sample", "rate", "event", "ones")
@@ -78,19 +84,30 @@ def looks(ledger: Sequence[Mapping[str, Any]]) -> tuple[list[Look], str]:
     return [replace(look, part=parts.get(id(look))) for look in found], currency
 
 
-def section(ledger: Sequence[Mapping[str, Any]], *, infinite: bool) -> Html:
-    """The table of looks, and a bar of the shares where something was paid."""
+def section(ledger: Sequence[Mapping[str, Any]], *, infinite: bool, delta: float | None = None, public: Sequence[str] = ()) -> Html:
+    """Where the budget went, look by look and step by step, what was assumed to be public, and the table of looks."""
     if not ledger:
         return element("p", "The ledger is empty: no look at the rows was written down.")
     found, currency = looks(ledger)
     rows: list[list[Child]] = [
         [look.step, look.what(), look.mechanism(), share(look.part) if look.part is not None else _unpaid(look)] for look in found
     ]
+    every = table(HEADS, rows, label="Every look at the rows", numbers=[3], class_="ledger")
+    climbed = [] if infinite else staircase.stairs(ledger, delta or 0.0)
     return join(
         element("p", _lead(found, infinite=infinite)),
         _bar(found, currency) if currency else None,
-        table(HEADS, rows, label="Every look at the rows", numbers=[3], class_="ledger"),
+        staircase.figure(climbed, delta or 0.0) if len(climbed) > 1 else None,
+        join(staircase.by_step(climbed, delta or 0.0), element("p", CURRENCIES, class_="soft")) if climbed else None,
+        _assumed(public) if climbed else None,
+        element("details", element("summary", f"All {number(len(rows))} kinds of look"), every) if len(rows) > SHOWN else every,
     )
+
+
+def _assumed(public: Sequence[str]) -> Html:
+    """What the proof takes to be known to everybody anyway."""
+    head = element("p", element("strong", "Assumed to be public, and not paid for:"))
+    return join(head, element("ul", [element("li", text) for text in public]))
 
 
 def _lead(found: Sequence[Look], *, infinite: bool) -> str:

@@ -33,13 +33,18 @@ def card_page(card: Mapping[str, Any]) -> str:
     sections = [
         Section("meaning", "What holds, and what would break it", _explanation(card)),
         Section("criteria", "Measured on the table", _criteria(guarantee.get("criteria") or {})),
-        Section("budget", "Privacy budget", budget.section(guarantee.get("ledger") or [], infinite=infinite)),
+        Section("budget", "Privacy budget", _budget(guarantee, infinite=infinite)),
         Section("chosen", "What the recipe chose", _chosen(card)),
         Section("table", "The table", _table(card)),
         Section("made", "How it was made", _made(card)),
         Section("verify", "How to verify", _verify(card)),
     ]
     return page(title=f"{_title(card)}: release card", head=_head(card), sections=sections, kind="public")
+
+
+def _budget(guarantee: Mapping[str, Any], *, infinite: bool) -> Html:
+    ledger, public = guarantee.get("ledger") or [], [str(text) for text in guarantee.get("public") or []]
+    return budget.section(ledger, infinite=infinite, delta=guarantee.get("delta"), public=public)
 
 
 def _title(card: Mapping[str, Any]) -> str:

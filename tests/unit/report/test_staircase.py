@@ -1,0 +1,70 @@
+"""The picture of the budget: it climbs to what was spent, and is not drawn where nothing is proven."""
+
+from __future__ import annotations
+
+import pytest
+
+from hushtable.privacy.event import DiscreteGaussian, Exponential, PostProcessing, Raw
+from hushtable.privacy.ledger import Entry, Ledger
+from hushtable.report import budget, staircase
+
+LOOKS = [
+    Entry("bins", DiscreteGaussian(30.0, 1.0, 1), "ranges of age"),
+    Entry("aim", Exponential(0.1), "choice by misfit"),
+    Entry("aim", DiscreteGaussian(20.0, 1.0, 1), "histogram of age, income"),
+]
+
+
+def told(entries):
+    return [entry.to_json() for entry in entries]
+
+
+def test_the_last_stair_is_what_everything_costs():
+    found = staircase.stairs(told(LOOKS), 1e-6)
+    heights = [stair.epsilon for stair in found]
+    assert heights == sorted(heights)
+    assert heights[-1] == pytest.approx(Ledger(LOOKS).epsilon(1e-6))
+
+
+def test_each_step_is_told_in_every_currency_and_rho_adds_up():
+    found = staircase.stairs(told(LOOKS), 1e-6)
+    page = str(staircase.by_step(found, 1e-6))
+    assert "all together" in page
+    assert "1 private choice, 1 noisy answer" in page
+    rho = [Ledger(part).rho() for part in (LOOKS[:1], LOOKS[1:], LOOKS)]
+    assert rho[0] + rho[1] == pytest.approx(rho[2])
+    assert staircase._mu(LOOKS[:1]) == pytest.approx(1 / 30)
+    assert staircase._mu(LOOKS) > staircase._mu(LOOKS[1:])
+
+
+def test_free_looks_take_no_stair():
+    free = [*LOOKS, Entry("aim", PostProcessing("reads what was released"), "draws rows")]
+    assert len(staircase.stairs(told(free), 1e-6)) == len(LOOKS)
+
+
+@pytest.mark.parametrize(
+    "ledger",
+    [
+        told([*LOOKS, Entry("peek", Raw("reads rows"), "reads rows")]),
+        [{"event": "Unheard"}],
+        [],
+        told([Entry("aim", PostProcessing("free"), "free")]),
+    ],
+)
+def test_nothing_is_drawn_where_nothing_is_proven(ledger):
+    assert staircase.stairs(ledger, 1e-6) == []
+
+
+def test_without_a_delta_only_pure_looks_climb():
+    assert staircase.stairs(told(LOOKS), 0.0) == []
+    assert [s.epsilon for s in staircase.stairs(told([LOOKS[1], LOOKS[1]]), 0.0)] == pytest.approx([0.1, 0.2])
+
+
+def test_the_section_lists_what_was_assumed_and_folds_a_long_ledger():
+    many = [Entry("aim", Exponential(0.01 * (i + 1)), f"choice {i}") for i in range(budget.SHOWN + 1)]
+    page = str(budget.section(told(many), infinite=False, delta=1e-6, public=["the schema"]))
+    assert "Assumed to be public" in page
+    assert "<li>the schema</li>" in page
+    assert "<summary>" in page
+    void = str(budget.section(told(LOOKS), infinite=True, delta=None, public=["the schema"]))
+    assert "Assumed to be public" not in void
