@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,16 @@ def release(
         table, chosen.set(settings or {}), epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed,
         unproven=unproven, entropy=entropy, progress=progress,
     )  # fmt: skip
+
+
+def learning_domains(recipe: Recipe, share: float = 0.1) -> Recipe:
+    """The recipe with a first step that learns undeclared domains, for this share of the whole budget."""
+    from hushtable.encode.learned import LearnDomain
+
+    others = sum(float(getattr(step, "share", 1.0)) for step in recipe.steps if step.spends)
+    if not others:
+        raise InputError(f"{recipe.recipe} spends no privacy budget, so nothing pays for a domain", where="learn-domain")
+    return replace(recipe, steps=(LearnDomain(share=others * share / (1 - share)), *recipe.steps))
 
 
 def save(made: Release, folder: str | Path, form: str = "csv") -> Path:

@@ -19,7 +19,7 @@ SCORES = np.array([0, 3, 5, 5, 1, 4])
 
 def test_the_law_is_the_stated_one_and_no_other():
     entropy = Entropy.seeded(3)
-    draws = np.concatenate([_kept(SCORES, Fraction(1, 2), entropy) for _ in range(10)])
+    draws = np.concatenate([_kept(SCORES, Fraction(1, 2), entropy) for _ in range(500)])
     counts = np.bincount(draws, minlength=len(SCORES))
     for factor in (1.0, 0.7, 1.3):
         weights = np.exp(0.5 * factor * SCORES)

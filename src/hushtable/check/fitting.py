@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from hushtable.check.tables import example
+from hushtable.check.tables import example, observed
 from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.pipeline.step import Code, Coder, Core, Model, Step
 from hushtable.privacy.allowance import Allowance
@@ -53,10 +55,12 @@ def output(step: Step, table: Table) -> Table:
 
 
 def suited(step: Step, rows: int = 120) -> Table:
-    """A table the step itself can work on: the example, cut into bins if it must be."""
+    """A table the step itself can work on: the example, cut into bins if it must be, or undeclared if it learns domains."""
     from hushtable.encode.bins import Bins
 
     table = example(rows)
+    if step.learns_domains:
+        return replace(table, schema=observed(table.schema))
     try:
         step.plan(table.schema, allowance(step))
         return table

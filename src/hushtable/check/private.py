@@ -7,13 +7,13 @@ taken at its word. Both are for reviewed code.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.check.fitting import BUDGET, allowance, fit, locked, suited, unit
-from hushtable.check.tables import example, schema
+from hushtable.check.tables import example, observed, schema
 from hushtable.check.verdict import Checks
 from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.pipeline.step import Coder, Core, Model, Step
@@ -95,8 +95,10 @@ def _refuses_observed(step: Step) -> str:
     from hushtable.pipeline.plan import plan
     from hushtable.pipeline.recipe import Recipe
 
-    own = schema()
-    seen = replace(own, columns=tuple(replace(c, domain=replace(c.domain, observed=True)) for c in own))  # type: ignore[type-var]
+    seen = observed(schema())
+    if step.learns_domains:
+        code, _ = fit(step, suited(step))
+        return "" if not any(c.observed for c in code.schema) else "what it learnt is still marked as read off the rows"
     for steps in ((step,), (Bins(), step)):
         try:
             plan(Recipe(recipe="checked", steps=steps), seen, budget=BUDGET, unit=unit(step))
@@ -123,6 +125,11 @@ class _Listening(Vault):
         self.judged.append(scores)
         return super().choose(scores, allowance)
 
+    def choose_each(self, scores: Scores, allowance: Allowance) -> NDArray[np.int64]:
+        """Remember, then choose."""
+        self.judged.append(scores)
+        return super().choose_each(scores, allowance)
+
 
 def _sensitivity(step: Step) -> str:
     table = suited(step)
@@ -142,7 +149,10 @@ def _sensitivity(step: Step) -> str:
             return f"{type(query).__name__}: one row changes the answer by {most:g}, its sensitivity says {told:g}"
     for scores in listening.judged:
         whole = scores.answer(table)
-        change = max(int(np.abs(whole - scores.answer(neighbour)).max(initial=0)) for neighbour in neighbours)
+        # Parts by candidates, or candidates alone: what counts is the largest change of each part, added up.
+        change = max(
+            int(np.atleast_2d(np.abs(whole - scores.answer(neighbour))).max(axis=-1, initial=0).sum()) for neighbour in neighbours
+        )
         if change > scores.change(table.schema, relation):
             told = scores.change(table.schema, relation)
             return f"{type(scores).__name__}: one row changes a score by {change}, it says {told}"

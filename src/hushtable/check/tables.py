@@ -45,6 +45,11 @@ def schema() -> Schema:
     )
 
 
+def observed(own: Schema) -> Schema:
+    """The schema with every domain marked as read off the rows."""
+    return replace(own, columns=tuple(replace(c, domain=replace(c.domain, observed=True)) for c in own))  # type: ignore[type-var]
+
+
 def awkward() -> dict[str, Table]:
     """Tables that are legal and unpleasant; a step works on them or refuses with a clear error."""
     table = example()

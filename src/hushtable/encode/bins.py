@@ -9,8 +9,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.encode import privtree, quantiles
+from hushtable.encode.cuts import FEW, Cuts, cuts, even_cuts
+from hushtable.encode.places import edges_of, points
+from hushtable.encode.simplex import on_simplex
+from hushtable.encode.tree import Integers, Leaves, Tree, weights
 from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
-from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import Event, Raw
 from hushtable.privacy.query import Ranges
 from hushtable.privacy.vault import Vault
@@ -20,8 +25,6 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 _WHY = "reads quantiles off the rows to place the bin edges"
-FANOUT = 4
-"""Into how many parts a crowded range is cut."""
 
 
 class Edges(StrEnum):
@@ -30,23 +33,32 @@ class Edges(StrEnum):
     UNIFORM = "uniform"
     TREE = "tree"
     QUANTILE = "quantile"
+    DP_QUANTILE = "dp-quantile"
+    PRIVTREE = "privtree"
+
+
+PAID = frozenset({Edges.TREE, Edges.DP_QUANTILE, Edges.PRIVTREE})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bins(Coder):
-    """Cut numbers into bins; undoing draws uniformly inside the bin, on the column's own grid.
+    """Cut numbers into bins; undoing draws inside the bin, on the column's own grid.
 
     One row stays one row (stability 1). ``uniform`` edges follow from the declared domain and cost nothing; ``tree``
-    edges are found privately, by cutting crowded ranges ever finer on noisy counts, and cost a part of the budget;
-    ``quantile`` edges are read off the rows, which makes every later epsilon infinite.
+    edges are found privately, by cutting crowded ranges ever finer on noisy counts, and cost a part of the budget: values
+    that many rows share (40 hours a week, a gain of 0) get bins of their own, and inside the others values are drawn
+    the way the noisy counts lie. One record lies in one range of each histogram, so a look changes by one (two ranges where
+    it is replaced). ``dp-quantile`` edges are chosen privately so that bins hold about equally many rows, and ``privtree`` edges by
+    halving crowded ranges; both are known methods to compare with, and the tree is better on spikes. ``quantile`` edges
+    are read off the rows, which makes every later epsilon infinite.
     """
 
     bins: int = 32
     """The most bins of a column (for tree: about so many)."""
     edges: Edges = Edges.UNIFORM
-    """uniform, tree (paid for) or quantile (not private)."""
+    """uniform, tree, dp-quantile or privtree (paid for), or quantile (not private)."""
     columns: tuple[str, ...] = ()
-    """The columns to cut; when empty, every number and date with more than ``bins`` possible values."""
+    """The columns to cut; when empty, every real and date, and whole numbers with more than ``bins`` possible values."""
     share: float = 0.5
     """Its part of the budget relative to the other steps', where it pays at all."""
 
@@ -56,8 +68,8 @@ class Bins(Coder):
 
     @property
     def spends(self) -> bool:
-        """Only the tree pays."""
-        return self.edges is Edges.TREE
+        """Edges that follow from the rows."""
+        return self.edges in PAID
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that are no numbers. The bins themselves may not be known before the rows are read."""
@@ -68,8 +80,9 @@ class Bins(Coder):
         events: tuple[Event, ...] = ()
         if self.edges is Edges.QUANTILE:
             events = (Raw(_WHY),)
-        elif self.edges is Edges.TREE and budget is not None:
-            events = self._tree_events(schema, columns, budget)
+        elif self.edges in PAID and budget is not None:
+            parts = budget.split(self._weights(schema, columns))
+            events = tuple(e for name, part in zip(columns, parts, strict=True) for e in self._events(schema, name, part))
         return Plan(schema=schema.with_columns(*guess), stability=1, events=events)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Binned:
@@ -81,49 +94,75 @@ class Bins(Coder):
             table = vault.open(Raw(_WHY), _WHY)
             edges = {name: _quantile_edges(table, name, self.bins) for name in columns}
         else:
-            parts = vault.paid().split([1.0] * len(columns))
-            edges = {name: self._tree_edges(vault, name, part) for name, part in zip(columns, parts, strict=True)}
+            parts = vault.paid().split(self._weights(vault.schema, columns))
+            found = {name: self._found(vault, name, part) for name, part in zip(columns, parts, strict=True)}
+            return Binned.cut(vault.schema, found)
         return Binned.of(vault.schema, edges)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
-        wide = tuple(c.name for c in schema if c.numeric and _values(c) > self.bins)
+        # Whole numbers of a small domain can be counted as they are; reals and dates never.
+        wide = tuple(c.name for c in schema if c.numeric and (c.kind is not Kind.INTEGER or points(c) > self.bins))
         if not self.columns:
             return wide
         return chosen(schema, self.columns, wide, "bins", "a number or a date", lambda column: column.numeric)
 
-    def _depth(self, column: Column) -> int:
-        """How often a range may be cut: until the grid is reached, at most eight times."""
-        return int(min(8, max(1, np.ceil(np.log(min(_values(column), 1e9)) / np.log(FANOUT)))))
+    def _weights(self, schema: Schema, columns: tuple[str, ...]) -> list[float]:
+        """A tree pays for its looks; the other ways cost every column the same."""
+        return [sum(weights(points(schema[name]))) if self.edges is Edges.TREE else 1.0 for name in columns]
 
-    def _tree_events(self, schema: Schema, columns: tuple[str, ...], budget: Allowance) -> tuple[Event, ...]:
-        events = []
-        for name, part in zip(columns, budget.split([1.0] * len(columns)), strict=True):
-            depth = self._depth(schema[name])
-            query = Ranges(name, (0.0, 1.0))
-            events += [level.event(query, schema) for level in part.split([1.0] * depth)]
-        return tuple(events)
+    def _events(self, schema: Schema, name: str, part: Allowance) -> list[Event]:
+        count = Ranges(name, (0.0, 1.0))
+        if self.edges is Edges.DP_QUANTILE:
+            return quantiles.events(part, self.bins)
+        if self.edges is Edges.PRIVTREE:
+            shape, counts = part.split([1.0, 1.0])
+            return [privtree.grown(shape), counts.event(count, schema)]
+        return [look.event(count, schema) for look in part.split(weights(points(schema[name])))]
 
-    def _tree_edges(self, vault: Vault, name: str, allowance: Allowance) -> NDArray[np.float64]:
-        """Cut what looks crowded, level by level; each level is one noisy histogram of disjoint ranges."""
+    def _found(self, vault: Vault, name: str, part: Allowance) -> Cuts:
         column = vault.schema[name]
-        edges = uniform_edges(column, FANOUT)
-        depth = self._depth(column)
-        for level in allowance.split([1.0] * depth):
-            query = Ranges(name, tuple(edges))
-            counts = vault.spend(query, level)[:-1]
-            noise = level.scale(query, vault.schema)
-            crowded = counts > max(4 * noise, counts.clip(0).sum() / self.bins)
-            edges = _cut(column, edges, crowded)
-        return edges
+        if self.edges is Edges.DP_QUANTILE:
+            edges = quantiles.quantile_places(vault, name, points(column), part, self.bins)
+            return Cuts(edges, edges, np.ones(len(edges) - 1))
+        if self.edges is Edges.PRIVTREE:
+            return self._privtree(vault, name, part)
+        return self._tree(vault, name, part)
+
+    def _privtree(self, vault: Vault, name: str, part: Allowance) -> Cuts:
+        """Half for the shape of the tree, half for the counts of its leaves, from which the bins are cut."""
+        column = vault.schema[name]
+        shape, counted = part.split([1.0, 1.0])
+        edges = privtree.privtree_places(vault, name, points(column), shape)
+        query = Ranges(name, tuple(edges_of(column, edges)))
+        counts = vault.spend(query, counted)[:-1].astype(np.float64)
+        mass = on_simplex(counts, max(float(counts.sum()), 0.0))
+        if not mass.sum() > 0:
+            return even_cuts(points(column), self.bins)
+        return cuts(Leaves(edges, mass, np.full(len(mass), _variance(counted, query, vault.schema))), self.bins)
+
+    def _tree(self, vault: Vault, name: str, allowance: Allowance) -> Cuts:
+        """Look into what is crowded, one noisy histogram of disjoint ranges after the other."""
+        column = vault.schema[name]
+        tree = Tree(points(column), heavy=allowance.noise is Noise.LAPLACE)
+        each = allowance.split(weights(tree.points))
+        for number, look in enumerate(each, 1):
+            query = Ranges(name, tuple(edges_of(column, tree.edges())))
+            counts = vault.spend(query, look)[:-1]
+            tree.learn(counts, _variance(look, query, vault.schema))
+            if number < len(each):
+                tree.cut(least=float(counts.clip(0).sum()) / (FEW * self.bins))
+        leaves = tree.leaves()
+        return cuts(leaves, self.bins) if leaves.mass.sum() > 0 else even_cuts(tree.points, self.bins)
 
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """The fitted coder: edges per column."""
+    """The fitted coder: edges per column, and where noisy counts tell more, how values lie inside the bins."""
 
     original: Schema
     schema: Schema
     edges: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    inside: dict[str, Cuts] = field(default_factory=dict)
     stability: int = 1
 
     @classmethod
@@ -131,6 +170,11 @@ class Binned:
         """Bins with these edges."""
         binned = [_binned(schema[name], cuts) for name, cuts in edges.items()]
         return cls(schema, schema.with_columns(*binned), edges)
+
+    @classmethod
+    def cut(cls, schema: Schema, found: dict[str, Cuts]) -> Binned:
+        """Bins cut from noisy counts."""
+        return replace(cls.of(schema, {name: edges_of(schema[name], c.edges) for name, c in found.items()}), inside=found)
 
     def apply(self, table: Table) -> Table:
         """Numbers to bins."""
@@ -142,13 +186,23 @@ class Binned:
         return table.with_columns(*coded)
 
     def undo(self, table: Table, rng: np.random.Generator) -> Table:
-        """Bins to numbers, uniform inside the bin."""
-        drawn = [(self.original[name], self._draw(self.original[name], e, table[name], rng)) for name, e in self.edges.items()]
+        """Bins to numbers: a piece of the bin by its mass, if there are pieces, and uniform inside."""
+        drawn = []
+        for name, edges in self.edges.items():
+            if name not in table.schema:
+                continue  # a core may release some of the columns only
+            column, codes = self.original[name], table[name]
+            known = codes >= 0
+            places = np.where(known, codes, 0).astype(np.int64)
+            if name in self.inside:
+                places = self.inside[name].draw(places, rng)
+                edges = edges_of(column, self.inside[name].pieces)
+            drawn.append((column, self._draw(column, edges, places, known, rng)))
         return table.with_columns(*drawn)
 
-    def _draw(self, column: Column, edges: NDArray[np.float64], codes: Array, rng: np.random.Generator) -> Array:
-        known = codes >= 0
-        places = np.where(known, codes, 0).astype(np.int64)
+    def _draw(
+        self, column: Column, edges: NDArray[np.float64], places: Integers, known: NDArray[np.bool_], rng: np.random.Generator
+    ) -> Array:
         step = column.step
         if step is None:
             values = edges[places] + rng.random(len(places)) * (edges[places + 1] - edges[places])
@@ -157,6 +211,11 @@ class Binned:
             count = np.maximum(np.ceil(edges[1:] / step) - first, 1)
             values = (first[places] + np.floor(rng.random(len(places)) * count[places])) * step
         return column.from_floats(np.where(known, values, np.nan))
+
+
+def _variance(look: Allowance, query: Ranges, schema: Schema) -> float:
+    """Of the noise of one count."""
+    return look.scale(query, schema) ** 2 * (2 if look.noise is Noise.LAPLACE else 1)
 
 
 def uniform_edges(column: Column, bins: int) -> NDArray[np.float64]:
@@ -169,11 +228,6 @@ def uniform_edges(column: Column, bins: int) -> NDArray[np.float64]:
     points = round((bounds.high - bounds.low) / column.step) + 1
     cuts = np.unique(np.round(np.linspace(0, points, min(bins, points) + 1)))
     return bounds.low + column.step * (cuts - 0.5)
-
-
-def _values(column: Column) -> float:
-    """How many values the domain allows."""
-    return np.inf if column.step is None else (column.bounds.high - column.bounds.low) / column.step + 1
 
 
 def _binned(column: Column, edges: NDArray[np.float64]) -> Column:
@@ -191,19 +245,12 @@ def _distinct(levels: tuple[str, ...]) -> tuple[str, ...]:
     return levels if len(set(levels)) == len(levels) else tuple(f"{i}: {level}" for i, level in enumerate(levels))
 
 
-def _cut(column: Column, edges: NDArray[np.float64], crowded: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Each crowded range in ``FANOUT`` parts, where the grid still allows it."""
-    finer = [edges]
-    for low, high in zip(edges[:-1][crowded], edges[1:][crowded], strict=True):
-        inner = np.linspace(low, high, FANOUT + 1)[1:-1]
-        if column.step is not None:
-            inner = column.bounds.low + (np.round((inner - column.bounds.low) / column.step + 0.5) - 0.5) * column.step
-        finer.append(inner[(inner > low) & (inner < high)])
-    return np.unique(np.concatenate(finer))
-
-
 def _quantile_edges(table: Table, name: str, bins: int) -> NDArray[np.float64]:
     column = table.schema[name]
-    inner = table.quantiles(name, np.linspace(0, 1, bins + 1)[1:-1]) - (column.step or 0.0) / 2
+    half = (column.step or 0.0) / 2
+    found = table.quantiles(name, np.linspace(0, 1, bins + 1)[1:-1])
+    found = found[~np.isnan(found)]
+    # A value that is several quantiles is a spike: on a grid it gets a bin of its own.
+    spikes = found[1:][np.diff(found) == 0]
     ends = uniform_edges(column, 2)[[0, -1]]
-    return np.unique(np.concatenate([ends, inner[~np.isnan(inner)]]))
+    return np.unique(np.clip(np.concatenate([ends, found - half, spikes + half]), ends[0], ends[1]))

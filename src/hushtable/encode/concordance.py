@@ -28,14 +28,15 @@ class Concordance:
     columns: tuple[str, ...]
     rows: int
     """The number of rows, which is public."""
+    ranks: tuple[tuple[int, ...], ...] = ()
+    """For each column the rank of each of its codes, where they do not rise as they are; empty for those that do."""
 
     def answer(self, table: Table) -> Integers:
         """In the order of ``itertools.combinations``."""
         require_rows("kendall", table, self.rows)
-        there = {name: ~table.missing(name) for name in self.columns}
-        ranks = {name: np.unique(table[name], return_inverse=True)[1].astype(np.int64) for name in self.columns}
-        pairs = ((one, two, there[one] & there[two]) for one, two in combinations(self.columns, 2))
-        return np.array([concordance(ranks[one][both], ranks[two][both]) for one, two, both in pairs], np.int64)
+        ranked = self.ranks or ((),) * len(self.columns)
+        ranks = [dense_ranks(table, name, given) for name, given in zip(self.columns, ranked, strict=True)]
+        return np.array([concordance_present(one, two) for one, two in combinations(ranks, 2)], np.int64)
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above; only for one record replaced by another."""
@@ -43,6 +44,42 @@ class Concordance:
         pairs = len(self.columns) * (len(self.columns) - 1) // 2
         each = 2.0 * max(self.rows - 1, 0)
         return each * pairs, each * math.sqrt(pairs), 0
+
+
+def dense_ranks(table: Table, name: str, ranks: tuple[int, ...]) -> Integers:
+    """The values of a column as ranks from 0 on without holes, -1 where missing."""
+    values, missing = table[name], table.missing(name)
+    if ranks:
+        values = np.array(ranks, np.int64)[np.where(missing, 0, values).astype(np.int64)]
+    found = np.full(len(values), -1, np.int64)
+    found[~missing] = np.unique(values[~missing], return_inverse=True)[1]
+    return found
+
+
+def concordance_present(one: Integers, two: Integers) -> int:
+    """Of the rows in which neither rank is -1: from the table of counts where it is smaller than the rows, else by sorting."""
+    width, height = int(one.max(initial=-1)) + 1, int(two.max(initial=-1)) + 1
+    if width * height <= max(len(one), 256):
+        # Missing ones, -1, are the first row and column of the table.
+        places = (one + 1) * (height + 1) + two + 1
+        counts = np.bincount(places, minlength=(width + 1) * (height + 1)).reshape(width + 1, height + 1)
+        return concordance_of_counts(counts[1:, 1:])
+    both = (one >= 0) & (two >= 0)
+    return concordance(one[both], two[both])
+
+
+def concordance_of_counts(counts: Integers) -> int:
+    """Concordant less discordant pairs of rows, from the counts of the pairs of ranks.
+
+    A cell's rows agree with those of lower ranks in both columns and disagree with those lower in the first and higher in the
+    second: cumulative sums tell how many they are.
+    """
+    if not counts.size:
+        return 0
+    lower = np.zeros((counts.shape[0], counts.shape[1] + 1), np.int64)
+    lower[1:, 1:] = np.cumsum(np.cumsum(counts, axis=0), axis=1)[:-1]
+    agree, disagree = lower[:, :-1], lower[:, -1:] - lower[:, 1:]
+    return int((counts * (agree - disagree)).sum())
 
 
 def concordance(one: Integers, two: Integers) -> int:

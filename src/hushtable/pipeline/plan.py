@@ -65,7 +65,7 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
     stability, loose, undone = 1, "", False
     for step, name, weight in zip(recipe.steps, names, weights, strict=True):
         allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
-        if step.spends and taint is Taint.RAW:
+        if step.spends and taint is Taint.RAW and not step.learns_domains:
             require_declared(here, here.names, name)
         planned = step.plan(here, allowance)
         segments[-1].append(Planned(step, name, allowance, planned, taint))

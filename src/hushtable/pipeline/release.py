@@ -8,6 +8,7 @@ import math
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,12 @@ class Release:
 
 def installed_versions() -> dict[str, str]:
     """What the release was made with."""
+    return dict(_installed())
+
+
+@cache
+def _installed() -> dict[str, str]:
+    """They do not change while we run, and asking takes longer than a small release."""
     found = {"python": platform.python_version()}
     for library in LIBRARIES:
         try:

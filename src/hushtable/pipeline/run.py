@@ -238,4 +238,20 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
         caveats=tuple(dict.fromkeys(caveats)),
         claims=tuple(claim for p in plans for claim in p.claims),
         voids=tuple(voids),
+        bound=budget.epsilon if budget is not None and _departed(walk.course, ledger) else None,
     )
+
+
+def _departed(course: Course, ledger: Ledger) -> bool:
+    """Whether the looks were not those that were planned before a row was read, price by price."""
+    planned, taken = _prices(course.ledger), _prices(ledger)
+    # The integers that noise is really drawn with round a planned price in its last digits.
+    alike = len(planned) == len(taken) and all(
+        math.isclose(a, b, rel_tol=1e-3) for one, two in zip(planned, taken, strict=True) for a, b in zip(one, two, strict=True)
+    )
+    return any(p.plan.adaptive for p in course.steps) or not alike
+
+
+def _prices(ledger: Ledger) -> list[tuple[float, ...]]:
+    costs = ((e.event.cost(), e.rate) for e in ledger.paid)
+    return sorted((cost.rho, cost.epsilon, cost.delta, rate) for cost, rate in costs)

@@ -118,7 +118,8 @@ class Step(ABC):
     def __init_subclass__(cls, **more: Any) -> None:
         """Knobs that are a choice may be given as text, whoever makes the step; ``__post_init__`` sees the choice."""
         super().__init_subclass__(**more)
-        own = cls.__dict__.get("__post_init__", lambda self: None)
+        # A subclass without checks of its own keeps its parent's.
+        own = getattr(cls, "__post_init__", lambda self: None)
 
         def checked(self: Step) -> None:
             _choose(self)
@@ -129,6 +130,11 @@ class Step(ABC):
     @property
     def spends(self) -> bool:
         """Whether it needs a part of the privacy budget."""
+        return False
+
+    @property
+    def learns_domains(self) -> bool:
+        """Whether it may be given domains that were read off the rows, because it pays to learn its own."""
         return False
 
     @abstractmethod

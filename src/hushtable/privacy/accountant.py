@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +147,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     return math.exp(min(0.0, log_delta))
 
 
+@lru_cache(maxsize=1 << 12)
 def zcdp_epsilon(rho: float, delta: float) -> float:
     """The smallest epsilon at this delta."""
     if rho == 0:
@@ -155,6 +157,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     return _smallest(lambda epsilon: zcdp_delta(rho, epsilon) <= delta, rho + 2 * math.sqrt(rho * math.log(1 / delta)) + 1e-9)
 
 
+@lru_cache(maxsize=1 << 12)
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """The largest rho that still gives (epsilon, delta)-DP."""
     return _largest(lambda rho: zcdp_delta(rho, epsilon) <= delta, epsilon + 1)

@@ -6,11 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fractions import Fraction
 
+from hushtable.errors import GuaranteeRefused
 from hushtable.privacy import accountant
-from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event
+from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, StabilityHistogram
 from hushtable.privacy.noise import gaussian_variance, laplace_scale
-from hushtable.privacy.query import Query, Scores
+from hushtable.privacy.query import Changes, Occupied, Query, Scores
+from hushtable.privacy.stability import threshold
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.schema import Schema
 
@@ -32,14 +35,16 @@ class Allowance:
     epsilon: float | None = None
     budget: Budget | None = None
     """The same as (epsilon, delta), for a mechanism that pays a delta of its own; such parts add up as they are."""
+    whole: Budget | None = None
+    """The budget that this is a part of."""
 
     @classmethod
     def of(cls, budget: Budget, unit: Unit, rate: float = 1.0) -> Allowance:
         """The whole budget; on a secret sample taken at ``rate`` a step may spend more for the same price."""
         inside = Budget(accountant.before_sampling(budget.epsilon, rate), min(budget.delta / rate, 0.5))
         if budget.delta == 0:
-            return cls(unit=unit, epsilon=inside.epsilon, budget=inside)
-        return cls(unit=unit, rho=accountant.zcdp_rho(inside.epsilon, inside.delta), budget=inside)
+            return cls(unit=unit, epsilon=inside.epsilon, budget=inside, whole=inside)
+        return cls(unit=unit, rho=accountant.zcdp_rho(inside.epsilon, inside.delta), budget=inside, whole=inside)
 
     @property
     def noise(self) -> Noise:
@@ -61,7 +66,24 @@ class Allowance:
             for s in shares
         ]
 
-    def scale(self, query: Query, schema: Schema) -> float:
+    def outright(self) -> tuple[Allowance, float]:
+        """What is left of the rho when half of its part of delta is paid outright, and that delta.
+
+        With a share s of the budget: s rho(delta/2) and s delta/2. The largest rho for a delta is concave in it, so together with
+        others, who pay (1 - s) rho(delta), it fits rho(delta - s delta/2). (The ledger adds up what was really spent.)
+        """
+        if self.rho is None or self.whole is None or self.budget is None:
+            raise GuaranteeRefused("a threshold on counts fails with a small probability, so it needs a delta: give one above 0")
+        less = accountant.zcdp_rho(self.whole.epsilon, self.whole.delta / 2) / accountant.zcdp_rho(
+            self.whole.epsilon, self.whole.delta
+        )
+        return replace(self, rho=self.rho * less, budget=None), self.budget.delta / 2
+
+    def discovery(self, cells: Occupied, schema: Schema, delta: float) -> StabilityHistogram:
+        """The event of spending all of it, and this delta, on which cells there are."""
+        return discovery(cells, schema, self.unit, self.scale(cells, schema), delta)
+
+    def scale(self, query: Changes, schema: Schema) -> float:
         """The noise scale that spends all of it on one answer: sigma of a Gaussian, b of a Laplace."""
         l1, l2, _ = change(query, schema, self.unit)
         if self.rho is not None:
@@ -79,7 +101,7 @@ class Allowance:
         return price(query, schema, self.unit, self.scale(query, schema), self.noise)
 
 
-def change(query: Query, schema: Schema, unit: Unit) -> tuple[float, float, int]:
+def change(query: Changes, schema: Schema, unit: Unit) -> tuple[float, float, int]:
     """L1 and L2 change of an answer by one *unit*, and over how many coordinates of at most 1 (0 if they change by more).
 
     A person with several rows may be replaced by one with fewer, so under replace-one each of the rows is exchanged or
@@ -104,3 +126,12 @@ def price(query: Query, schema: Schema, unit: Unit, scale: float, noise: Noise) 
     if noise is Noise.GAUSSIAN:
         return DiscreteGaussian(float(gaussian_variance(scale)) ** 0.5, l2, ones)
     return DiscreteLaplace(float(laplace_scale(scale)), l1)
+
+
+def discovery(cells: Occupied, schema: Schema, unit: Unit, scale: float, delta: float) -> StabilityHistogram:
+    """What it costs to tell the cells that hold rows with noise of this scale, from the threshold that delta sets."""
+    variance = gaussian_variance(scale)
+    sigma = math.sqrt(variance)
+    # A sigma that rounding made larger than it is would make the price smaller.
+    sigma = sigma if Fraction(sigma) ** 2 <= variance else math.nextafter(sigma, 0.0)
+    return StabilityHistogram(sigma, change(cells, schema, unit)[1], threshold(sigma, delta, unit.rows), unit.rows)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hushtable.privacy.noise import SYSTEM, Entropy, exp_minus
 
 BATCH = 4096
-"""Candidates tried at once."""
+"""The most candidates tried at once."""
 GRID = 1 << 20
 """An epsilon is rounded down to a multiple of 1/GRID."""
 
@@ -35,11 +35,11 @@ def exponential(scores: NDArray[np.int64], rate: Fraction, entropy: Entropy = SY
 
 
 def _kept(scores: NDArray[np.int64], rate: Fraction, entropy: Entropy) -> NDArray[np.int64]:
-    """Independent draws from the stated law: those of ``BATCH`` even ones that are kept, maybe none."""
+    """Independent draws from the stated law: those of a batch of even ones that are kept, maybe none."""
     top, bottom = rate.numerator, rate.denominator
     behind = int(scores.max()) - scores
     wide = int(behind.max()) * top >= 1 << 62
-    drawn = entropy.below(len(scores), BATCH)
+    drawn = entropy.below(len(scores), min(BATCH, 64 + 4 * len(scores)))
     exponents = behind[drawn].astype(object) if wide else behind[drawn]
     return np.asarray(drawn[exp_minus(exponents * top, bottom, entropy)], dtype=np.int64)
 

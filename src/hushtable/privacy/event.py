@@ -11,6 +11,7 @@ from typing import Any
 
 from hushtable.privacy import accountant
 from hushtable.privacy.accountant import Cost
+from hushtable.privacy.stability import failure
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,27 @@ class DiscreteGaussian(Event):
     def cost(self) -> Cost:
         """Canonne-Kamath-Steinke 2020, theorem 14. No mu: the discrete Gaussian is not exactly a Gaussian."""
         return accountant.zcdp(self.sensitivity**2 / (2 * self.sigma**2))
+
+
+@dataclass(frozen=True)
+class StabilityHistogram(Event):
+    """Integer Gaussian noise on the counts of the cells that hold a row, told from a threshold on."""
+
+    sigma: float
+    sensitivity: float
+    """L2 sensitivity to one unit of the counts of cells that both neighbours have."""
+    threshold: int
+    rows: int = 1
+    """How many rows one unit can hold in cells of its own."""
+
+    def __post_init__(self) -> None:
+        """Positive noise, and a threshold above what one unit reaches without noise."""
+        few = 1 <= self.rows < self.threshold
+        _refuse(self, sigma=0 < self.sigma < math.inf, sensitivity=self.sensitivity >= 0, threshold=few)
+
+    def cost(self) -> Cost:
+        """Approximate zCDP (Bun-Steinke 2016, section 8): delta is worked out from the threshold, never stated."""
+        return accountant.zcdp(self.sensitivity**2 / (2 * self.sigma**2), failure(self.sigma, self.threshold, self.rows))
 
 
 @dataclass(frozen=True)
@@ -190,6 +212,25 @@ class SampledGaussian(Event):
         return Cost(curve=accountant.sampled_gaussian_curve(self.rate, self.multiplier, self.steps))
 
 
+@dataclass(frozen=True)
+class BestOfRuns(Event):
+    """The best of a random number of runs, each rho-zCDP with its score, the number truncated negative binomial."""
+
+    rho: float
+    eta: float
+    gamma: float
+
+    def __post_init__(self) -> None:
+        """No negative price; a distribution that there is."""
+        _refuse(self, rho=0 <= self.rho < math.inf, eta=self.eta > -1, gamma=0 < self.gamma < 1)
+
+    def cost(self) -> Cost:
+        """Papernot-Steinke 2022, theorem 2; the number is drawn in floats, and a delta is paid for how far off they are."""
+        mean = accountant.mean_of_random(self.eta, self.gamma)
+        curve = accountant.best_of_random_curve(accountant.ALPHAS * self.rho, self.eta, self.gamma, mean)
+        return Cost(curve=curve, delta=1e-12)
+
+
 _KINDS: dict[str, type[Event]] = {
     kind.__name__: kind
     for kind in (
@@ -197,12 +238,14 @@ _KINDS: dict[str, type[Event]] = {
         PostProcessing,
         Transform,
         DiscreteGaussian,
+        StabilityHistogram,
         Gaussian,
         DiscreteLaplace,
         Exponential,
         Approximate,
         Zcdp,
         SampledGaussian,
+        BestOfRuns,
     )
 }
 

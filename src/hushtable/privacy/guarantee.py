@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from hushtable.privacy import event, pld
+from hushtable.privacy import accountant, event, pld
 from hushtable.privacy.event import Gaussian, SampledGaussian
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
@@ -65,6 +65,12 @@ class Guarantee:
     caveats: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     voids: tuple[Void, ...] = ()
+    bound: float | None = None
+    """Where noisy answers decided which looks were taken: the epsilon, fixed before, that no course of the run could exceed.
+
+    What this one run happened to cost is then no guarantee; what all of them keep within is (a privacy filter: Feldman and Zrnic
+    2021, Whitehouse, Ramdas, Rogers and Wu 2023).
+    """
 
     @property
     def culprits(self) -> tuple[Entry, ...]:
@@ -93,11 +99,23 @@ class Guarantee:
         """The proven epsilon: from the ledger, infinite if a look was raw or the proof is void."""
         if self.culprits or self.all_voids or not self.private:
             return math.inf
-        return Ledger(self.ledger).epsilon(self.delta if delta is None else delta, tight=True)
+        asked = self.delta if delta is None else delta
+        spent = Ledger(self.ledger)
+        if self.bound is None:
+            return spent.epsilon(asked, tight=True)
+        allowed = self.bound if asked >= self.delta else accountant.zcdp_epsilon(self._allowed_rho(), asked)
+        return max(spent.epsilon(asked), allowed)
 
     def rho(self) -> float:
         """The proven zCDP parameter, infinite like ``epsilon``."""
-        return math.inf if self.culprits or self.all_voids or not self.private else Ledger(self.ledger).rho()
+        if self.culprits or self.all_voids or not self.private:
+            return math.inf
+        return max(Ledger(self.ledger).rho(), 0.0 if self.bound is None else self._allowed_rho())
+
+    def _allowed_rho(self) -> float:
+        """The rho that the bound allows: what every step that measures with an allowance keeps within."""
+        assert self.bound is not None
+        return accountant.zcdp_rho(self.bound, self.delta) if self.delta else self.bound**2 / 2
 
     @property
     def assurance(self) -> Assurance:
@@ -123,6 +141,7 @@ class Guarantee:
             "criteria": dict(self.criteria),
             "public": list(self.assumed),
             "caveats": [*self.caveats, *(str(v) for v in self.all_voids)],
+            **({} if self.bound is None else {"bound": self.bound}),
             "claims": [{"statement": c.statement, "gaps": list(c.gaps)} for c in self.claims],
             "not_private": [f"{e.step}: {e.why}" for e in self.culprits],
             "ledger": [e.to_json() for e in self.ledger],
@@ -143,6 +162,7 @@ class Guarantee:
             caveats=tuple(text for text in card["caveats"] if text not in list(Void)),
             claims=tuple(Claim(claim["statement"], tuple(claim["gaps"])) for claim in card["claims"]),
             voids=tuple(voids),
+            bound=None if card.get("bound") is None else float(card["bound"]),
         )
 
     def explain(self) -> str:

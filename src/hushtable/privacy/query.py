@@ -11,12 +11,20 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
 from hushtable.privacy.unit import Relation
-from hushtable.table.columns import Bounds
+from hushtable.table.columns import Bounds, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
 _EXACT = 2.0**53
 """Up to here every whole number is a float."""
+
+
+class Changes(Protocol):
+    """Something that knows how much one record changes it."""
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """L1 and L2 change by one *record*, and over how many coordinates of at most 1 (0 if they change by more)."""
+        ...
 
 
 class Query(Protocol):
@@ -94,6 +102,56 @@ class Ranges:
 
 
 @dataclass(frozen=True)
+class Occupied:
+    """Which joint cells of some coded columns hold a row, and how many. The domains need not be declared.
+
+    Rows in which one of the columns is missing are left out where ``missing`` is false.
+    """
+
+    columns: tuple[str, ...]
+    missing: bool = True
+
+    def present(self, table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The codes of each cell that holds a row (one line per cell, in order, -1 for missing), and its count."""
+        codes = np.stack([_codes(table, name) for name in self.columns], axis=1)
+        if not self.missing:
+            codes = codes[(codes >= 0).all(axis=1)]
+        if not len(codes):
+            return codes, np.zeros(0, np.int64)
+        order = np.lexsort(codes.T[::-1])
+        codes = codes[order]
+        starts = np.flatnonzero(np.append(True, (codes[1:] != codes[:-1]).any(axis=1)))
+        return codes[starts], np.diff(np.append(starts, len(codes)))
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """A record lies in one cell."""
+        return _partition(relation)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Counts of a number on a ladder of ranges that is the same for every table, and of missing values.
+
+    No domain takes part, so none has to be declared. Beyond the ladder values go to its ends.
+    """
+
+    column: str
+    rungs: tuple[float, ...]
+    """Where the ranges meet, rising: range i holds what is at least rung i - 1 and below rung i."""
+    columns: tuple[str, ...] = ()
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """One count more than there are rungs, and missing last."""
+        values = table.floats(self.column)
+        cells = np.searchsorted(self.rungs, values, side="right")
+        return np.bincount(np.where(np.isnan(values), len(self.rungs) + 1, cells), minlength=len(self.rungs) + 2)
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """A record lies in one range."""
+        return _partition(relation)
+
+
+@dataclass(frozen=True)
 class Total:
     """The number of rows. Free to ask under replace-one, where it is public."""
 
@@ -151,6 +209,16 @@ class Sum:
         if max(abs(low), abs(high)) > _EXACT:
             raise PlanError(f"a sum of {self.column!r} in steps of {self.grid:g} has more steps than are counted exactly")
         return math.floor(low), math.ceil(high)
+
+
+def _codes(table: Table, name: str) -> NDArray[np.int64]:
+    """The codes of a column, -1 for missing; whole numbers are their own codes, counted from their lower bound."""
+    column, array = table.schema[name], table[name]
+    if column.coded:
+        return array.astype(np.int64)
+    if column.kind is not Kind.INTEGER:
+        raise InputError(f"a {column.kind} column must be cut into bins before it can be counted", where=name)
+    return np.where(column.is_missing(array), -1, array - int(column.bounds.low)).astype(np.int64)
 
 
 def _partition(relation: Relation) -> tuple[float, float, int]:

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError
 from hushtable.privacy import accountant, event
-from hushtable.privacy.allowance import Allowance, Noise, price, score_change
+from hushtable.privacy.allowance import Allowance, Noise, discovery, price, score_change
 from hushtable.privacy.choice import exponential, rational
 from hushtable.privacy.event import Approximate, Event, Exponential, Gaussian, PostProcessing, Raw, SampledGaussian, Zcdp
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete_laplace, gaussian_variance, laplace_scale
-from hushtable.privacy.query import Query, Scores
+from hushtable.privacy.query import Occupied, Query, Scores
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.schema import Schema
@@ -167,6 +167,37 @@ class Vault:
             raise InputError(f"a score changes by at least 1, got {change}", where=self.step or "choose")
         return exponential(scores.answer(self._table), epsilon / (2 * change), self.entropy)
 
+    def choose_each(self, scores: Scores, allowance: Allowance) -> NDArray[np.int64]:
+        """One candidate for each part, where the scores are parts by candidates; one price for all parts together.
+
+        ``change`` must then bound the *sum* over the parts of the most by which a record changes any score of the part: for parts
+        that split the records between them, the change of one score, twice where a record is replaced. The draws are
+        independent, and a part whose scores change by c_i out of c is (epsilon c_i / c)-DP by itself; these add up to at most
+        epsilon, and their squares to at most epsilon^2, so pure epsilon and epsilon^2/8-zCDP hold as for one choice.
+        """
+        if self.taint is Taint.RAW:
+            require_declared(self.schema, scores.columns, self.step)
+        epsilon = rational(allowance.choice)
+        self._spend(Exponential(float(epsilon)), f"choices by {type(scores).__name__.lower()}")
+        change = score_change(scores, self.schema, self._rows())
+        if change < 1:
+            raise InputError(f"a score changes by at least 1, got {change}", where=self.step or "choose")
+        rate = epsilon / (2 * change)
+        return np.array([exponential(part, rate, self.entropy) for part in scores.answer(self._table)], dtype=np.int64)
+
+    def discover(self, cells: Occupied, allowance: Allowance, delta: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Which cells hold rows, and about how many: those whose noisy count reaches the threshold that ``delta`` sets.
+
+        Only cells that hold a row get noise. That is what the threshold is paid for, so no domain has to be declared.
+        """
+        scale = allowance.scale(cells, self.schema)
+        happened = discovery(cells, self.schema, self._rows(), scale, delta)
+        self._spend(happened, f"which values of {', '.join(cells.columns)} there are")
+        found, counts = cells.present(self._table)
+        noisy = counts + discrete_gaussian(gaussian_variance(scale), counts.size, self.entropy)
+        told = noisy >= happened.threshold
+        return found[told], noisy[told]
+
     def open(self, happened: Event, why: str) -> Table:
         """The rows themselves, for code that protects them as ``happened`` says. Reviewed code only.
 
@@ -287,7 +318,8 @@ def require_declared(schema: Schema, columns: tuple[str, ...], step: str) -> Non
     if seen:
         raise GuaranteeRefused(
             f"step {step!r}: the domain of {', '.join(seen)} was read off the rows, so which values exist would leak unpaid. "
-            "Declare the domain in the schema (if it is public knowledge, remove 'observed: true')."
+            "Declare the domain in the schema (if it is public knowledge, remove 'observed: true'), or pay for it: put a "
+            "'learn-domain' step first (--learn-domain)."
         )
 
 

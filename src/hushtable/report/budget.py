@@ -19,12 +19,14 @@ MECHANISMS = {
     "PostProcessing": "free: reads only what was released",
     "Transform": "free: stays locked away",
     "DiscreteGaussian": "discrete Gaussian noise",
+    "StabilityHistogram": "noisy counts above a threshold",
     "Gaussian": "Gaussian noise",
     "DiscreteLaplace": "discrete Laplace noise",
     "Exponential": "exponential mechanism",
     "Approximate": "proven mechanism",
     "Zcdp": "proven mechanism",
     "SampledGaussian": "Gaussian noise on samples",
+    "BestOfRuns": "best of a random number of runs",
 }
 SHOWN = 16
 """A longer table of looks is folded away."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,6 +15,9 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
 Integers = NDArray[np.int64]
+
+DROWNED = 0.1
+"""The share of the rows in wrong cells from which on it is said."""
 
 
 def require_counted(schema: Schema, step: str) -> None:
@@ -46,3 +50,24 @@ def given_cells(schema: Schema, given: Given | None) -> dict[str, int]:
     arrays = given_arrays(schema, given, 1)
     fixed = Table(schema.select(arrays), arrays) if arrays else None
     return {name: int(fixed.cells(name)[0]) for name in arrays} if fixed is not None else {}
+
+
+def drowned(cells: Mapping[str, int], sigma: float, total: float) -> dict[str, str]:
+    """A note where the noise drowns the counts: what share of the rows to expect in wrong cells, on average over the tables.
+
+    Noise of standard deviation sigma puts sigma sqrt(2/pi) rows into a cell, or takes them out, on average; half of their sum
+    over a table is its total variation distance (less, once the counts are made consistent).
+    """
+    off = {name: min(1.0, sigma * math.sqrt(2 / math.pi) * size / (2 * total)) for name, size in cells.items()}
+    mean = sum(off.values()) / max(len(off), 1)
+    if mean <= DROWNED:
+        return {}
+    worst = max(off, key=off.__getitem__)
+    return {
+        "note": (
+            f"the budget is small for these domains: the noise of a cell is about {sigma:.0f} rows and the table has about "
+            f"{total:.0f}, so expect a share of about {mean:.2f} of the rows in wrong cells of a column ({off[worst]:.2f} for "
+            f"{worst}). "
+            "Fewer bins, fewer levels, fewer columns or a larger epsilon help"
+        )
+    }

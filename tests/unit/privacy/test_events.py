@@ -10,6 +10,7 @@ import pytest
 from hushtable.privacy import event
 from hushtable.privacy.event import (
     Approximate,
+    BestOfRuns,
     DiscreteGaussian,
     DiscreteLaplace,
     Event,
@@ -18,6 +19,7 @@ from hushtable.privacy.event import (
     PostProcessing,
     Raw,
     SampledGaussian,
+    StabilityHistogram,
     Transform,
     Zcdp,
 )
@@ -34,6 +36,8 @@ EVENTS = [
     Approximate(0.5, 1e-9),
     Zcdp(0.125),
     SampledGaussian(1.1, 0.01, 100),
+    StabilityHistogram(2.5, 1.0, 14, 2),
+    BestOfRuns(0.01, 0.0, 0.1),
 ]
 
 

@@ -15,6 +15,7 @@ from hushtable.anonymize.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Sample
 from hushtable.encode.bins import Bins
 from hushtable.pipeline.run import release
+from hushtable.privacy import accountant
 from hushtable.privacy.event import (
     Approximate,
     DiscreteGaussian,
@@ -195,3 +196,16 @@ def test_the_guarantees_of_real_recipes_explain_themselves():
     assert "order of magnitude of the number of rows" in heads(proven)["Assumed public"][0]
     assert "k-map with k = 5" in heads(mapped)["Verified"][0]
     assert not EPSILON.search(mapped.explain() + raw.explain())
+
+
+def test_where_noisy_answers_decided_the_looks_the_budget_is_what_is_promised():
+    entries = (Entry("aim", DiscreteGaussian(30.0, 1.0, 1), "histogram of a"),)
+    fixed, adaptive = (Guarantee(ledger=entries, delta=1e-6, bound=bound) for bound in (None, 1.0))
+    assert fixed.epsilon() < 0.2
+    assert adaptive.epsilon() == 1.0
+    assert adaptive.rho() == pytest.approx(accountant.zcdp_rho(1.0, 1e-6))
+    assert adaptive.epsilon(1e-9) > 1.0
+    assert Guarantee.from_json(adaptive.to_json()).epsilon() == 1.0
+    assert "bound" not in fixed.to_json()
+    overdrawn = Guarantee(ledger=(Entry("aim", DiscreteGaussian(2.0, 1.0, 1), "a"),), delta=1e-6, bound=0.1)
+    assert overdrawn.epsilon() > 1.0
