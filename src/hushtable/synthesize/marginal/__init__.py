@@ -1,0 +1,1 @@
+"""Synthesizers that measure marginals with noise and estimate a distribution from them."""

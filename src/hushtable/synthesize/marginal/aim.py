@@ -1,0 +1,253 @@
+"""AIM: margins chosen by what the model so far gets wrong, measured with noise, and a graphical model fitted to all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.privacy.allowance import Allowance, Noise
+from hushtable.privacy.event import Exponential
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.query import Histogram
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import drowned, require_counted
+from hushtable.synthesize.marginal import junction
+from hushtable.synthesize.marginal.estimate import estimate
+from hushtable.synthesize.marginal.graphical import Graphical
+from hushtable.synthesize.marginal.measurement import Measurement
+from hushtable.synthesize.marginal.misfit import Misfit
+from hushtable.synthesize.marginal.modelled import CountModel
+from hushtable.synthesize.marginal.workload import impossible, sizes_of, target_of, workload
+from hushtable.table.schema import Schema
+
+Columns = tuple[str, ...]
+
+MEAN = math.sqrt(2 / math.pi)
+"""The mean of |x| for x standard normal: what noise alone adds to each cell's error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aim(Core):
+    """The adaptive iterative mechanism: (epsilon, delta)-differential privacy, the strongest of the models of margins.
+
+    First every column is measured. Then, round by round, the margin that the model gets most wrong is chosen by the exponential
+    mechanism, measured with integer noise, and the model is fitted again to everything measured so far. The score of a margin is
+    w (|M(D) - M(p)|_1 - sqrt(2/pi) sigma cells): the error beyond what measuring it would leave. One record changes one cell of
+    M(D) by one, so a score by at most the largest w; a margin has sensitivity 1. Where a measurement taught little, the next ones
+    get more budget (annealing). The model never grows beyond its limit, and says what it could not hold. Everything else,
+    rows drawn from the model included, is post-processing. McKenna, Mullins, Sheldon and Miklau 2022.
+    """
+
+    way: int = 2
+    """Margins of so many columns are candidates; of one more where they hold the target."""
+    target: str = ""
+    """The column that the release is made for (a class to predict); when empty, the one with the role target, if any."""
+    favour: float = 4.0
+    """How much more a margin with the target in it matters."""
+    rounds: int = 0
+    """How many rounds the budget is planned for; annealing makes them fewer. 0: twice the number of columns, at most 50."""
+    margins: float = 0.2
+    """The share of the budget for the single columns at the start."""
+    choices: float = 0.1
+    """The share of a round's budget for choosing; the rest is for measuring."""
+    cells: int = 2_000_000
+    """The most cells that the cliques of the model may have together; it grows to it as the budget is spent."""
+    candidates: int = 800
+    """The most margins to choose from in a round; of more, as many are drawn by coins in every round."""
+    zeros: tuple[str, ...] = ()
+    """Combinations that cannot be, as public knowledge: "sex=Male, relation=Wife". The release never shows them."""
+    share: float = 1.0
+    """Its part of the budget relative to the other steps'."""
+
+    def __post_init__(self) -> None:
+        """All in range."""
+        check_knobs(
+            self,
+            way=(1 <= self.way <= 4, "must lie between 1 and 4"),
+            favour=(0 < self.favour <= 100, "must lie in (0, 100]"),
+            rounds=(self.rounds >= 0, "must be positive, or 0 to follow the number of columns"),
+            margins=(0 < self.margins < 1, "must lie between 0 and 1"),
+            choices=(0 < self.choices < 1, "must lie between 0 and 1"),
+            cells=(self.cells >= 1, "must be positive"),
+            candidates=(self.candidates >= 1, "must be positive"),
+            share=(self.share > 0, "must be positive"),
+        )
+
+    @property
+    def spends(self) -> bool:
+        """All of its allowance."""
+        return True
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that cannot be counted, a target that is none, and zeros that name no value."""
+        require_counted(schema, "aim")
+        target_of(schema, self.target, "aim")
+        impossible(schema, self.zeros, "aim")
+        events = ()
+        if budget is not None:
+            first, rest = budget.split([self.margins, 1 - self.margins])
+            choose, measure = rest.split([self.choices, 1 - self.choices])
+            events = (
+                *(
+                    part.event(Histogram((c.name,)), schema)
+                    for c, part in zip(schema, first.split([1.0] * len(schema)), strict=True)
+                ),
+                *((Exponential(choose.choice), measure.event(Histogram(schema.names[:1]), schema)) if len(schema) > 1 else ()),
+            )
+        public = tuple(f"that no record is: {zero}" for zero in self.zeros)
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, public=public)
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
+        """Measure the columns, then what the model gets wrong, until the budget is spent; ``rng`` thins out too many candidates."""
+        return _Run(self, vault, rng).go()
+
+
+class _Run:
+    """One run of the mechanism: what was measured, the model so far, and what is left of the budget."""
+
+    def __init__(self, knobs: Aim, vault: Vault, rng: np.random.Generator) -> None:
+        self.knobs, self.vault, self.schema, self.rng = knobs, vault, vault.schema, rng
+        self.allowance = vault.paid()
+        self.sizes = sizes_of(self.schema)
+        self.target = target_of(self.schema, knobs.target, "aim")
+        self.zeros = impossible(self.schema, knobs.zeros, "aim")
+        self.candidates = workload(self.schema, knobs.way, self.target, knobs.favour)
+        self.measured: list[Measurement] = []
+        self.spent = 0.0
+
+    def go(self) -> CountModel:
+        """The whole mechanism."""
+        names = self.schema.names
+        for name in names:
+            self._measure((name,), (self.knobs.margins if len(names) > 1 else 1.0) / len(names))
+        self.model = self._estimate(None)
+        rounds = self.knobs.rounds or min(2 * len(names), 50)
+        size = (1 - self.spent) / rounds
+        while self.spent < 1 - 1e-9:
+            open_ = self._open(self.spent) or self._open(1.0)
+            if not open_:
+                self._again()
+                break
+            size = 1 - self.spent if self.spent + 2 * size > 1 else size
+            size *= 2.0 ** (not self._round(open_, size))
+            self.vault.report(self.spent)
+        return CountModel(self.schema, self.model, self._told())
+
+    def _round(self, open_: list[Columns], size: float) -> bool:
+        """Choose, measure and fit; whether the measurement taught more than its own noise."""
+        part = self._part(size)
+        choose, measure = part.split([self.knobs.choices, 1 - self.knobs.choices])
+        sigma = self._sigma(open_[0], measure)
+        before = self.model.project_all(open_)
+        bias = [MEAN * sigma * expected.size for expected in before]
+        place = self.vault.choose(Misfit(tuple(open_), before, [self.candidates[c] for c in open_], bias), choose)
+        self._measure(open_[place], size * (1 - self.knobs.choices))
+        self.spent += size * self.knobs.choices
+        self.model = self._estimate(self.model)
+        return float(np.abs(self.model.project(open_[place]) - before[place]).sum()) > bias[place]
+
+    def _again(self) -> None:
+        """Nothing fits: what is left goes into the single columns."""
+        rest = (1 - self.spent) / len(self.schema)
+        for name in self.schema.names:
+            self._measure((name,), rest)
+        self.model = self._estimate(self.model)
+
+    def _open(self, grown: float) -> list[Columns]:
+        """The margins to choose from: those that still fit into the model, whose limit grows with what was spent."""
+        limit = int(self.knobs.cells * grown)
+        small = self._small(limit)
+        if len(small) > self.knobs.candidates:
+            small = [small[i] for i in np.sort(self.rng.choice(len(small), self.knobs.candidates, replace=False))]
+        room = Room(self.sizes, self.model, [m.columns for m in self.measured])
+        return [c for c in small if room.fits(c, limit)]
+
+    def _small(self, limit: int) -> list[Columns]:
+        return [c for c in self.candidates if math.prod(self.sizes[n] for n in c) <= limit]
+
+    def _crowded(self, small: Iterable[Columns]) -> list[Columns]:
+        """Margins of a size that could be measured, but not beside those that were; of at most ``candidates`` of them."""
+        held = {m.columns for m in self.measured}
+        asked = [c for c in small if c not in held][: self.knobs.candidates]
+        room = Room(self.sizes, self.model, list(held))
+        return [c for c in asked if not room.fits(c, self.knobs.cells)]
+
+    def _measure(self, columns: Columns, share: float) -> None:
+        query, part = Histogram(columns), self._part(share)
+        counts = self.vault.spend(query, part).astype(np.float64)
+        self.measured.append(Measurement(columns, counts.reshape([self.sizes[n] for n in columns]), self._sigma(columns, part)))
+        self.spent += share
+
+    def _part(self, share: float) -> Allowance:
+        return self.allowance if share >= 1 else self.allowance.split([share, 1 - share])[0]
+
+    def _sigma(self, columns: Columns, part: Allowance) -> float:
+        return part.scale(Histogram(columns), self.schema) * (math.sqrt(2) if part.noise is Noise.LAPLACE else 1.0)
+
+    def _estimate(self, start: Graphical | None) -> Graphical:
+        return estimate(self.sizes, self.measured, zeros=self.zeros, start=start)
+
+    def _told(self) -> dict[str, Any]:
+        pairs = [m for m in self.measured if len(m.columns) > 1]
+        small = dict.fromkeys(self._small(self.knobs.cells))
+        lost = [c for c in self.candidates if c not in small]
+        told: dict[str, Any] = {
+            "measured": [" x ".join(m.columns) for m in pairs],
+            "noise_of_a_cell": {"single columns": round(self.measured[0].sigma, 2)}
+            | ({"first": round(pairs[0].sigma, 2), "last": round(pairs[-1].sigma, 2)} if pairs else {}),
+            "cells_of_the_model": junction.cells(self.sizes, [m.columns for m in self.measured]),
+        }
+        if lost:
+            told["too_large_to_measure"] = shortened([" x ".join(columns) for columns in lost])
+        if crowded := self._crowded(small):
+            told["no_room_in_the_model"] = shortened([" x ".join(columns) for columns in crowded])
+        return told | drowned(self.sizes, self.measured[0].sigma, self.model.total)
+
+
+class Room:
+    """Whether the model stays within a number of cells once a margin joins it; most margins need no new triangulation for it."""
+
+    def __init__(self, sizes: Mapping[str, int], model: Graphical, held: list[Columns]) -> None:
+        self.sizes, self.held = sizes, held
+        self.cliques = [frozenset(clique) for clique in model.cliques]
+        self.cells = [math.prod(sizes[n] for n in clique) for clique in model.cliques]
+        self.now = sum(self.cells)
+        self.above: list[tuple[int, ...]] = []
+        """For each clique the way to it from its root."""
+        self.home: dict[str, int] = {}
+        """For each column the clique nearest to the root that holds it."""
+        for i, parent in enumerate(model.tree.parents):
+            self.above.append((*self.above[parent], i) if parent >= 0 else (i,))
+            self.home = dict.fromkeys(model.cliques[i], i) | self.home
+
+    def fits(self, columns: Columns, limit: int) -> bool:
+        """Whether it does: by a bound where that says yes, else by a triangulation."""
+        if any(clique.issuperset(columns) for clique in self.cliques):
+            return self.now <= limit
+        return self._most(columns) <= limit or junction.cells(self.sizes, [*self.held, columns]) <= limit
+
+    def _most(self, columns: Columns) -> int:
+        """A tree that holds the margin: its columns added to every clique on the ways between their homes."""
+        ways: dict[int, list[tuple[int, ...]]] = {}
+        for name in columns:
+            way = self.above[self.home[name]]
+            ways.setdefault(way[0], []).append(way)
+        most = self.now
+        for met in ways.values():
+            depth = 0
+            while all(len(way) > depth + 1 and way[depth + 1] == met[0][depth + 1] for way in met):
+                depth += 1
+            for i in {i for way in met for i in way[depth:]}:
+                more = math.prod(self.sizes[n] for n in columns if n not in self.cliques[i])
+                most += self.cells[i] * (more - 1)
+        return most
+
+
+def shortened(names: list[str], most: int = 20) -> list[str]:
+    """The first ones, and how many more there are."""
+    return names if len(names) <= most else [*names[:most], f"and {len(names) - most} more"]

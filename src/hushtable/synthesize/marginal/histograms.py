@@ -1,0 +1,67 @@
+"""Several histograms asked for in one question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.privacy.allowance import Allowance, Noise
+from hushtable.privacy.unit import Relation
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.marginal.measurement import Measurement
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table, histogram_sizes
+
+
+@dataclass(frozen=True)
+class Histograms:
+    """Counts of the joint cells of each of some groups of columns, one histogram behind the other.
+
+    What one record can change: it lies in exactly one cell of each of the m histograms, so a record more or less changes
+    m counts by 1: m in L1, sqrt(m) in L2. Replacing a record changes at most two counts of each by 1: 2m, and sqrt(2m).
+    The noise that an allowance buys is the same as if it were split evenly among m questions.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the groups."""
+        return tuple(dict.fromkeys(name for group in self.groups for name in group))
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """Row-major within each group."""
+        return np.concatenate([table.counts(group).ravel() for group in self.groups])
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """One cell of each histogram, or two."""
+        for group in self.groups:
+            histogram_sizes(schema, group)
+        ones = len(self.groups) * (1 if relation is Relation.ADD_REMOVE else 2)
+        return float(ones), math.sqrt(ones), ones
+
+
+def sizes_of(schema: Schema) -> Mapping[str, int]:
+    """The number of cells of every column."""
+    return {name: histogram_sizes(schema, (name,))[0] for name in schema.names}
+
+
+def sigma_of(groups: tuple[tuple[str, ...], ...], part: Allowance, schema: Schema) -> float:
+    """The standard deviation of the noise of a cell when all of an allowance goes into these histograms."""
+    return part.scale(Histograms(groups), schema) * (math.sqrt(2) if part.noise is Noise.LAPLACE else 1.0)
+
+
+def measured(vault: Vault, groups: tuple[tuple[str, ...], ...], part: Allowance) -> list[Measurement]:
+    """A noisy histogram of each group, all together for this allowance."""
+    shapes = [histogram_sizes(vault.schema, group) for group in groups]
+    noisy = np.split(vault.spend(Histograms(groups), part), np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+    sigma = sigma_of(groups, part, vault.schema)
+    return [
+        Measurement(group, counts.astype(np.float64).reshape(shape), sigma)
+        for group, counts, shape in zip(groups, noisy, shapes, strict=True)
+    ]

@@ -1,0 +1,50 @@
+"""Noisy counts of the cells of some columns, and what they say together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """A noisy marginal. It was paid for; everything made of it is post-processing."""
+
+    columns: tuple[str, ...]
+    counts: Floats
+    """One axis per column."""
+    sigma: float
+    """Standard deviation of the noise of a cell."""
+
+    def __post_init__(self) -> None:
+        """One axis per column, finite counts, positive noise."""
+        if self.counts.ndim != len(self.columns) or len(set(self.columns)) != len(self.columns):
+            raise InputError(f"counts of {', '.join(self.columns)} need one axis per column", where="measurement")
+        if not 0 < self.sigma < np.inf or not np.isfinite(self.counts).all():
+            raise InputError(f"counts of {', '.join(self.columns)} need finite numbers and positive noise", where="measurement")
+
+
+def noisy_total(measurements: Sequence[Measurement]) -> float:
+    """The number of rows as the measurements tell it: their sums, weighted by their precision; at least 1."""
+    precision = [1 / (m.counts.size * m.sigma**2) for m in measurements]
+    sums = [float(m.counts.sum()) for m in measurements]
+    return max(1.0, float(np.dot(precision, sums)) / sum(precision)) if measurements else 1.0
+
+
+def combined(measurements: Iterable[Measurement], order: Mapping[str, int]) -> list[Measurement]:
+    """One measurement for each set of columns, with its columns in ``order``: repeated ones are averaged by precision."""
+    sums: dict[tuple[str, ...], tuple[Floats, float]] = {}
+    for measured in measurements:
+        columns = tuple(sorted(measured.columns, key=order.__getitem__))
+        counts = measured.counts.transpose([measured.columns.index(name) for name in columns])
+        weight = measured.sigma**-2
+        total, weights = sums.get(columns, (np.zeros(counts.shape), 0.0))
+        sums[columns] = (total + weight * counts, weights + weight)
+    return [Measurement(columns, total / weight, weight**-0.5) for columns, (total, weight) in sums.items()]

@@ -1,0 +1,114 @@
+"""How badly a model fits some marginals, in whole numbers: the score by which the next marginal is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import InputError
+from hushtable.privacy.unit import Relation
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+GRID = 1024
+"""Counts are compared in units of 1/GRID of a row."""
+_SAFE = float(1 << 61)
+
+
+@dataclass(frozen=True, eq=False)
+class Misfit:
+    """The L1 distance between the counts of each candidate marginal and what a released model expects, weighted.
+
+    score_r = w_r (sum over cells |GRID count - round(GRID expected)| - round(GRID bias_r)), all in integers.
+
+    What one record can change: it lies in exactly one cell of each marginal, so a record more or less moves one count
+    by 1, one absolute value by at most GRID (the triangle inequality), and the score by at most w_r GRID. The expected
+    counts, the weights and the biases are released or public and do not move. Replacing a record is one removal and one
+    addition: at most twice that. (McKenna, Miklau, Sheldon 2021, and McKenna, Mullins, Sheldon, Miklau 2022, in integers.)
+    """
+
+    candidates: tuple[tuple[str, ...], ...]
+    """The columns of each marginal."""
+    model: Sequence[Floats]
+    """What the model expects in each cell of each of them: released values only."""
+    weights: Sequence[int] = ()
+    """A whole number for each candidate; all 1 when empty."""
+    bias: Sequence[float] = ()
+    """What is taken off each distance, in rows; nothing when empty."""
+    memo: WeakKeyDictionary[Table, dict[tuple[str, ...], int]] = field(default_factory=WeakKeyDictionary, repr=False)
+    """Distances already counted, for a choice that is made again among fewer candidates."""
+    checked: bool = field(default=False, repr=False)
+    """Whether these are some of the candidates of scores that were checked."""
+
+    def __post_init__(self) -> None:
+        """One array, weight and bias for each candidate; small enough that no sum of 64-bit integers can wrap around."""
+        if self.checked and self.candidates:
+            return
+        count = len(self.candidates)
+        lengths = {len(self.model), len(self.weights) or count, len(self.bias) or count}
+        if not count or lengths != {count}:
+            raise InputError("a choice needs candidates, each with its expected counts, weight and bias", where="misfit")
+        if any(w != int(w) or w < 0 for w in self.weights) or self.largest < 1:
+            raise InputError("weights are whole numbers, none negative, at least one positive", where="misfit")
+        # A wrapped sum would change by more than the stated bound.
+        extent = max(float(np.abs(m).sum()) + m.size for m in self.model) + max(map(abs, self.bias), default=0.0) + 2.0**31
+        if not extent * GRID * self.largest < _SAFE:
+            raise InputError("expected counts or weights are too large to be compared exactly", where="misfit")
+
+    @property
+    def largest(self) -> int:
+        """The largest weight."""
+        return int(max(self.weights, default=1))
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the candidates."""
+        return tuple(dict.fromkeys(name for columns in self.candidates for name in columns))
+
+    def among(self, places: Sequence[int]) -> Misfit:
+        """The same scores for some of the candidates."""
+        pick = [int(i) for i in places]
+        return Misfit(
+            tuple(self.candidates[i] for i in pick),
+            [self.model[i] for i in pick],
+            [self.weights[i] for i in pick] if self.weights else (),
+            [self.bias[i] for i in pick] if self.bias else (),
+            self.memo,
+            checked=True,
+        )
+
+    def answer(self, table: Table) -> Integers:
+        """One score per candidate; one pass over the rows for each."""
+        known = self.memo.setdefault(table, {})
+        fresh = [i for i, columns in enumerate(self.candidates) if columns not in known]
+        cells = {name: table.cells(name) for name in dict.fromkeys(n for i in fresh for n in self.candidates[i])}
+        for i in fresh:
+            known[self.candidates[i]] = _distance(table, cells, self.candidates[i], self.model[i])
+        far = np.array([known[columns] for columns in self.candidates], np.int64)
+        if len(self.bias):
+            far -= np.array([round(GRID * b) for b in self.bias], np.int64)
+        return far * np.array(self.weights, np.int64) if len(self.weights) else far
+
+    def change(self, schema: Schema, relation: Relation) -> int:
+        """The largest weight times GRID; twice that where a record is replaced."""
+        return max(self.largest, 1) * GRID * (1 if relation is Relation.ADD_REMOVE else 2)
+
+
+def _distance(table: Table, cells: dict[str, Integers], columns: tuple[str, ...], expected: Floats) -> int:
+    """Sum of |GRID count - round(GRID expected)|."""
+    sizes = table.sizes(columns)
+    if sizes != expected.shape:
+        raise InputError(f"expected counts of {', '.join(columns)} have another shape than the table's", where="misfit")
+    flat = cells[columns[0]]
+    for name, size in zip(columns[1:], sizes[1:], strict=True):
+        flat = flat * size + cells[name]
+    counts = np.bincount(flat, minlength=expected.size)
+    return int(np.abs(GRID * counts - np.rint(GRID * expected.ravel()).astype(np.int64)).sum())

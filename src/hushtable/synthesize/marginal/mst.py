@@ -1,0 +1,144 @@
+"""MST: all columns and a spanning tree of pairs, measured with noise, and a graphical model fitted to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from hushtable.encode.integers import public_rows
+from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event, Exponential
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.unit import Relation
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import drowned, require_counted
+from hushtable.synthesize.marginal.estimate import estimate
+from hushtable.synthesize.marginal.graphical import Graphical
+from hushtable.synthesize.marginal.histograms import Histograms, measured, sigma_of, sizes_of
+from hushtable.synthesize.marginal.misfit import Misfit
+from hushtable.synthesize.marginal.modelled import CountModel
+from hushtable.table.schema import Schema
+
+Pair = tuple[str, str]
+
+SPREAD = math.sqrt(2 / math.pi)
+"""The mean of |x| for x standard normal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mst(Core):
+    """A maximum spanning tree of pairs: (epsilon, delta)-differential privacy, and pure epsilon where delta is zero.
+
+    A third of the budget measures every column. A third chooses, by the exponential mechanism, one pair after the other that joins
+    two parts of a growing tree: the pair whose counts are farthest (L1) from what independent columns would have, which one record
+    changes by at most 1. A third measures the chosen pairs. One record changes one cell of each histogram by one. Fitting
+    and drawing rows are post-processing. Keeps what hangs together in pairs along the tree. McKenna, Miklau and Sheldon 2021.
+    """
+
+    cells: int = 100_000
+    """Pairs with more cells than this are no candidates: noise would drown them."""
+    corrected: bool = True
+    """Whether what chance and noise alone would add to a pair's distance is taken off it; else large tables are favoured."""
+    share: float = 1.0
+    """Its part of the budget relative to the other steps'."""
+
+    def __post_init__(self) -> None:
+        """All in range."""
+        check_knobs(self, cells=(self.cells >= 1, "must be positive"), share=(self.share > 0, "must be positive"))
+
+    @property
+    def spends(self) -> bool:
+        """All of its allowance."""
+        return True
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that cannot be counted, by name."""
+        require_counted(schema, "mst")
+        events: tuple[Event, ...] = ()
+        if budget is not None:
+            single, choose, pair = self._parts(schema, budget)
+            events = (single.event(Histograms(_alone(schema)), schema), *(Exponential(part.choice) for part in choose))
+            if choose:
+                events += (pair.event(Histograms(_alone(schema)[: len(choose)]), schema),)
+        caveat = "columns hang together in pairs along a tree only: what three columns have in common beyond that is not kept"
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,))
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
+        """Measure the columns, choose the tree, measure its pairs; ``rng`` is not needed."""
+        schema, allowance = vault.schema, vault.paid()
+        sizes = sizes_of(schema)
+        single, choose, pair = self._parts(schema, allowance)
+        total = float(public_rows(vault, allowance)) if _fixed(allowance) else None
+        singles = measured(vault, _alone(schema), single)
+        vault.report(0.2)
+        alone = estimate(sizes, singles, total=total)
+        chosen = self._tree(vault, alone, choose, pair)
+        vault.report(0.6)
+        pairs = measured(vault, tuple(chosen), pair) if chosen else []
+        model = estimate(sizes, [*singles, *pairs], total=alone.total, start=alone)
+        vault.report(1.0)
+        noise = {"single columns": round(singles[0].sigma, 2)} | ({"pairs": round(pairs[0].sigma, 2)} if pairs else {})
+        told: dict[str, Any] = {"measured": [" x ".join(columns) for columns in chosen], "noise_of_a_cell": noise}
+        return CountModel(schema, model, told | drowned(sizes, singles[0].sigma, model.total))
+
+    def _parts(self, schema: Schema, allowance: Allowance) -> tuple[Allowance, list[Allowance], Allowance]:
+        """A third each for columns, choices and pairs; all for the columns where there is nothing to choose from."""
+        sizes = sizes_of(schema)
+        edges = _edges(sizes, self._candidates(sizes))
+        if not edges:
+            return allowance, [], allowance
+        one, two, three = allowance.split([1.0, 1.0, 1.0])
+        return one, two.split([1.0] * edges), three
+
+    def _candidates(self, sizes: Mapping[str, int]) -> list[Pair]:
+        return [(a, b) for a, b in combinations(sizes, 2) if sizes[a] * sizes[b] <= self.cells]
+
+    def _tree(self, vault: Vault, alone: Graphical, choices: Sequence[Allowance], pair: Allowance) -> list[Pair]:
+        """Pairs that join the columns, each chosen among those that join two parts."""
+        candidates = self._candidates(alone.sizes)
+        if not choices:
+            return []
+        model = alone.project_all(candidates)
+        sigma = sigma_of(tuple(candidates[: len(choices)]), pair, vault.schema)
+        # What a pair of independent columns is expected to be off by: a count of m strays by about sqrt(m), and noise adds to that.
+        bias = [SPREAD * float(np.sqrt(expected + sigma**2).sum()) for expected in model] if self.corrected else ()
+        scores = Misfit(tuple(candidates), model, bias=bias)
+        part = {name: name for name in alone.sizes}
+        chosen: list[Pair] = []
+        for choice in choices:
+            joining = [i for i, (a, b) in enumerate(candidates) if part[a] != part[b]]
+            a, b = candidates[joining[vault.choose(scores.among(joining), choice)]]
+            chosen.append((a, b))
+            part = _joined(part, a, b)
+        return chosen
+
+
+def _alone(schema: Schema) -> tuple[tuple[str, ...], ...]:
+    return tuple((name,) for name in schema.names)
+
+
+def _edges(sizes: Mapping[str, int], candidates: Sequence[Pair]) -> int:
+    """How many pairs a spanning forest of the candidates has: the same whichever are chosen."""
+    part = {name: name for name in sizes}
+    edges = 0
+    for a, b in candidates:
+        if part[a] != part[b]:
+            edges += 1
+            part = _joined(part, a, b)
+    return edges
+
+
+def _joined(part: Mapping[str, str], a: str, b: str) -> dict[str, str]:
+    """The parts of a forest after two of them were joined."""
+    return {name: part[a] if p == part[b] else p for name, p in part.items()}
+
+
+def _fixed(allowance: Allowance) -> bool:
+    """Whether the number of rows is public: one row is replaced by another, and a person has no more than one."""
+    return allowance.unit.relation is Relation.REPLACE_ONE and allowance.unit.rows == 1

@@ -1,0 +1,209 @@
+"""MWEM: the margin that the model answers worst, measured, and multiplicative weights; again and again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import PlanError
+from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event, Exponential
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.query import Histogram, Total
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import require_counted
+from hushtable.synthesize.marginal import junction
+from hushtable.synthesize.marginal.estimate import STEPS, estimate
+from hushtable.synthesize.marginal.graphical import Graphical
+from hushtable.synthesize.marginal.measurement import Measurement, noisy_total
+from hushtable.synthesize.marginal.misfit import Misfit
+from hushtable.synthesize.marginal.modelled import CountModel
+from hushtable.synthesize.marginal.workload import sizes_of
+from hushtable.table.schema import Schema
+
+Floats = NDArray[np.float64]
+Columns = tuple[str, ...]
+
+DENSE = 1 << 20
+"""The most cells of a domain on which weights are kept one by one."""
+PASSES = 20
+"""How often the weights are updated for each measurement, old ones included, in a round."""
+ROUGH = 60
+"""Steps of a fit between two rounds."""
+LIMIT = 500
+"""The most margins that one choice is made among."""
+COUNT, MARGINS = 0.04, 0.2
+"""What the number of rows and the single columns get of the budget; the rounds get the rest, half for choices."""
+NOISE = math.sqrt(2 / math.pi)
+"""The mean size of Gaussian noise in units of its standard deviation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mwem(Core):
+    """Multiplicative weights with the exponential mechanism, on a graphical model so that many columns are no obstacle.
+
+    The number of rows is measured, and by default every column. Then in each round the exponential mechanism chooses the
+    margin that the model answers worst in L1 (``Misfit``: one record changes that by at most 1, replaced by at most 2),
+    the margin is measured with integer noise, and the model is fitted to everything measured so far. ``classic`` keeps a weight
+    for every cell of the whole domain and updates them as published, starting from equal weights, with every
+    measurement so far again in each round; the result is the last weights (the authors' practice; their theorem is about the
+    average over the rounds). Everything but the choices and the counts is post-processing.
+    Hardt, Ligett and McSherry 2012; McKenna, Sheldon and Miklau 2019 for the graphical model.
+    """
+
+    rounds: int = 0
+    """How many margins are chosen; 0: twice as many as there are columns."""
+    way: int = 2
+    """How many columns a margin has."""
+    classic: bool = False
+    """Whether weights are kept for every cell of the domain (at most 2^20), as published."""
+    cells: int = 500_000
+    """The most cells of the graphical model; margins that would make it larger are not chosen."""
+    share: float = 1.0
+    """Its part of the budget relative to the other steps'."""
+
+    def __post_init__(self) -> None:
+        """Ranges."""
+        check_knobs(
+            self,
+            rounds=(0 <= self.rounds <= 1000, "must lie between 1 and 1000, or be 0 to follow from the columns"),
+            way=(1 <= self.way <= 3, "must be 1, 2 or 3"),
+            cells=(4 <= self.cells <= 1 << 24, "must lie between 4 and 2^24"),
+            share=(self.share > 0, "must be positive"),
+        )
+
+    @property
+    def spends(self) -> bool:
+        """All of its allowance."""
+        return True
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that cannot be counted, and a domain too large for weights of every cell."""
+        require_counted(schema, "mwem")
+        sizes = sizes_of(schema)
+        whole = math.prod(float(size) for size in sizes.values())
+        if self.classic and whole > DENSE:
+            raise PlanError(
+                f"mwem: the domain has {whole:.3g} cells, and the classic update keeps a weight for each (at most {DENSE}); "
+                "leave 'classic' out, or keep fewer columns or bins"
+            )
+        wide = [name for name, size in sizes.items() if size > self.cells]
+        if wide:
+            raise PlanError(f"mwem: {', '.join(wide)} alone has more than {self.cells} cells; cut it into bins, or raise 'cells'")
+        events: tuple[Event, ...] = ()
+        if budget is not None:
+            count, single, choosing, counting = self._parts(budget, len(schema))
+            one = Histogram(schema.names[:1])
+            events = (count.event(Total(), schema), *(part.event(one, schema) for part in (*single, *counting)))
+            events += tuple(Exponential(part.choice) for part in choosing)
+        caveats = [f"made to answer how {self.way} columns hang together; what hangs on more of them at once is lost"]
+        if math.comb(len(schema), self.way) > LIMIT:
+            caveats.append(f"margins are chosen among at most {LIMIT} candidates at a time, drawn at random")
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats))
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
+        """Choose, measure and update, round by round."""
+        schema, sizes = vault.schema, sizes_of(vault.schema)
+        count, single, choosing, counting = self._parts(vault.paid(), len(schema))
+        rows = vault.spend(Total(), count).astype(np.float64).reshape(())
+        laplace = 1.0 if count.rho is not None else math.sqrt(2)
+        # Classic weights start without any column measured.
+        measured = [self._measured(vault, (name,), part) for name, part in zip(schema.names, single, strict=False)]
+        total = noisy_total([Measurement((), rows, laplace * count.scale(Total(), schema)), *measured])
+        weights: Weights | None = Weights.even(sizes, total) if self.classic else None
+        model = weights.graphical() if weights else estimate(sizes, measured, total=total)
+        for number, (choice, part) in enumerate(zip(choosing, counting, strict=True), 1):
+            held = [m.columns for m in measured]
+            candidates = self._candidates(sizes, held, rng)
+            sigma = _deviation(part, schema)
+            expected = model.project_all(candidates)
+            misfit = Misfit(tuple(candidates), expected, bias=[NOISE * sigma * table.size for table in expected])
+            measured.append(self._measured(vault, candidates[vault.choose(misfit, choice)], part))
+            # Between rounds the model only has to rank the margins: a rough fit will do, the last one is finished.
+            steps = ROUGH if number < len(choosing) else STEPS
+            model = weights.update(measured) if weights else estimate(sizes, measured, total=total, start=model, steps=steps)
+            vault.report(number / len(choosing))
+        return CountModel(schema, model, self._told(measured, model, _deviation(counting[0], schema)))
+
+    def _parts(self, allowance: Allowance, columns: int) -> tuple[Allowance, list[Allowance], list[Allowance], list[Allowance]]:
+        """What the number of rows, each column, each choice and each measurement may spend."""
+        rounds = [1.0] * (self.rounds or 2 * columns)
+        margins = 0.0 if self.classic else MARGINS
+        count, single, choosing, counting = allowance.split(
+            [COUNT, margins or 1e-9, (1 - COUNT - margins) / 2, (1 - COUNT - margins) / 2]
+        )
+        return count, [] if self.classic else single.split([1.0] * columns), choosing.split(rounds), counting.split(rounds)
+
+    def _candidates(self, sizes: Mapping[str, int], held: list[Columns], rng: np.random.Generator) -> list[Columns]:
+        """Margins that still fit into the model: a function of what was released, and of public coins."""
+        names, way = list(sizes), min(self.way, len(sizes))
+        if math.comb(len(names), way) <= LIMIT:
+            found = list(combinations(names, way))
+        else:
+            picks = (tuple(sorted(rng.choice(len(names), way, replace=False).tolist())) for _ in range(LIMIT))
+            found = [tuple(names[i] for i in pick) for pick in dict.fromkeys(picks)]
+        small = [c for c in found if math.prod(sizes[name] for name in c) <= self.cells]
+        fitting = small if self.classic else [c for c in small if junction.cells(sizes, [*held, c]) <= self.cells]
+        # A margin that is there already always fits: it is measured again.
+        return fitting or list(dict.fromkeys(held)) or [(name,) for name in names]
+
+    def _measured(self, vault: Vault, columns: Columns, part: Allowance) -> Measurement:
+        sizes = sizes_of(vault.schema)
+        counts = vault.spend(Histogram(columns), part).astype(np.float64)
+        return Measurement(columns, counts.reshape([sizes[name] for name in columns]), _deviation(part, vault.schema))
+
+    def _told(self, measured: list[Measurement], model: Graphical, sigma: float) -> dict[str, Any]:
+        chosen = [" x ".join(m.columns) for m in measured if len(m.columns) == min(self.way, len(model.sizes))]
+        told: dict[str, Any] = {"margins": chosen, "noise_of_a_cell": round(sigma, 2), "rows": round(model.total)}
+        typical = float(np.median([m.counts.size for m in measured]))
+        off = min(1.0, NOISE * sigma * typical / model.total / 2)
+        if off > 0.1:
+            told["note"] = (
+                f"the noise of a cell is about {sigma:.0f} rows and the table has about {model.total:.0f}: expect the shares of a "
+                f"margin of {typical:.0f} cells to be off by up to {off:.2f} in all"
+            )
+        return told
+
+
+@dataclass(eq=False)
+class Weights:
+    """A weight for every cell of the domain."""
+
+    sizes: Mapping[str, int]
+    total: float
+    now: Floats
+
+    @classmethod
+    def even(cls, sizes: Mapping[str, int], total: float) -> Weights:
+        """All the same."""
+        shape = tuple(sizes.values())
+        return cls(sizes, total, np.full(shape, total / math.prod(shape)))
+
+    def update(self, measured: list[Measurement]) -> Graphical:
+        """Multiply each weight by exp((measured - expected)/(2 total)) of its cell, for every measurement, several times over."""
+        names = list(self.sizes)
+        for _ in range(PASSES):
+            for m in measured:
+                axes = [names.index(name) for name in m.columns]
+                margin = self.now.sum(axis=tuple(i for i in range(len(names)) if i not in axes))
+                shape = [size if i in axes else 1 for i, size in enumerate(self.now.shape)]
+                # The columns of a margin are in the order of the schema, so its axes are in the order of the weights.
+                self.now *= np.exp((m.counts - margin) / (2 * self.total)).reshape(shape)
+                self.now *= self.total / self.now.sum()
+        return self.graphical()
+
+    def graphical(self) -> Graphical:
+        """As a model with one potential for all columns."""
+        return Graphical(self.sizes, {tuple(self.sizes): np.log(np.maximum(self.now, 1e-300))}, self.total)
+
+
+def _deviation(part: Allowance, schema: Schema) -> float:
+    scale = part.scale(Histogram(schema.names[:1]), schema)
+    return scale if part.rho is not None else math.sqrt(2) * scale

@@ -1,0 +1,75 @@
+"""Which margins a release should get right, how much each matters, and which combinations cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.step import given_arrays
+from hushtable.synthesize.counted import given_cells
+from hushtable.table.columns import Role
+from hushtable.table.schema import Schema
+
+WEIGHTS = 1 << 8
+"""Weights are whole parts of this."""
+
+
+def target_of(schema: Schema, target: str, step: str) -> str:
+    """The column that the release is made for: the one named, or the one with the role; empty if there is none."""
+    if target and target not in schema:
+        raise PlanError(f"{step}: there is no column {target!r} to be the target; the table has {', '.join(schema.names)}")
+    return target or next(iter(schema.role(Role.TARGET)), "")
+
+
+def workload(schema: Schema, way: int, target: str, favour: float) -> dict[tuple[str, ...], int]:
+    """Candidates with their weights, in parts of ``WEIGHTS``: all sets of up to ``way`` columns, and those with the target.
+
+    With a target, sets of ``way`` + 1 columns that hold it are candidates too, and every set that holds it weighs ``favour``
+    times as much. As in the adaptive mechanism of McKenna et al. 2022, a smaller set stands for what larger ones share with
+    it; its weight is that of a set of its own, because all are candidates.
+    """
+    plain, strong = WEIGHTS, max(1, round(WEIGHTS * favour))
+    found: dict[tuple[str, ...], int] = {}
+    for size in range(2, way + 2):
+        for columns in combinations(schema.names, size):
+            if size <= way or target in columns:
+                found[columns] = strong if target in columns else plain
+    return found
+
+
+def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[str, ...], NDArray[np.bool_]]:
+    """Structural zeros: for each set of columns the combinations that cannot be, from texts like ``sex=Male, relation=Wife``.
+
+    They are public knowledge, never read off the rows. PlanError names what is no column or no value.
+    """
+    sizes = dict(zip(schema.names, _sizes(schema), strict=True))
+    found: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+    for text in zeros:
+        pairs = [part.partition("=") for part in text.split(",")]
+        given = {name.strip(): value.strip() for name, sign, value in pairs if sign}
+        if len(given) < 2 or len(given) < len(pairs):
+            raise PlanError(f"{step}: a structural zero names two columns or more, like 'sex=Male, relation=Wife'; got {text!r}")
+        try:
+            given_arrays(schema, given, 1)
+        except InputError as error:
+            raise PlanError(f"{step}: in the structural zero {text!r}: {error}") from None
+        cells = given_cells(schema, given)
+        columns = tuple(name for name in schema.names if name in cells)
+        mask = found.setdefault(columns, np.zeros([sizes[name] for name in columns], bool))
+        mask[tuple(cells[name] for name in columns)] = True
+    return found
+
+
+def _sizes(schema: Schema) -> tuple[int, ...]:
+    from hushtable.table.table import histogram_sizes
+
+    return tuple(histogram_sizes(schema, (name,))[0] for name in schema.names)
+
+
+def sizes_of(schema: Schema) -> Mapping[str, int]:
+    """The number of cells of every column."""
+    return dict(zip(schema.names, _sizes(schema), strict=True))
