@@ -1,0 +1,1 @@
+"""Margins joined by a copula."""

@@ -1,0 +1,76 @@
+"""The Gaussian copula as statistics knows it: exact margins, exact correlations, and no privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.errors import InputError
+from hushtable.pipeline.step import Core, Plan
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Raw
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.copula.correlation import from_pairs
+from hushtable.synthesize.copula.looks import Ties, caveats_of, margin_looks, margins_of, pieces_of
+from hushtable.synthesize.copula.margins import Floats
+from hushtable.synthesize.copula.model import GaussianCopula, Joined
+from hushtable.synthesize.copula.normal import Pieces, expected_product, explained
+from hushtable.table.schema import Schema
+
+_WHY = "margins and correlations are read off the rows without noise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainCopula(Core):
+    """A Gaussian copula with the margins and correlations of the rows themselves. Promises nothing.
+
+    Columns are cells of histograms; each cell has its normal score, and what is estimated is the correlation of the normal numbers
+    behind the cells. It keeps averages, no rows; but a rare level, or the end of an observed range, is somebody's.
+    """
+
+    ties: Ties = Ties.CORRECTED
+    """corrected: the correlation that explains that of the scores, given the margins; published: that of the scores itself."""
+    anchor: str = ""
+    """The column by whose average the levels of nominal categories are ordered; the target of the schema when empty (if it has at
+    most 8 cells); "-" leaves them in their declared order."""
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that cannot be counted, by name."""
+        margin_looks(schema, self.anchor, "gaussian-copula")
+        caveats = caveats_of(schema, self.anchor, "gaussian-copula")
+        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE, caveats=caveats)
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula:
+        """Read margins and correlations; ``rng`` is not needed."""
+        table = vault.open(Raw(_WHY), _WHY)
+        if not table.rows:
+            raise InputError("a copula needs at least one row", where="gaussian-copula")
+        schema = table.schema
+        looks = margin_looks(schema, self.anchor, "gaussian-copula")
+        counts = {look.columns[0]: table.counts(look.columns) for look in looks}
+        found = margins_of(schema, looks, counts, dict.fromkeys(counts, 0.0), float(table.rows))
+        pieces = pieces_of(schema, found.margins)
+        scores = np.stack([np.append(p.scores, 0.0)[p.groups][table.cells(n)] for n, p in zip(schema.names, pieces, strict=True)])
+        products = (scores @ scores.T / table.rows)[np.triu_indices(len(scores), 1)]
+        if self.ties is Ties.CORRECTED:
+            correlation = _behind(pieces, products, table.rows)
+        else:
+            correlation = from_pairs(_plain(scores), len(schema))
+        joined = Joined(found.margins, correlation)
+        return GaussianCopula(schema, table.rows, joined, {"ties": str(self.ties)})
+
+
+def _behind(pieces: list[Pieces], products: Floats, rows: int) -> Floats:
+    """The correlations of the normal numbers behind the scores; their error is that of a mean of so many rows."""
+    values, errors = explained(pieces, products, expected_product, rows**-0.5)
+    return from_pairs(values, len(pieces), errors)
+
+
+def _plain(scores: Floats) -> Floats:
+    """Pearson's correlation of the scores, 0 where a column does not vary."""
+    centred = scores - scores.mean(1, keepdims=True)
+    lengths = np.sqrt((centred**2).sum(1))
+    products = centred @ centred.T / np.maximum(np.outer(lengths, lengths), 1e-12)
+    return np.asarray(products[np.triu_indices(len(scores), 1)])

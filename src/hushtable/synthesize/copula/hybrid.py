@@ -1,0 +1,238 @@
+"""The hybrid DPCopula in a form that is proven: a copula for each part of the table, every look with noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from hushtable.encode.concordance import concordance_present, dense_ranks
+from hushtable.encode.integers import public_rows, require_fixed_rows, require_replaced, require_rows
+from hushtable.encode.simplex import on_simplex
+from hushtable.errors import InputError
+from hushtable.pipeline.step import Plan
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.query import Histogram, Query, Total
+from hushtable.privacy.unit import Relation
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.copula.kendall import correlation_of
+from hushtable.synthesize.copula.looks import CAVEATS, PrivateCopula, anchor_of, deviation, pieces_of
+from hushtable.synthesize.copula.margins import Floats, Integers, Margin, nominal, order_by
+from hushtable.synthesize.copula.normal import Pieces
+from hushtable.synthesize.copula.parts import PartedCopula, part_columns, part_numbers
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table, histogram_sizes
+
+COUNTS = 0.5
+"""What the counts of the parts get of the budget, where the dependence gets 1."""
+
+
+@dataclass(frozen=True)
+class PartConcordance:
+    """For each part and pair of columns, concordant less discordant pairs among the part's first records, times a weight.
+
+    Places of the table stand in an order that no record has a say in; a part's first records are the first ``caps`` of its
+    own in that order. Parts, caps and weights are known before.
+
+    *What one record can change.* The record at one place is replaced, so one part may lose it and another win one; all others keep
+    their records. A part that loses one of its first c records loses its c - 1 pairs and wins at most c - 1 with the
+    record that moves up: for each pair of columns the sum changes by 2 (c - 1) at most, since a pair counts -1, 0 or 1. A part that
+    wins a record may push the last one out: the same. A part that exchanges a record in its place has c - 1 pairs that change by
+    2 at most: the same. So at most two parts change, each by a = 2 w (c - 1); with the two largest a and b, and p pairs of columns,
+    L1 = p (a + b) and L2 = sqrt(p (a^2 + b^2)).
+    """
+
+    columns: tuple[str, ...]
+    """The columns that are joined, then those that part the table."""
+    joined: int
+    """How many of them are joined."""
+    rows: int
+    """The number of rows, which is public."""
+    caps: tuple[int, ...]
+    """For each part how many records; 0: it is not looked at."""
+    weights: tuple[int, ...]
+    ranks: tuple[tuple[int, ...], ...]
+    key: int
+    """Of the pseudo-random order of places; it is drawn without a look at the rows."""
+
+    def answer(self, table: Table) -> Integers:
+        """Part by part (those with a cap), in the order of ``itertools.combinations``."""
+        require_rows("concordance of parts", table, self.rows)
+        ranked = self.ranks or ((),) * self.joined
+        columns = [dense_ranks(table, name, given) for name, given in zip(self.columns[: self.joined], ranked, strict=True)]
+        numbers = part_numbers(table, self.columns[self.joined :])
+        order = np.random.default_rng(self.key).permutation(self.rows)
+        sums = []
+        for part, (cap, weight) in enumerate(zip(self.caps, self.weights, strict=True)):
+            if cap:
+                first = order[numbers[order] == part][:cap]
+                sums += [weight * concordance_present(a[first], b[first]) for a, b in combinations(columns, 2)]
+        return np.array(sums, np.int64)
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """As derived above; only for one record replaced by another."""
+        require_replaced("concordance of parts", relation)
+        changes = sorted((2.0 * w * max(c - 1, 0) for c, w in zip(self.caps, self.weights, strict=True)), reverse=True)[:2]
+        pairs = self.joined * (self.joined - 1) // 2
+        return pairs * sum(changes), math.sqrt(pairs * sum(a**2 for a in changes)), 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HybridCopula(PrivateCopula):
+    """A Gaussian copula for each combination of some small columns, from noisy counts, margins and concordances.
+
+    Replacing a record changes the counts of the parts, and the joint histogram of parts and a column, by sqrt(2) in L2 each; the
+    concordances within parts as ``PartConcordance`` says. It looks at a part's first records only, about as many as the
+    noisy count is sure of, because how many there are is not public. Parts whose noisy count is too small for that take the average
+    correlations of the others. Rows are ordered by a key drawn beforehand. Integer Gaussian noise, Laplace when delta is zero.
+    For one record replaced by another: the number of rows is public.
+    After the hybrid of Li, Xiong and Jiang 2014, whose noise is scaled with the true size of each part.
+    """
+
+    parts: tuple[str, ...] = ()
+    """The columns whose combinations are the parts; when empty, the target and others with fewer than 10 cells."""
+    most: int = 16
+    """The most parts."""
+    least: int = 200
+    """The least noisy count of a part with correlations of its own."""
+
+    def __post_init__(self) -> None:
+        """In range."""
+        self._check(most=(self.most >= 2, "must be at least 2"), least=(self.least >= 2, "must be at least 2"))
+
+    @property
+    def relation(self) -> Relation:
+        """The relation it is proven for."""
+        return Relation.REPLACE_ONE
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that cannot be counted, too many parts, and any other relation than one record replaced by another."""
+        parts, others = self._columns(schema)
+        anchor = anchor_of(schema, self.anchor, "hybrid-copula")
+        events: tuple[Event, ...] = ()
+        if budget is not None:
+            require_fixed_rows("hybrid-copula", budget)
+            queries: list[Query] = self._looks(parts, others)
+            if len(others) > 1:
+                # The price does not depend on caps and weights, which a plan does not know: the noise grows with the change.
+                queries.append(PartConcordance((*others, *parts), len(others), 2, (2, 2), (1, 1), (), 0))
+            shares = budget.split(self._shares(others))
+            events = (budget.event(Total(), schema), *(p.event(q, schema) for q, p in zip(queries, shares, strict=True)))
+        loose = [name for name in others if nominal(schema[name])]
+        order = f"by their average of {anchor}" if anchor in parts else "as declared, which means nothing"
+        ordered = (f"levels without an order of their own were ordered {order}: {', '.join(loose)}",) if loose else ()
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=CAVEATS + ordered)
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> PartedCopula:
+        """Count the parts, measure the margins in them, then the concordances."""
+        schema, allowance = vault.schema, vault.paid()
+        require_fixed_rows("hybrid-copula", allowance)
+        parts, others = self._columns(schema)
+        rows = public_rows(vault, allowance)
+        if rows < 2:
+            raise InputError("a correlation needs at least two rows", where="hybrid-copula")
+        looks, shares = self._looks(parts, others), allowance.split(self._shares(others))
+        noise = [deviation(part, part.scale(look, schema)) for look, part in zip(looks, shares, strict=False)]
+        counts = on_simplex(vault.spend(looks[0], shares[0]).astype(np.float64), float(rows))
+        tables = {}
+        for number, (name, look, part) in enumerate(zip(others, looks[1:], shares[1:], strict=False), 1):
+            tables[name] = vault.spend(look, part).reshape(len(counts), -1)
+            vault.report(0.5 * number / len(others))
+        orders = {name: self._order(schema, parts, name, tables[name], noise[1]) for name in others}
+        margins = {name: _shrunk(table, counts, noise[1]) for name, table in tables.items()}
+        correlations = np.broadcast_to(np.eye(len(others)), (len(counts), len(others), len(others))).copy()
+        told: dict[str, Any] = {"parts_by": list(parts), "noisy_sizes": [round(float(c)) for c in counts]}
+        told |= {"noise_of_a_size": round(noise[0], 2), "noise_of_a_cell": round(noise[1], 2)}
+        if len(others) > 1:
+            sure = [int(c - 2 * noise[0]) if c >= self.least else 0 for c in counts]
+            # A look is planned and paid for; without a part to look at it is taken at two records, and not used.
+            caps = [cap if cap >= 2 else 0 for cap in sure] if max(sure) >= 2 else [2] + [0] * (len(counts) - 1)
+            taus, spread = self._taus(vault, shares[-1], (*others, *parts), rows, tuple(caps), orders, int(vault.coins(1, rng)[0]))
+            told["own_correlations"] = [cap >= 2 for cap in sure]
+            if max(sure) >= 2:
+                inner = {k: {name: Margin(margins[name][k], orders[name]) for name in others} for k in taus}
+                pieces = {k: pieces_of(schema.select(others), own) for k, own in inner.items()}
+                correlations = self._correlations(pieces, taus, spread, counts)
+                told["noise_of_tau"] = [round(s, 4) for s in spread]
+            told |= _note(max(sure) >= 2, max(spread), self.least)
+        vault.report(1.0)
+        return PartedCopula(schema, parts, rows, counts / counts.sum(), margins, orders, correlations, told)
+
+    def _columns(self, schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        parts = part_columns(schema, self.parts, self.most, "hybrid-copula")
+        return parts, tuple(name for name in schema.names if name not in parts)
+
+    def _looks(self, parts: tuple[str, ...], others: tuple[str, ...]) -> list[Query]:
+        return [Histogram(parts), *(Histogram((*parts, name)) for name in others)]
+
+    def _shares(self, others: tuple[str, ...]) -> list[float]:
+        return [COUNTS] + [self.ratio / len(others)] * len(others) + [1.0] * (len(others) > 1)
+
+    def _order(self, schema: Schema, parts: tuple[str, ...], name: str, table: Integers, noise: float) -> Integers:
+        """The order of a column's cells, one for all parts: by the average of the anchor if it is one of the parts' columns."""
+        anchor = anchor_of(schema, self.anchor, "hybrid-copula")
+        if not nominal(schema[name]) or anchor not in parts:
+            return np.arange(table.shape[1])
+        sizes = histogram_sizes(schema, parts)
+        place = parts.index(anchor)
+        joint = np.moveaxis(table.reshape(*sizes, -1), place, 0).reshape(sizes[place], -1, table.shape[1]).sum(1).T
+        values = sizes[place] - (not schema[anchor].required)
+        return order_by(joint[:, :values], np.arange(values, dtype=np.float64), noise, schema[name])
+
+    def _taus(
+        self,
+        vault: Vault,
+        part: Allowance,
+        columns: tuple[str, ...],
+        rows: int,
+        caps: tuple[int, ...],
+        orders: dict[str, Integers],
+        key: int,
+    ) -> tuple[dict[int, Floats], list[float]]:
+        """Tau-a in every part that has a cap, and its noise."""
+        schema, others = vault.schema, columns[: len(orders)]
+        # So weighted a record changes every part by about the same, and the noise of a part's tau goes with 1/cap.
+        weights = tuple(max(1, round(16 * max(caps) / cap)) if cap else 1 for cap in caps)
+        ranks = tuple(tuple(np.argsort(orders[n])[: len(schema[n].levels)].tolist()) if schema[n].coded else () for n in others)
+        query = PartConcordance(columns, len(others), rows, caps, weights, ranks, key)
+        noisy = vault.spend(query, part).reshape(sum(cap > 0 for cap in caps), -1)
+        held = [k for k, cap in enumerate(caps) if cap]
+        pairs = {k: weights[k] * caps[k] * (caps[k] - 1) / 2 for k in held}
+        spread = deviation(part, part.scale(query, schema))
+        return {k: noisy[i] / pairs[k] for i, k in enumerate(held)}, [spread / pairs[k] for k in held]
+
+    def _correlations(
+        self, pieces: dict[int, list[Pieces]], taus: dict[int, Floats], spreads: list[float], counts: Floats
+    ) -> Floats:
+        """A matrix for each part: its own, or the average of those that have one."""
+        parts = zip(taus.items(), spreads, strict=True)
+        found = {k: correlation_of(pieces[k], tau, spread, self.ties) for (k, tau), spread in parts}
+        average = np.average(list(found.values()), axis=0, weights=[max(counts[k], 1.0) for k in found])
+        return np.stack([found.get(k, average) for k in range(len(counts))])
+
+
+def _note(looked: bool, spread: float, least: int) -> dict[str, str]:
+    """What the card says where the noise is too large."""
+    if not looked:
+        return {"note": f"no part has a noisy count of {least} and more: the columns were drawn independently in each part"}
+    if spread > 0.1:
+        return {"note": f"Kendall's tau in the smallest part is off by about {spread:.2g}: expect little of it there"}
+    return {}
+
+
+def _shrunk(table: Integers, counts: Floats, noise: float) -> Floats:
+    """The margins of a column in each part, drawn to the overall one where a part's count does not stand out of the noise."""
+    overall = Margin.of(table.sum(0), float(counts.sum())).shares
+    doubt = noise * math.sqrt(table.shape[1])
+    margins = []
+    for row, count in zip(table, counts, strict=True):
+        own = Margin.of(row, max(float(count), 1.0)).shares
+        trust = count / (count + doubt) if count > 0 else 0.0
+        mixed = trust * own + (1 - trust) * overall
+        margins.append(mixed / mixed.sum())
+    return np.stack(margins)

@@ -1,0 +1,182 @@
+"""What all private copulas do alike: noisy margins, the order of nominal levels, and what the card says of the noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.step import Core, check_knobs
+from hushtable.privacy.allowance import Allowance, Noise
+from hushtable.privacy.event import Event
+from hushtable.privacy.query import Histogram, Query, Total
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.copula.margins import Integers, Margin, nominal, order_by, total_of
+from hushtable.synthesize.copula.normal import PIECES, Pieces
+from hushtable.synthesize.counted import require_counted
+from hushtable.table.columns import Role
+from hushtable.table.schema import Schema
+from hushtable.table.table import histogram_sizes
+
+SMALL = 8
+"""A target with at most so many cells orders the levels of nominal columns."""
+NOBODY = "-"
+"""The anchor that leaves all levels in their declared order."""
+
+CAVEATS = (
+    "columns hang together as a Gaussian copula can tell it: pair by pair, and by the order of their values only",
+    "a missing value stands after the last value of its column",
+)
+
+
+class Ties(StrEnum):
+    """How correlations are read off cells, many of which are equal."""
+
+    CORRECTED = "corrected"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateCopula(Core):
+    """Knobs that the private copulas share."""
+
+    ratio: float = 1.0
+    """What all margins together get of the budget, where the dependence gets 1 (as published: 8)."""
+    ties: Ties = Ties.CORRECTED
+    """corrected: the correlation that explains what was measured, given the margins; published: as if no values were equal."""
+    anchor: str = ""
+    """The column by whose average the levels of nominal categories are ordered, measured together with their margins; the target of
+    the schema when empty (if it has at most 8 cells); "-" leaves them in their declared order."""
+    share: float = 1.0
+    """Its part of the budget relative to the other steps'."""
+
+    def _check(self, **more: tuple[bool, str]) -> None:
+        """One InputError for all knobs that are out of range, those of a subclass among them."""
+        check_knobs(self, ratio=(self.ratio > 0, "must be positive"), share=(self.share > 0, "must be positive"), **more)
+
+    @property
+    def spends(self) -> bool:
+        """All of its allowance."""
+        return True
+
+    def _weights(self, looks: list[Histogram]) -> list[float]:
+        """The parts of the budget: each margin, then the dependence if there is any."""
+        return [self.ratio / len(looks)] * len(looks) + [1.0] * (len(looks) > 1)
+
+    def _events(self, schema: Schema, budget: Allowance, looks: list[Histogram], dependence: Query) -> tuple[Event, ...]:
+        """The looks that it will take; the number of rows is one of them where it is public."""
+        queries: list[Query] = [*looks, *([dependence] if len(looks) > 1 else [])]
+        parts = budget.split(self._weights(looks))
+        rows = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+        return (*rows, *(part.event(query, schema) for query, part in zip(queries, parts, strict=True)))
+
+
+def margin_looks(schema: Schema, anchor: str, step: str) -> list[Histogram]:
+    """One histogram per column; that of a nominal one is joint with the anchor. Refuses what cannot be counted, by name."""
+    require_counted(schema, step)
+    held = anchor_of(schema, anchor, step)
+    looks = [Histogram((c.name, held) if held and nominal(c) and c.name != held else (c.name,)) for c in schema]
+    for look in looks:
+        try:
+            histogram_sizes(schema, look.columns)
+        except InputError:
+            wide = " and ".join(look.columns)
+            raise PlanError(f"{step}: {wide} together have too many cells to count; take a smaller anchor, or '-'") from None
+    return looks
+
+
+def caveats_of(schema: Schema, anchor: str, step: str) -> tuple[str, ...]:
+    """What a Gaussian copula of these columns does not tell."""
+    held = anchor_of(schema, anchor, step)
+    loose = [c.name for c in schema if nominal(c) and c.name != held]
+    if not loose:
+        return CAVEATS
+    order = f"by their average of {held}" if held else "as declared, which means nothing"
+    return (*CAVEATS, f"levels without an order of their own were ordered {order}: {', '.join(loose)}")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The margins of all columns and how noisy they are."""
+
+    margins: dict[str, Margin]
+    total: float
+    scales: dict[str, float]
+
+    def told(self, more: dict[str, Any], dependence: float | None, word: str) -> dict[str, Any]:
+        """For the card: the noise, and a note where it drowns the data. ``dependence``: the noise of a pair of columns."""
+        cells = {name: len(margin.shares) for name, margin in self.margins.items()}
+        off = float(np.mean([0.4 * cells[name] * scale / self.total for name, scale in self.scales.items()]))
+        told = {"noise_scale": {name: round(scale, 3) for name, scale in self.scales.items()}} | more
+        notes = []
+        if off > 0.05:
+            notes.append(
+                f"the noise of a cell is about {np.mean(list(self.scales.values())):.0f} rows and the table has about "
+                f"{self.total:.0f}: expect the columns' shares to be off by up to {min(off, 1):.2f} on average"
+            )
+        if dependence is not None:
+            told["noise_of_a_pair"] = round(dependence, 4)
+            if dependence > 0.05:
+                notes.append(f"{word} is off by about {dependence:.2g}: weaker dependence than that is noise")
+        return told | ({"note": "; ".join(notes)} if notes else {})
+
+
+def anchor_of(schema: Schema, anchor: str, step: str) -> str:
+    """The column that orders nominal levels; empty if there is none."""
+    if anchor == NOBODY:
+        return ""
+    if anchor:
+        if anchor not in schema:
+            raise PlanError(f"{step}: there is no column {anchor!r}; the table has {', '.join(schema.names)}")
+        if nominal(schema[anchor]):
+            raise PlanError(
+                f"{step}: {anchor} cannot order the levels of others, it has no order itself; take another anchor or '-'"
+            )
+        return anchor
+    targets = [
+        c.name for c in schema if c.role is Role.TARGET and not nominal(c) and histogram_sizes(schema, (c.name,))[0] <= SMALL
+    ]
+    return targets[0] if len(targets) == 1 else ""
+
+
+def measured(vault: Vault, looks: list[Histogram], parts: list[Allowance], rows: int | None) -> Measured:
+    """Ask for every margin once. ``rows`` is the number of rows where it is public."""
+    schema = vault.schema
+    noisy, scales = {}, {}
+    for number, (look, part) in enumerate(zip(looks, parts, strict=True), 1):
+        noisy[look.columns[0]] = vault.spend(look, part).reshape(histogram_sizes(schema, look.columns))
+        scales[look.columns[0]] = part.scale(look, schema)
+        vault.report(0.5 * number / len(looks))
+    total = float(rows) if rows is not None else total_of([c.ravel() for c in noisy.values()], list(scales.values()))
+    return margins_of(schema, looks, noisy, scales, total)
+
+
+def margins_of(
+    schema: Schema, looks: list[Histogram], noisy: dict[str, Integers], scales: dict[str, float], total: float
+) -> Measured:
+    """The margins that histograms tell, and the order of nominal levels where they were counted together with the anchor."""
+    margins = {look.columns[0]: Margin.of(noisy[look.columns[0]], total) for look in looks if len(look.columns) == 1}
+    spread = dict(scales)
+    for look in looks:
+        if len(look.columns) == 2:
+            name, anchor = look.columns
+            column, counts = schema[name], noisy[name]
+            values = margins[anchor].cells - (not schema[anchor].required)
+            order = order_by(counts[:, :values], margins[anchor].scores[:values], scales[name], column)
+            margins[name] = Margin.of(counts.sum(1), total, order)
+            spread[name] = scales[name] * math.sqrt(counts.shape[1])
+    return Measured({name: margins[name] for name in schema.names}, total, spread)
+
+
+def deviation(allowance: Allowance, scale: float) -> float:
+    """The standard deviation of noise of this scale."""
+    return scale if allowance.noise is Noise.GAUSSIAN else scale * math.sqrt(2)
+
+
+def pieces_of(schema: Schema, margins: dict[str, Margin], most: int = PIECES) -> list[Pieces]:
+    """The pieces of every margin."""
+    return [Pieces.of(margins[column.name], not column.required, most) for column in schema]

@@ -1,0 +1,244 @@
+"""The vine that holds: noisy margins, a noisy choice of the tree, and pair copulas from noisy tables or from noisy tau."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from hushtable.encode.concordance import Concordance
+from hushtable.encode.integers import public_rows, require_fixed_rows
+from hushtable.pipeline.step import Core, Model, Plan, check_knobs
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.query import Histogram, Query, Total
+from hushtable.privacy.unit import Relation
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.copula.correlation import from_pairs
+from hushtable.synthesize.copula.margins import Floats, Margin, nominal, total_of
+from hushtable.synthesize.copula.vine import Steps, VineModel
+from hushtable.synthesize.copula.vine_families import Family
+from hushtable.synthesize.copula.vine_fit import fit_vine
+from hushtable.synthesize.copula.vine_pairs import NONE, deviation, inverted_edge, measured_edge, strength_of
+from hushtable.synthesize.copula.vine_tables import (
+    Dependences,
+    PairCounts,
+    chance,
+    groups,
+    independent,
+    spanning_tree,
+)
+from hushtable.synthesize.copula.vine_tree import TreeModel, raised
+from hushtable.synthesize.counted import require_counted, values_of
+from hushtable.table.columns import Role
+from hushtable.table.schema import Schema
+
+COARSE = 10
+"""Groups of a column when the tree is chosen: enough to see a dependence, few enough that chance adds little."""
+LOST = 0.02
+"""A pair of which so little is left beside the noise is as good as independent."""
+DRAWN = 10_000
+"""Rows drawn from the model below to fit further trees to."""
+
+
+class Structure(StrEnum):
+    """What the tree is chosen by."""
+
+    DEPENDENCE = "dependence"
+    TAU = "tau"
+
+
+class Pairs(StrEnum):
+    """What pair copulas are made of."""
+
+    TABLES = "tables"
+    TAU = "tau"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vine(Core):
+    """A vine copula from noisy answers alone: differential privacy, every look paid for.
+
+    First a noisy histogram of each column. Then one noisy vector with a number for each pair of columns: how far the pair is
+    from independence (``Dependences``) or Kendall's tau-a (``Concordance``, for one record replaced by another); the maximum
+    spanning tree of it is free. Then for each of its d - 1 edges a noisy table of the two columns, in groups chosen by the noisy
+    margins, made into a checkerboard copula with exactly these margins; or a family of one parameter at which the noisy tau is
+    what is expected. Costs add up: rho = rho(margins) + rho(tree) + rho(tables). All else is post-processing.
+    The vine is cut after the first tree: each column depends directly on its neighbours on the tree. (Rows drawn from such a
+    model could teach further trees nothing, since there the columns are independent; what the noisy tau of all pairs tells can.)
+    Gambs, Ladouceur, Laurent and Roy-Gaumond 2021 for the model, Chow and Liu 1968 for the tree.
+    """
+
+    structure: Structure = Structure.DEPENDENCE
+    """dependence: the distance of a pair's counts from those of independent columns; tau: the size of Kendall's tau-a."""
+    pairs: Pairs = Pairs.TABLES
+    """tables: a noisy table for each edge; tau: a family with one parameter, from the tau that the tree was chosen by."""
+    family: Family = Family.FRANK
+    """The pair copula where pairs are made of tau: frank or gaussian."""
+    trees: int = 1
+    """How many trees; more than one where pairs are tau and gaussian, and then partial correlations of the same noisy tau."""
+    focus: float = 2.0
+    """How much heavier a pair weighs in the choice of the tree if a target of the schema is in it; 1 treats all alike.
+    It is for one tree, and known before the rows are."""
+    margins: float = 0.25
+    """The share of its budget for the histograms."""
+    tree: float = 0.15
+    """The share for the choice of the tree; what is left is for the tables, and where there are none for the tree too."""
+    share: float = 1.0
+    """Its part of the budget relative to the other steps'."""
+
+    def __post_init__(self) -> None:
+        """Shares that leave something; tau that was measured."""
+        by_tau = self.pairs is Pairs.TAU
+        check_knobs(
+            self,
+            structure=(not by_tau or self.structure is Structure.TAU, "must be tau where pairs are tau"),
+            trees=(
+                self.trees == 1 or (self.trees > 1 and by_tau and self.family is Family.GAUSSIAN),
+                "must be 1, or more where pairs are tau and the family is gaussian",
+            ),
+            focus=(0 < self.focus < math.inf, "must be positive"),
+            margins=(0 < self.margins < 1, "must lie between 0 and 1"),
+            tree=(self.tree > 0 and self.margins + self.tree < 1, "must be positive, and below 1 together with margins"),
+            share=(self.share > 0, "must be positive"),
+        )
+
+    @property
+    def spends(self) -> bool:
+        """All of its allowance."""
+        return True
+
+    @property
+    def relation(self) -> Relation:
+        """Tau-a is proven for one record replaced by another only."""
+        return Relation.REPLACE_ONE if self.structure is Structure.TAU else Relation.ADD_REMOVE
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that cannot be counted, and for tau any other relation than one record replaced by another."""
+        require_counted(schema, "vine")
+        caveats = ["columns hang together along a tree: each depends directly on few others"]
+        loose = [c.name for c in schema if nominal(c)] if self.structure is Structure.TAU else []
+        if loose:
+            caveats.append(f"tau reads the levels in their declared order, which means nothing for {', '.join(loose)}")
+        return Plan(schema=schema, events=self._events(schema, budget), effect=Effect.GENERATE, caveats=tuple(caveats))
+
+    def _events(self, schema: Schema, budget: Allowance | None) -> tuple[Event, ...]:
+        if budget is None:
+            return ()
+        if self.structure is Structure.TAU:
+            require_fixed_rows("vine", budget)
+        of_margins, of_tree, of_tables = self._parts(budget, len(schema))
+        events = [budget.event(Total(), schema)] if budget.unit.fixes_rows else []
+        events += [part.event(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
+        if of_tree is not None:
+            # The price does not depend on how coarse the groups are, nor on the number of rows.
+            none = (np.zeros(1, np.int64),)
+            expected = none * (len(schema) * (len(schema) - 1) // 2)
+            query: Query = Dependences(schema.names, none * len(schema), expected)
+            query = Concordance(schema.names, 2) if self.structure is Structure.TAU else query
+            events.append(of_tree.event(query, schema))
+            events += [part.event(PairCounts(schema.names[:2], none * 2), schema) for part in of_tables]
+        return tuple(events)
+
+    def _parts(self, allowance: Allowance, columns: int) -> tuple[list[Allowance], Allowance | None, list[Allowance]]:
+        """For the margins, the tree and the tables."""
+        if columns == 1:
+            return [allowance], None, []
+        left = 1 - self.margins - self.tree
+        if self.pairs is Pairs.TAU:
+            *first, tree = allowance.split([self.margins / columns] * columns + [1 - self.margins])
+            return first, tree, []
+        edges = columns - 1
+        split = allowance.split([self.margins / columns] * columns + [self.tree] + [left / edges] * edges)
+        return split[:columns], split[columns], split[columns + 1 :]
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Model:
+        """Margins, tree, pairs; ``rng`` draws only from what is private already."""
+        schema, allowance = vault.schema, vault.paid()
+        if self.structure is Structure.TAU:
+            require_fixed_rows("vine", allowance)
+        rows = public_rows(vault, allowance) if allowance.unit.fixes_rows else None
+        of_margins, of_tree, of_tables = self._parts(allowance, len(schema))
+        noisy = [vault.spend(Histogram((c.name,)), part) for c, part in zip(schema, of_margins, strict=True)]
+        scales = [part.scale(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
+        total = max(float(rows), 2.0) if rows is not None else total_of(noisy, scales)
+        shares = [raised(Margin.of(counts, total).shares) for counts in noisy]
+        vault.report(0.3)
+        told: dict[str, Any] = {"noise_scale": round(float(np.mean(scales)), 3)}
+        if of_tree is None:
+            return TreeModel(schema, tuple(shares), (), round(total), told | _note(shares, scales, total, []))
+        weights, taus = self._weights(vault, of_tree, shares, total, rows or 0)
+        vault.report(0.6)
+        if self.trees > 1:
+            return self._further(schema, shares, taus, round(total), told | _note(shares, scales, total, []), rng)
+        edges, kept = [], []
+        sought = np.array([c.role is Role.TARGET for c in schema])
+        weights = weights + np.maximum(weights, 0.0) * (self.focus - 1) * (sought[:, None] | sought)
+        for number, (parent, child) in enumerate(spanning_tree(weights)):
+            if self.pairs is Pairs.TABLES:
+                edge, strength = measured_edge(vault, of_tables[number], parent, child, shares, total)
+            else:
+                edge, strength = inverted_edge(schema, self.family, parent, child, shares, taus[parent, child])
+            edges.append(edge)
+            kept.append(strength)
+        names = [f"{schema.names[e.parent]} - {schema.names[e.child]}" for e in edges]
+        told["tree"] = {name: round(strength, 3) for name, strength in zip(names, kept, strict=True)}
+        if of_tables:
+            told["noise_scale_of_a_pair"] = round(of_tables[0].scale(PairCounts(schema.names[:2], NONE), schema), 3)
+        told |= _note(shares, scales, total, kept)
+        return TreeModel(schema, tuple(shares), tuple(edges), round(total), told)
+
+    def _weights(self, vault: Vault, allowance: Allowance, shares: list[Floats], total: float, rows: int) -> tuple[Floats, Floats]:
+        """The weight of each pair of columns, as a matrix; and tau, where it was measured."""
+        schema = vault.schema
+        count = len(schema)
+        pairs = list(combinations(range(count), 2))
+        weights, taus = np.zeros((count, count)), np.zeros((count, count))
+        if self.structure is Structure.TAU:
+            query = Concordance(schema.names, rows)
+            most = max(rows * (rows - 1) / 2, 1.0)
+            answer, noise = vault.spend(query, allowance) / most, deviation(allowance, query, schema) / most
+            for (i, j), tau in zip(pairs, np.clip(answer, -1.0, 1.0), strict=True):
+                weights[i, j] = weights[j, i] = abs(tau)
+                taus[i, j] = taus[j, i] = tau * max(0.0, 1 - noise**2 / max(tau**2, noise**2, 1e-300))
+            return weights, taus
+        grouped = [groups(column, share, COARSE) for column, share in zip(schema, shares, strict=True)]
+        coarse = [np.bincount(g, share) for g, share in zip(grouped, shares, strict=True)]
+        expected = [independent(coarse[i], coarse[j], total) for i, j in pairs]
+        distances = vault.spend(Dependences(schema.names, tuple(grouped), tuple(expected)), allowance)
+        for (i, j), distance, by_chance in zip(pairs, distances, map(chance, expected), strict=True):
+            weights[i, j] = weights[j, i] = distance - by_chance
+        return weights, taus
+
+    def _further(
+        self, schema: Schema, shares: list[Floats], taus: Floats, total: int, told: dict[str, Any], rng: np.random.Generator
+    ) -> VineModel:
+        """Several trees: a vine fitted to rows drawn from the Gaussian copula that the noisy tau describes."""
+        pairs = list(combinations(range(len(schema)), 2))
+        strengths = [strength_of(schema, self.family, i, j, shares, taus[i, j])[0] for i, j in pairs]
+        correlation = from_pairs(np.array(strengths), len(schema))
+        normal = rng.standard_normal((DRAWN, len(schema))) @ np.linalg.cholesky(correlation).T
+        vine = fit_vine(ndtr(normal), ("gaussian",), self.trees)
+        columns = {c.name: Steps.of(values_of(c, np.arange(len(s))), s) for c, s in zip(schema, shares, strict=True)}
+        return VineModel(schema, columns, schema.names, vine, total, told | {"trees": min(self.trees, len(schema) - 1)})
+
+
+def _note(shares: list[Floats], scales: list[float], total: float, kept: list[float]) -> dict[str, Any]:
+    """For the card, where the noise drowns the rows."""
+    off = float(np.mean([min(0.4 * len(share) * scale / total, 1.0) for share, scale in zip(shares, scales, strict=True)]))
+    notes = []
+    if off > 0.05:
+        notes.append(
+            f"the noise of a cell is about {np.mean(scales):.0f} rows and the table has about {total:.0f}: "
+            f"expect the columns' shares to be off by up to {off:.2f} on average"
+        )
+    lost = sum(abs(strength) < LOST for strength in kept)
+    if lost:
+        notes.append(f"{lost} of the {len(kept)} pairs of the tree are hardly told from noise and were drawn almost independently")
+    return {"note": "; ".join(notes)} if notes else {}

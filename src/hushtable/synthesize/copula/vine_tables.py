@@ -1,0 +1,175 @@
+"""Pairs of columns as coarse tables: the groups, the questions, and a checkerboard copula from a noisy answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.encode.simplex import on_simplex
+from hushtable.privacy.query import Histogram
+from hushtable.privacy.unit import Relation
+from hushtable.synthesize.copula.margins import nominal
+from hushtable.table.columns import Column
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+FLOOR = 1e-6
+"""The share of independence in every table, so that no row of it is empty."""
+
+
+def groups(column: Column, shares: Floats, most: int) -> Integers:
+    """For each cell of a column the group it is in, about ``most`` of them, from the noisy shares of the cells alone.
+
+    Of levels without an order the largest stay alone and the others go together. Otherwise a cell with its part of the mass or
+    more stays alone, and neighbours share a group of about equal mass between them; missing values stay alone unless they are
+    few, and then go with the last group.
+    """
+    count = len(shares)
+    most = max(most, 2)
+    if count <= most:
+        return np.arange(count)
+    if nominal(column):
+        alone = np.argsort(-shares, kind="stable")[: most - 1]
+        found = np.full(count, most - 1)
+        found[np.sort(alone)] = np.arange(most - 1)
+        return found
+    valued = count - (not column.required)
+    mass = shares[:valued]
+    alone = mass >= 1 / most
+    light = np.where(alone, 0.0, mass)
+    middle = (np.cumsum(light) - light / 2) / max(float(light.sum()), 1e-300)
+    wished = np.floor(max(most - int(alone.sum()), 1) * middle)
+    starts = (np.diff(wished, prepend=wished[0]) != 0) | alone | np.append(False, alone[:-1])
+    starts[0] = False
+    found = np.cumsum(starts)
+    if valued < count:
+        found = np.append(found, found[-1] + (shares[-1] >= 1 / (4 * most)))
+    return found.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Counts of two columns in a table of groups of their cells.
+
+    A record lies in one place of the table: one more or less changes one count by 1, another one in its stead two of them.
+    """
+
+    columns: tuple[str, ...]
+    groups: tuple[Integers, Integers]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Groups of each column."""
+        return int(self.groups[0].max()) + 1, int(self.groups[1].max()) + 1
+
+    def answer(self, table: Table) -> Integers:
+        """Row-major."""
+        one, two = (g[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True))
+        height, width = self.shape
+        return np.bincount(one * width + two, minlength=height * width)
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """As that of any histogram."""
+        return Histogram(self.columns[:1]).sensitivity(schema, relation)
+
+
+@dataclass(frozen=True, eq=False)
+class Dependences:
+    """For each pair of columns, how far the counts of its table lie from expected ones in L1.
+
+    The expected counts are fixed before the rows are asked (whole numbers, from noisy margins). A record more or less changes
+    one count of each table by 1, so each of the p distances by at most 1: L1 = p, L2 = sqrt(p). Another record in its stead
+    changes two counts of each: by at most 2, L1 = 2 p, L2 = 2 sqrt(p).
+    """
+
+    columns: tuple[str, ...]
+    groups: tuple[Integers, ...]
+    expected: tuple[Integers, ...]
+    """For each pair, row-major; in the order of ``itertools.combinations``."""
+
+    def answer(self, table: Table) -> Integers:
+        """One number for each pair."""
+        cells = [g[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True)]
+        widths = [int(g.max()) + 1 for g in self.groups]
+        pairs = combinations(range(len(cells)), 2)
+        found = [
+            np.abs(np.bincount(cells[i] * widths[j] + cells[j], minlength=len(told)) - told).sum()
+            for (i, j), told in zip(pairs, self.expected, strict=True)
+        ]
+        return np.array(found, np.int64)
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """As derived above."""
+        pairs = len(self.expected)
+        if relation is Relation.ADD_REMOVE:
+            return float(pairs), math.sqrt(pairs), pairs
+        return 2.0 * pairs, 2 * math.sqrt(pairs), 0
+
+
+def independent(one: Floats, two: Floats, total: float) -> Integers:
+    """Expected counts of two columns that have nothing to do with one another, rounded to whole rows."""
+    return np.round(total * np.outer(one, two)).astype(np.int64).ravel()
+
+
+def chance(expected: Integers) -> float:
+    """About how far the counts of two independent columns lie from their expected ones in L1, by chance alone."""
+    return math.sqrt(2 / math.pi) * float(np.sqrt(expected).sum())
+
+
+def kept_of(noisy: Floats, one: Floats, two: Floats, total: float, noise: float) -> float:
+    """How much of the dependence in noisy counts to keep: what neither noise nor chance explains (James and Stein 1961).
+
+    Independent columns whose margins are nearly the given ones have counts of the form x two + one y; what is orthogonal to all
+    of those has (rows - 1)(columns - 1) degrees of freedom, filled by noise, by the chance of drawing rows, and by dependence.
+    """
+    apart = noisy - np.outer(one, one @ noisy) / (one @ one)
+    apart = apart - np.outer(apart @ two, two) / (two @ two)
+    freedom = (noisy.shape[0] - 1) * (noisy.shape[1] - 1)
+    explained = freedom * noise**2 + total * (1 - one @ one) * (1 - two @ two)
+    return max(0.0, 1 - explained / max(float((apart**2).sum()), 1e-300))
+
+
+def checkerboard(noisy: Floats, one: Floats, two: Floats, total: float, noise: float) -> tuple[Floats, float]:
+    """The shares of a table with these margins and the dependence of noisy counts; and how much of that dependence was kept.
+
+    The margins of the noisy counts differ from the given ones, which were measured apart; that is no dependence, so it is taken
+    around their own margins, and then scaled to the given ones. Divided by the margins it is the density of a copula that is
+    constant on rectangles.
+    """
+    height, width = (on_simplex(noisy.sum(axis), total) for axis in (1, 0))
+    own = np.outer(height, width) / total
+    kept = kept_of(noisy, one, two, total, noise)
+    counts = on_simplex((own + kept * (noisy - own)).ravel(), total).reshape(noisy.shape)
+    return proportional((1 - FLOOR) * counts / total + FLOOR * np.outer(one, two), one, two), kept
+
+
+def proportional(table: Floats, one: Floats, two: Floats, rounds: int = 500) -> Floats:
+    """The table scaled to these margins by rows and columns in turn (Deming and Stephan 1940)."""
+    for _ in range(rounds):
+        table = table * (one / np.maximum(table.sum(1), 1e-300))[:, None]
+        table = table * (two / np.maximum(table.sum(0), 1e-300))
+        if np.abs(table.sum(1) - one).max() < 1e-10:
+            break
+    return table
+
+
+def spanning_tree(weights: Floats) -> list[tuple[int, int]]:
+    """The heaviest tree over all columns, as (parent, child) from the column with the most weight on (Prim 1957)."""
+    count = len(weights)
+    weights = np.where(np.eye(count, dtype=bool), -np.inf, weights)
+    reached = [int(np.argmax(np.where(np.isfinite(weights), weights, 0).sum(1)))]
+    edges = []
+    while len(reached) < count:
+        open_ = weights[reached].copy()
+        open_[:, reached] = -np.inf
+        parent, child = np.unravel_index(int(np.argmax(open_)), open_.shape)
+        edges.append((reached[int(parent)], int(child)))
+        reached.append(int(child))
+    return edges
