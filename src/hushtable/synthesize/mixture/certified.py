@@ -1,0 +1,193 @@
+"""Mixtures with a complete proof: what ClustMix is after, from noisy sums on a partition that is private or public itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from hushtable.encode.integers import public_rows, require_fixed_rows
+from hushtable.errors import PlanError
+from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.query import Total
+from hushtable.privacy.unit import Relation
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.mixture import estimate, groups
+from hushtable.synthesize.mixture.growing import Growing, Split
+from hushtable.synthesize.mixture.model import Mixture
+from hushtable.synthesize.mixture.sums import PartitionSums
+from hushtable.synthesize.mixture.trees import Tree
+from hushtable.synthesize.mixture.written import STEPS, Written
+from hushtable.table.schema import Schema
+
+NAME = "clustmix-certified"
+CALM = 6
+"""A leaf is not cut below so many times the noise of a count, where nobody says how many records it should have."""
+
+
+class Form(StrEnum):
+    """Which records are mixed."""
+
+    TREE = "tree"
+    """Those in one leaf of a tree and of one class."""
+    BLOCKS = "blocks"
+    """Consecutive ones in a public order, so that each block has at least so many; the number of rows is public."""
+    MIXING = "mixing"
+    """Random ones; the number of rows is public."""
+
+
+class Emit(StrEnum):
+    """What is released of a mixture."""
+
+    ROWS = "rows"
+    """As many rows as it stands for, drawn by its noisy shares, means and spreads."""
+    MIXTURES = "mixtures"
+    """Its noisy mean, once for every ``least`` records."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClustMixCertified(Core):
+    """Records mixed where they are alike, with integer noise on the sums: differential privacy, proven.
+
+    *tree*: leaves of a tree grown by private choices (``growing.py``), one cell for each leaf and class. A record is in one cell,
+    so one noisy look tells all of them: the number of records, the shares of the levels and the moments of the numbers
+    (``PartitionSums`` says what one record changes). Noisy counts alone decide how many leaves, cells and rows there are.
+    *blocks*: consecutive records in a public order of the domain (``OrderedSums``). *mixing*: random subsets (``GroupSums``).
+    Both for one record replaced by another. What follows the noise, adapting included, is post-processing. It replaces
+    ClustMix (Madl et al. 2023), whose claim fails: there the clusters themselves depend on every record.
+    """
+
+    form: Form = Form.TREE
+    """tree, blocks or mixing."""
+    split: Split = Split.CLASSES
+    """How the tree cuts: classes (the cut that tells classes apart), balanced (halves), random (public projections)."""
+    target: str = ""
+    """The class column; when empty, the first one with the role target that has few enough values, or none."""
+    depth: int = 3
+    """The most cuts in a row of the tree."""
+    least: int = 0
+    """The records of a mixture (leaves are cut above twice as many by noisy count); 0: chosen by the noise."""
+    emit: Emit = Emit.ROWS
+    """rows (as many as the table, drawn inside the mixtures) or mixtures (their noisy means)."""
+    alpha: float = 1.0
+    """With mixtures: 1 keeps the noisy means; less moves them so that a classifier learns the classes from them; free."""
+    tree: float = 0.05
+    """The share of the budget that goes into the tree, if it is grown privately."""
+    counts: float = 0.05
+    """The share of the sums' budget that goes into the number of records; the shares of levels tell it as well."""
+    share: float = 1.0
+    """Its part of the budget relative to the other steps'."""
+
+    def __post_init__(self) -> None:
+        """Every knob in range."""
+        check_knobs(
+            self,
+            depth=(0 <= self.depth <= 12, "must lie between 0 and 12"),
+            least=(self.least == 0 or self.least >= 2, "must be at least 2, or 0 to be chosen"),
+            alpha=(0 <= self.alpha <= 1, "must lie between 0 and 1"),
+            tree=(0.01 <= self.tree <= 0.9, "must lie between 0.01 and 0.9"),
+            counts=(0.01 <= self.counts <= 0.9, "must lie between 0.01 and 0.9"),
+            share=(self.share > 0, "must be positive"),
+        )
+
+    @property
+    def spends(self) -> bool:
+        """All of its allowance."""
+        return True
+
+    @property
+    def relation(self) -> Relation:
+        """One record more or less for the tree (one replaced is proven too); one replaced for the others, and no other."""
+        return Relation.ADD_REMOVE if self.form is Form.TREE else Relation.REPLACE_ONE
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns without bounds or levels, a class that cannot be counted, and adapting without a class."""
+        written = self._written(schema)
+        if self.alpha < 1 and (self.emit is Emit.ROWS or not Written.of(schema, self.target, NAME).target):
+            raise PlanError(
+                f"{NAME}: alpha moves mixtures so that classes can be told: it needs emit: mixtures, and a class column"
+            )
+        caveats = ["inside a mixture columns were drawn independently of one another"]
+        if self.emit is Emit.MIXTURES:
+            caveats = ["a row is the noisy average of a mixture: rare values and combinations are averaged away"]
+        public = {
+            Form.TREE: (),
+            Form.BLOCKS: ("an order of all records that could be: the class, then a Hilbert curve through the declared domains",),
+            Form.MIXING: ("which places of the table are mixed, drawn without a look at the rows",),
+        }[self.form]
+        return Plan(
+            schema=schema, events=self._events(schema, budget, written), effect=Effect.GENERATE,
+            caveats=tuple(caveats), public=public,
+        )  # fmt: skip
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Mixture:
+        """Grow the tree, if there is one, then measure every cell once."""
+        written = self._written(vault.schema)
+        if self.form is Form.TREE:
+            model, size = self._leaves(vault, written, rng)
+        else:
+            require_fixed_rows(NAME, vault.paid())
+            first = Written.of(vault.schema, self.target, NAME).target if self.form is Form.BLOCKS else None
+            model, size = groups.mixed(vault, written, self.least, 1, first, rng)
+            model = replace(model, told={"form": str(self.form)} | model.told)
+        if self.emit is Emit.MIXTURES:
+            model = groups.as_mixtures(model, size)
+            if self.alpha < 1:
+                target = Written.of(vault.schema, self.target, NAME).target
+                model = groups.adapted(model, target, self.alpha, rng)
+        vault.report(1.0)
+        return model
+
+    def _written(self, schema: Schema) -> Written:
+        if self.form is Form.TREE:
+            return Written.of(schema, self.target, NAME)
+        Written.of(schema, self.target, NAME)
+        return Written.of(schema, "", NAME, classed=False)
+
+    def _events(self, schema: Schema, budget: Allowance | None, written: Written) -> tuple[Event, ...]:
+        if budget is None:
+            return ()
+        if self.form is not Form.TREE:
+            return groups.events(NAME, schema, budget, written, 1)
+        growing = self._growing(written)
+        known = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+        rest = budget.split([growing.spent, 1 - growing.spent])[1]
+        return (*known, *growing.events(budget, schema), rest.event(self._sums(Tree.single(written)), schema))
+
+    def _growing(self, written: Written) -> Growing:
+        return Growing(written, self.split, self.depth, self.tree)
+
+    def _sums(self, tree: Tree) -> PartitionSums:
+        longest = math.sqrt(tree.written.longest[1])
+        return PartitionSums(tree.written, tree, max(1, round(longest * math.sqrt(self.counts / (1 - self.counts)))))
+
+    def _leaves(self, vault: Vault, written: Written, rng: np.random.Generator) -> tuple[Mixture, int]:
+        allowance = vault.paid()
+        growing = self._growing(written)
+        left = allowance.split([growing.spent, 1 - growing.spent])[1]
+        least = self.least or max(2, math.ceil(CALM * _deviation(left, self._sums(Tree.single(written)), vault.schema)))
+        tree = growing.grow(vault, allowance, least, rng)
+        query = self._sums(tree)
+        noise = _deviation(left, query, vault.schema)
+        sums = estimate.read(written, vault.spend(query, left), query.weight, noise * STEPS)
+        rows = public_rows(vault, allowance) if allowance.unit.fixes_rows else max(2, round(float(sums.counts.sum())))
+        told = {
+            "form": str(self.form),
+            "mixtures": tree.cells,
+            "leaves": tree.leaves,
+            "classes": written.classes,
+            "least_records": least,
+            "noise_of_a_count": round(noise, 2),
+        }
+        model = estimate.of_tree(tree, sums, rows, told)
+        return replace(model, told=told | groups.note(written, tree.cells, noise, rows)), least
+
+
+def _deviation(allowance: Allowance, query: PartitionSums, schema: Schema) -> float:
+    """The standard deviation of the noise of a coordinate, in records."""
+    return allowance.scale(query, schema) / STEPS * (1.0 if allowance.rho is not None else math.sqrt(2))

@@ -1,0 +1,150 @@
+"""Mixtures of records that their places or a public order put together, and what can be made of mixtures for free."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hushtable.encode.integers import public_rows, require_fixed_rows
+from hushtable.encode.simplex import on_simplex
+from hushtable.errors import InputError
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
+from hushtable.privacy.query import Total
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.mixture import estimate
+from hushtable.synthesize.mixture.inducing import adapt
+from hushtable.synthesize.mixture.model import Mixture
+from hushtable.synthesize.mixture.sums import GroupSums, OrderedSums
+from hushtable.synthesize.mixture.written import STEPS, Field, Floats, Integers, Written
+from hushtable.table.schema import Schema
+
+AIM = 0.1
+"""The noise of a share that the size of a mixture is chosen for, where nobody says how large it is."""
+TARGETS = 2000
+"""Rows drawn from the private mixtures for a classifier to be right on."""
+DROWNED = 0.1
+"""From here on the expected error of a column's shares is told."""
+
+
+def events(step: str, schema: Schema, budget: Allowance, written: Written, rounds: int) -> tuple[Event, ...]:
+    """The looks of ``mixed``; the price does not depend on the number of rows, which a plan does not know."""
+    require_fixed_rows(step, budget)
+    query = GroupSums(written, np.zeros((rounds, 2), np.int64), 1)
+    return budget.event(Total(), schema), budget.event(query, schema)
+
+
+def mixed(
+    vault: Vault, written: Written, least: int, rounds: int, first: str | None, rng: np.random.Generator, *, shrink: bool = True
+) -> tuple[Mixture, int]:
+    """Mixtures of at least so many records, and how many that is: consecutive ones (by the column ``first``), or random ones."""
+    allowance = vault.paid()
+    rows = public_rows(vault, allowance)
+    if rows < 2:
+        raise InputError("mixing needs at least two rows", where=vault.step)
+    ordered = first is not None
+    size = least or best_size(rows, written, allowance, rounds, ordered=ordered)
+    if size > rows:
+        raise InputError(f"a mixture of {size} records is larger than the table ({rows} rows)", where=f"{vault.step}.least")
+    query: OrderedSums | GroupSums
+    if first is not None:
+        query = OrderedSums(written, rows, size, first)
+        groups = np.minimum(np.arange(rows) // size, query.blocks - 1)[None]
+    else:
+        groups = np.stack([rng.permutation(rows) % (rows // size) for _ in range(rounds)])
+        query = GroupSums(written, groups, rows // size)
+    number = rows // size
+    counts = np.stack([np.bincount(one, minlength=number) for one in groups]).ravel().astype(np.float64)
+    noise = deviation(allowance, query, vault.schema)
+    sums = vault.spend(query, allowance).reshape(len(counts), -1) / STEPS
+    told = {
+        "mixtures": len(counts),
+        "records_of_a_mixture": size,
+        "mixtures_of_a_record": rounds,
+        "noise_of_a_share": round(noise / size, 4),
+    }
+    told |= note(written, len(counts), noise / rounds, rows)
+    return estimate.of_groups(estimate.Sums(written, counts, sums, noise), rows, told, shrink=shrink), size
+
+
+def best_size(rows: int, written: Written, allowance: Allowance, rounds: int, *, ordered: bool) -> int:
+    """The size whose shares have noise of about ``AIM``: for blocks, each of which one record can change, larger. All public."""
+    one = GroupSums(written, np.zeros((rounds, 2), np.int64), 1)
+    noise = deviation(allowance, one, written.schema)
+    if not ordered:
+        found = noise / AIM
+    elif allowance.rho is not None:
+        found = (noise * math.sqrt(rows) / AIM) ** (2 / 3)
+    else:
+        found = math.sqrt(noise * rows / AIM)
+    return int(min(max(math.ceil(found), 2), rows))
+
+
+def deviation(allowance: Allowance, query: GroupSums | OrderedSums, schema: Schema) -> float:
+    """The standard deviation of the noise of a coordinate, in records."""
+    return allowance.scale(query, schema) / STEPS * (1.0 if allowance.rho is not None else math.sqrt(2))
+
+
+def note(written: Written, cells: int, noise: float, rows: int) -> dict[str, Any]:
+    """A sentence where the noise drowns the shares of the columns: their expected error, all cells together."""
+    widths = [f.width for f in written.fields if f.counted] or [2]
+    error = float(np.mean([min(1.0, 0.4 * width * noise * math.sqrt(cells) / rows) for width in widths]))
+    if error < DROWNED:
+        return {}
+    told = (
+        f"the noise of a count is about {noise:.0f} rows in each of {cells} mixtures and the table has about {rows}: "
+        f"expect the columns' shares to be off by {error:.1f} on average"
+    )
+    return {"note": told}
+
+
+def as_mixtures(model: Mixture, size: int, rounds: int = 1) -> Mixture:
+    """Means in place of rows: one for every ``size`` records that a cell has by its noisy count, none where it has fewer.
+
+    ``rounds`` is the number of mixtures that a record is in.
+    """
+    rows = model.weights * model.total * rounds
+    copies = np.floor(rows / size + 0.5) * (rows >= size * (1 - 1e-9))
+    if not copies.any():
+        copies[model.weights.argmax()] = 1.0
+    kept = np.flatnonzero(copies)
+    return replace(
+        model,
+        weights=copies[kept] / copies.sum(),
+        shares={name: a[kept] for name, a in model.shares.items()},
+        numbers={name: a[kept] for name, a in model.numbers.items()},
+        total=max(2, int(copies.sum())),
+        means=True,
+    )
+
+
+def adapted(model: Mixture, target: str, alpha: float, rng: np.random.Generator) -> Mixture:
+    """The means moved so that a kernel classifier trained on them is right on rows drawn from the private mixtures.
+
+    Both come from what is released already, so it costs nothing (kernel inducing points, Nguyen, Chen and Lee 2021).
+    """
+    drawn = replace(model, means=False).sample(TARGETS, rng)
+    fields = [Field(c) for c in model.schema if c.name != target]
+    goal = np.concatenate([_vectors(f, f.encode(drawn)) for f in fields], axis=1)
+    points = np.concatenate(
+        [model.shares[f.column.name] if f.counted else model.numbers[f.column.name][:, :1] for f in fields], axis=1
+    )
+    moved = adapt(points, model.shares[target], goal, Field(model.schema[target]).codes(drawn), alpha=alpha, rng=rng)
+    shares, numbers, at = dict(model.shares), dict(model.numbers), 0
+    for f in fields:
+        width = f.width if f.counted else 1
+        part, at = moved[:, at : at + width], at + width
+        if f.counted:
+            shares[f.column.name] = on_simplex(part)
+        else:
+            rest = numbers[f.column.name][:, 1:]
+            numbers[f.column.name] = np.concatenate([np.clip(part, 0.0, 1.0), rest], axis=1)
+    return replace(model, shares=shares, numbers=numbers, told=model.told | {"alpha": alpha})
+
+
+def _vectors(f: Field, coordinates: Integers) -> Floats:
+    """A record as shares of levels, and places of numbers."""
+    return coordinates / STEPS if f.counted else (coordinates[:, :1] / STEPS + 1) / 2

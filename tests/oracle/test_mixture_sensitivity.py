@@ -1,0 +1,219 @@
+"""What one record can change of the sums behind mixtures: all neighbours of small domains, one by one, for both relations."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from functools import cache
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+
+from hushtable.errors import GuaranteeRefused, InputError, PlanError
+from hushtable.privacy.unit import Relation
+from hushtable.synthesize.mixture.merf import Embedding
+from hushtable.synthesize.mixture.moments import STEPS as HALF
+from hushtable.synthesize.mixture.moments import Moments, clipped, nearest
+from hushtable.synthesize.mixture.sums import GroupSums, OrderedSums, PartitionSums
+from hushtable.synthesize.mixture.trees import BALANCE, CellCounts, Cuts, CutScores, Tree, projections
+from hushtable.synthesize.mixture.written import STEPS, Written
+from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+from tests.unit.privacy.exact import judge
+
+SCHEMA = Schema(
+    (
+        Column(name="r", kind=Kind.REAL, domain=Bounds(-1.0, 3.0)),
+        Column(name="c", kind=Kind.CATEGORY, domain=Levels(("red", "green"))),
+        Column(name="y", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("no", "yes")), required=True),
+    )
+)
+VALUES = ((-1.0, 0.7, 3.0, math.nan), (0, 1, -1), (0, 1))
+RECORDS = tuple(product(*VALUES))
+FEW = (RECORDS[0], RECORDS[1], RECORDS[7], RECORDS[12], RECORDS[17], RECORDS[23])
+WRITTEN = Written.of(SCHEMA, "", "test")
+ALL = Written.of(SCHEMA, "", "test", classed=False)
+CUTS = Cuts(WRITTEN)
+TREE = Tree.single(WRITTEN).split(0, CUTS.weights(9), 0).split(1, CUTS.weights(len(CUTS.places) - 1), 0)
+ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE
+
+
+def table_of(records) -> Table:
+    arrays = [np.array([r[i] for r in records]) for i in range(len(SCHEMA))]
+    return Table(SCHEMA, {c.name: a.astype(c.dtype) for c, a in zip(SCHEMA, arrays, strict=True)})
+
+
+def lengths(changes: np.ndarray) -> tuple[float, float]:
+    changes = np.abs(changes.astype(float))
+    return float(changes.sum(-1).max()), math.sqrt(float((changes**2).sum(-1).max()))
+
+
+@cache
+def worst(query, relation: Relation) -> tuple[float, float]:
+    """The largest L1 and L2 change over all tables of at most two rows and their neighbours."""
+    answers = {t: query.answer(table_of(t)) for rows in (0, 1, 2) for t in combinations_with_replacement(RECORDS, rows)}
+    found = []
+    for rest in (t for t in answers if len(t) < 2):
+        more = np.array([answers[tuple(sorted((*rest, r), key=RECORDS.index))] for r in RECORDS])
+        pairs = more - answers[rest] if relation is ADD else (more[:, None] - more[None]).reshape(len(RECORDS) ** 2, -1)
+        found.append(lengths(pairs))
+    return max(f[0] for f in found), max(f[1] for f in found)
+
+
+def embedding() -> Embedding:
+    return Embedding.drawn(WRITTEN, 7, np.random.default_rng(2))
+
+
+QUERIES = [
+    PartitionSums(WRITTEN, TREE, 700),
+    PartitionSums(WRITTEN, projections(WRITTEN, 2, np.random.default_rng(0)), 300),
+    PartitionSums(ALL, Tree.single(ALL), 300),
+    PartitionSums(embedding(), Tree.single(WRITTEN), 400),
+    CellCounts(TREE),
+    Moments(("r",), HALF),
+    Moments(("r",), HALF // 3),
+]
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("query", QUERIES, ids=lambda q: type(q).__name__)
+@pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (0.5, False)])
+def test_no_neighbour_changes_more_than_is_told_and_some_change_more_than_half_of_it(query, relation, factor, holds):
+    def check(part):
+        one, two, _ = query.sensitivity(SCHEMA, relation)
+        most = worst(query, relation)
+        assert most[0] <= part * one
+        assert most[1] <= part * two
+
+    judge(check, factor, holds=holds)
+
+
+def test_the_sums_of_one_cell_are_tight():
+    """Without a number every bound is reached: w and the columns for one record more, two levels for one replaced."""
+    schema = Schema(tuple(Column(name=n, kind=Kind.CATEGORY, domain=Levels(("a", "b", "c")), required=True) for n in "uv"))
+    written = Written.of(schema, "", "test")
+    query = PartitionSums(written, Tree.single(written), 5)
+    one, other = (Table(schema, {n: np.array([v], np.int32) for n in "uv"}) for v in (0, 2))
+    assert lengths(query.answer(one)) == pytest.approx(query.sensitivity(schema, ADD)[:2])
+    assert lengths(query.answer(one) - query.answer(other)) == pytest.approx(query.sensitivity(schema, REPLACE)[:2])
+
+
+@pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (0.4, False)])
+def test_one_record_changes_each_round_of_groups_once(factor, holds):
+    rounds = np.array([[0, 0, 1], [1, 0, 0]])
+    query = GroupSums(ALL, rounds, 2)
+    answers = {t: query.answer(table_of(t)) for t in product(FEW, repeat=3)}
+
+    def check(part):
+        one, two, _ = query.sensitivity(SCHEMA, REPLACE)
+        for rest in product(FEW, repeat=2):
+            for place in range(3):
+                near = np.array([answers[(*rest[:place], r, *rest[place:])] for r in FEW])
+                most = lengths((near[:, None] - near[None]).reshape(len(FEW) ** 2, -1))
+                assert most[0] <= part * one
+                assert most[1] <= part * two
+
+    judge(check, factor, holds=holds)
+
+
+@pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (0.4, False)])
+def test_one_record_changes_each_block_by_the_difference_of_two(factor, holds):
+    query = OrderedSums(ALL, 5, 2, "y")
+    answers = {t: query.answer(table_of(t)) for t in combinations_with_replacement(FEW, 5)}
+    near = defaultdict(dict)
+    for records, answer in answers.items():
+        for i in range(5):
+            near[records[:i] + records[i + 1 :]][records[i]] = answer
+
+    def check(part):
+        one, two, _ = query.sensitivity(SCHEMA, REPLACE)
+        for group in near.values():
+            stacked = np.array(list(group.values()))
+            most = lengths((stacked[:, None] - stacked[None]).reshape(-1, stacked.shape[1]))
+            assert most[0] <= part * one
+            assert most[1] <= part * two
+
+    judge(check, factor, holds=holds)
+
+
+def test_blocks_depend_on_the_records_and_not_on_how_they_lie():
+    query = OrderedSums(ALL, 6, 2, "y")
+    rng = np.random.default_rng(1)
+    first = query.answer(table_of(FEW))
+    for _ in range(10):
+        assert (query.answer(table_of([FEW[i] for i in rng.permutation(6)])) == first).all()
+
+
+@pytest.mark.parametrize("query", [GroupSums(ALL, np.zeros((1, 3), np.int64), 1), OrderedSums(ALL, 3, 2)])
+def test_sums_by_place_are_for_a_public_number_of_rows(query):
+    with pytest.raises(GuaranteeRefused, match="replace_one"):
+        query.sensitivity(SCHEMA, ADD)
+    with pytest.raises(InputError, match="another number of rows"):
+        query.answer(table_of(FEW))
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize("balanced", [True, False])
+@pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (0.4, False)])
+def test_a_record_changes_the_scores_of_all_leaves_together_as_little_as_is_told(relation, balanced, factor, holds):
+    weights = np.array([[BALANCE, 3], [2, BALANCE]])
+    scores = CutScores(TREE, (0, 2), CUTS, weights, balanced)
+    answers = {t: scores.answer(table_of(t)) for rows in (0, 1, 2) for t in combinations_with_replacement(RECORDS, rows)}
+
+    def check(part):
+        told = part * scores.change(SCHEMA, relation)
+        for rest in (t for t in answers if len(t) < 2):
+            more = np.array([answers[tuple(sorted((*rest, r), key=RECORDS.index))] for r in RECORDS])
+            change = more - answers[rest] if relation is ADD else more[:, None] - more[None]
+            assert np.abs(change).max(-1).sum(-1).max() <= told
+
+    judge(check, factor, holds=holds)
+
+
+def test_the_whole_numbers_of_a_record_stay_within_their_length():
+    rng = np.random.default_rng(0)
+    for written in (WRITTEN, ALL, embedding()):
+        coordinates = written.coordinates(table_of(RECORDS))
+        assert lengths(coordinates)[0] <= written.longest[0]
+        assert (coordinates**2).sum(1).max() <= written.longest[1]
+    vectors = rng.integers(-STEPS, STEPS + 1, (5000, 6))
+    for reach in (1, 3, 50, 700, 5000):
+        short = clipped(vectors, reach)
+        assert ((short**2).sum(1) <= reach**2).all()
+        assert (np.abs(short) <= np.abs(vectors)).all()
+    inside = (vectors**2).sum(1) <= 700**2
+    assert (clipped(vectors, 700)[inside] == vectors[inside]).all()
+
+
+def test_moments_are_those_of_the_places():
+    rng = np.random.default_rng(3)
+    names = ("a", "b", "c")
+    schema = Schema(tuple(Column(name=n, kind=Kind.REAL, domain=Bounds(0.0, 1.0), required=True) for n in names))
+    points = rng.random((4000, 1)) * 0.5 + rng.random((4000, 3)) * 0.5
+    query = Moments(names, math.ceil(HALF * math.sqrt(3)))
+    rows, mean, covariance = query.read(query.answer(Table(schema, {n: points[:, i].copy() for i, n in enumerate(names)})))
+    assert rows == 4000
+    assert mean == pytest.approx(points.mean(0), abs=2 / HALF)
+    assert covariance == pytest.approx(np.cov(points.T), abs=1e-3)
+    noisy = query.answer(Table(schema, {n: points[:2, 0].copy() for n in names})) + rng.integers(-(10**9), 10**9, 10)
+    assert np.linalg.eigvalsh(query.read(noisy)[2]).min() >= -1e-9
+    assert nearest(np.diag([1.0, -2.0])) == pytest.approx(np.diag([1.0, 0.0]))
+    with pytest.raises(PlanError, match="no order"):
+        Moments(("c",), 5).sensitivity(SCHEMA, ADD)
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+def test_moments_of_several_columns_change_as_little_as_is_told(relation):
+    names = ("a", "b", "c")
+    schema = Schema(tuple(Column(name=n, kind=Kind.REAL, domain=Bounds(-1.0, 1.0), required=True) for n in names))
+    for reach in (HALF, 2 * HALF):
+        query = Moments(names, reach)
+        corners = list(product((-1.0, -0.3, 0.4, 1.0), repeat=3))
+        single = np.array([query.answer(Table(schema, {n: np.array([p[i]]) for i, n in enumerate(names)})) for p in corners])
+        pairs = single if relation is ADD else (single[:, None] - single[None]).reshape(-1, single.shape[1])
+        one, two, _ = query.sensitivity(schema, relation)
+        most = lengths(pairs)
+        assert 0.4 * one < most[0] <= one
+        assert 0.4 * two < most[1] <= two

@@ -1,0 +1,116 @@
+"""Mean embeddings with random features: the embedding is matched, class by class, and only noisy sums are seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hushtable import api
+from hushtable.check import example
+from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.recipe import load
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace
+from hushtable.privacy.guarantee import Assurance
+from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.synthesize.mixture.matching import match
+from hushtable.synthesize.mixture.merf import DPMerf, Embedding
+from hushtable.synthesize.mixture.written import STEPS, Written
+from tests.unit.synthesize.test_mixture_certified import SCHEMA, fitted, people
+
+ADD = Unit()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fitted(DPMerf(), people(), Budget(4.0, 1e-6), unit=ADD)[0]
+
+
+def test_classes_keep_their_categories_and_numbers(model):
+    table, made = people(), model.sample(4000, np.random.default_rng(1))
+    assert abs((made["ill"] == 1).mean() - 0.3) < 0.02
+    for value in (0, 1):
+        real, drawn = table["ill"] == value, made["ill"] == value
+        assert abs(np.nanmean(table["size"][real]) - np.nanmean(made["size"][drawn])) < 0.4
+        assert abs(np.nanstd(table["size"][real]) - np.nanstd(made["size"][drawn])) < 0.4
+        assert abs((table["town"][real] == 1).mean() - (made["town"][drawn] == 1).mean()) < 0.04
+    assert abs(np.isnan(made["size"]).mean() - 0.1) < 0.03
+
+
+def test_points_match_a_mixture_of_two_spikes_and_how_two_numbers_hang_together():
+    rng = np.random.default_rng(0)
+    written = Written.of(SCHEMA.select(["size", "day"]), "", "test")
+    frequencies = Embedding.drawn(written, 300, rng).frequencies
+    spikes = np.array([[0.0, 0.9]] * 500 + [[0.7, 0.2]] * 500)
+    angles = spikes @ frequencies
+    mean = np.concatenate([np.cos(angles).mean(0), np.sin(angles).mean(0)])[None]
+
+    def off(points):
+        angles = points @ frequencies
+        return float(((np.concatenate([np.cos(angles).mean(0), np.sin(angles).mean(0)]) - mean[0]) ** 2).mean())
+
+    told = np.array([True])
+    start, found = (match(mean, told, frequencies, 200, steps, np.random.default_rng(1), lambda part: None) for steps in (0, 150))
+    assert off(found) < 0.5 * off(start)
+    assert np.corrcoef(found.T)[0, 1] < -0.5  # they start independent of one another
+    assert abs(np.corrcoef(start.T)[0, 1]) < 0.3
+
+
+def test_a_class_that_drowns_is_matched_to_the_others():
+    frequencies = np.array([[1.0, 5.0, 20.0]])
+    mean = np.concatenate([np.cos(0.4 * frequencies[0]), np.sin(0.4 * frequencies[0])])
+    means = np.stack([mean, np.full(6, 50.0)])
+    found = match(means, np.array([True, False]), frequencies, 50, 50, np.random.default_rng(0), lambda part: None)
+    assert abs(found[:50].mean() - 0.4) < 0.1
+    assert abs(found[50:].mean() - 0.4) < 0.1
+
+
+def test_features_are_nearly_as_long_as_they_may_be():
+    written = Written.of(SCHEMA, "", "test")
+    embedding = Embedding.drawn(written, 200, np.random.default_rng(0))
+    coordinates = embedding.coordinates(people(300))
+    assert coordinates.shape == (300, embedding.dimension)
+    features = coordinates[:, -400:]
+    squares = (features**2).sum(1)
+    assert (squares <= 2 * STEPS**2).all()
+    assert squares.min() > 1.9 * STEPS**2
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+@pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(1.0, 0.0)])
+def test_one_look_is_paid_and_nothing_else_seen(relation, budget):
+    made, ledger = fitted(DPMerf(features=20, steps=5), people(800), budget, unit=Unit(relation=relation))
+    looks = [entry.event for entry in ledger.entries if entry.event.sensitivity]
+    assert len(looks) == 1
+    assert isinstance(looks[0], DiscreteGaussian if budget.delta else DiscreteLaplace)
+    assert 0.9 < ledger.epsilon(budget.delta) <= 1.0
+    assert (made.total == 800) == (relation is Relation.REPLACE_ONE) or abs(made.total - 800) < 200
+
+
+def test_a_condition_is_met_and_moves_the_class(model):
+    made = model.sample(500, np.random.default_rng(2), {"town": "south", "size": "6.00"})
+    assert set(made.strings("town")) == {"south"}
+    assert set(made["size"]) == {6.0}
+    assert (made["ill"] == 1).mean() > 0.7
+
+
+@pytest.mark.parametrize("columns", [["town", "ill"], ["size"], ["grade"], ["size", "day"]])
+def test_tables_of_one_kind(columns):
+    made, _ = fitted(DPMerf(features=30, steps=5), people(300).select(columns), unit=ADD)
+    assert made.sample(20, np.random.default_rng(0)).schema.names == tuple(columns)
+
+
+def test_what_it_refuses_and_what_it_says():
+    with pytest.raises(PlanError, match="'size'"):
+        DPMerf(target="size").plan(SCHEMA, Allowance.of(Budget(1.0, 1e-6), ADD))
+    with pytest.raises(InputError) as told:
+        DPMerf(features=0, points=0, steps=-1, share=0)
+    assert len(told.value.faults) == 4
+    drowned, _ = fitted(DPMerf(features=20, steps=5), people(60), Budget(0.05, 1e-9), unit=ADD)
+    assert "off by" in drowned.result()["note"]
+
+
+def test_the_recipe_is_proven():
+    made = api.release(example(600), load("dp-merf"), epsilon=1.0)
+    assert made.guarantee.assurance is Assurance.PROVEN
+    assert made.guarantee.epsilon() <= 1.0
