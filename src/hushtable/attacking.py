@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from hushtable.console import out, print_json, progress, show_audit
+from hushtable.console import out, print_json, progress, show_audit, show_mechanism
 from hushtable.errors import InputError
 from hushtable.options import Data, Json, settings_of
 
@@ -105,25 +106,82 @@ def certify(
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="manifold (classifiers) or frechet (clusters).")],
+    name: Annotated[
+        str, typer.Argument(help="manifold (classifiers), frechet (clusters), clustmix (mixtures) or generators (by epsilon).")
+    ],
     data: Annotated[Path | None, typer.Option(help="The folder of real tables; HUSHTABLE_DATA when absent.")] = None,
-    folder: Annotated[Path | None, typer.Option("--out", help="A new folder for the text and the figures.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="The small data sets only.")] = False,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="A new folder for the text and the figures; generators that was stopped goes on.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="The small data sets only, or few of the rows.")] = False,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each cell of generators.", show_default="3, quick 1")] = None,
 ) -> None:
-    """Repeat a published study, its numbers beside ours. Takes minutes."""
-    from hushtable.bench import frechet_study, manifold_study
+    """Repeat a published study, its numbers beside ours. Takes minutes; generators, unless quick, hours."""
+    from hushtable.bench import clustmix_study, frechet_study, generator_study, manifold_study
     from hushtable.table.disk import refuse_existing, whole_folder
 
-    if name not in ("manifold", "frechet"):
-        raise InputError(f"expected manifold or frechet, got {name!r}", where="study")
-    if folder is not None:
+    if name not in ("manifold", "frechet", "clustmix", "generators"):
+        raise InputError(f"expected manifold, frechet, clustmix or generators, got {name!r}", where="study")
+    if runs is not None and name != "generators":
+        raise InputError("is for the study of generators", where="--runs")
+    if folder is not None and name != "generators":
         refuse_existing(folder)
     with progress(quiet=False) as tell:
-        if name == "frechet":
+        if name == "generators":
+            scope = generator_study.QUICK if quick else generator_study.FULL
+            told = generator_study.run(folder, tell, data=data, scope=replace(scope, runs=runs or scope.runs))
+        elif name == "frechet":
             told = frechet_study.run(folder, tell, quick=quick)
         else:
-            told = manifold_study.text(manifold_study.run(data, tell, quick=quick))
+            told = (
+                clustmix_study.text(clustmix_study.run(data, tell, quick=quick))
+                if name == "clustmix"
+                else manifold_study.text(manifold_study.run(data, tell, quick=quick))
+            )
             if folder is not None:
                 with whole_folder(folder) as partial:
                     (partial / "study.txt").write_text(told, encoding="utf-8")
     print(told)  # noqa: T201 - wide lines, not to be wrapped
+
+
+def audit_mechanism(
+    recipe: Annotated[str, typer.Argument(help="A recipe by name ('hush methods') or a recipe file.", show_default=False)],
+    epsilon: Annotated[
+        float | None, typer.Option(help="The epsilon that is spent, or claimed, and tested.", show_default=False)
+    ] = None,
+    delta: Annotated[
+        float | None, typer.Option(help="Its delta; 1e-6 when absent, 0 for pure privacy.", show_default=False)
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="add_remove or replace_one; what the recipe is proven for when absent.", show_default=False)
+    ] = None,
+    canaries: Annotated[
+        list[str] | None,
+        typer.Option("--canary", help="corner, crowd, lone, tie, label or person; all when absent. May be repeated."),
+    ] = None,
+    runs: Annotated[str, typer.Option(help="Runs in each world, or auto: as many as a minute for a canary allows.")] = "auto",
+    one_run: Annotated[bool, typer.Option("--one-run", help="Many canaries in three runs instead: for slow recipes.")] = False,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="A knob: k=10, or step.knob=value. May be repeated.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="A folder for mechanism.json and a page; an audit that was stopped goes on.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Makes the audit reproducible, its noise included.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Try to refute the epsilon of a recipe, on tables made for it: it needs no data. Exit code 3 if it is refuted."""
+    from hushtable.bench.mechanism import audit_mechanism as run_audit
+    from hushtable.pipeline.recipe import load
+
+    if runs != "auto" and not runs.isdigit():
+        raise InputError(f"expected a number or auto, got {runs!r}", where="--runs")
+    with progress(quiet=as_json) as tell:
+        report = run_audit(
+            load(recipe).set(settings_of(settings or [])), epsilon=epsilon, delta=delta, relation=relation, canaries=canaries or (),
+            runs=None if runs == "auto" else int(runs), one_run=one_run, seed=seed, folder=folder, progress=tell,
+        )  # fmt: skip
+    if as_json:
+        print_json(report.to_json() | {"folder": str(folder) if folder else None})
+    else:
+        show_mechanism(report.told, str(folder) if folder else None)
+    if report.refuted:
+        raise typer.Exit(3)

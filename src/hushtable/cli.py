@@ -180,6 +180,9 @@ def release(
         bool,
         typer.Option("--unproven", help="Release even if steps read rows unprotected, so that epsilon is infinite."),
     ] = False,
+    learn_domain: Annotated[
+        bool, typer.Option("--learn-domain", help="Learn the domains that are marked as observed, for a tenth of the budget.")
+    ] = False,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -200,6 +203,8 @@ def release(
     unit = Unit(relation=Relation(relation), rows=rows_per_person, by=person)
     chosen = load(recipe).set(settings_of(settings or []))
     table = read(data, schema_file)
+    if learn_domain and any(table.schema[name].observed for name in table.schema.released):
+        chosen = api.learning_domains(chosen)
     train, control = table, None
     if hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.
@@ -226,6 +231,8 @@ def release(
     for told in made.result.values():
         if gone := told.get("suppressed_rows") or told.get("rows_dropped"):
             out.print(f"{gone:,} of {api.rows_used(train, unit):,} rows were suppressed")
+        if note := told.get("note"):
+            out.print(f"[yellow]Mind:[/yellow] {escape(str(note))}.")
     files = sorted(p.name for p in folder.iterdir())
     out.print(f"{made.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]: {', '.join(files)}")
     if control is not None:
@@ -239,6 +246,7 @@ def release(
 
 app.command()(attacking.audit)
 app.command()(attacking.certify)
+app.command("audit-mechanism")(attacking.audit_mechanism)
 
 
 @app.command()

@@ -171,3 +171,39 @@ def _sheet_cell(line: Mapping[str, Any]) -> str:
     if line["value"] is None:
         return "none"
     return f"{line['value']:.4f} ({100 * line['suppressed_share']:.1f} %)" + ("" if line["optimal"] else f" gap {line['gap']:.2g}")
+
+
+def show_mechanism(told: Mapping[str, Any], folder: str | None) -> None:
+    """The verdict on a mechanism, a line for each canary, the questions that were tried, and what could not be."""
+    tested = [line for line in told["lines"] if "epsilon_lb" in line]
+    if tested:
+        first = tested[0]
+        out.print(
+            f"Stated by {first['source']}: epsilon {first['epsilon_stated']:.4g} at delta {first['delta']:g} "
+            f"({first['relation']}, one {escape(first['unit'])}). Public: {escape('; '.join(first['public']))}."
+        )
+        grid = Grid("canary", "runs", "judged", "epsilon at least", "stated", "mu or rho", "guesser", "verdict")
+        for line in tested:
+            grid.add_row(*(escape(cell) for cell in _canary(line)), style="red" if line["refuted"] else None)
+        out.print(grid)
+    for line in told["lines"]:
+        if "epsilon_lb" not in line:
+            out.print(f"[bold]{escape(line['canary'])}[/bold] could not be tested: {escape(line['why'])}")
+    for question in told["questions"]:
+        mark = "[green]ok[/green]" if question["holds"] else "[bold red]x[/bold red]"
+        size = f"{question['tried']} tried on {question['neighbours']:,} neighbours"
+        out.print(f"{mark} {escape(question['question'])}: one record changes the answer by no more than is stated ({size})")
+    colour = "red" if told["refuted"] else "green" if tested else "yellow"
+    out.print(f"[bold {colour}]{escape(told['verdict'])}[/bold {colour}], at {100 * told['confidence']:g} % confidence.")
+    if not told["refuted"] and tested:
+        out.print("Passing proves nothing: it says what these canaries and so many runs could not show.")
+    if folder is not None:
+        out.print(f"The page is [bold]{escape(folder)}/mechanism.html[/bold]. No row of anybody is behind it.")
+
+
+def _canary(line: Mapping[str, Any]) -> list[str]:
+    other = next((f"{name} {line[f'{name}_lb']:.2f} of {line[name]:.2f}" for name in ("mu", "rho") if f"{name}_lb" in line), "")
+    score = (line.get("guess_epsilon") or {}).get("score", "none better than chance")
+    bounds = f"{line['epsilon_lb']:.2f}", f"{line['epsilon_stated']:.2f}"
+    label = "refuted" if line["refuted"] else "not refuted"
+    return [line["canary"], str(line["runs"]), str(line["evaluated"]), *bounds, other, score, label]

@@ -127,7 +127,15 @@ def test_an_observed_domain_is_refused_with_code_3(hush, town, tmp_path):
     code, _, told = hush(*(changes.get(word, word) for word in release(town, tmp_path / "out", "--epsilon", 1)))
     assert code == 3
     assert "observed: true" in told
+    assert "--learn-domain" in told
     assert not (tmp_path / "out").exists()
+    words = [changes.get(word, word) for word in release(town, tmp_path / "out", "--epsilon", 1, "--learn-domain", "--json")]
+    code, told, _ = hush(*words)
+    assert code == 0
+    card = json.loads(told)
+    assert card["steps"][0] == "learn-domain"
+    assert card["guarantee"]["epsilon"] <= 1
+    assert "observed" not in (tmp_path / "out" / "schema.yaml").read_text()
 
 
 def write(path: Path, text: str | bytes) -> Path:

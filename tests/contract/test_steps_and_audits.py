@@ -32,6 +32,8 @@ def test_everything_registered_keeps_the_contract(target):
 VARIANTS = [
     (Bins, {"edges": "tree"}),
     (Bins, {"edges": "quantile"}),
+    (Bins, {"edges": "dp-quantile", "bins": 8}),
+    (Bins, {"edges": "privtree"}),
     (Microaggregate, {"centre": "median", "scale": "range", "k": 2}),
     (Sample, {"method": "random"}),
     (Sample, {"method": "stratified", "beta": 0.3}),

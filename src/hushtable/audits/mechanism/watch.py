@@ -1,0 +1,181 @@
+"""Steps that are watched while a recipe runs, and vaults that remember what they were asked. Nothing in the recipe changes.
+
+Differential privacy composes: what a recipe promises holds for every noisy answer that its steps were given, not only for the
+rows they made of them. So the strongest guesser reads the answers, and works out how much likelier each is in one world
+than in the other; no other guesser does better (Neyman and Pearson 1933). It knows the noise that is stated, not
+the one that was drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import log_softmax
+
+from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.step import Code, Coder, Core, Model, Plan
+from hushtable.privacy.allowance import Allowance, Noise, score_change
+from hushtable.privacy.query import Occupied, Query, Scores
+from hushtable.privacy.taint import Taint
+from hushtable.privacy.vault import Scheme, Vault
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question a vault was asked, and the rows it was asked of."""
+
+    question: Query | Scores
+    table: Table = field(repr=False)
+
+
+@dataclass(eq=False)
+class Heard:
+    """What was heard during one run."""
+
+    rival: Table | None = None
+    """The rows of the other world, encoded as far as those of this one."""
+    sign: int = 1
+    """1 if the canary is in, else -1: the ratio is always of the world with the canary to the one without."""
+    asked: list[Asked] = field(default_factory=list)
+    models: list[Model] = field(default_factory=list)
+    log_ratio: float = 0.0
+    """How much likelier all answers so far are with the canary than without it."""
+    answers: int = 0
+    cells: dict[str, float] = field(default_factory=dict)
+
+    def weigh(self, ratio: float) -> None:
+        """Add what one answer tells."""
+        self.log_ratio += self.sign * float(np.clip(ratio, -1e6, 1e6))
+        self.answers += 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Listening(Vault):
+    """A vault that remembers what it was asked. Vaults made of it share its memory."""
+
+    heard: Heard = field(default_factory=Heard, repr=False)
+    rival: Table | None = field(default=None, repr=False)
+
+    @classmethod
+    def around(cls, vault: Vault, heard: Heard, rival: Table | None, first: Table | None) -> Listening:
+        """The same vault, listening; and so does the one of the raw rows behind it, whose rival was the first one."""
+        held = {f.name: getattr(vault, f.name) for f in fields(Vault)}
+        if vault.origin is not None:
+            held["origin"] = cls.around(vault.origin, heard, first, first)
+        return cls(**held, heard=heard, rival=rival if vault.taint is Taint.RAW else None)
+
+    def select(self, names: Any) -> Listening:
+        """The columns of both worlds."""
+        names = tuple(names)
+        return replace(super().select(names), rival=None if self.rival is None else self.rival.select(names))  # type: ignore[return-value]
+
+    def through(self, code: Any) -> Listening:
+        """Both worlds, encoded."""
+        return replace(super().through(code), rival=None if self.rival is None else code.apply(self.rival))  # type: ignore[return-value]
+
+    def sampled(self, table: Table, rate: float, scheme: Scheme) -> Listening:
+        """Nobody knows which rows of the other world would have been drawn."""
+        return replace(super().sampled(table, rate, scheme), rival=None)  # type: ignore[return-value]
+
+    def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> np.ndarray:
+        """Measure, and weigh the answer."""
+        noisy = super().measure(query, scale, noise)
+        self.heard.asked.append(Asked(query, self._table))
+        if self.rival is not None:
+            here, there = (np.abs(noisy - query.answer(table)).astype(np.float64) for table in (self._table, self.rival))
+            if noise is Noise.GAUSSIAN:
+                self.heard.weigh(((there**2 - here**2) / (2 * scale**2)).sum())
+            else:
+                self.heard.weigh(((there - here) / scale).sum())
+        return noisy
+
+    def choose(self, scores: Scores, allowance: Allowance) -> int:
+        """Choose, and weigh the choice."""
+        place = super().choose(scores, allowance)
+        self._weigh_choice(scores, allowance, np.array([place]))
+        return place
+
+    def choose_each(self, scores: Scores, allowance: Allowance) -> np.ndarray:
+        """Choose for every part, and weigh the choices."""
+        places = super().choose_each(scores, allowance)
+        self._weigh_choice(scores, allowance, places)
+        return places
+
+    def discover(self, cells: Occupied, allowance: Allowance, delta: float) -> tuple[np.ndarray, np.ndarray]:
+        """Discover, and keep what was told: a cell that only one of the worlds can tell refutes any epsilon."""
+        found, counts = super().discover(cells, allowance, delta)
+        if self.taint is Taint.RAW:
+            name = ", ".join(cells.columns)
+            told = {f"cell {tuple(map(int, c))} of {name}": float(k) for c, k in zip(found, counts, strict=True)}
+            self.heard.cells |= told
+        return found, counts
+
+    def _weigh_choice(self, scores: Scores, allowance: Allowance, places: np.ndarray) -> None:
+        self.heard.asked.append(Asked(scores, self._table))
+        if self.rival is None:
+            return
+        rate = allowance.choice / (2 * score_change(scores, self.schema, self._rows()))
+        parts = np.arange(len(places))
+        here, there = (
+            log_softmax(rate * np.atleast_2d(scores.answer(table)).astype(np.float64), axis=1)[parts, places]
+            for table in (self._table, self.rival)
+        )
+        self.heard.weigh(float((here - there).sum()))
+
+
+class _Watched:
+    """What both kinds of watched step have in common; everything else is the step's own."""
+
+    step: Any
+    heard: Heard
+    first: Table | None
+
+    def __init__(self, step: Any, heard: Heard) -> None:
+        self.step, self.heard, self.first = step, heard, heard.rival
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["step"], name)
+
+    @property
+    def spends(self) -> bool:
+        """As the step."""
+        return self.step.spends
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """As the step."""
+        return self.step.plan(schema, budget)
+
+    def _vault(self, vault: Vault) -> Vault:
+        return Listening.around(vault, self.heard, self.heard.rival, self.first)
+
+
+class WatchedCore(_Watched, Core):
+    """A core whose fitted models are kept."""
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Model:
+        """Fit, and remember the model. What it made of the other world is not known."""
+        model = self.step.fit(self._vault(vault), rng)
+        self.heard.models.append(model)
+        self.heard.rival = None
+        return model
+
+
+class WatchedCoder(_Watched, Coder):
+    """A coder whose questions are kept."""
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Code:
+        """Fit, and encode the other world as well."""
+        code = self.step.fit(self._vault(vault), rng)
+        if self.heard.rival is not None:
+            self.heard.rival = code.apply(self.heard.rival)
+        return code
+
+
+def watched(recipe: Recipe, heard: Heard) -> Recipe:
+    """The same recipe, run while somebody listens."""
+    steps = tuple((WatchedCore if isinstance(step, Core) else WatchedCoder)(step, heard) for step in recipe.steps)
+    return replace(recipe, steps=steps)

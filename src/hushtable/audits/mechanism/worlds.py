@@ -1,0 +1,115 @@
+"""Pairs of neighbouring tables that differ in one canary, made to bring a leak out. Differential privacy must hold for them too.
+
+Nobody's rows are in them: an audit of a mechanism uses its own worst cases, never the user's table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hushtable.errors import InputError
+from hushtable.pipeline.recipe import Recipe
+from hushtable.privacy.unit import Relation, Unit
+from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+from hushtable.table.values import make
+
+TOWNS = ("a", "b", "c", "d", "lone")
+PERSON = "person"
+ROWS, HOLDS = 100, 3
+"""The rows of a table where no k asks for others; the rows that a person holds."""
+
+Row = tuple[int, str, str]
+LOW: Row = (0, "a", "no")
+HIGH: Row = (100, "d", "yes")
+
+CANARIES = {
+    "corner": "(a) the only record in the farthest corner of the domain",
+    "crowd": "(a) one record more in a crowd at the farthest corner, where no clipping hides it",
+    "lone": "(b) the only holder of a category",
+    "tie": "(c) a record between two groups of equal size, on every threshold that k sets",
+    "label": "(e) the only record whose label contradicts its group",
+    "person": f"(f) a person with {HOLDS + 1} rows, of which {HOLDS} may count",
+}
+GRADIENT = "(d) a gradient canary needs a recipe that is trained by gradients and lets its critic be seen; none is tested here"
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """The two tables, and what an attacker knows of the canary."""
+
+    name: str
+    told: str
+    within: Table
+    without: Table
+    canary: Table
+    """Its rows."""
+    unit: Unit
+
+
+def schema(*, person: bool = False) -> Schema:
+    """A number, a category and a target, with declared domains; and a key, if persons are told apart."""
+    columns = (
+        Column(name="amount", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(0, 100)),
+        Column(name="town", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(TOWNS)),
+        Column(name="ill", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("no", "yes"))),
+    )
+    key = Column(name=PERSON, kind=Kind.KEY, role=Role.IDENTIFIER)
+    return Schema((*columns, key) if person else columns)
+
+
+def table(rows: Sequence[Row], persons: Sequence[str] = ()) -> Table:
+    """A table of these rows."""
+    held = dict(zip(("amount", "town", "ill"), zip(*rows, strict=True), strict=True))
+    texts = {name: np.array([str(v) for v in values], object) for name, values in held.items()}
+    if persons:
+        texts[PERSON] = np.array(list(persons), object)
+    return make(schema(person=bool(persons)), list(texts), texts.__getitem__)
+
+
+def worlds(name: str, relation: Relation, *, k: int = 0) -> Worlds:
+    """The pair of a canary: with and without it, or with it and with an ordinary record in its place."""
+    if name not in CANARIES:
+        raise InputError(f"there is no canary {name!r}; there are {', '.join(CANARIES)}", where="canary")
+    if name == "person":
+        return _person(relation)
+    half = (2 * k if k > 1 else ROWS) // 2
+    size = max(ROWS, 4 * k) // 2 * 2
+    crowd = [LOW] * (size // 2) + [HIGH] * (size // 2)
+    spread = [(100 * i // size, TOWNS[i % 4], ("no", "yes")[i % 2]) for i in range(size)]
+    canary, others, stand_in = {
+        "corner": ((100, "lone", "yes"), [LOW] * size, LOW),
+        "crowd": (HIGH, crowd, LOW),
+        "lone": ((50, "lone", "yes"), spread, (50, "a", "yes")),
+        "tie": ((50, "b", "no"), [LOW] * half + [HIGH] * (half - 1), HIGH),
+        "label": ((0, "a", "yes"), crowd, LOW),
+    }[name]
+    without = others if relation is Relation.ADD_REMOVE else [stand_in, *others]
+    return Worlds(name, CANARIES[name], table([canary, *others]), table(without), table([canary]), Unit(relation=relation))
+
+
+def _person(relation: Relation) -> Worlds:
+    others = [LOW] * (ROWS // 2) + [HIGH] * (ROWS // 2)
+    names = [f"p{i}" for i in range(len(others))]
+    own = [HIGH] * (HOLDS + 1)
+    unit = Unit(relation=relation, rows=HOLDS, by=PERSON)
+    without = table(others, names)
+    if relation is Relation.REPLACE_ONE:
+        without = table([*[LOW] * len(own), *others], ["q"] * len(own) + names)
+    within = table([*own, *others], ["q"] * len(own) + names)
+    return Worlds("person", CANARIES["person"], within, without, table(own), unit)
+
+
+def relation_of(recipe: Recipe) -> Relation:
+    """The relation that the steps of a recipe say they are proven for; one record more or less where they say nothing."""
+    told = [getattr(step, "relation", None) for step in recipe.steps]
+    return next((relation for relation in told if isinstance(relation, Relation)), Relation.ADD_REMOVE)
+
+
+def group_size(recipe: Recipe) -> int:
+    """The k of a recipe, or 0: ties lie at its multiples."""
+    return max((k for step in recipe.steps if isinstance(k := getattr(step, "k", 0), int)), default=0)

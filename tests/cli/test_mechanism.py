@@ -1,0 +1,47 @@
+"""``hush audit-mechanism``: a verdict, an exit code, JSON, a folder; and input that cannot be used."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_a_claim_that_does_not_hold_is_refuted_with_exit_code_three(hush, tmp_path):
+    words = ("audit-mechanism", "beta-k-eps", "--canary", "corner", "--runs", 60, "--seed", 1, "--out", tmp_path / "out")
+    code, out, _ = hush(*words)
+    assert code == 3
+    assert "Stated by a publication's claim: epsilon 0.5" in out
+    assert "refuted: epsilon is at least" in out
+    assert "No row of anybody" in out
+    told = json.loads((tmp_path / "out" / "mechanism.json").read_text())
+    assert told["label"] == "refuted"
+    assert "▲ refuted" in (tmp_path / "out" / "mechanism.html").read_text()
+
+
+def test_a_certified_recipe_is_not_refuted(hush):
+    code, out, _ = hush("audit-mechanism", "independent", "--epsilon", 2, "--canary", "crowd", "--runs", 12, "--seed", 1)
+    assert code == 0
+    assert "not refuted (at least" in out
+    assert "one record changes the answer by no more than is stated" in out
+    assert "Passing proves nothing" in out
+
+
+def test_json_has_everything_and_one_run_is_a_line_like_the_others(hush):
+    code, out, _ = hush("audit-mechanism", "independent", "--epsilon", 2, "--one-run", "--seed", 1, "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert told["folder"] is None
+    assert [line["canary"] for line in told["lines"]] == ["one run"]
+    assert {"epsilon_lb", "epsilon_stated", "guesses", "right", "verdict"} <= set(told["lines"][0])
+
+
+def test_input_that_cannot_be_used(hush):
+    for words, match in (
+        (("independent",), "--epsilon"),
+        (("independent", "--epsilon", 1, "--runs", "many"), "a number or auto"),
+        (("independent", "--epsilon", 1, "--canary", "bird"), "no canary bird"),
+        (("nothing", "--epsilon", 1), "no recipe 'nothing'"),
+        (("mdav",), "states no epsilon"),
+    ):
+        code, _, err = hush("audit-mechanism", *words)
+        assert code == 2
+        assert match in err
