@@ -153,9 +153,9 @@ def _peers(train: Table, control: Table, folder: Path) -> list[list[object]]:
 
 def _engines(train: Table, folder: Path) -> None:
     """The same noisy margins estimated by our engine and by mbi's."""
+    from hushtable.synthesize.counted import sizes_of
     from hushtable.synthesize.marginal.estimate import estimate
     from hushtable.synthesize.marginal.measurement import Measurement
-    from hushtable.synthesize.marginal.workload import sizes_of
 
     coded = train.select([c.name for c in train.schema if not c.numeric])
     names = coded.schema.names

@@ -138,7 +138,7 @@ class Bins(Coder):
         mass = on_simplex(counts, max(float(counts.sum()), 0.0))
         if not mass.sum() > 0:
             return even_cuts(points(column), self.bins)
-        return cuts(Leaves(edges, mass, np.full(len(mass), _variance(counted, query, vault.schema))), self.bins)
+        return cuts(Leaves(edges, mass, np.full(len(mass), counted.deviation(query, vault.schema) ** 2)), self.bins)
 
     def _tree(self, vault: Vault, name: str, allowance: Allowance) -> Cuts:
         """Look into what is crowded, one noisy histogram of disjoint ranges after the other."""
@@ -148,7 +148,7 @@ class Bins(Coder):
         for number, look in enumerate(each, 1):
             query = Ranges(name, tuple(edges_of(column, tree.edges())))
             counts = vault.spend(query, look)[:-1]
-            tree.learn(counts, _variance(look, query, vault.schema))
+            tree.learn(counts, look.deviation(query, vault.schema) ** 2)
             if number < len(each):
                 tree.cut(least=float(counts.clip(0).sum()) / (FEW * self.bins))
         leaves = tree.leaves()
@@ -211,11 +211,6 @@ class Binned:
             count = np.maximum(np.ceil(edges[1:] / step) - first, 1)
             values = (first[places] + np.floor(rng.random(len(places)) * count[places])) * step
         return column.from_floats(np.where(known, values, np.nan))
-
-
-def _variance(look: Allowance, query: Ranges, schema: Schema) -> float:
-    """Of the noise of one count."""
-    return look.scale(query, schema) ** 2 * (2 if look.noise is Noise.LAPLACE else 1)
 
 
 def uniform_edges(column: Column, bins: int) -> NDArray[np.float64]:

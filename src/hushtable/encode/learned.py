@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
-from hushtable.privacy.allowance import Allowance, Noise
+from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Ladder, Occupied
 from hushtable.privacy.vault import Vault
@@ -170,7 +169,7 @@ def _climb(vault: Vault, column: Column, look: Allowance, rungs: NDArray[np.floa
     """
     query = Ladder(column.name, tuple(rungs[1:-1].tolist()))
     counts = vault.spend(query, look)[:-1].astype(np.float64)
-    return counts, look.scale(query, vault.schema) * (math.sqrt(2) if look.noise is Noise.LAPLACE else 1.0)
+    return counts, look.deviation(query, vault.schema)
 
 
 def _until_held(counts: NDArray[np.float64], spread: float) -> int:

@@ -91,6 +91,10 @@ class Allowance:
         assert self.epsilon is not None
         return max(l1 / self.epsilon, 1e-3)
 
+    def deviation(self, query: Changes, schema: Schema) -> float:
+        """The standard deviation of that noise, in each number of the answer."""
+        return self.scale(query, schema) * (math.sqrt(2) if self.noise is Noise.LAPLACE else 1.0)
+
     @property
     def choice(self) -> float:
         """The epsilon of the exponential mechanism that spends all of it on one choice: rho = epsilon^2/8."""

@@ -16,8 +16,15 @@ from hushtable.table.table import Table, histogram_sizes
 
 Integers = NDArray[np.int64]
 
+MEAN = math.sqrt(2 / math.pi)
+"""The mean of |x| for x standard normal: what noise alone adds to each cell's error, in standard deviations."""
 DROWNED = 0.1
 """The share of the rows in wrong cells from which on it is said."""
+
+
+def sizes_of(schema: Schema) -> dict[str, int]:
+    """The number of cells of every column."""
+    return {name: histogram_sizes(schema, (name,))[0] for name in schema.names}
 
 
 def require_counted(schema: Schema, step: str) -> None:
@@ -58,7 +65,7 @@ def drowned(cells: Mapping[str, int], sigma: float, total: float) -> dict[str, s
     Noise of standard deviation sigma puts sigma sqrt(2/pi) rows into a cell, or takes them out, on average; half of their sum
     over a table is its total variation distance (less, once the counts are made consistent).
     """
-    off = {name: min(1.0, sigma * math.sqrt(2 / math.pi) * size / (2 * total)) for name, size in cells.items()}
+    off = {name: min(1.0, MEAN * sigma * size / (2 * total)) for name, size in cells.items()}
     mean = sum(off.values()) / max(len(off), 1)
     if mean <= DROWNED:
         return {}
@@ -66,7 +73,7 @@ def drowned(cells: Mapping[str, int], sigma: float, total: float) -> dict[str, s
     return {
         "note": (
             f"the budget is small for these domains: the noise of a cell is about {sigma:.0f} rows and the table has about "
-            f"{total:.0f}, so expect a share of about {mean:.2f} of the rows in wrong cells of a column ({off[worst]:.2f} for "
+            f"{total:.0f}, so expect a share of about {mean:.2f} of the rows in wrong cells ({off[worst]:.2f} for "
             f"{worst}). "
             "Fewer bins, fewer levels, fewer columns or a larger epsilon help"
         )

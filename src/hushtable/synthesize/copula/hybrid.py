@@ -21,7 +21,7 @@ from hushtable.privacy.query import Histogram, Query, Total
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.kendall import correlation_of
-from hushtable.synthesize.copula.looks import CAVEATS, PrivateCopula, anchor_of, deviation, pieces_of
+from hushtable.synthesize.copula.looks import CAVEATS, PrivateCopula, anchor_of, pieces_of
 from hushtable.synthesize.copula.margins import Floats, Integers, Margin, nominal, order_by
 from hushtable.synthesize.copula.normal import Pieces
 from hushtable.synthesize.copula.parts import PartedCopula, part_columns, part_numbers
@@ -137,7 +137,7 @@ class HybridCopula(PrivateCopula):
         if rows < 2:
             raise InputError("a correlation needs at least two rows", where="hybrid-copula")
         looks, shares = self._looks(parts, others), allowance.split(self._shares(others))
-        noise = [deviation(part, part.scale(look, schema)) for look, part in zip(looks, shares, strict=False)]
+        noise = [part.deviation(look, schema) for look, part in zip(looks, shares, strict=False)]
         counts = on_simplex(vault.spend(looks[0], shares[0]).astype(np.float64), float(rows))
         tables = {}
         for number, (name, look, part) in enumerate(zip(others, looks[1:], shares[1:], strict=False), 1):
@@ -203,7 +203,7 @@ class HybridCopula(PrivateCopula):
         noisy = vault.spend(query, part).reshape(sum(cap > 0 for cap in caps), -1)
         held = [k for k, cap in enumerate(caps) if cap]
         pairs = {k: weights[k] * caps[k] * (caps[k] - 1) / 2 for k in held}
-        spread = deviation(part, part.scale(query, schema))
+        spread = part.deviation(query, schema)
         return {k: noisy[i] / pairs[k] for i, k in enumerate(held)}, [spread / pairs[k] for k in held]
 
     def _correlations(

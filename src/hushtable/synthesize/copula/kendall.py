@@ -16,7 +16,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
-from hushtable.synthesize.copula.looks import PrivateCopula, Ties, caveats_of, deviation, margin_looks, measured, pieces_of
+from hushtable.synthesize.copula.looks import PrivateCopula, Ties, caveats_of, margin_looks, measured, pieces_of
 from hushtable.synthesize.copula.margins import Floats
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import Pieces, expected_tau, explained
@@ -72,7 +72,7 @@ class KendallCopula(PrivateCopula):
             query = Concordance(schema.names, rows, ranks)
             pairs = rows * (rows - 1) / 2
             tau = vault.spend(query, parts[-1]) / pairs
-            noise = deviation(parts[-1], parts[-1].scale(query, schema)) / pairs
+            noise = parts[-1].deviation(query, schema) / pairs
             correlation = correlation_of(pieces_of(schema, found.margins), tau, noise, self.ties)
         vault.report(1.0)
         told = found.told({"ties": str(self.ties)}, noise, "Kendall's tau of a pair of columns")

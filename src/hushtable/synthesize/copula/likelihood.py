@@ -22,7 +22,6 @@ from hushtable.synthesize.copula.looks import (
     PrivateCopula,
     Ties,
     caveats_of,
-    deviation,
     margin_looks,
     measured,
     pieces_of,
@@ -136,7 +135,7 @@ class LikelihoodCopula(PrivateCopula):
             key = int(vault.coins(1, rng)[0])
             query = BlockCorrelations(schema.names, rows, blocks, _whole_scores(schema, found), key)
             averages = vault.spend(query, parts[-1]) / STEPS / blocks
-            noise = deviation(parts[-1], parts[-1].scale(query, schema)) / STEPS / blocks
+            noise = parts[-1].deviation(query, schema) / STEPS / blocks
             correlation = self._correlation(schema, found, averages, noise)
         vault.report(1.0)
         told = found.told({"ties": str(self.ties), "blocks": blocks}, noise, "the correlation of a pair of columns")

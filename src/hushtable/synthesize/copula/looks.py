@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Core, check_knobs
-from hushtable.privacy.allowance import Allowance, Noise
+from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Histogram, Query, Total
 from hushtable.privacy.vault import Vault
@@ -170,11 +170,6 @@ def margins_of(
             margins[name] = Margin.of(counts.sum(1), total, order)
             spread[name] = scales[name] * math.sqrt(counts.shape[1])
     return Measured({name: margins[name] for name in schema.names}, total, spread)
-
-
-def deviation(allowance: Allowance, scale: float) -> float:
-    """The standard deviation of noise of this scale."""
-    return scale if allowance.noise is Noise.GAUSSIAN else scale * math.sqrt(2)
 
 
 def pieces_of(schema: Schema, margins: dict[str, Margin], most: int = PIECES) -> list[Pieces]:

@@ -15,7 +15,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
-from hushtable.synthesize.copula.looks import PrivateCopula, Ties, caveats_of, deviation, margin_looks, measured, pieces_of
+from hushtable.synthesize.copula.looks import PrivateCopula, Ties, caveats_of, margin_looks, measured, pieces_of
 from hushtable.synthesize.copula.margins import Floats, Integers
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import Pieces, expected_product, explained
@@ -101,7 +101,7 @@ class MarginalCopula(PrivateCopula):
             pieces = pieces_of(schema, found.margins, self.cells)
             query = PairTables(schema.names, tuple(tuple(p.groups.tolist()) for p in pieces))
             tables = query.tables(vault.spend(query, parts[-1]))
-            of_a_cell = deviation(parts[-1], parts[-1].scale(query, schema)) / found.total
+            of_a_cell = parts[-1].deviation(query, schema) / found.total
             correlation, noise = self._correlation(pieces, [table / found.total for table in tables], of_a_cell)
         vault.report(1.0)
         told = found.told({"ties": str(self.ties)}, noise, "the correlation of a pair of columns")

@@ -25,7 +25,7 @@ from hushtable.synthesize.copula.margins import Floats, Margin, nominal, total_o
 from hushtable.synthesize.copula.vine import Steps, VineModel
 from hushtable.synthesize.copula.vine_families import Family
 from hushtable.synthesize.copula.vine_fit import fit_vine
-from hushtable.synthesize.copula.vine_pairs import NONE, deviation, inverted_edge, measured_edge, strength_of
+from hushtable.synthesize.copula.vine_pairs import NONE, inverted_edge, measured_edge, strength_of
 from hushtable.synthesize.copula.vine_tables import (
     Dependences,
     PairCounts,
@@ -203,7 +203,7 @@ class Vine(Core):
         if self.structure is Structure.TAU:
             query = Concordance(schema.names, rows)
             most = max(rows * (rows - 1) / 2, 1.0)
-            answer, noise = vault.spend(query, allowance) / most, deviation(allowance, query, schema) / most
+            answer, noise = vault.spend(query, allowance) / most, allowance.deviation(query, schema) / most
             for (i, j), tau in zip(pairs, np.clip(answer, -1.0, 1.0), strict=True):
                 weights[i, j] = weights[j, i] = abs(tau)
                 taus[i, j] = taus[j, i] = tau * max(0.0, 1 - noise**2 / max(tau**2, noise**2, 1e-300))

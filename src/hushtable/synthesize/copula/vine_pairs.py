@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from hushtable.privacy.allowance import Allowance, Noise
-from hushtable.privacy.query import Query
+from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.margins import Floats, Integers
 from hushtable.synthesize.copula.vine_families import Family, family_table, fitted_strength
@@ -29,7 +28,7 @@ def measured_edge(
     """An edge from a noisy table, with groups as large as the noise asks for; and how much of the table was not noise."""
     schema = vault.schema
     names = (schema.names[parent], schema.names[child])
-    noise = deviation(allowance, PairCounts(names, NONE), schema)
+    noise = allowance.deviation(PairCounts(names, NONE), schema)
     most = _sides(len(shares[parent]), len(shares[child]), max(DROWNED * total / (0.8 * noise), 4.0))
     above, below = (groups(schema[name], shares[i], m) for name, i, m in zip(names, (parent, child), most, strict=True))
     query = PairCounts(names, (above, below))
@@ -37,11 +36,6 @@ def measured_edge(
     one, two = np.bincount(above, shares[parent]), np.bincount(below, shares[child])
     joint, kept = checkerboard(noisy, one, two, total, noise)
     return Edge(parent, child, above, below, joint), kept
-
-
-def deviation(allowance: Allowance, query: Query, schema: Schema) -> float:
-    """The standard deviation of the noise that an allowance puts on an answer."""
-    return allowance.scale(query, schema) * (1 if allowance.noise is Noise.GAUSSIAN else math.sqrt(2))
 
 
 def _sides(one: int, two: int, cells: float) -> tuple[int, int]:

@@ -10,25 +10,23 @@ from typing import Any
 import numpy as np
 
 from hushtable.pipeline.step import Core, Plan, check_knobs
-from hushtable.privacy.allowance import Allowance, Noise
+from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned, require_counted
+from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
+from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
-from hushtable.synthesize.marginal.workload import impossible, sizes_of, target_of, workload
+from hushtable.synthesize.marginal.workload import impossible, target_of, workload
 from hushtable.table.schema import Schema
 
 Columns = tuple[str, ...]
-
-MEAN = math.sqrt(2 / math.pi)
-"""The mean of |x| for x standard normal: what noise alone adds to each cell's error."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +140,7 @@ class _Run:
         """Choose, measure and fit; whether the measurement taught more than its own noise."""
         part = self._part(size)
         choose, measure = part.split([self.knobs.choices, 1 - self.knobs.choices])
-        sigma = self._sigma(open_[0], measure)
+        sigma = measure.deviation(Histogram(open_[0]), self.schema)
         before = self.model.project_all(open_)
         bias = [MEAN * sigma * expected.size for expected in before]
         place = self.vault.choose(Misfit(tuple(open_), before, [self.candidates[c] for c in open_], bias), choose)
@@ -178,16 +176,11 @@ class _Run:
         return [c for c in asked if not room.fits(c, self.knobs.cells)]
 
     def _measure(self, columns: Columns, share: float) -> None:
-        query, part = Histogram(columns), self._part(share)
-        counts = self.vault.spend(query, part).astype(np.float64)
-        self.measured.append(Measurement(columns, counts.reshape([self.sizes[n] for n in columns]), self._sigma(columns, part)))
+        self.measured.append(measured_one(self.vault, columns, self._part(share)))
         self.spent += share
 
     def _part(self, share: float) -> Allowance:
         return self.allowance if share >= 1 else self.allowance.split([share, 1 - share])[0]
-
-    def _sigma(self, columns: Columns, part: Allowance) -> float:
-        return part.scale(Histogram(columns), self.schema) * (math.sqrt(2) if part.noise is Noise.LAPLACE else 1.0)
 
     def _estimate(self, start: Graphical | None) -> Graphical:
         return estimate(self.sizes, self.measured, zeros=self.zeros, start=start)

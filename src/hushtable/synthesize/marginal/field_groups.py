@@ -19,9 +19,10 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import require_counted
+from hushtable.synthesize.counted import drowned, require_counted, sizes_of
+from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, noisy_total
-from hushtable.synthesize.marginal.workload import sizes_of, target_of
+from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network.tables import Network, Node, clipped
 from hushtable.table.schema import Schema
 
@@ -92,10 +93,7 @@ class FieldGroups(Core):
         groups, sizes = self._groups(schema), sizes_of(schema)
         measured = []
         for number, (group, part) in enumerate(zip(groups, _parts(allowance, groups), strict=True), 1):
-            query = Histogram(group)
-            scale = part.scale(query, schema) * (1.0 if part.rho is not None else math.sqrt(2))
-            counts = vault.spend(query, part).astype(np.float64)
-            measured.append(Measurement(group, counts.reshape([sizes[name] for name in group]), scale))
+            measured.append(measured_one(vault, group, part))
             vault.report(number / len(groups))
         total = float(max(public_rows(vault, allowance), 1)) if allowance.unit.fixes_rows else noisy_total(measured)
         nodes: list[Node] = []
@@ -136,14 +134,7 @@ class FieldGroups(Core):
     def _told(self, measured: list[Measurement], total: float) -> dict[str, Any]:
         sigma = measured[0].sigma
         told: dict[str, Any] = {"groups": [", ".join(m.columns) for m in measured], "noise_of_a_cell": round(sigma, 2)}
-        largest = max(measured, key=lambda m: m.counts.size)
-        off = min(1.0, math.sqrt(2 / math.pi) * sigma * largest.counts.size / total / 2)
-        if off > 0.1:
-            told["note"] = (
-                f"the noise of a cell is about {sigma:.0f} rows and the table has about {total:.0f}: expect the shares of "
-                f"{', '.join(largest.columns)} ({largest.counts.size} cells) to be off by up to {off:.2f} in all"
-            )
-        return told
+        return told | drowned({", ".join(m.columns): m.counts.size for m in measured}, sigma, total)
 
 
 def _packed(sizes: Mapping[str, int], cells: int, top: Columns) -> tuple[Columns, ...]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.privacy.allowance import Allowance, Noise
+from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal.measurement import Measurement
@@ -46,22 +45,17 @@ class Histograms:
         return float(ones), math.sqrt(ones), ones
 
 
-def sizes_of(schema: Schema) -> Mapping[str, int]:
-    """The number of cells of every column."""
-    return {name: histogram_sizes(schema, (name,))[0] for name in schema.names}
-
-
-def sigma_of(groups: tuple[tuple[str, ...], ...], part: Allowance, schema: Schema) -> float:
-    """The standard deviation of the noise of a cell when all of an allowance goes into these histograms."""
-    return part.scale(Histograms(groups), schema) * (math.sqrt(2) if part.noise is Noise.LAPLACE else 1.0)
-
-
 def measured(vault: Vault, groups: tuple[tuple[str, ...], ...], part: Allowance) -> list[Measurement]:
     """A noisy histogram of each group, all together for this allowance."""
     shapes = [histogram_sizes(vault.schema, group) for group in groups]
     noisy = np.split(vault.spend(Histograms(groups), part), np.cumsum([math.prod(shape) for shape in shapes])[:-1])
-    sigma = sigma_of(groups, part, vault.schema)
+    sigma = part.deviation(Histograms(groups), vault.schema)
     return [
         Measurement(group, counts.astype(np.float64).reshape(shape), sigma)
         for group, counts, shape in zip(groups, noisy, shapes, strict=True)
     ]
+
+
+def measured_one(vault: Vault, columns: tuple[str, ...], part: Allowance) -> Measurement:
+    """A noisy histogram of one group, for all of this allowance."""
+    return measured(vault, (columns,), part)[0]

@@ -17,10 +17,10 @@ from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned, require_counted
+from hushtable.synthesize.counted import drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
-from hushtable.synthesize.marginal.histograms import Histograms, measured, sigma_of, sizes_of
+from hushtable.synthesize.marginal.histograms import Histograms, measured
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
 from hushtable.table.schema import Schema
@@ -105,7 +105,7 @@ class Mst(Core):
         if not choices:
             return []
         model = alone.project_all(candidates)
-        sigma = sigma_of(tuple(candidates[: len(choices)]), pair, vault.schema)
+        sigma = pair.deviation(Histograms(tuple(candidates[: len(choices)])), vault.schema)
         # What a pair of independent columns is expected to be off by: a count of m strays by about sqrt(m), and noise adds to that.
         bias = [SPREAD * float(np.sqrt(expected + sigma**2).sum()) for expected in model] if self.corrected else ()
         scores = Misfit(tuple(candidates), model, bias=bias)

@@ -18,14 +18,14 @@ from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import require_counted
+from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import STEPS, estimate
 from hushtable.synthesize.marginal.graphical import Graphical
+from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, noisy_total
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
-from hushtable.synthesize.marginal.workload import sizes_of
 from hushtable.table.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -41,8 +41,6 @@ LIMIT = 500
 """The most margins that one choice is made among."""
 COUNT, MARGINS = 0.04, 0.2
 """What the number of rows and the single columns get of the budget; the rounds get the rest, half for choices."""
-NOISE = math.sqrt(2 / math.pi)
-"""The mean size of Gaussian noise in units of its standard deviation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,24 +111,23 @@ class Mwem(Core):
         schema, sizes = vault.schema, sizes_of(vault.schema)
         count, single, choosing, counting = self._parts(vault.paid(), len(schema))
         rows = vault.spend(Total(), count).astype(np.float64).reshape(())
-        laplace = 1.0 if count.rho is not None else math.sqrt(2)
         # Classic weights start without any column measured.
-        measured = [self._measured(vault, (name,), part) for name, part in zip(schema.names, single, strict=False)]
-        total = noisy_total([Measurement((), rows, laplace * count.scale(Total(), schema)), *measured])
+        measured = [measured_one(vault, (name,), part) for name, part in zip(schema.names, single, strict=False)]
+        total = noisy_total([Measurement((), rows, count.deviation(Total(), schema)), *measured])
         weights: Weights | None = Weights.even(sizes, total) if self.classic else None
         model = weights.graphical() if weights else estimate(sizes, measured, total=total)
         for number, (choice, part) in enumerate(zip(choosing, counting, strict=True), 1):
             held = [m.columns for m in measured]
             candidates = self._candidates(sizes, held, rng)
-            sigma = _deviation(part, schema)
+            sigma = part.deviation(Histogram(schema.names[:1]), schema)
             expected = model.project_all(candidates)
-            misfit = Misfit(tuple(candidates), expected, bias=[NOISE * sigma * table.size for table in expected])
-            measured.append(self._measured(vault, candidates[vault.choose(misfit, choice)], part))
+            misfit = Misfit(tuple(candidates), expected, bias=[MEAN * sigma * table.size for table in expected])
+            measured.append(measured_one(vault, candidates[vault.choose(misfit, choice)], part))
             # Between rounds the model only has to rank the margins: a rough fit will do, the last one is finished.
             steps = ROUGH if number < len(choosing) else STEPS
             model = weights.update(measured) if weights else estimate(sizes, measured, total=total, start=model, steps=steps)
             vault.report(number / len(choosing))
-        return CountModel(schema, model, self._told(measured, model, _deviation(counting[0], schema)))
+        return CountModel(schema, model, self._told(measured, model, counting[0].deviation(Histogram(schema.names[:1]), schema)))
 
     def _parts(self, allowance: Allowance, columns: int) -> tuple[Allowance, list[Allowance], list[Allowance], list[Allowance]]:
         """What the number of rows, each column, each choice and each measurement may spend."""
@@ -154,22 +151,10 @@ class Mwem(Core):
         # A margin that is there already always fits: it is measured again.
         return fitting or list(dict.fromkeys(held)) or [(name,) for name in names]
 
-    def _measured(self, vault: Vault, columns: Columns, part: Allowance) -> Measurement:
-        sizes = sizes_of(vault.schema)
-        counts = vault.spend(Histogram(columns), part).astype(np.float64)
-        return Measurement(columns, counts.reshape([sizes[name] for name in columns]), _deviation(part, vault.schema))
-
     def _told(self, measured: list[Measurement], model: Graphical, sigma: float) -> dict[str, Any]:
         chosen = [" x ".join(m.columns) for m in measured if len(m.columns) == min(self.way, len(model.sizes))]
         told: dict[str, Any] = {"margins": chosen, "noise_of_a_cell": round(sigma, 2), "rows": round(model.total)}
-        typical = float(np.median([m.counts.size for m in measured]))
-        off = min(1.0, NOISE * sigma * typical / model.total / 2)
-        if off > 0.1:
-            told["note"] = (
-                f"the noise of a cell is about {sigma:.0f} rows and the table has about {model.total:.0f}: expect the shares of a "
-                f"margin of {typical:.0f} cells to be off by up to {off:.2f} in all"
-            )
-        return told
+        return told | drowned(model.sizes, measured[0].sigma if measured else sigma, model.total)
 
 
 @dataclass(eq=False)
@@ -202,8 +187,3 @@ class Weights:
     def graphical(self) -> Graphical:
         """As a model with one potential for all columns."""
         return Graphical(self.sizes, {tuple(self.sizes): np.log(np.maximum(self.now, 1e-300))}, self.total)
-
-
-def _deviation(part: Allowance, schema: Schema) -> float:
-    scale = part.scale(Histogram(schema.names[:1]), schema)
-    return scale if part.rho is not None else math.sqrt(2) * scale

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import given_arrays
-from hushtable.synthesize.counted import given_cells
+from hushtable.synthesize.counted import given_cells, sizes_of
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 
@@ -46,7 +45,7 @@ def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[
 
     They are public knowledge, never read off the rows. PlanError names what is no column or no value.
     """
-    sizes = dict(zip(schema.names, _sizes(schema), strict=True))
+    sizes = sizes_of(schema)
     found: dict[tuple[str, ...], NDArray[np.bool_]] = {}
     for text in zeros:
         pairs = [part.partition("=") for part in text.split(",")]
@@ -62,14 +61,3 @@ def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[
         mask = found.setdefault(columns, np.zeros([sizes[name] for name in columns], bool))
         mask[tuple(cells[name] for name in columns)] = True
     return found
-
-
-def _sizes(schema: Schema) -> tuple[int, ...]:
-    from hushtable.table.table import histogram_sizes
-
-    return tuple(histogram_sizes(schema, (name,))[0] for name in schema.names)
-
-
-def sizes_of(schema: Schema) -> Mapping[str, int]:
-    """The number of cells of every column."""
-    return dict(zip(schema.names, _sizes(schema), strict=True))

@@ -85,7 +85,7 @@ def best_size(rows: int, written: Written, allowance: Allowance, rounds: int, *,
 
 def deviation(allowance: Allowance, query: GroupSums | OrderedSums, schema: Schema) -> float:
     """The standard deviation of the noise of a coordinate, in records."""
-    return allowance.scale(query, schema) / STEPS * (1.0 if allowance.rho is not None else math.sqrt(2))
+    return allowance.deviation(query, schema) / STEPS
 
 
 def note(written: Written, cells: int, noise: float, rows: int) -> dict[str, Any]:

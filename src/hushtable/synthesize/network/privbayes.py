@@ -18,10 +18,11 @@ from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import require_counted
+from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
+from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, combined, noisy_total
 from hushtable.synthesize.marginal.misfit import Misfit
-from hushtable.synthesize.marginal.workload import sizes_of, target_of
+from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network import structure
 from hushtable.synthesize.network.scores import Floats, Integers, Pair
 from hushtable.synthesize.network.tables import Network, Node, raked, shrunk
@@ -35,8 +36,6 @@ FIRST, CHOICES, TABLES = 0.45, 0.05, 0.5
 """What the first tables, the choices and the tables with parents get of the budget."""
 WIDEST = 1 << 18
 """The most cells of a column."""
-NOISE = math.sqrt(2 / math.pi)
-"""The mean size of Gaussian noise in units of its standard deviation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +105,7 @@ class PrivBayes(Core):
         allowance = vault.paid()
         first, choosing, counting = self._parts(allowance, len(schema), len(top))
         named = [name for name in schema.names if name not in top]
-        tables = [measured(vault, (*top, name), part) for name, part in zip(named, first, strict=True)]
+        tables = [measured_one(vault, (*top, name), part) for name, part in zip(named, first, strict=True)]
         total = float(max(public_rows(vault, allowance), 1)) if allowance.unit.fixes_rows else noisy_total(tables)
         grown = Grown.of(tables, sizes, top, total, rng)
         alone = len(named) - len(choosing)
@@ -117,12 +116,17 @@ class PrivBayes(Core):
             outside = [name for name in named if name not in grown.pool]
             inside = [name for name in grown.pool if name not in top]
             pairs = structure.up_to(sizes, top, inside, outside, self.degree, self.cells, rng)
-            sigma = deviation(count, schema)
+            sigma = count.deviation(Histogram(schema.names[:1]), schema)
             child, parents = pairs[vault.choose(grown.misfit(pairs, sigma), choice)]
-            grown.add(child, parents, measured(vault, (*parents, child), count), rng)
+            grown.add(child, parents, measured_one(vault, (*parents, child), count), rng)
             vault.report(number / len(choosing))
         noise = counting or first
-        return Network(schema, tuple(grown.nodes), max(2, round(grown.total)), self._told(grown, deviation(noise[0], schema)))
+        return Network(
+            schema,
+            tuple(grown.nodes),
+            max(2, round(grown.total)),
+            self._told(grown, noise[0].deviation(Histogram(schema.names[:1]), schema)),
+        )
 
     def _top(self, schema: Schema) -> tuple[str, ...]:
         """The target, if it is to be a parent of every other column."""
@@ -141,14 +145,7 @@ class PrivBayes(Core):
     def _told(self, grown: Grown, sigma: float) -> dict[str, Any]:
         told: dict[str, Any] = {"noise_of_a_cell": round(sigma, 2), "rows": round(grown.total)}
         first = next(iter(grown.base.values())).sigma
-        widest = max(table.counts.size for table in grown.base.values())
-        off = min(1.0, NOISE * first * widest / grown.total / 2)
-        if off > 0.1:
-            told["note"] = (
-                f"the noise of a cell is about {first:.0f} rows and the table has about {grown.total:.0f}: expect the shares of "
-                f"the largest table ({widest} cells) to be off by up to {off:.2f} in all"
-            )
-        return told
+        return told | drowned({name: table.counts.size for name, table in grown.base.items()}, first, grown.total)
 
 
 @dataclass(eq=False)
@@ -205,7 +202,7 @@ class Grown:
         held = {parents: self.held(parents) for parents in dict.fromkeys(parents for _, parents in pairs)}
         models = [self.expected(child, held[parents]) for child, parents in pairs]
         candidates = tuple((*parents, child) for child, parents in pairs)
-        return Misfit(candidates, models, bias=[NOISE * sigma * model.size for model in models])
+        return Misfit(candidates, models, bias=[MEAN * sigma * model.size for model in models])
 
     def add(self, child: str, parents: tuple[str, ...], table: Measurement | None, rng: np.random.Generator) -> None:
         """A node for the child, from its table with the parents if there is one, else from its first table."""
@@ -229,16 +226,3 @@ class Grown:
     def _grow(self, node: Node, rng: np.random.Generator) -> None:
         self.nodes.append(node)
         self.pool[node.name] = node.draw(self.pool, self.drawn, rng)
-
-
-def measured(vault: Vault, columns: tuple[str, ...], part: Allowance) -> Measurement:
-    """A noisy joint table that costs all of the part."""
-    sizes = sizes_of(vault.schema)
-    counts = vault.spend(Histogram(columns), part).astype(np.float64)
-    return Measurement(columns, counts.reshape([sizes[name] for name in columns]), deviation(part, vault.schema))
-
-
-def deviation(part: Allowance, schema: Schema) -> float:
-    """The standard deviation of the noise of a cell, where all of the part goes into one table."""
-    scale = part.scale(Histogram(schema.names[:1]), schema)
-    return scale if part.rho is not None else math.sqrt(2) * scale

@@ -19,7 +19,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import require_counted
+from hushtable.synthesize.counted import drowned, require_counted, sizes_of
 from hushtable.synthesize.network import structure
 from hushtable.synthesize.network.scores import Decision, Departure, Floats, Information, Pair
 from hushtable.synthesize.network.tables import Network, Node, clipped
@@ -85,7 +85,7 @@ class PrivBayesPublished(Core):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, tables too large to be, and F where a column has more than two cells."""
         require_counted(schema, "privbayes-published")
-        sizes = _sizes(schema)
+        sizes = sizes_of(schema)
         many = [name for name, size in sizes.items() if size > 2]
         if self.score is Score.F and many:
             raise PlanError(
@@ -118,7 +118,7 @@ class PrivBayesPublished(Core):
         if rows < 1:
             raise InputError("a network needs at least one row", where="privbayes-published")
         choosing, counting = self._parts(allowance, len(schema))
-        sizes = _sizes(schema)
+        sizes = sizes_of(schema)
         room = self._room(rows, counting)
         inside = [schema.names[int(rng.integers(len(schema)))]]
         pairs: list[Pair] = [(inside[0], ())]
@@ -172,13 +172,7 @@ class PrivBayesPublished(Core):
         told: dict[str, Any] = {"score": str(self.score), "noise_scale": round(noise, 3)}
         if not self.degree:
             told["cells"] = max(1, math.floor(room))
-        widest = max(_sizes(vault.schema).values())
-        if noise * widest > 0.2 * rows:
-            told["note"] = (
-                f"the noise of a cell is about {noise:.0f} rows and the table has {rows}: a column of {widest} cells has shares "
-                f"that are off by about {min(1.0, noise * widest / rows / 2):.2f} in all"
-            )
-        return told
+        return told | drowned(sizes_of(vault.schema), math.sqrt(2) * noise, rows)
 
 
 def pure(allowance: Allowance) -> Allowance:
@@ -201,7 +195,3 @@ def _require_public_rows(allowance: Allowance) -> None:
             "privbayes-published: its scores are proven for a public number of rows; ask for it with --relation replace_one and "
             "one row per person, or take 'privbayes'"
         )
-
-
-def _sizes(schema: Schema) -> dict[str, int]:
-    return {name: histogram_sizes(schema, (name,))[0] for name in schema.names}
