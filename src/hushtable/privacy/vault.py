@@ -1,4 +1,4 @@
-"""The vault: a private table behind two doors. Every look at its rows is written in the ledger.
+"""The vault: a private table behind doors. Every look at its rows is written in the ledger.
 
 ``measure`` answers counts and sums with the noise added inside, and ``choose`` picks a candidate with the coins inside, so the
 price cannot lie. ``open`` hands out the rows to

@@ -1,0 +1,154 @@
+"""Scores of a synthetic table that put several distances into one number: G = alpha mu + beta delta, and G+ = G + gamma nu.
+
+mu is how far the correlations (phi_k) lie apart, delta how differently classifiers perform that are trained and tested on the one
+table and on the other, nu the mean total variation of the columns. All are 0 for a copy of the rows. They are measures of
+likeness only: they see the real rows and promise nothing about privacy.
+
+A. Galloni, Evaluating synthetic data generators in the context of differential privacy, dissertation, Eotvos Lorand University
+2025, chapters 3 to 5. What the text leaves open is said at each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.errors import InputError
+from hushtable.table.columns import Role
+from hushtable.table.table import Table
+from hushtable.utility.learners import Performance, Task
+from hushtable.utility.margins import binned
+from hushtable.utility.phik import phik_matrix
+
+Floats = NDArray[np.float64]
+NORMS = ("pairs", "frobenius", "spectral")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composite:
+    """The parts of both scores, and what they are made of."""
+
+    mu: float
+    delta: float
+    nu: float
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1.0
+    own: Mapping[str, Performance]
+    """By target: classifiers trained and tested on the synthetic table."""
+    there: Mapping[str, Performance]
+    """By target: the same classifiers tested on real rows. No part of G; it cannot be had by rows that are easy to classify."""
+
+    @property
+    def g(self) -> float:
+        """G, from 0 (as alike as a copy) up."""
+        return self.alpha * self.mu + self.beta * self.delta
+
+    @property
+    def g_plus(self) -> float:
+        """G with the distance of the columns' distributions."""
+        return self.g + self.gamma * self.nu
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers."""
+        return {
+            "mu": self.mu, "delta": self.delta, "nu": self.nu, "g": self.g, "g_plus": self.g_plus,
+            "own": {target: p.to_json() for target, p in self.own.items()},
+            "there": {target: p.to_json() for target, p in self.there.items()},
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The real side, computed once for any number of synthetic tables."""
+
+    table: Table
+    correlations: Floats
+    tasks: Mapping[str, Task]
+    performance: Mapping[str, Performance]
+    splits: int
+    seed: int
+    weights: tuple[float, float, float]
+    norm: str
+
+    @classmethod
+    def of(
+        cls,
+        real: Table,
+        targets: Sequence[str] | None = None,
+        *,
+        splits: int = 1,
+        seed: int = 0,
+        weights: tuple[float, float, float] = (1.0, 1.0, 1.0),
+        norm: str = "pairs",
+    ) -> Reference:
+        """``targets`` are the columns to predict, by default those with the role target; ``weights`` are alpha, beta, gamma.
+
+        Only columns that hold numbers or levels count.
+        """
+        real = real.select([column.name for column in real.schema if column.valued])
+        if targets is None:
+            targets = [column.name for column in real.schema if column.role is Role.TARGET]
+        if not targets:
+            raise InputError("no column has the role target; name the columns to predict", where="targets")
+        if norm not in NORMS:
+            raise InputError(f"expected one of {', '.join(NORMS)}, got {norm!r}", where="norm")
+        tasks = {target: Task.of(real, target) for target in targets}
+        performance = {target: task.performance(real, splits=splits, seed=seed)[0] for target, task in tasks.items()}
+        return cls(real, phik_matrix(real), tasks, performance, splits, seed, weights, norm)
+
+    def compare(self, released: Table) -> Composite:
+        """All parts for one synthetic table with the same columns."""
+        names = self.table.schema.names
+        absent = [name for name in names if name not in released.schema or not released.schema[name].valued]
+        if absent:
+            raise InputError(f"the synthetic table has no column of values {', '.join(absent)}", where="composite score")
+        made = {
+            target: task.performance(released, splits=self.splits, seed=self.seed, elsewhere=self.table)
+            for target, task in self.tasks.items()
+        }
+        own = {target: pair[0] for target, pair in made.items()}
+        return Composite(
+            mu=mu(phik_matrix(released, names), self.correlations, self.norm),
+            delta=delta(own, self.performance), nu=nu(released, self.table),
+            alpha=self.weights[0], beta=self.weights[1], gamma=self.weights[2],
+            own=own, there={target: pair[1] for target, pair in made.items() if pair[1] is not None},
+        )  # fmt: skip
+
+
+def mu(one: Floats, other: Floats, norm: str = "pairs") -> float:
+    """The 2-norm of the difference of two phi_k matrices, divided by the number of pairs of columns.
+
+    The text names the L2 norm of the matrices and divides by the number of entries above the diagonal. ``pairs`` takes these
+    entries, each pair once, so that it is the difference itself for two columns; ``frobenius`` takes all entries (a factor of
+    the square root of 2), ``spectral`` the largest singular value. A pair without a correlation, because a column shows a
+    single value, counts as uncorrelated. Any of them shrinks as columns are added: a mean difference d of all pairs of 15
+    columns is a mu of d / 10.
+    """
+    gap = np.nan_to_num(one) - np.nan_to_num(other)
+    pairs = len(gap) * (len(gap) - 1) / 2
+    if not pairs:
+        return 0.0
+    if norm == "pairs":
+        size = np.linalg.norm(gap[np.triu_indices(len(gap), 1)])
+    else:
+        size = np.linalg.norm(gap, "fro" if norm == "frobenius" else 2)
+    return float(size / pairs)
+
+
+def delta(one: Mapping[str, Performance], other: Mapping[str, Performance]) -> float:
+    """The mean size of the differences of performance, over targets, models and scores; each is measured on its own table."""
+    return float(np.mean([abs(one[t].values[key] - value) for t in other for key, value in other[t].values.items()]))
+
+
+def nu(released: Table, real: Table, bins: int = 20) -> float:
+    """The mean total variation of the columns, numbers cut at quantiles of the real ones, missing values being a bin."""
+    found = []
+    for name in real.schema.names:
+        cells = binned(real, name, bins, others=(released,))
+        found.append(float(np.abs(cells.mass(released) - cells.mass(real)).sum()) / 2)
+    return float(np.mean(found))

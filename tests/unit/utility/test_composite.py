@@ -1,0 +1,150 @@
+"""The composite scores: zero for a copy, what each part sees, and small examples by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hushtable.errors import InputError
+from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+from hushtable.utility.composite import Composite, Reference, delta, mu, nu
+from hushtable.utility.learners import MODELS, SCORES, Performance, Task
+
+SCHEMA = Schema(
+    (
+        Column(name="number", kind=Kind.REAL, domain=Bounds(-20, 20)),
+        Column(name="other", kind=Kind.REAL, domain=Bounds(-20, 20)),
+        Column(name="level", kind=Kind.CATEGORY, domain=Levels(("a", "b", "c"))),
+        Column(name="ill", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("no", "yes"))),
+    )
+)
+
+
+def small(rows: int = 300, seed: int = 0) -> Table:
+    rng = np.random.default_rng(seed)
+    ill = (rng.random(rows) < 0.4).astype(np.int32)
+    level = np.where(rng.random(rows) < 0.8, 2 * ill, 1).astype(np.int32)
+    level[:5] = -1
+    number = rng.normal(2 * ill, 1.0)
+    number[5:10] = np.nan
+    return Table(
+        SCHEMA,
+        {"number": number, "other": rng.normal(size=rows) + number.mean(where=~np.isnan(number)), "level": level, "ill": ill},
+    )
+
+
+def performance(value: float) -> Performance:
+    return Performance({(m, s): value for m in MODELS for s in SCORES})
+
+
+def test_a_copy_scores_zero_and_a_shuffled_table_does_not():
+    real = small()
+    reference = Reference.of(real, splits=2)
+    same = reference.compare(real)
+    assert (same.mu, same.delta, same.nu, same.g, same.g_plus) == (0, 0, 0, 0, 0)
+    rng = np.random.default_rng(1)
+    alone = Table(SCHEMA, {name: rng.permutation(real[name]) for name in SCHEMA.names})
+    made = reference.compare(alone)
+    assert made.nu == 0  # every column has its distribution still
+    assert made.mu > 0.05
+    assert made.delta > 0.1
+    assert made.g == made.mu + made.delta == made.g_plus
+    assert made.own["ill"].mean("accuracy") < reference.performance["ill"].mean("accuracy") - 0.1
+
+
+def test_moved_columns_are_seen_by_nu_alone():
+    """A translation leaves correlations and scaled classifiers as they are: G says 0, G+ nearly 1."""
+    real = small()
+    moved = real.with_columns(*((SCHEMA[n], real[n] + 8) for n in ("number", "other")))
+    made = Reference.of(real).compare(moved)
+    assert made.mu == pytest.approx(0, abs=1e-6)
+    assert made.delta == pytest.approx(0, abs=0.02)
+    assert made.nu == pytest.approx(0.5 * 0.95, abs=0.02)  # two of four columns, each in the last of twenty bins
+
+
+def test_free_text_does_not_count():
+    real = small()
+    text = Column(name="told", kind=Kind.TEXT)
+    arrays = {**{name: real[name] for name in SCHEMA.names}, "told": np.arange(300, dtype=np.int32)}
+    wide = Table(Schema((*SCHEMA.columns, text)), arrays, {"told": np.array([f"word {i}" for i in range(300)], dtype=object)})
+    made = Reference.of(wide).compare(real)
+    assert (made.mu, made.delta, made.nu) == (0, 0, 0)
+
+
+def test_mu_by_hand():
+    one = np.array([[1, 0.5, np.nan], [0.5, 1, 0.2], [np.nan, 0.2, 1]])
+    other = np.array([[1, 0.1, 0.3], [0.1, 1, 0.2], [0.3, 0.2, 1]])
+    assert mu(one, other) == pytest.approx(0.5 / 3)  # sqrt(0.4^2 + 0.3^2) over three pairs
+    assert mu(one, other, "frobenius") == pytest.approx(0.5 * np.sqrt(2) / 3)
+    assert mu(one, other, "spectral") == pytest.approx(0.5 / 3)  # both differences lie in one row
+    assert mu(np.ones((1, 1)), np.ones((1, 1))) == 0
+    two = np.array([[1, 0.9], [0.9, 1]])
+    assert mu(two, np.eye(2)) == pytest.approx(0.9)
+
+
+def test_delta_and_the_weights_by_hand():
+    one, other = {"a": performance(0.9), "b": performance(0.5)}, {"a": performance(0.8), "b": performance(0.8)}
+    assert delta(one, other) == pytest.approx(0.2)
+    made = Composite(mu=0.1, delta=0.2, nu=0.4, alpha=2, beta=3, gamma=0.5, own=one, there=other)
+    assert made.g == pytest.approx(0.8)
+    assert made.g_plus == pytest.approx(1.0)
+    assert made.to_json()["own"]["b"]["tree"]["F1"] == 0.5
+
+
+def test_nu_by_hand():
+    schema = SCHEMA.select(["level"])
+    real = Table(schema, {"level": np.array([0, 0, 1, -1], dtype=np.int32)})
+    made = Table(schema, {"level": np.array([0, 2, 1, 1], dtype=np.int32)})
+    assert nu(made, real) == pytest.approx((0.25 + 0.25 + 0.25 + 0.25) / 2)
+
+
+def test_scores_are_those_of_scikit_learn():
+    from sklearn.metrics import accuracy_score, f1_score, recall_score
+
+    rng = np.random.default_rng(0)
+    task = Task.of(small(), "ill")
+    assert task.positive == 1
+    truth, told = rng.integers(0, 2, (2, 50))
+    theirs = accuracy_score(truth, told), recall_score(truth, told), f1_score(truth, told)
+    assert task._judge(truth, told) == pytest.approx(theirs)
+    many = Task.of(small(), "level")
+    truth, told = rng.integers(0, 3, (2, 50))
+    theirs = accuracy_score(truth, told), recall_score(truth, told, average="macro"), f1_score(truth, told, average="macro")
+    assert many._judge(truth, told) == pytest.approx(theirs)
+    assert task._judge(np.zeros(3, int), np.zeros(3, int)) == (1.0, 0.0, 0.0)
+
+
+def test_a_class_that_is_lost_is_no_error():
+    real = small()
+    lost = real.with_columns((SCHEMA["ill"], np.zeros(real.rows, dtype=np.int32)))
+    made = Reference.of(real).compare(lost)
+    assert made.own["ill"].mean("accuracy") == 1
+    assert made.own["ill"].mean("recall") == 0
+    assert 0.5 < made.there["ill"].mean("accuracy") < 0.75
+    assert made.delta > 0.3
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_tiny_tables(rows):
+    made = Reference.of(small()).compare(small().take(np.arange(20, 20 + rows)))
+    assert np.isfinite([made.mu, made.delta, made.nu]).all()
+
+
+def test_bad_input():
+    real = small()
+    with pytest.raises(InputError, match=r"number.*is a number"):
+        Reference.of(real, ["number"])
+    with pytest.raises(InputError, match="no column 'nobody'"):
+        Reference.of(real, ["nobody"])
+    with pytest.raises(InputError, match="role target"):
+        Reference.of(real.select(["number", "level"]))
+    with pytest.raises(InputError, match="expected one of pairs"):
+        Reference.of(real, norm="L7")
+    with pytest.raises(InputError, match="single class"):
+        Reference.of(real.with_columns((SCHEMA["ill"], np.zeros(real.rows, dtype=np.int32))))
+    with pytest.raises(InputError, match="no column of values other"):
+        Reference.of(real).compare(real.select(["number", "level", "ill"]))
+    with pytest.raises(InputError, match="no other column"):
+        Reference.of(real.select(["ill"]))
