@@ -22,6 +22,7 @@ lint: .venv/test
 	$(BIN)/lint-imports
 
 bench: .venv/test
+	$(BIN)/python -m pytest -m nightly
 	$(BIN)/python benchmarks/run.py
 
 .venv/core: pyproject.toml constraints.txt

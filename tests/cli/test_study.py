@@ -1,26 +1,29 @@
-"""``hush study``: the scope of the study of generators, and clear words for what it cannot do."""
+"""``hush study``: the scope of the studies that go on when they were stopped, and clear words for what cannot be done."""
 
 from __future__ import annotations
 
-from hushtable.bench import generator_study
+import pytest
+
+from hushtable.bench import clustmix_study, generator_study
 
 
-def test_the_study_of_generators_is_told_its_scope(hush, monkeypatch, tmp_path):
+@pytest.mark.parametrize(("name", "module", "rows"), [("generators", generator_study, 2000), ("clustmix", clustmix_study, 4000)])
+def test_a_study_is_told_its_scope(hush, monkeypatch, tmp_path, name, module, rows):
     asked = {}
 
     def run(folder, progress, **knobs):
         asked.update(knobs, folder=folder)
         return "all numbers"
 
-    monkeypatch.setattr(generator_study, "run", run)
+    monkeypatch.setattr(module, "run", run)
     folder = tmp_path / "out"
     folder.mkdir()  # a study that was stopped: it is not refused
-    code, told, _ = hush("study", "generators", "--quick", "--runs", 2, "--out", folder, "--data", tmp_path)
+    code, told, _ = hush("study", name, "--quick", "--runs", 2, "--out", folder, "--data", tmp_path)
     assert code == 0
     assert "all numbers" in told
-    assert (asked["scope"].runs, asked["scope"].rows, asked["folder"], asked["data"]) == (2, 2000, folder, tmp_path)
-    hush("study", "generators")
-    assert asked["scope"] == generator_study.FULL
+    assert (asked["scope"].runs, asked["scope"].rows, asked["folder"], asked["data"]) == (2, rows, folder, tmp_path)
+    hush("study", name)
+    assert asked["scope"] == module.FULL
 
 
 def test_other_studies_have_no_runs_and_there_are_no_others(hush):

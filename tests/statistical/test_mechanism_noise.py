@@ -41,7 +41,11 @@ def without_samples(recipe: Recipe) -> Recipe:
     return replace(recipe, steps=tuple(step for step in recipe.steps if type(step).__name__ != "Sample"))
 
 
-@pytest.mark.parametrize("recipe", [MARGINS, without_samples(load("beta-k-eps-certified"))], ids=lambda recipe: recipe.recipe)
+@pytest.mark.parametrize(
+    "recipe",
+    [MARGINS, pytest.param(without_samples(load("beta-k-eps-certified")), marks=pytest.mark.nightly)],
+    ids=lambda recipe: recipe.recipe,
+)
 def test_half_the_noise_is_refuted_and_all_of_it_is_not(recipe, weaken):
     honest = audited(recipe, 5.0, 1e-5, 80)
     assert not honest["refuted"]
@@ -53,7 +57,7 @@ def test_half_the_noise_is_refuted_and_all_of_it_is_not(recipe, weaken):
     assert "mu is at least" in halved["verdict"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_half_the_noise_of_a_pure_mechanism_is_refuted_by_its_epsilon(weaken):
     assert not audited(MARGINS, 1.5, 0.0, 160)["refuted"]
     weaken(2)
@@ -73,7 +77,7 @@ BY_COINS = {"safe-k", "safe-noisy"}
 """Protected by who is sampled, for the most part: no noise is there to be taken away, and their exact delta is tested elsewhere."""
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", proven_recipes())
 def test_every_recipe_that_is_said_to_be_proven_stands_and_its_weak_twin_falls(name, weaken):
     """A quarter of the noise, so that few runs are enough; less where they cannot show as much as is stated."""

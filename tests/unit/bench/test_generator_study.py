@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hushtable.bench import generator_study as study
-from hushtable.bench.datasets import schema_of
+from hushtable.bench import studies
 from hushtable.bench.generator_page import MEASURES, mean
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline import recipe as recipes
@@ -42,7 +42,7 @@ def tables(monkeypatch):
             raise InputError("is not here", where=name)
         return small()
 
-    monkeypatch.setattr(study, "load", load)
+    monkeypatch.setattr(studies, "load", load)
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_without_any_of_the_published_tables_it_takes_the_bundled_one(monkeypatc
             raise InputError("is not here", where=name)
         return small()
 
-    monkeypatch.setattr(study, "load", load)
+    monkeypatch.setattr(studies, "load", load)
     told = study.run(methods=METHODS[:1], scope=replace(study.QUICK, epsilons=(1.6,)))
     assert "people: 200 rows" in told
     assert "none of the published data sets is at hand" in told
@@ -137,23 +137,8 @@ def test_each_method_is_run_with_the_relation_and_the_epsilon_it_is_proven_for(t
     assert math.isinf(asked["dpcopula-hybrid"]["epsilon proven"])
 
 
-def test_every_method_is_a_recipe_we_have_and_every_open_bound_is_declared():
+def test_every_method_is_a_recipe_we_have():
     assert {m.recipe for m in study.METHODS} <= set(recipes.names())
-    for name in ("credit_approval", "credit_card_default"):
-        schema = schema_of(name)
-        opened = {c.name for c in schema if c.numeric and c.domain is None}
-        assert opened == set(study.ROUND[name])
-
-
-def test_open_bounds_become_round_ones_and_missing_values_stay():
-    kinds = {"A2": Kind.REAL, "A11": Kind.INTEGER}
-    schema = Schema(tuple(Column(name=n, kind=k, domain=Bounds(0, 500, True)) for n, k in kinds.items()))
-    values = {n: schema[n].from_floats(np.array([np.nan, 7.0, 500.0])) for n in kinds}
-    made = study._declared("credit_approval", Table(schema, values), None)
-    assert not any(column.observed for column in made.schema)
-    for name in kinds:
-        assert np.isnan(made.floats(name)[0])
-        assert made.floats(name)[1:].tolist() == [7, 100]
 
 
 def test_a_study_of_nothing_is_refused():

@@ -70,3 +70,10 @@ def test_a_code_without_a_share_is_never_drawn_and_the_others_are_by_theirs():
     drawn = model.sample(40_000, np.random.default_rng(0))["town"]
     assert np.bincount(drawn, minlength=4) / 40_000 == pytest.approx([0.5, 0.125, 0, 0.375], abs=0.01)
     assert Field(SCHEMA["town"]).cells == 5
+
+
+def test_a_cell_in_which_all_are_missing_stays_so():
+    sums = np.array([[0.0, 0.0, 250.0], [0.0, 0.0, 25.0]])
+    found = estimate.numbers(SIZE, sums, np.array([250.0, 250.0]), 5.0, np.array([[0.5, 0.3, 0.1], [0.5, 0.3, 0.1]]))
+    assert found[0, 2] > 0.95
+    assert found[1, 2] == pytest.approx(0.1)

@@ -85,7 +85,8 @@ def numbers(f: Field, sums: Floats, counts: Floats, noise: float, above: Floats)
     square = np.clip(sums[:, 1] / there + 0.5, 0.0, 1.0)
     spread = np.sqrt(np.clip(square - (2 * mean - 1) ** 2, 1e-4, 1.0)) / 2
     found = np.stack([mean, spread, gone], axis=1)
-    error = (noise / there[:, None]) ** 2 * np.array([0.25, 0.25, 1.0])
+    # Where nearly all are missing little is known of the others, and much of how many are missing.
+    error = np.stack([0.25 * (noise / there) ** 2, 0.25 * (noise / there) ** 2, (noise / rows) ** 2], axis=1)
     kept = _kept((found - above) ** 2, error, (counts > noise)[:, None])
     return np.asarray(above + kept * (found - above), dtype=np.float64)
 
