@@ -243,13 +243,18 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
 
 
 def _departed(course: Course, ledger: Ledger) -> bool:
-    """Whether the looks were not those that were planned before a row was read, price by price."""
+    """Whether the looks, or their prices, may not be those that were planned before a row was read.
+
+    After a coder that pays for what it learns, later steps plan for columns whose sizes its noisy answers decide.
+    """
+    if any(p.plan.adaptive or (p.step.spends and isinstance(p.step, Coder)) for p in course.steps):
+        return True
     planned, taken = _prices(course.ledger), _prices(ledger)
     # The integers that noise is really drawn with round a planned price in its last digits.
     alike = len(planned) == len(taken) and all(
         math.isclose(a, b, rel_tol=1e-3) for one, two in zip(planned, taken, strict=True) for a, b in zip(one, two, strict=True)
     )
-    return any(p.plan.adaptive for p in course.steps) or not alike
+    return not alike
 
 
 def _prices(ledger: Ledger) -> list[tuple[float, ...]]:

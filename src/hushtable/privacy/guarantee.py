@@ -103,8 +103,10 @@ class Guarantee:
         spent = Ledger(self.ledger)
         if self.bound is None:
             return spent.epsilon(asked, tight=True)
-        allowed = self.bound if asked >= self.delta else accountant.zcdp_epsilon(self._allowed_rho(), asked)
-        return max(spent.epsilon(asked), allowed)
+        if asked >= self.delta:
+            return max(spent.epsilon(asked), self.bound)
+        # What a budget on a secret sample allows at another delta is not worked out.
+        return math.inf if any(e.rate < 1 for e in self.ledger) else accountant.zcdp_epsilon(self.rho(), asked)
 
     def rho(self) -> float:
         """The proven zCDP parameter, infinite like ``epsilon``."""
@@ -198,8 +200,12 @@ class Guarantee:
             (
                 "Which means",
                 f"whatever anybody concludes from this release, they would have concluded almost as readily had any one "
-                f"{'record' if self.unit.rows == 1 else 'person'} been {gone}: the odds change by a factor of at most {factor}"
-                + (f", except with probability {delta}" if self.delta else ""),
+                f"{'record' if self.unit.rows == 1 else 'person'} been {gone}: "
+                + (
+                    f"nothing becomes more than {factor} times as likely, but for a probability of {delta} on top"
+                    if self.delta
+                    else f"the odds change by a factor of at most {factor}"
+                ),
             ),
         ]
 

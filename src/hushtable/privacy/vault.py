@@ -111,6 +111,9 @@ class Vault:
         """Lock a table away. With a key to tell persons apart, rows beyond the limit per person are left out here."""
         unit = unit or Unit()
         kept = _limit(table, unit, entropy, seed)
+        if unit.by is not None and budget is not None:
+            # One person more may move the rows of all others: where a place decides anything, it must be nobody's own.
+            kept = kept.take(np.argsort(entropy.words(kept.rows), kind="stable"))
         return cls(_table=kept, unit=unit, budget=budget, entropy=entropy, ledger=Ledger(secure=True), seeded=seed is not None)
 
     @property

@@ -57,9 +57,13 @@ def in_symbols(card: Mapping[str, Any]) -> str:
 def _proven(card: Mapping[str, Any]) -> list[str]:
     delta = _guarantee(card).get("delta")
     change = _change(card)
-    except_for = f", except with a probability of {chance(delta)}" if delta else ""
     factor = odds(epsilon(card))
-    told = f"changes the odds of anything one could conclude from this table by a factor of at most {factor}{except_for}."
+    told = (
+        f"makes nothing that one could conclude from this table more than {factor} times as likely, but for a probability of "
+        f"{chance(delta)} on top."
+        if delta
+        else f"changes the odds of anything one could conclude from this table by a factor of at most {factor}."
+    )
     return [f"{change[0].upper()}{change[1:]} {told}", *_verified(card)]
 
 

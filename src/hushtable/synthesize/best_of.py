@@ -135,18 +135,17 @@ def best_of(
             )
     judged = _judged(kept, pairs)
     coder = Bins(bins=BINS).fit(Vault.of(table.select(kept.names)), np.random.default_rng(0))
-    seeds = np.random.default_rng(seed)
     best: tuple[tuple[float, int], Release] | None = None
     for _ in range(number_of_runs(price.eta, price.gamma, entropy)):
         recipe = recipes[int(entropy.below(len(recipes), 1)[0])]
-        own = None if seed is None else int(seeds.integers(2**62))
+        # One seed for all runs: from a seed of its own one could tell which of them won, and the price rests on that being hidden.
         made = release(
-            table, recipe, epsilon=price.run.epsilon, delta=price.run.delta, unit=unit, rows=rows, seed=own, entropy=entropy,
+            table, recipe, epsilon=price.run.epsilon, delta=price.run.delta, unit=unit, rows=rows, seed=seed, entropy=entropy,
             unproven=not entropy.secure,
         )  # fmt: skip
         if not price.covers(Ledger(made.guarantee.ledger)):
             raise GuaranteeRefused(f"a run of {recipe.recipe} spent more than it was charged with; nothing is released")
-        vault = Vault.of(table, unit=unit, entropy=entropy, seed=own).select(kept.names).named("best-of").through(coder)
+        vault = Vault.of(table, unit=unit, entropy=entropy, seed=seed).select(kept.names).named("best-of").through(coder)
         synthetic = coder.apply(_plain(made.table, kept))
         query = Misfit(judged, tuple(synthetic.counts(pair) for pair in judged))
         noise = Noise.GAUSSIAN if price.score.rho is not None else Noise.LAPLACE

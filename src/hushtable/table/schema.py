@@ -102,9 +102,9 @@ class Schema:
         return replace(self, columns=(*kept, *new.values()))
 
     def portable(self) -> Schema:
-        """The schema without the hierarchies that live in files of their own: it can be read back anywhere."""
+        """The schema without hierarchies that live in files of their own, and without notes on the rows: it can go anywhere."""
         bare = (replace(c, hierarchy=None) if isinstance(c.hierarchy, FileTree) else c for c in self.columns)
-        return replace(self, columns=tuple(bare))
+        return replace(self, columns=tuple(bare), notes=())
 
     def undrafted(self) -> Schema:
         """The schema with the domains that were read off rows left open, to be read off others."""

@@ -64,7 +64,8 @@ def test_a_proven_release_says_what_holds_what_is_public_and_what_breaks_it():
 def test_pure_epsilon_is_told_without_a_delta():
     pure = Guarantee(ledger=(Entry("s", DiscreteLaplace(2.0, 1.0), "w"),))
     assert heads(pure)["Proven"] == ["0.5-differential privacy when one record is added or removed."]
-    assert "except with probability" not in pure.explain()
+    assert "the odds change by a factor of at most" in pure.explain()
+    assert "on top" not in pure.explain()
 
 
 def test_replace_one_says_that_the_number_of_rows_is_public():

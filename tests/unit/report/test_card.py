@@ -14,7 +14,7 @@ from tests.unit.report.documents import Reader, number
 @pytest.mark.parametrize(
     ("name", "word", "sentence"),
     [
-        ("PROVEN", "proven", "Adding or removing any one record changes the odds of anything"),
+        ("PROVEN", "proven", "Adding or removing any one record makes nothing that one could conclude"),
         ("VERIFIED", "verified", "Whoever knows a person’s age and sex cannot tell which of 10 or more rows is theirs."),
         (
             "CLAIMED",
@@ -43,21 +43,21 @@ def test_epsilon_is_told_as_odds_and_in_symbols() -> None:
     card = samples.card()
     card["guarantee"] |= {"epsilon": math.log(2.5), "delta": 1e-6}
     text = Reader(card_page(card)).text
-    assert "by a factor of at most 2.5, except with a probability of 1 in 1,000,000." in text
+    assert "more than 2.5 times as likely, but for a probability of 1 in 1,000,000 on top." in text
     assert "epsilon = 0.9163, delta = 10⁻⁶" in text
 
 
 def test_the_odds_agree_with_the_explanation() -> None:
     card = samples.card()
     told = dict(card["explanation"])["Which means"]
-    factor = told.split("a factor of at most ")[1].split(",")[0]
-    assert f"by a factor of at most {factor}, except" in Reader(card_page(card)).one("p", "promise").text
+    factor = told.split("more than ")[1].split(" times")[0]
+    assert f"more than {factor} times as likely, but for" in Reader(card_page(card)).one("p", "promise").text
 
 
 def test_the_unit_and_the_relation_are_told() -> None:
     card = samples.card()
     card["guarantee"] |= {"relation": "replace_one", "unit": {"rows": 3, "by": "patient"}}
-    assert "Replacing any one person (who holds at most 3 rows) by another changes" in Reader(card_page(card)).text
+    assert "Replacing any one person (who holds at most 3 rows) by another makes nothing" in Reader(card_page(card)).text
 
 
 def test_infinity_is_a_word() -> None:

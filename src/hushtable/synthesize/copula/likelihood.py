@@ -89,7 +89,7 @@ class LikelihoodCopula(PrivateCopula):
 
     Replacing one record changes one block, hence the average of l blocks by 2/l for each pair of columns (``BlockCorrelations``),
     and a histogram by sqrt(2) in L2. Integer Gaussian noise (Laplace when delta is zero). The scores of the cells come from the
-    noisy margins. Rows are dealt to blocks by a key drawn beforehand, so that nothing hangs on how the file is sorted.
+    noisy margins. Rows are dealt to blocks by a key drawn beforehand: from the system, unless a seed is given.
     For one record replaced by another: the number of rows is public. Li, Xiong and Jiang 2014. Few columns and many rows
     suit it: with more pairs of columns the blocks must be more, and small, and small blocks draw correlations to zero.
     """

@@ -114,7 +114,9 @@ class Embedding:
         if self.numbers:
             places = np.stack([Axes(f.column).places(table[f.column.name]) for f in self.numbers], axis=1) / GRID
             # A little less than A, so that no rounding of a cosine leads beyond.
-            angles, most = places @ self.frequencies, self.amplitude * (1 - 1e-9)
+            # A product of matrices would add up in an order that hangs on the place of a row: here each record is by itself.
+            angles = sum(places[:, i, None] * row for i, row in enumerate(self.frequencies))
+            most = self.amplitude * (1 - 1e-9)
             parts += [np.trunc(most * np.cos(angles)).astype(np.int64), np.trunc(most * np.sin(angles)).astype(np.int64)]
         return np.concatenate(parts, axis=1)
 
