@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-ROOMS = ("table", "privacy", "evidence", "generalize", "anonymize", "synthesize", "audits", "detection", "private")
+ROOMS = ("table", "privacy", "evidence", "generalize", "anonymize", "synthesize", "audits", "detection", "private", "mechanism")
 
 
 def main() -> None:

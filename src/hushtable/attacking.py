@@ -111,10 +111,11 @@ def study(
     ],
     data: Annotated[Path | None, typer.Option(help="The folder of real tables; HUSHTABLE_DATA when absent.")] = None,
     folder: Annotated[
-        Path | None, typer.Option("--out", help="A new folder for the text and the figures; generators that was stopped goes on.")
+        Path | None,
+        typer.Option("--out", help="A new folder for text and figures; clustmix or generators that was stopped goes on."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="The small data sets only, or few of the rows.")] = False,
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs of each cell of generators.", show_default="3, quick 1")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs of clustmix or generators.", show_default="3, quick 1")] = None,
 ) -> None:
     """Repeat a published study, its numbers beside ours. Takes minutes; generators, unless quick, hours."""
     from hushtable.bench import clustmix_study, frechet_study, generator_study, manifold_study
@@ -122,22 +123,19 @@ def study(
 
     if name not in ("manifold", "frechet", "clustmix", "generators"):
         raise InputError(f"expected manifold, frechet, clustmix or generators, got {name!r}", where="study")
-    if runs is not None and name != "generators":
-        raise InputError("is for the study of generators", where="--runs")
-    if folder is not None and name != "generators":
+    resumed = {"clustmix": clustmix_study, "generators": generator_study}.get(name)
+    if runs is not None and resumed is None:
+        raise InputError("is for the studies clustmix and generators", where="--runs")
+    if folder is not None and resumed is None:
         refuse_existing(folder)
     with progress(quiet=False) as tell:
-        if name == "generators":
-            scope = generator_study.QUICK if quick else generator_study.FULL
-            told = generator_study.run(folder, tell, data=data, scope=replace(scope, runs=runs or scope.runs))
+        if resumed is not None:
+            scope = resumed.QUICK if quick else resumed.FULL
+            told = resumed.run(folder, tell, data=data, scope=replace(scope, runs=runs or scope.runs))
         elif name == "frechet":
             told = frechet_study.run(folder, tell, quick=quick)
         else:
-            told = (
-                clustmix_study.text(clustmix_study.run(data, tell, quick=quick))
-                if name == "clustmix"
-                else manifold_study.text(manifold_study.run(data, tell, quick=quick))
-            )
+            told = manifold_study.text(manifold_study.run(data, tell, quick=quick))
             if folder is not None:
                 with whole_folder(folder) as partial:
                     (partial / "study.txt").write_text(told, encoding="utf-8")

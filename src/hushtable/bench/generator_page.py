@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from itertools import chain
 
-import numpy as np
-
-from hushtable.report.html import Html, Section, element, join, page, table
+from hushtable.bench.study_page import Plain, alone, bullets, document, grid, mean, plus_minus, refusals
+from hushtable.report.html import Html, Section, element, join, table
 from hushtable.report.plots import Scale, from_zero, svg, text, titled
 from hushtable.utility.learners import SVC_ROWS
 
-Plain = Mapping[str, Any]
 MEASURES = {
     "g": ("G", "correlations and classifiers together, 0 for a copy of the rows"),
     "g_plus": ("G+", "G and the distance of the columns' distributions"),
@@ -23,7 +21,6 @@ MEASURES = {
     "there": ("score on real rows", "the same classifiers, trained on the synthetic rows and tested on real ones"),
 }
 DRAWN = ("g", "g_plus", "score", "there")
-INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
 _COLOURS = ("#2f6fb5", "#c9591f", "#2e8b57", "#8a5aa8", "#b8860b")
 
 
@@ -44,12 +41,6 @@ def notes() -> list[str]:
     ]
 
 
-def mean(cells: Sequence[Plain], key: str) -> tuple[float, float] | None:
-    """Mean and standard deviation over runs; None if none was made."""
-    values = [cell[key] for cell in cells if key in cell]
-    return (float(np.mean(values)), float(np.std(values))) if values else None
-
-
 def text_of(told: Plain) -> str:
     """Every number, a table for each measure and data set."""
     parts = []
@@ -60,7 +51,7 @@ def text_of(told: Plain) -> str:
             f"is {real['score']:.3f}, the accuracy {real['accuracy']:.3f}"
         )
         for key, (name, meaning) in MEASURES.items():
-            parts.append(_grid(f"{name}: {meaning}", ["epsilon", *(f"{e:g}" for e in told["epsilons"])], _rows(told, data, key)))
+            parts.append(grid(f"{name}: {meaning}", ["epsilon", *(f"{e:g}" for e in told["epsilons"])], _rows(told, data, key)))
         parts += [f"refused: {line}" for line in _refused(data)]
     parts += [f"left out: {line}" for line in told["skipped"]]
     parts.append("\n".join(notes()))
@@ -85,17 +76,9 @@ def page_of(told: Plain) -> str:
             f"{real['rows']:,} rows, {real['columns']} columns; the class is {real['target']}. Classifiers trained and tested on "
             f"the real rows score {real['score']:.3f}, with an accuracy of {real['accuracy']:.3f}."
         )
-        missing = element("ul", [element("li", line) for line in _refused(data)]) if _refused(data) else None
-        sections.append(Section(data["name"], data["name"], join(element("p", lead), figures, tables, missing)))
-    reading = element("ul", [element("li", line) for line in [*notes(), *(f"Left out: {s}" for s in told["skipped"])]])
-    sections.append(Section("reading", "How to read it", reading))
-    repeated = "One run" if told["runs"] == 1 else f"Means over {told['runs']} runs"
-    head = join(
-        element("p", "Study", class_="eyebrow"),
-        element("h1", "Private generators by epsilon"),
-        element("p", f"{repeated}. Solid: as published. Dashed: ours.", class_="soft"),
-    )
-    return page(title="Private generators by epsilon", head=head, sections=sections, kind="internal", running=INTERNAL)
+        sections.append(Section(data["name"], data["name"], join(element("p", lead), figures, tables, bullets(_refused(data)))))
+    reading = [*notes(), *(f"Left out: {line}" for line in told["skipped"])]
+    return document("Private generators by epsilon", told["runs"], "Solid: as published. Dashed: ours.", sections, reading)
 
 
 def svgs(told: Plain) -> dict[str, str]:
@@ -103,9 +86,7 @@ def svgs(told: Plain) -> dict[str, str]:
     made = {}
     for data in told["data"]:
         for key in DRAWN:
-            drawn = curves(told, data, key)
-            opened = '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11" '
-            made[f"{data['name']}-{key}"] = drawn.replace("<svg ", opened, 1)
+            made[f"{data['name']}-{key}"] = alone(curves(told, data, key))
     return made
 
 
@@ -172,21 +153,8 @@ def _ink(methods: Sequence[Plain], method: Plain) -> tuple[str, str | None]:
 
 def _rows(told: Plain, data: Plain, key: str) -> list[list[str]]:
     cells = data["found"]
-    return [[m["shown"], *(_spread(mean(runs, key), len(runs)) for runs in cells[m["name"]])] for m in told["methods"]]
-
-
-def _spread(value: tuple[float, float] | None, runs: int) -> str:
-    if value is None:
-        return "-"
-    return f"{value[0]:.3f}" + (f" ± {value[1]:.3f}" if runs > 1 else "")
+    return [[m["shown"], *(plus_minus(mean(runs, key), len(runs)) for runs in cells[m["name"]])] for m in told["methods"]]
 
 
 def _refused(data: Plain) -> list[str]:
-    why = {(name, cell["refused"]) for name, cells in data["found"].items() for runs in cells for cell in runs if "refused" in cell}
-    return [f"{name}: {reason}" for name, reason in sorted(why)]
-
-
-def _grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (heads, *rows)]
-    return "\n".join([title, *lines])
+    return refusals({name: chain.from_iterable(cells) for name, cells in data["found"].items()})

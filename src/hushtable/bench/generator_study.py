@@ -10,34 +10,24 @@ A. Galloni, I. Lendak, Differentially private copulas, DAG and hybrid methods: a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hushtable.bench.cells import Cells
-from hushtable.bench.datasets import load
 from hushtable.bench.generator_page import page_of, svgs, text_of
+from hushtable.bench.studies import Progress, at_hand, slug, unit_of, write
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release
-from hushtable.privacy.unit import Relation, Unit
-from hushtable.table.columns import Bounds, Role
+from hushtable.table.columns import Role
 from hushtable.table.table import Table
 from hushtable.utility.composite import Reference
 
-Progress = Callable[[str, float], None]
 SPLITS, MANY = 3, 5000
 """Random parts of a table that its classifiers are tested on, to be averaged; of so many rows one part is enough."""
-_AMOUNTS = {f"{kind}{i}": ends for i in range(1, 7) for kind, ends in (("bill_amt", (-400_000, 2e6)), ("pay_amt", (0, 2e6)))}
-ROUND: Mapping[str, Mapping[str, tuple[float, float]]] = {
-    "credit_approval": {"A2": (0, 100), "A3": (0, 30), "A8": (0, 30), "A11": (0, 100), "A14": (0, 2000), "A15": (0, 100_000)},
-    "credit_card_default": {"limit_bal": (1e4, 1e6), "age": (18, 90), **_AMOUNTS},
-}
-"""Round bounds for columns whose schema leaves them open: what is proven needs declared ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +77,7 @@ class Method:
         if not self.proven:
             made = release(table, recipe.set({"epsilon": str(epsilon)}), rows=table.rows)
             return made.table, "nothing (claimed)"
-        relations = [getattr(step, "relation", Relation.ADD_REMOVE) for step in recipe.steps]
-        unit = Unit(relation=Relation.REPLACE_ONE if Relation.REPLACE_ONE in relations else Relation.ADD_REMOVE)
+        unit = unit_of(recipe)
         made = release(
             table, recipe, epsilon=epsilon, delta=0.0 if self.published else None, unit=unit, rows=table.rows
         )  # fmt: skip
@@ -141,7 +130,8 @@ def run(
 
     ``data`` is where the real tables lie, if not in the usual place.
     """
-    sets, skipped = _tables(scope, data)
+    found, skipped = at_hand(scope.names, data, scope.rows)
+    sets = [Data(name, table) for name, table in found.items()]
     named = [(m.name, m.recipe, dict(m.knobs)) for m in methods]
     knobs = ["generators", named, list(scope.epsilons), scope.runs, [one.name for one in sets]]
     cells = Cells.of(folder, knobs, [one.table for one in sets])
@@ -154,10 +144,7 @@ def run(
         for i, one in enumerate(sets)
     ]
     report = text_of(told)
-    cells.write("generators.txt", report)
-    cells.write("study.html", page_of(told))
-    for name, figure in svgs(told).items():
-        cells.write(f"{name}.svg", figure)
+    write(cells, "generators", report, page_of(told), svgs(told))
     return report
 
 
@@ -172,39 +159,10 @@ def _studied(one: Data, methods: Sequence[Method], scope: Scope, cells: Cells, p
             for number in range(scope.runs):
                 share = (i + (j + number / scope.runs) / len(scope.epsilons)) / len(methods)
                 progress(f"{one.name}: {method.shown}, epsilon {epsilon:g}", share)
-                name = f"{one.name}-{_slug(method.name)}-{epsilon:g}-{number}"
+                name = f"{one.name}-{slug(method.name)}-{epsilon:g}-{number}"
                 made.append(cells.kept(name, partial(_cell, one, method, epsilon)))
             found[method.name].append(made)
     return {"name": one.name, "real": real, "found": found}
-
-
-def _tables(scope: Scope, folder: str | Path | None) -> tuple[list[Data], list[str]]:
-    """What is at hand, and why the others are not; the bundled town if none is."""
-    found, skipped = [], []
-    for name in scope.names:
-        try:
-            table = load(name, folder)
-        except InputError as error:
-            skipped.append(f"{name}: {error}")
-        else:
-            found.append(Data(name, _declared(name, table, scope.rows)))
-    if not found:
-        found = [Data("people", _declared("people", load("people", folder), scope.rows))]
-        skipped.append("none of the published data sets is at hand: these are the people of a fictional town")
-    return found, skipped
-
-
-def _declared(name: str, table: Table, rows: int | None) -> Table:
-    """The columns that may leave, with round bounds where they were open, and at most so many rows."""
-    table = table.select(table.schema.released)
-    for column in table.schema:
-        if column.name in ROUND.get(name, {}):
-            low, high = ROUND[name][column.name]
-            bounded = replace(column, domain=Bounds(float(low), float(high)))
-            table = table.with_column(bounded, bounded.from_floats(table.floats(column.name)))
-    if rows is not None and rows < table.rows:
-        table = table.take(np.sort(np.random.default_rng(0).choice(table.rows, rows, replace=False)))
-    return table
 
 
 def _real(one: Data) -> dict[str, Any]:
@@ -229,7 +187,3 @@ def _cell(one: Data, method: Method, epsilon: float) -> dict[str, Any]:
         "mu": scores.mu, "delta": scores.delta, "nu": scores.nu, "g": scores.g, "g_plus": scores.g_plus,
         "accuracy": own["accuracy"], "score": own["score"], "there": there["score"], "proven": proven, "seconds": seconds,
     }  # fmt: skip
-
-
-def _slug(name: str) -> str:
-    return "".join(c if c.isalnum() or c == "-" else "_" for c in name)
