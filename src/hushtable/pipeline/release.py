@@ -204,7 +204,12 @@ def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[
         for name in ("assurance", "rho", "not_private")
         if not _near(now[name], told.get(name))
     ]
-    same = told.get("accountant") == now["accountant"]
+    if not _near(now.get("spent"), told.get("spent")):
+        faults.append(
+            Fault("ledger", f"the card says that {told.get('spent')} was spent, the ledger adds up to {now.get('spent')}")
+        )
+    # A bound that was fixed beforehand is the same for every accountant.
+    same = guarantee.bound is not None or told.get("accountant") == now["accountant"]
     if why := _wrong_epsilon(guarantee, now["epsilon"], told, same=same):
         faults.append(Fault("epsilon", why))
     # The other accountant would have given other digits.

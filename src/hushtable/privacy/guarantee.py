@@ -143,7 +143,7 @@ class Guarantee:
             "criteria": dict(self.criteria),
             "public": list(self.assumed),
             "caveats": [*self.caveats, *(str(v) for v in self.all_voids)],
-            **({} if self.bound is None else {"bound": self.bound}),
+            **({} if self.bound is None else {"bound": self.bound, "spent": Ledger(self.ledger).epsilon(self.delta)}),
             "claims": [{"statement": c.statement, "gaps": list(c.gaps)} for c in self.claims],
             "not_private": [f"{e.step}: {e.why}" for e in self.culprits],
             "ledger": [e.to_json() for e in self.ledger],
