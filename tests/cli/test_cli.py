@@ -276,7 +276,7 @@ def test_the_demo_runs_and_says_what_was_promised(hush, tmp_path):
     code, told, _ = hush("demo", "--out", tmp_path / "demo", "--rows", 400, "--json")
     assert code == 0
     releases = {line["recipe"]: line for line in json.loads(told)["releases"]}
-    assert releases["independent"]["promised"].startswith("proven")
+    assert releases["aim"]["promised"].startswith("proven")
     assert releases["mdav"]["promised"].startswith("verified")
     assert releases["sequential"]["promised"] == "nothing"
     for line in releases.values():

@@ -18,7 +18,7 @@ from hushtable.table.disk import whole_folder
 RELEASES: tuple[tuple[str, dict[str, str], float | None], ...] = (
     ("mdav", {"k": "10"}, None),
     ("sequential", {}, None),
-    ("independent", {}, 1.0),
+    ("aim", {}, 1.0),
 )
 
 
