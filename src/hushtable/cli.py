@@ -25,6 +25,7 @@ from hushtable.console import (
     refuse,
     show_guarantee,
     show_method,
+    show_methods,
     show_sheet,
 )
 from hushtable.errors import HushError, InputError
@@ -144,15 +145,7 @@ def methods(
     if as_json:
         print_json(everything)
         return
-    for title, rows, keys in (
-        ("Recipes", everything["recipes"], ("name", "title", "guarantee")),
-        ("Steps", everything["steps"], ("name", "summary")),
-        ("Audits and metrics", everything["audits"], ("name", "summary")),
-    ):
-        grid = Grid(*keys, title=title, title_justify="left")
-        for row in rows:
-            grid.add_row(*(escape(row[key]) for key in keys))
-        out.print(grid)
+    show_methods(everything)
 
 
 @app.command()

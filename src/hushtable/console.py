@@ -56,10 +56,29 @@ def show_method(told: dict[str, Any]) -> None:
         if told.get(key):
             out.print(f"{key}: {escape(told[key])}")
     for step in told["steps"]:
-        grid = Grid("knob", "value", "what it does", title=f"step {step['name']}", title_justify="left")
-        for knob in step["knobs"]:
-            grid.add_row(escape(knob["name"]), escape(str(knob["value"])), escape(knob["doc"]))
-        out.print(grid)
+        lines = [(knob["name"], str(knob["value"]), knob["doc"]) for knob in step["knobs"]]
+        out.print(_named(f"step {step['name']}", ("knob", "value", "what it does"), lines))
+
+
+def show_methods(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
+    """All recipes, steps and audits, a line each."""
+    for title, rows, keys in (
+        ("Recipes", everything["recipes"], ("name", "title", "guarantee")),
+        ("Steps", everything["steps"], ("name", "summary")),
+        ("Audits and metrics", everything["audits"], ("name", "summary")),
+    ):
+        out.print(_named(title, keys, [[row[key] for key in keys] for row in rows]))
+
+
+def _named(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Grid:
+    """A table whose first column, the name that one types, is never cut or broken, however narrow the terminal is."""
+    grid = Grid(title=title, title_justify="left")
+    grid.add_column(heads[0], no_wrap=True, min_width=max((len(line[0]) for line in lines), default=0))
+    for head in heads[1:]:
+        grid.add_column(head, overflow="fold")
+    for line in lines:
+        grid.add_row(*map(escape, line))
+    return grid
 
 
 def show_audit(report: AuditReport, folder: str) -> None:
@@ -178,13 +197,20 @@ def show_mechanism(told: Mapping[str, Any], folder: str | None) -> None:
     tested = [line for line in told["lines"] if "epsilon_lb" in line]
     if tested:
         first = tested[0]
+        whose = "Asked about, and stated by nobody" if first["source"] == "nobody" else f"Stated by {first['source']}"
         out.print(
-            f"Stated by {first['source']}: epsilon {first['epsilon_stated']:.4g} at delta {first['delta']:g} "
+            f"{whose}: epsilon {first['epsilon_stated']:.4g} at delta {first['delta']:g} "
             f"({first['relation']}, one {escape(first['unit'])}). Public: {escape('; '.join(first['public']))}."
         )
-        grid = Grid("canary", "runs", "judged", "epsilon at least", "stated", "mu or rho", "guesser", "verdict")
-        for line in tested:
-            grid.add_row(*(escape(cell) for cell in _canary(line)), style="red" if line["refuted"] else None)
+        head = {"the ledger": "stated", "a publication's claim": "claimed", "nobody": "asked"}.get(first["source"], "ledger")
+        heads = ("canary", "runs", "at least", "ceiling", head, "mu or rho", "guesser", "verdict")
+        cells = [_canary(line) for line in tested]
+        filled = [j for j in range(len(heads)) if any(line[j] for line in cells)]
+        grid = Grid(title="epsilon of each canary; the ceiling is the most that so many runs can show", title_justify="left")
+        for j in filled:
+            grid.add_column(heads[j], no_wrap=j < 5, min_width=max(len(word) for word in heads[j].split()))
+        for line, told_of in zip(tested, cells, strict=True):
+            grid.add_row(*(escape(told_of[j]) for j in filled), style="red" if line["refuted"] else None)
         out.print(grid)
     for line in told["lines"]:
         if "epsilon_lb" not in line:
@@ -192,10 +218,12 @@ def show_mechanism(told: Mapping[str, Any], folder: str | None) -> None:
     for question in told["questions"]:
         mark = "[green]ok[/green]" if question["holds"] else "[bold red]x[/bold red]"
         size = f"{question['tried']} tried on {question['neighbours']:,} neighbours"
-        out.print(f"{mark} {escape(question['question'])}: one record changes the answer by no more than is stated ({size})")
-    colour = "red" if told["refuted"] else "green" if tested else "yellow"
-    out.print(f"[bold {colour}]{escape(told['verdict'])}[/bold {colour}], at {100 * told['confidence']:g} % confidence.")
-    if not told["refuted"] and tested:
+        change = f"by {'no ' if question['holds'] else ''}more than is stated"
+        out.print(f"{mark} {escape(question['question'])}: one record changes the answer {change} ({size})")
+    colour = "red" if told["refuted"] else "green" if told["label"] == "not refuted" else "yellow"
+    sure = "" if told["label"] == "too few runs" else f", at {100 * told['confidence']:g} % confidence"
+    out.print(f"[bold {colour}]{escape(told['verdict'])}[/bold {colour}]{sure}.")
+    if told["label"] == "not refuted":
         out.print("Passing proves nothing: it says what these canaries and so many runs could not show.")
     if folder is not None:
         out.print(f"The page is [bold]{escape(folder)}/mechanism.html[/bold]. No row of anybody is behind it.")
@@ -203,7 +231,7 @@ def show_mechanism(told: Mapping[str, Any], folder: str | None) -> None:
 
 def _canary(line: Mapping[str, Any]) -> list[str]:
     other = next((f"{name} {line[f'{name}_lb']:.2f} of {line[name]:.2f}" for name in ("mu", "rho") if f"{name}_lb" in line), "")
-    score = (line.get("guess_epsilon") or {}).get("score", "none better than chance")
-    bounds = f"{line['epsilon_lb']:.2f}", f"{line['epsilon_stated']:.2f}"
-    label = "refuted" if line["refuted"] else "not refuted"
-    return [line["canary"], str(line["runs"]), str(line["evaluated"]), *bounds, other, score, label]
+    score = (line.get("guess_epsilon") or {}).get("score", "none")
+    bounds = (f"{line[name]:.2f}" for name in ("epsilon_lb", "ceiling", "epsilon_stated"))
+    label = "refuted" if line["refuted"] else "too few runs" if line.get("too_few") else "not refuted"
+    return [line["canary"], str(line["runs"]), *bounds, other, score, label]

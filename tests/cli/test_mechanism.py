@@ -25,6 +25,24 @@ def test_a_certified_recipe_is_not_refuted(hush):
     assert "Passing proves nothing" in out
 
 
+def test_too_few_runs_and_an_epsilon_that_nobody_states_are_told_as_that(hush):
+    code, out, _ = hush("audit-mechanism", "mdav", "--epsilon", 1, "--runs", 20, "--canary", "tie", "--seed", 1)
+    assert code == 0
+    assert "too few runs to refute: at least 24 are needed" in out
+    assert "asked about 1; the recipe states none" in out
+    assert "at most the stated" not in out
+    assert "ceiling" in out
+    assert "0.81" in out
+
+
+def test_a_recipe_that_cannot_be_tested_at_all_is_no_success(hush):
+    for more in ((), ("--one-run",)):
+        code, out, err = hush("audit-mechanism", "dpmix", "--epsilon", 1, "--relation", "add_remove", *more)
+        assert code == 2
+        assert "the number of rows must be public" in err
+        assert "refuted" not in out
+
+
 def test_json_has_everything_and_one_run_is_a_line_like_the_others(hush):
     code, out, _ = hush("audit-mechanism", "independent", "--epsilon", 2, "--one-run", "--seed", 1, "--json")
     told = json.loads(out)
@@ -41,6 +59,9 @@ def test_input_that_cannot_be_used(hush):
         (("independent", "--epsilon", 1, "--canary", "bird"), "no canary bird"),
         (("nothing", "--epsilon", 1), "no recipe 'nothing'"),
         (("mdav",), "states no epsilon"),
+        (("mdav", "--epsilon", 0), "positive number"),
+        (("independent", "--epsilon", "-1"), "positive number"),
+        (("independent", "--epsilon", "nan"), "positive number"),
     ):
         code, _, err = hush("audit-mechanism", *words)
         assert code == 2

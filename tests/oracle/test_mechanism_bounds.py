@@ -24,6 +24,16 @@ def test_the_most_that_two_worlds_can_show(runs, most):
     assert bounds.ceiling(runs) == pytest.approx(most, abs=6e-3)
 
 
+@pytest.mark.parametrize("tail", [0.025, 0.025 / 6, 0.3])
+@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.01])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0, 6.0])
+def test_the_runs_that_are_needed_are_the_fewest_that_could_show_it(epsilon, delta, tail):
+    runs = bounds.needed(epsilon, delta, tail)
+    assert bounds.ceiling(runs, delta, tail) > epsilon
+    assert runs == 1 or bounds.ceiling(runs - 1, delta, tail) <= epsilon
+    assert bounds.needed(50.0, delta, tail) is None
+
+
 @pytest.mark.parametrize(("guesses", "most"), [(50, 2.78), (100, 3.49), (500, 5.11), (1000, 5.81)])
 def test_the_most_that_one_run_can_show(guesses, most):
     assert bounds.one_run_epsilon(guesses, guesses, guesses, 0.0) == pytest.approx(most, abs=6e-3)

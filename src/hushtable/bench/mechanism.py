@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,13 +16,15 @@ from hushtable.audits.mechanism import onerun, twoworld
 from hushtable.audits.mechanism.sensitivity import brute_force
 from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT, relation_of
 from hushtable.bench.cells import Cells
-from hushtable.errors import InputError
+from hushtable.errors import Fault, HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.unit import Relation
 
 QUESTIONS_AT = 1.0
 """The epsilon at which questions are asked where none is given; what one record changes does not depend on it."""
+FORM = "form 2"
+"""Of the lines that a folder keeps: those of another form are not gone on with."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +71,15 @@ def audit_mechanism(
 ) -> MechanismReport:
     """Put what a recipe states to the test, on tables made for it. With a folder, an audit that was stopped goes on."""
     recipe = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
-    _check(recipe, epsilon, relation, canaries, seed)
+    _check(recipe, epsilon, delta, relation, canaries, seed)
     relation = Relation(relation) if relation else relation_of(recipe)
     if one_run and relation is not Relation.ADD_REMOVE:
         raise InputError("coins decide who is in, so the number of rows is private; it is for add_remove", where="--one-run")
-    knobs = [recipe.dump(), epsilon, delta, relation, sorted(canaries), runs, one_run, seed]
+    knobs = [FORM, recipe.dump(), epsilon, delta, relation, sorted(canaries), runs, one_run, seed]
     cells = Cells.of(folder, ("mechanism", *knobs), ())
     if one_run:
         # A slow recipe is what this is for: nothing else is run.
-        lines = [cells.kept("one-run", lambda: onerun.one_run(recipe, epsilon=epsilon, delta=delta, seed=seed, progress=progress))]
+        lines = [cells.kept("one-run", lambda: _one_run(recipe, epsilon=epsilon, delta=delta, seed=seed, progress=progress))]
     else:
         lines = twoworld.audit(
             recipe, epsilon=epsilon, delta=delta, relation=relation, canaries=canaries, runs=runs, seed=seed, kept=cells.kept,
@@ -85,6 +88,8 @@ def audit_mechanism(
     asked = cells.kept(
         "questions", lambda: {"lines": brute_force(recipe, epsilon=epsilon or QUESTIONS_AT, delta=delta, relation=relation)}
     )
+    if not any("epsilon_lb" in line for line in lines) and all(q["holds"] for q in asked["lines"]):
+        raise _untested(lines)
     told = _told(recipe, relation, lines, asked["lines"])
     report = MechanismReport(told)
     if folder is not None:
@@ -93,9 +98,36 @@ def audit_mechanism(
     return report
 
 
+def _one_run(recipe: Recipe, **knobs: Any) -> dict[str, Any]:
+    """A recipe that refuses to run refutes nothing, and must not end like one that is refuted."""
+    try:
+        return onerun.one_run(recipe, **knobs)
+    except HushError as error:
+        if error.exit_code == InputError.exit_code:
+            raise
+        raise InputError(f"could not be run: {error}", where="--one-run") from None
+
+
+def _untested(lines: Sequence[Mapping[str, Any]]) -> InputError:
+    """Nothing was tested, which is no verdict: every reason, with the canaries it keeps from being run."""
+    reasons: dict[str, list[str]] = {}
+    for line in lines:
+        reasons.setdefault(str(line["why"]), []).append(line["canary"])
+    return InputError([Fault(f"not tested, canary {', '.join(names)}", why) for why, names in reasons.items()])
+
+
 def _check(
-    recipe: Recipe, epsilon: float | None, relation: Relation | str | None, canaries: Sequence[str], seed: int | None
+    recipe: Recipe,
+    epsilon: float | None,
+    delta: float | None,
+    relation: Relation | str | None,
+    canaries: Sequence[str],
+    seed: int | None,
 ) -> None:
+    if epsilon is not None and not (epsilon > 0 and math.isfinite(epsilon)):
+        raise InputError(f"must be a positive number, got {epsilon}", where="--epsilon")
+    if delta is not None and not 0 <= delta < 1:
+        raise InputError(f"must lie in [0, 1), got {delta}", where="--delta")
     if epsilon is None and any(step.spends for step in recipe.steps):
         raise InputError("says what the recipe may spend, and is what is tested: give one", where="--epsilon")
     if relation is not None and relation not in list(Relation):
@@ -117,7 +149,7 @@ def _told(recipe: Recipe, relation: Relation, lines: list[dict[str, Any]], quest
         "guarantee": recipe.guarantee,
         "relation": str(relation),
         "confidence": 1 - twoworld.LEVEL,
-        "label": "refuted" if refuted else "not refuted" if tested else "not tested",
+        "label": _label(tested, refuted=refuted),
         "refuted": refuted,
         "verdict": _verdict(tested, broken),
         "lines": lines,
@@ -126,11 +158,16 @@ def _told(recipe: Recipe, relation: Relation, lines: list[dict[str, Any]], quest
     }
 
 
+def _label(tested: list[dict[str, Any]], *, refuted: bool) -> str:
+    if refuted:
+        return "refuted"
+    return "too few runs" if all(line.get("too_few") for line in tested) else "not refuted"
+
+
 def _verdict(tested: list[dict[str, Any]], broken: list[str]) -> str:
     if broken:
         return f"refuted: one record changes {', '.join(broken)} by more than is stated"
-    if not tested:
-        return "not tested: no canary could be run"
     refuted = [line for line in tested if line["refuted"]]
-    worst = max(refuted or tested, key=lambda line: line["epsilon_lb"] / max(line["epsilon_stated"], 1e-12))
+    able = [line for line in tested if not line.get("too_few")]
+    worst = max(refuted or able or tested, key=lambda line: line["epsilon_lb"] / max(line["epsilon_stated"], 1e-12))
     return f"{worst['verdict']}, by the canary {worst['canary']!r}" if refuted else worst["verdict"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -55,6 +56,8 @@ class Bins(Coder):
 
     bins: int = 32
     """The most bins of a column (for tree: about so many)."""
+    fewest: int = 8
+    """The fewest bins a column is cut into when the noise is large (tree and privtree)."""
     edges: Edges = Edges.UNIFORM
     """uniform, tree, dp-quantile or privtree (paid for), or quantile (not private)."""
     columns: tuple[str, ...] = ()
@@ -64,7 +67,12 @@ class Bins(Coder):
 
     def __post_init__(self) -> None:
         """At least two bins."""
-        check_knobs(self, bins=(self.bins >= 2, "must be at least 2"), share=(self.share > 0, "must be positive"))
+        check_knobs(
+            self,
+            bins=(self.bins >= 2, "must be at least 2"),
+            fewest=(self.fewest >= 1, "must be at least 1"),
+            share=(self.share > 0, "must be positive"),
+        )
 
     @property
     def spends(self) -> bool:
@@ -135,24 +143,32 @@ class Bins(Coder):
         edges = privtree.privtree_places(vault, name, points(column), shape)
         query = Ranges(name, tuple(edges_of(column, edges)))
         counts = vault.spend(query, counted)[:-1].astype(np.float64)
-        mass = on_simplex(counts, max(float(counts.sum()), 0.0))
+        mass, deviation = on_simplex(counts, max(float(counts.sum()), 0.0)), counted.deviation(query, vault.schema)
+        most = self._most(float(counts.sum()), deviation)
         if not mass.sum() > 0:
-            return even_cuts(points(column), self.bins)
-        return cuts(Leaves(edges, mass, np.full(len(mass), counted.deviation(query, vault.schema) ** 2)), self.bins)
+            return even_cuts(points(column), most)
+        return cuts(Leaves(edges, mass, np.full(len(mass), deviation**2)), self.bins, most)
 
     def _tree(self, vault: Vault, name: str, allowance: Allowance) -> Cuts:
         """Look into what is crowded, one noisy histogram of disjoint ranges after the other."""
         column = vault.schema[name]
         tree = Tree(points(column), heavy=allowance.noise is Noise.LAPLACE)
         each = allowance.split(weights(tree.points))
+        most = self.fewest
         for number, look in enumerate(each, 1):
             query = Ranges(name, tuple(edges_of(column, tree.edges())))
-            counts = vault.spend(query, look)[:-1]
-            tree.learn(counts, look.deviation(query, vault.schema) ** 2)
+            counts, deviation = vault.spend(query, look)[:-1], look.deviation(query, vault.schema)
+            tree.learn(counts, deviation**2)
+            if number == 1:
+                most = self._most(float(counts.sum()), deviation)
             if number < len(each):
                 tree.cut(least=float(counts.clip(0).sum()) / (FEW * self.bins))
         leaves = tree.leaves()
-        return cuts(leaves, self.bins) if leaves.mass.sum() > 0 else even_cuts(tree.points, self.bins)
+        return cuts(leaves, self.bins, most) if leaves.mass.sum() > 0 else even_cuts(tree.points, most)
+
+    def _most(self, rows: float, deviation: float) -> int:
+        """How many bins so many noisy rows are worth: later steps count the bins, and pairs of them, under noise as well."""
+        return min(self.bins, max(self.fewest, round(math.sqrt(max(rows, 0.0) / deviation))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +202,7 @@ class Binned:
         return table.with_columns(*coded)
 
     def undo(self, table: Table, rng: np.random.Generator) -> Table:
-        """Bins to numbers: a piece of the bin by its mass, if there are pieces, and uniform inside."""
+        """Bins to numbers: a piece of the bin by its mass, if there are pieces, and uniform inside (falling in a tail)."""
         drawn = []
         for name, edges in self.edges.items():
             if name not in table.schema:
@@ -197,19 +213,22 @@ class Binned:
             if name in self.inside:
                 places = self.inside[name].draw(places, rng)
                 edges = edges_of(column, self.inside[name].pieces)
-            drawn.append((column, self._draw(column, edges, places, known, rng)))
+                within = self.inside[name].within(places, rng)
+            else:
+                within = rng.random(len(places))
+            drawn.append((column, self._draw(column, edges, places, known, within)))
         return table.with_columns(*drawn)
 
     def _draw(
-        self, column: Column, edges: NDArray[np.float64], places: Integers, known: NDArray[np.bool_], rng: np.random.Generator
+        self, column: Column, edges: NDArray[np.float64], places: Integers, known: NDArray[np.bool_], within: NDArray[np.float64]
     ) -> Array:
         step = column.step
         if step is None:
-            values = edges[places] + rng.random(len(places)) * (edges[places + 1] - edges[places])
+            values = edges[places] + within * (edges[places + 1] - edges[places])
         else:
             first = np.ceil(edges[:-1] / step)
             count = np.maximum(np.ceil(edges[1:] / step) - first, 1)
-            values = (first[places] + np.floor(rng.random(len(places)) * count[places])) * step
+            values = (first[places] + np.floor(within * count[places])) * step
         return column.from_floats(np.where(known, values, np.nan))
 
 

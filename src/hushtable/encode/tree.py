@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,10 @@ CROWDED, HEAVY = 2.3, 2.7
 """A range is looked into where its count is so many standard deviations of the noise (Gaussian, Laplace): one empty one in 100."""
 SPLITS = 128
 """The most ranges looked into at once."""
+TOGETHER = 3.0
+"""Standard deviations from which on neighbouring counts together are more than noise."""
+THIN = 8.0
+"""So many times less dense than the rest is an end that may be empty."""
 
 
 def looks(points: int) -> int:
@@ -145,6 +149,9 @@ def _settle(group: Group, total: float, *, heavy: bool) -> list[tuple[Integers, 
     """
     variance = 1 / group.precision
     counts = group.counts + (total - group.counts.sum()) * variance / variance.sum()
+    group = _trimmed(replace(group, counts=counts), heavy=heavy)
+    counts, variance = group.counts, 1 / group.precision
+    counts = counts * (total / float(counts.sum())) if counts.sum() > 0 else counts
     widths = np.diff(group.edges).astype(np.float64)
     even = total * widths / widths.sum()
     away = (counts - even) / np.sqrt(variance)
@@ -169,6 +176,38 @@ def _settle(group: Group, total: float, *, heavy: bool) -> list[tuple[Integers, 
         else:
             told.append((group.edges[start : start + 1], mass[start:stop].sum(keepdims=True), variance[start : start + 1]))
     return told
+
+
+def _trimmed(group: Group, *, heavy: bool) -> Group:
+    """The group with each end that noise alone explains, and that is thin at most, as one cell.
+
+    Hundreds of empty cells hold nobody, but their noise adds up to many rows, and far out in a long tail each is worth a lot.
+    """
+    deviation, counts, widths = 1 / np.sqrt(group.precision), group.counts, np.diff(group.edges).astype(np.float64)
+    below, above = (
+        _noise_alone(counts[way], deviation[way], widths[way], heavy=heavy) for way in (slice(None), slice(None, None, -1))
+    )
+    cells = len(counts)
+    if below + above >= cells or max(below, above) < 2:
+        return group
+    starts = np.unique(np.concatenate([[0], np.arange(below, cells - above), [cells - above] if above else []]).astype(np.int64))
+    merged = np.diff(np.append(starts, cells)) > 1
+    variance = np.add.reduceat(deviation**2, starts)
+    held = np.add.reduceat(counts, starts)
+    held = np.where(merged, np.maximum(held - np.sqrt(variance), 0.0), held)
+    whole = {first: place for place, (first, one) in enumerate(zip(starts.tolist(), ~merged, strict=True)) if one}
+    inside = {whole[cell]: inner for cell, inner in group.inside.items() if cell in whole}
+    return Group(np.append(group.edges[starts], group.edges[-1]), held, 1 / variance, inside)
+
+
+def _noise_alone(counts: Floats, deviation: Floats, widths: Floats, *, heavy: bool) -> int:
+    """How many cells from the front, neither one nor together, hold more than noise, and surely few beside the others."""
+    held, spread = np.cumsum(counts), np.sqrt(np.cumsum(deviation**2))
+    more = np.flatnonzero((counts > _stands_out(4 * len(counts), heavy=heavy) * deviation) | (held > TOGETHER * spread))
+    first = int(more[0]) if len(more) else 0
+    wide, rest = np.cumsum(widths), counts.sum() - held
+    thin = np.maximum(held, 0.0) + 2 * spread < rest * wide / np.maximum(wide[-1] - wide, 1.0) / THIN
+    return int(np.flatnonzero(thin[:first]).max(initial=-1)) + 1
 
 
 def _stands_out(cells: int, *, heavy: bool) -> float:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -97,7 +98,8 @@ def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, str], what: 
             faults.append(Fault(f"--set {key}", f"{reason}; there are {known}"))
             continue
         try:
-            value = _from_text(text, _field_types(type(things[owners[0]]))[knob])
+            kind = type(things[owners[0]])
+            value = _from_text(text, _field_types(kind)[knob], _between(kind, knob))
             things[owners[0]] = replace(things[owners[0]], **{knob: value})
         except InputError as error:
             faults += [replace(fault, where=f"--set {key}") for fault in error.faults]
@@ -229,16 +231,31 @@ def _plain(hint: Any) -> str:
     return " or ".join(words.get(option, "a list") for option in _options(hint))
 
 
-def _from_text(text: str, hint: Any) -> Any:
-    """A knob from the command line."""
+def _between(kind: type, knob: str) -> str:
+    """What stands between the items of a knob that is a list: a comma, unless its items hold commas and its field says so."""
+    return next(str(f.metadata.get("between", ",")) for f in fields(kind) if f.name == knob)
+
+
+def _from_text(text: str, hint: Any, between: str = ",") -> Any:
+    """A knob from the command line; a list as items with ``between`` between them, or as JSON in quotation marks."""
     options = _options(hint)
     if any((typing.get_origin(o) or o) is tuple for o in options):
         inner = typing.get_args(next(o for o in options if (typing.get_origin(o) or o) is tuple))[0]
-        return tuple(inner(part.strip()) for part in text.strip("[]").split(",") if part.strip())
+        parts = _quoted(text) or (text if between != "," else text.strip("[]")).split(between)
+        return tuple(inner(part.strip()) for part in parts if part.strip())
     if types.NoneType in options and text.lower() in ("none", "null", ""):
         return None
     value = text if options[0] is str else yaml.load(text, Loader=_Loader)  # noqa: S506
     return _coerce(value, hint, f"--set {text}")
+
+
+def _quoted(text: str) -> list[str]:
+    """The texts of a JSON list; none if it is no list of texts."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return []
+    return found if isinstance(found, list) and all(isinstance(item, str) for item in found) else []
 
 
 def defaults(kind: type) -> Iterable[tuple[str, Any]]:

@@ -127,6 +127,9 @@ class _Walk:
             self.progress(planned.name, 0.0)
             if isinstance(planned.step, Coder):
                 code = planned.step.fit(at_work, self.rng)
+                told = getattr(code, "result", None)
+                if result := told() if told is not None else None:
+                    self.results[planned.name] = result
                 codes = [] if planned.plan.one_way else [*codes, code]
                 stable = stable and code.stability == 1
                 vault = vault.through(code)

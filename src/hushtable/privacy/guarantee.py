@@ -15,6 +15,8 @@ from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Relation, Unit
 
 ROW_COUNT = "the exact number of rows"
+LARGE = 10.0
+"""Above this epsilon a proof says next to nothing: what is likely may be 22,000 times as likely, and more."""
 
 
 class Assurance(StrEnum):
@@ -190,17 +192,22 @@ class Guarantee:
         return [(head, text if text.endswith(".") else text + ".") for head, text in told]
 
     def _proven(self, epsilon: float) -> list[tuple[str, str]]:
-        shown, factor = f"{rounded_up(epsilon, 4):.4g}", f"{rounded_up(math.exp(min(epsilon, 700)), 3):.3g}"
+        shown, factor = f"{rounded_up(epsilon, 4):.4g}", odds(epsilon)
         delta = f"{rounded_up(self.delta, 3):.3g}"
         size = f"({shown}, {delta})" if self.delta else shown
         either = self.unit.relation is Relation.ADD_REMOVE
         change, gone = ("added or removed", "left out") if either else ("replaced by another", "another")
+        one = f"any one {'record' if self.unit.rows == 1 else 'person'} been {gone}"
+        meant = (
+            f"whatever anybody concludes from this release, they would have concluded almost as readily had {one}"
+            if epsilon <= LARGE
+            else f"hardly anything, as an epsilon this large protects hardly anybody. Had {one}, no more is promised than this"
+        )
         return [
             ("Proven", f"{size}-differential privacy when one {self.unit} is {change}"),
             (
                 "Which means",
-                f"whatever anybody concludes from this release, they would have concluded almost as readily had any one "
-                f"{'record' if self.unit.rows == 1 else 'person'} been {gone}: "
+                f"{meant}: "
                 + (
                     f"nothing becomes more than {factor} times as likely, but for a probability of {delta} on top"
                     if self.delta
@@ -237,6 +244,13 @@ class Guarantee:
             if any(p.kind is Syntactic.K_MAP for p in self.promises):
                 told.append("learning who was sampled")
         return told
+
+
+def odds(epsilon: float) -> str:
+    """The factor exp(epsilon), rounded up; as a power where it is large, which no number could tell."""
+    if epsilon > LARGE:
+        return f"e to the power {rounded_up(epsilon, 3):,.10g}"
+    return f"{rounded_up(math.exp(epsilon), 3):.3g}"
 
 
 def rounded_up(value: float, digits: int) -> float:

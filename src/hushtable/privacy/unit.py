@@ -40,7 +40,7 @@ class Unit:
 
     def __str__(self) -> str:
         """In words."""
-        return "record" if self.rows == 1 and self.by is None else f"person (at most {self.rows} rows)"
+        return "record" if self.rows == 1 and self.by is None else f"person (at most {self.rows} row{'s' if self.rows > 1 else ''})"
 
 
 @dataclass(frozen=True)

@@ -73,16 +73,26 @@ def _head(card: Mapping[str, Any]) -> Html:
 
 
 def _mind(card: Mapping[str, Any]) -> Html | None:
-    caveats = (card.get("guarantee") or {}).get("caveats") or []
-    if not caveats:
+    told = [*_notes(card.get("result")), *((card.get("guarantee") or {}).get("caveats") or [])]
+    if not told:
         return None
-    return element("p", element("strong", "Mind: "), "; ".join(str(c).rstrip(".") for c in caveats), ".", class_="mind")
+    return element("p", element("strong", "Mind: "), "; ".join(str(c).rstrip(".") for c in told), ".", class_="mind")
+
+
+def _notes(result: object) -> list[str]:
+    """What the steps found that a reader must know (the noise drowns the rows, say), wherever in their results it stands."""
+    if not isinstance(result, Mapping):
+        return []
+    own = [str(result["note"])] if isinstance(result.get("note"), str) else []
+    return list(dict.fromkeys([*own, *(note for value in result.values() for note in _notes(value))]))
 
 
 def _explanation(card: Mapping[str, Any]) -> Html:
     grouped: dict[str, list[str]] = {}
     for head, told in card.get("explanation") or []:
         grouped.setdefault(str(head), []).append(str(told))
+    if notes := _notes(card.get("result")):
+        grouped["Mind"] = [f"{note.rstrip('.')}." for note in notes]
     if not grouped:
         return element("p", "The card gives no explanation.")
     return pairs((head, _few(told)) for head, told in grouped.items())

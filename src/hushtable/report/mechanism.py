@@ -12,6 +12,8 @@ from hushtable.report.words import NOTHING, fit, fixed, number, share
 Plain = Mapping[str, Any]
 WIDTH, ROW, LEFT = 400.0, 44.0, 8.0
 RIGHT = WIDTH - 12
+PROVEN, CLAIM, NOBODY = "the ledger", "a publication's claim", "nobody"
+"""Who states an epsilon, as the lines say it."""
 MEANING = (
     "A lower bound above what is stated refutes it. A bound below it proves nothing: it says only what these canaries, these "
     "guessers and so many runs could show."
@@ -37,7 +39,7 @@ def mechanism_page(told: Plain) -> str:
 
 
 def _verdict(told: Plain, tested: Sequence[Plain]) -> Html:
-    mark = element("span", f"{'▲' if told['refuted'] else '●'} {told['verdict']}", class_=f"verdict {_tone(told)}")
+    mark = element("span", f"{_shape(told)} {told['verdict']}", class_=f"verdict {_tone(told)}")
     facts: list[tuple[Child, Child]] = [
         ("Guarantee of the recipe", told["guarantee"] or "none"),
         ("Confidence", share(told["confidence"])),
@@ -46,7 +48,10 @@ def _verdict(told: Plain, tested: Sequence[Plain]) -> Html:
         first = tested[0]
         size = f"epsilon {number(first['epsilon_stated'])}, delta {number(first['delta'])}"
         facts += [
-            ("Stated", f"{size}, by {first['source']}"),
+            (
+                _word(first).capitalize(),
+                f"{size}, by {first['source']}" if first["source"] != NOBODY else f"{size}; {_nobody(first)}",
+            ),
             ("Neighbours", f"{first['relation']}, one {first['unit']}"),
             ("Assumed public", "; ".join(first["public"]) or "nothing"),
         ]
@@ -64,35 +69,53 @@ def _picture(tested: Sequence[Plain]) -> Html | None:
         for t in scale.ticks()
     ]
     label = "Epsilon: " + "; ".join(_words(line) for line in tested)
-    caption = "Epsilon, from the lower bound (dot) up to what is stated (tick)."
+    proven = any(line["source"] == PROVEN for line in tested)
+    caption = (
+        "Epsilon, from the lower bound (dot) up to what is stated and proven (tick)."
+        if proven
+        else f"Epsilon: the lower bound (dot) and what is {_word(tested[0])} (tick). Nothing proves that epsilon is not larger."
+    )
     return element("figure", svg(WIDTH, bottom + 20, label, marks, ticks), element("figcaption", caption), class_="plot")
 
 
 def _line(line: Plain, scale: Scale, top: float) -> Html:
     y, low, high = top + 29, scale(line["epsilon_lb"]), scale(line["epsilon_stated"])
     tone = _tone(line)
+    # Between the two lies epsilon itself only where the upper one is proven; where it is refuted, what it falls short by.
+    between = element("line", class_=f"whisker {tone}", x1=min(low, high), x2=max(low, high), y1=y, y2=y)
+    beside = f"{fixed(line['epsilon_lb'])}, {_word(line)} {fixed(line['epsilon_stated'])}"
     return titled(
         _words(line),
         text(LEFT, top + 14, fit(line["canary"], WIDTH - 120, 13), class_="name"),
-        text(RIGHT, top + 14, f"{fixed(line['epsilon_lb'])} of {fixed(line['epsilon_stated'])}", anchor="end", class_="name"),
+        text(RIGHT, top + 14, beside, anchor="end", class_="name"),
         element("line", class_="grid", x1=LEFT, x2=RIGHT, y1=y, y2=y),
-        element("line", class_=f"whisker {tone}", x1=min(low, high), x2=max(low, high), y1=y, y2=y),
+        between if line["source"] == PROVEN or line["refuted"] else None,
         element("line", class_="baseline", x1=high, x2=high, y1=y - 9, y2=y + 9),
         element("circle", class_=f"dot {tone}", cx=low, cy=y, r=5),
     )
 
 
 def _words(line: Plain) -> str:
-    return f"{line['canary']}: at least {fixed(line['epsilon_lb'])}, stated {fixed(line['epsilon_stated'])}"
+    return f"{line['canary']}: at least {fixed(line['epsilon_lb'])}, {_word(line)} {fixed(line['epsilon_stated'])}"
+
+
+def _word(line: Plain) -> str:
+    """How the epsilon under test came up: "stated" only where the ledger says it."""
+    return {CLAIM: "claimed", NOBODY: "asked about"}.get(line["source"], "stated")
+
+
+def _nobody(line: Plain) -> str:
+    claimed = line.get("claimed")
+    return f"the publication claims {number(claimed)}" if claimed else "the recipe states none"
 
 
 def _table(tested: Sequence[Plain]) -> Html | None:
     if not tested:
         return None
-    heads = ["Canary", "Runs", "Judged", "At least", "Stated", "Ceiling", "mu or rho", "Best guesser"]
+    heads = ["Canary", "Runs", "Judged", "At least", _word(tested[0]).capitalize(), "Ceiling", "mu or rho", "Best guesser"]
     rows = [
         [
-            element("span", f"{'▲' if line['refuted'] else '●'} {line['canary']}", class_=f"verdict {_tone(line)}"),
+            element("span", f"{_shape(line)} {line['canary']}", class_=f"verdict {_tone(line)}"),
             number(line["runs"]),
             number(line["evaluated"]),
             fixed(line["epsilon_lb"]),
@@ -105,14 +128,24 @@ def _table(tested: Sequence[Plain]) -> Html | None:
     ]
     told = (
         "Runs are those in each world; some judge the guesser that the others picked. The ceiling is the most that so many "
-        "could show. Beside epsilon, the mu of Gaussian noise or the rho of zCDP is bounded where the ledger states one."
+        "could show: where it lies below the epsilon under test (○), no guesser could have refuted it by epsilon. "
+        "Beside epsilon, the mu of Gaussian noise or the rho of zCDP is bounded where the ledger states one."
     )
     canaries = pairs([(line["canary"], line["told"]) for line in tested])
     return join(canaries, table(heads, rows, label="Canaries", numbers=range(1, 7)), element("p", told, class_="soft"))
 
 
+def _shape(line: Plain) -> str:
+    return "▲" if line["refuted"] else "○" if _few(line) else "●"
+
+
 def _tone(line: Plain) -> str:
-    return "alarm" if line["refuted"] else "calm"
+    return "alarm" if line["refuted"] else "open" if _few(line) else "calm"
+
+
+def _few(line: Plain) -> bool:
+    """Of a line or of the whole: whether so few runs could have refuted nothing."""
+    return bool(line.get("too_few")) or line.get("label") == "too few runs"
 
 
 def _other(line: Plain) -> str:

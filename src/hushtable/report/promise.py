@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hushtable.privacy.guarantee import rounded_up
+from hushtable.privacy.guarantee import LARGE, rounded_up
+from hushtable.privacy.guarantee import odds as powers
 from hushtable.report.html import Html, element
 from hushtable.report.words import chance, listed, number, odds, shortened
 
@@ -57,21 +58,27 @@ def in_symbols(card: Mapping[str, Any]) -> str:
 def _proven(card: Mapping[str, Any]) -> list[str]:
     delta = _guarantee(card).get("delta")
     change = _change(card)
-    factor = odds(epsilon(card))
+    size = epsilon(card)
+    factor = odds(size) if size <= LARGE else powers(size)
     told = (
         f"makes nothing that one could conclude from this table more than {factor} times as likely, but for a probability of "
         f"{chance(delta)} on top."
         if delta
         else f"changes the odds of anything one could conclude from this table by a factor of at most {factor}."
     )
-    return [f"{change[0].upper()}{change[1:]} {told}", *_verified(card)]
+    first = f"{change[0].upper()}{change[1:]} {told}"
+    if size > LARGE:
+        first = f"An epsilon this large protects hardly anybody. {first}"
+    return [first, *_verified(card)]
 
 
 def _change(card: Mapping[str, Any]) -> str:
     guarantee = _guarantee(card)
     unit = guarantee.get("unit") or {}
     rows = unit.get("rows", 1)
-    whom = "record" if rows == 1 and not unit.get("by") else f"person (who holds at most {number(rows)} rows)"
+    whom = (
+        "record" if rows == 1 and not unit.get("by") else f"person (who holds at most {number(rows)} row{'' if rows == 1 else 's'})"
+    )
     return (
         f"replacing any one {whom} by another"
         if guarantee.get("relation") == "replace_one"

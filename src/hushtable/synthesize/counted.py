@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ MEAN = math.sqrt(2 / math.pi)
 """The mean of |x| for x standard normal: what noise alone adds to each cell's error, in standard deviations."""
 DROWNED = 0.1
 """The share of the rows in wrong cells from which on it is said."""
+
+FEW, SURE = 1000, 3.0
+"""A noisy number of rows has to be above so many standard deviations of its noise, where that is above so many rows."""
 
 
 def sizes_of(schema: Schema) -> dict[str, int]:
@@ -57,6 +61,36 @@ def given_cells(schema: Schema, given: Given | None) -> dict[str, int]:
     arrays = given_arrays(schema, given, 1)
     fixed = Table(schema.select(arrays), arrays) if arrays else None
     return {name: int(fixed.cells(name)[0]) for name in arrays} if fixed is not None else {}
+
+
+def require_rows(total: float, sigma: float, step: str) -> None:
+    """InputError where the noisy number of rows tells nothing: it does not stand out of its noise, of this standard deviation.
+
+    Noise of up to ``FEW`` rows is let pass: then the release is small as well, and its note says what to expect.
+    """
+    if sigma > FEW and total < SURE * sigma:
+        raise InputError(
+            f"epsilon is so small that not even the number of rows can be told (noise of about {sigma:.3g} rows); "
+            "give a larger epsilon",
+            where=step,
+        )
+
+
+def spread(shares: NDArray[np.float64], rows: int, rng: np.random.Generator) -> Integers:
+    """So many cells in these shares, as evenly as whole rows allow, in random order."""
+    exact = shares / shares.sum() * rows
+    counts = np.floor(exact).astype(np.int64)
+    rest = exact - counts
+    left = rows - int(counts.sum())
+    if left:
+        counts += np.bincount(rng.choice(len(shares), left, p=rest / rest.sum()), minlength=len(shares))
+    return rng.permutation(np.repeat(np.arange(len(shares)), counts))
+
+
+def noted(told: Mapping[str, Any], *notes: str) -> dict[str, Any]:
+    """What is told of a model with more notes, after those that are there."""
+    texts = [text for text in (told.get("note", ""), *notes) if text]
+    return dict(told) | ({"note": "; ".join(texts)} if texts else {})
 
 
 def drowned(cells: Mapping[str, int], sigma: float, total: float) -> dict[str, str]:

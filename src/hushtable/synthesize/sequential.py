@@ -1,4 +1,4 @@
-"""Sequential synthesis: one column after another, each from its distribution given those before (B8, synthpop)."""
+"""Sequential synthesis: one column after another, each from its distribution given those before (synthpop)."""
 
 from __future__ import annotations
 

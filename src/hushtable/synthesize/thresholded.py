@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Occupied, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import given_cells, require_counted, table_of
+from hushtable.synthesize.counted import given_cells, require_counted, require_rows, sizes_of, spread, table_of
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table, histogram_sizes
+from hushtable.table.table import Table
 
 Integers = NDArray[np.int64]
 _PARTS = (9.0, 1.0)
@@ -51,7 +52,7 @@ class Thresholded(Core):
         """Refuses columns that cannot be counted, by name, and a budget without a delta."""
         kept = schema.select(self._columns(schema))
         require_counted(kept, "thresholded")
-        events = ()
+        events: tuple[Event, ...] = ()
         if budget is not None:
             if budget.rho is None:
                 raise PlanError("thresholded: a threshold fails with a small probability: give a delta above 0")
@@ -63,13 +64,17 @@ class Thresholded(Core):
     def fit(self, vault: Vault, rng: np.random.Generator) -> CellTable:
         """Ask which cells there are, and how many rows."""
         kept = vault.schema.select(self._columns(vault.schema))
-        (cells, total), delta = _parts(vault.paid())
+        allowance = vault.paid()
+        (cells, total), delta = _parts(allowance)
         query = Occupied(kept.names)
         found, counts = vault.discover(query, cells, delta)
-        rows = int(vault.spend(Total(), total)[0])
+        # Where the number of rows is public, this is free and exact.
+        rows, public = int(vault.spend(Total(), total)[0]), allowance.unit.fixes_rows
+        if not public:
+            require_rows(rows, total.deviation(Total(), kept), "thresholded")
         least = cells.discovery(query, kept, delta).threshold
-        missing = np.array([size - 1 for size in _sizes(kept)])
-        return CellTable(kept, np.where(found < 0, missing, found), counts, max(rows, 2), least)
+        missing = np.array([size - 1 for size in sizes_of(kept).values()])
+        return CellTable(kept, np.where(found < 0, missing, found), counts, max(rows, 2), least, public)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         return chosen(schema, self.columns, schema.names, "thresholded", "a column")
@@ -84,12 +89,14 @@ class CellTable:
     counts: Integers
     rows: int
     threshold: int
+    public: bool = False
+    """Whether the number of rows is public: then so many are drawn."""
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
-        """The table itself, or ``n`` rows drawn from it; ``given`` keeps the cells that meet it.
+        """The table itself (with as many rows as the true one, where that is public), or ``n`` rows drawn from it.
 
-        Where no cell does, the condition is written over rows of any cell; where there is no cell at all, rows are drawn
-        evenly from the domain.
+        ``given`` keeps the cells that meet it. Where no cell does, the condition is written over rows of any cell; where there is
+        no cell at all, rows are drawn evenly from the domain.
         """
         fixed = {self.schema.names.index(name): cell for name, cell in given_cells(self.schema, given).items()}
         meets = np.ones(len(self.cells), bool)
@@ -97,7 +104,9 @@ class CellTable:
             meets &= self.cells[:, place] == cell
         cells, counts = (self.cells[meets], self.counts[meets]) if meets.any() else (self.cells, self.counts)
         if not len(cells):
-            drawn = [rng.integers(0, size, self.rows if n is None else n) for size in _sizes(self.schema)]
+            drawn = [rng.integers(0, size, self.rows if n is None else n) for size in sizes_of(self.schema).values()]
+        elif n is None and self.public and not fixed:
+            drawn = list(cells[spread(counts.astype(np.float64), self.rows, rng)].T)
         elif n is None:
             picked = np.repeat(np.arange(len(cells)), counts)
             picked = rng.permutation(picked if len(picked) > 1 else np.zeros(2, np.int64))
@@ -126,21 +135,16 @@ class CellTable:
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Cells and counts."""
-        values = {"schema": self.schema.portable().dump(), "rows": self.rows, "threshold": self.threshold}
+        values = {"schema": self.schema.portable().dump(), "rows": self.rows, "threshold": self.threshold, "public": self.public}
         return values, {"cells": self.cells, "counts": self.counts}
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
         cells, counts = (arrays[name].astype(np.int64) for name in ("cells", "counts"))
-        return cls(Schema.parse(values["schema"]), cells, counts, values["rows"], values["threshold"])
+        return cls(Schema.parse(values["schema"]), cells, counts, values["rows"], values["threshold"], values.get("public", False))
 
 
 def _parts(budget: Allowance) -> tuple[list[Allowance], float]:
     left, delta = budget.outright()
     return left.split(_PARTS), delta
-
-
-def _sizes(schema: Schema) -> list[int]:
-    """The cells of each column on its own: together they may be more than can be counted."""
-    return [histogram_sizes(schema, (name,))[0] for name in schema.names]

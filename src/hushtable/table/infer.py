@@ -18,7 +18,12 @@ from hushtable.table.table import Table
 from hushtable.table.values import Raw, Source, make
 
 MISSING_TEXTS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "<NA>", "."})
-DATE_FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
+_DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
+DATE_FORMATS = (
+    *(None, *_DAYS),
+    *(f"%Y-%m-%d{between}{clock}" for clock in ("%H:%M:%S", "%H:%M") for between in (" ", "T")),
+    *(f"{day} {clock}" for clock in ("%H:%M:%S", "%H:%M") for day in _DAYS),
+)
 SENTINELS = ("-1", "-7", "-8", "-9", "-99", "-999", "-9999", "99999", "999999")
 SCALES = (
     ("very low", "low", "medium", "high", "very high"),
@@ -161,17 +166,25 @@ def _tells_who(profile: _Profile) -> bool:
 
 
 def _hidden(profile: _Profile, column: Column) -> list[str]:
+    if not profile.words:
+        return [f"Column {profile.name} has no value at all: drafted as text, which is left out. Declare it if it may have values."]
     if column.kind is Kind.TEXT:
         return [f"Column {profile.name} seems to be free text, in which anything may stand: it is never released."]
     if column.role is Role.IDENTIFIER and _tells_who(profile):
         return [f"Column {profile.name} seems to say who somebody is: drafted as an identifier, which is dropped."]
+    if column.kind is Kind.KEY and all(_MOMENT.match(word) for word in profile.words):
+        told = "seems to hold dates in a form that is not read, and is dropped"
+        return [f"Column {profile.name} {told}: write them like 2024-01-31 or 2024-01-31 07:00, without a zone."]
+    if column.kind is Kind.KEY:
+        return [f"Column {profile.name} has almost as many values as rows: drafted as a key, which is dropped."]
     return []
 
 
 def _kind(profile: _Profile) -> tuple[Kind, dict[str, object]]:
     words = profile.words
     if not words:
-        return Kind.CATEGORY, {"domain": Levels(("missing",), observed=True)}
+        # A level would be invented, and released as if somebody had it.
+        return Kind.TEXT, {}
     if all(_WHOLE.match(word) for word in words):
         return _whole_kind(profile), {}
     if all(_REAL.match(word) and np.isfinite(float(word)) for word in words) and not all(_DIGITS.match(word) for word in words):
@@ -191,6 +204,7 @@ def _kind(profile: _Profile) -> tuple[Kind, dict[str, object]]:
     return (Kind.KEY if len(words) > 20 and profile.distinct_share > 0.5 else Kind.CATEGORY), {}
 
 
+_MOMENT = re.compile(r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d|\Z)", re.ASCII)
 _WHOLE = re.compile(r"^[-+]?\d{1,18}\Z", re.ASCII)
 _REAL = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z", re.ASCII)
 # Longer than any integer we hold: account numbers and the like, which a float would change.
@@ -247,12 +261,16 @@ def _sentinels(profile: _Profile, column: Column) -> list[str]:
     values = np.array([float(word) for word in profile.words])
     found = []
     for code in SENTINELS:
-        if code in profile.words:
+        if float(code) in values:
             rest = values[values != float(code)]
             lone = len(rest) > 2 and (rest.min() >= 0 if float(code) < 0 else rest.max() < float(code) / 9)
             if lone:
                 found.append(code)
-    return [f"Column {profile.name}: {code} may mean a missing value; if so, add missing: ['{code}'] to it." for code in found]
+    return [
+        f"Column {profile.name}: {code} may mean a missing value; if so, add missing: ['{code}'] to it, and mend its "
+        "domain and 'required'."
+        for code in found
+    ]
 
 
 def unique_share(groups: NDArray[np.int64]) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -133,13 +135,15 @@ class _Reader:
 
     def __init__(self, column: Column, missing: frozenset[str], where: str) -> None:
         self.column, self.missing, self.where = column, missing, where
+        counted = column.kind in (Kind.INTEGER, Kind.REAL)
+        self.codes = frozenset(Decimal(code) for code in missing if counted and _PLAIN.match(code))
         self.faults: list[Fault] = []
         self.array: Array = np.empty(0)
         self.words: NDArray[np.object_] = np.empty(0, object)
 
     def read(self, raw: Raw, *, generalized: bool) -> Column:
         """The column with its domain filled in where the schema left it open."""
-        present = np.array([word not in self.missing for word in raw.words] + [False])
+        present = np.array([not self._absent(word) for word in raw.words] + [False])
         if self.column.kind in FREE:
             column = self._free(raw, present)
         elif isinstance(self.column.domain, Cells) or (generalized and self._needs_cells(raw, present)):
@@ -151,6 +155,10 @@ class _Reader:
         if self.column.required:
             self._fault(raw, ~present, "has missing values, but is declared required", values=False)
         return column
+
+    def _absent(self, word: str) -> bool:
+        """Whether it is a missing code, compared as numbers where the column holds numbers: -9 is -9.0."""
+        return word in self.missing or bool(self.codes and _PLAIN.match(word) and Decimal(word) in self.codes)
 
     def _free(self, raw: Raw, present: NDArray[np.bool_]) -> Column:
         self.words = np.array([*raw.words, ""], dtype=object)[:-1]
@@ -257,6 +265,7 @@ class _Reader:
         self.faults.append(Fault(self.where, reason, len(rows), tuple(int(r) + 1 for r in rows[:3]), shown))
 
 
+_PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)\Z", re.ASCII)
 _NOUN = {Kind.INTEGER: "whole numbers", Kind.REAL: "numbers", Kind.DATE: "dates (ISO 8601 days, unless 'format' says otherwise)"}
 
 

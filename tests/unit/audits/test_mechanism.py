@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from hushtable.audits.mechanism import onerun, scores, twoworld
+from hushtable.audits.mechanism import bounds, onerun, scores, twoworld
 from hushtable.audits.mechanism.guessing import judge
 from hushtable.audits.mechanism.watch import Heard, watched
 from hushtable.audits.mechanism.worlds import CANARIES, HOLDS, relation_of, table, worlds
@@ -19,9 +19,12 @@ from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Core, Plan
-from hushtable.privacy.event import Raw
+from hushtable.privacy.event import DiscreteGaussian, Raw
+from hushtable.privacy.guarantee import Claim, Guarantee, Void
+from hushtable.privacy.ledger import Entry
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
+from hushtable.report.mechanism import mechanism_page
 from hushtable.synthesize.margins import Margins
 
 MARGINS = Recipe(recipe="margins", steps=(Bins(), Margins()))
@@ -149,7 +152,7 @@ def test_no_runs_that_differ_are_no_evidence():
 
 
 def test_the_report_is_plain_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    told = {"epsilon": 2.0, "canaries": ["crowd"], "runs": 8, "seed": 0, "folder": tmp_path / "out"}
+    told = {"epsilon": 2.0, "canaries": ["crowd"], "runs": 12, "seed": 0, "folder": tmp_path / "out"}
     first = audit_mechanism(MARGINS, **told)
     assert json.loads((tmp_path / "out" / "mechanism.json").read_text()) == first.to_json()
     assert not first.refuted
@@ -163,6 +166,75 @@ def test_the_report_is_plain_and_goes_on_where_it_stopped(tmp_path, monkeypatch)
         audit_mechanism(MARGINS, **told | {"runs": 10})
 
 
+def stated(source, epsilon=1.0, **more):
+    return {"source": source, "epsilon_stated": epsilon, "delta": 0.0, "mu": None, "rho": None, "claimed": None} | more
+
+
+FOUND = {"epsilon_lb": 0.5, "ceiling": 2.0, "tail": 0.025}
+
+
+@pytest.mark.parametrize(
+    ("here", "told"),
+    [
+        (stated(twoworld.LEDGER), "not refuted (at least 0.5, at most the stated 1)"),
+        (stated(twoworld.VOID), "not refuted (at least 0.5; the ledger adds up to 1, but its proof is void)"),
+        (stated(twoworld.CLAIM), "not refuted (at least 0.5; claimed 1)"),
+        (stated(twoworld.NOBODY), "not refuted (at least 0.5; asked about 1; the recipe states none)"),
+        (stated(twoworld.NOBODY, claimed=0.25), "not refuted (at least 0.5; asked about 1; its publication claims 0.25)"),
+    ],
+)
+def test_at_most_is_said_only_of_what_is_proven(here, told):
+    assert twoworld.verdict(here, FOUND) == {"refuted": False, "verdict": told}
+
+
+@pytest.mark.parametrize("source", [twoworld.LEDGER, twoworld.CLAIM, twoworld.NOBODY])
+def test_too_few_runs_say_how_many_are_needed(source):
+    few = twoworld.verdict(stated(source), FOUND | {"ceiling": 0.9})
+    assert few["too_few"]
+    assert not few["refuted"]
+    assert few["verdict"].startswith(f"too few runs to refute: at least {2 * bounds.needed(1.0)} are needed")
+    assert "no more than 0.9" in few["verdict"]
+    assert "more than anybody can make" in twoworld.verdict(stated(source, 50.0), FOUND)["verdict"]
+    guesses = twoworld.verdict(stated(source, 5.0), FOUND | {"guesses": 40})
+    assert guesses["verdict"].startswith("too few guesses to refute")
+
+
+def test_runs_that_could_refute_by_mu_are_not_too_few():
+    here = stated(twoworld.LEDGER, 3.0, mu=0.5)
+    assert "by mu alone" in twoworld.verdict(here, FOUND | {"mu_lb": 0.1, "mu_ceiling": 1.0})["verdict"]
+    assert twoworld.verdict(here, FOUND | {"mu_lb": 0.1, "mu_ceiling": 0.4})["too_few"]
+
+
+def test_what_a_guarantee_states_and_who_states_it():
+    paid = Entry("margins", DiscreteGaussian(20.0, 1.0, 1), "histogram")
+    proven = Guarantee(ledger=(paid,), delta=1e-6)
+    raw = Guarantee(ledger=(Entry("x", Raw("reads"), "reads"),))
+    claimed = Guarantee(ledger=raw.ledger, claims=(Claim("epsilon = 0.5", ("a gap",)),))
+    result = {"x": {"claimed_epsilon": 0.5}}
+    assert twoworld.stated(proven, 1.0, {})["source"] == twoworld.LEDGER
+    assert twoworld.stated(replace(proven, voids=(Void.SEEDED_NOISE,)), 1.0, {})["source"] == twoworld.LEDGER
+    assert twoworld.stated(replace(proven, voids=(Void.ROW_COUNT,)), 1.0, {})["source"] == twoworld.VOID
+    assert twoworld.stated(replace(proven, bound=2.0), 1.0, {})["epsilon_stated"] == 2.0, "what one run spent is no promise"
+    assert twoworld.stated(raw, 1.0, {})["source"] == twoworld.NOBODY
+    assert twoworld.stated(claimed, None, result)["epsilon_stated"] == 0.5
+    assert twoworld.stated(claimed, 0.5, result)["source"] == twoworld.CLAIM
+    other = twoworld.stated(claimed, 1.0, result)
+    assert (other["source"], other["claimed"]) == (twoworld.NOBODY, 0.5)
+
+
+@pytest.mark.parametrize(("runs", "label"), [(8, "too few runs"), (24, "not refuted")])
+def test_the_page_draws_no_bar_up_to_what_nobody_proved(runs, label):
+    told = audit_mechanism(load("noise"), epsilon=1.0, canaries=["tie"], runs=runs, seed=0).to_json()
+    told |= {"lines": [line | {"epsilon_lb": 0.2, "refuted": False} for line in told["lines"]], "refuted": False, "label": label}
+    page = mechanism_page(told)
+    assert "whisker" not in page.split("</style>")[1]
+    assert "asked about 1.00" in page
+    assert "the recipe states none" in page
+    assert "Nothing proves that epsilon is not larger" in page
+    proven = {"lines": [line | {"source": twoworld.LEDGER} for line in told["lines"]]}
+    assert "whisker" in mechanism_page(told | proven).split("</style>")[1]
+
+
 def test_a_seed_gives_the_same_report_but_for_the_time():
     one, two = (twoworld.audit(MARGINS, epsilon=2.0, canaries=["tie"], runs=8, seed=3)[0] for _ in range(2))
     assert {k: v for k, v in one.items() if "seconds" not in k} == {k: v for k, v in two.items() if "seconds" not in k}
@@ -172,6 +244,8 @@ def test_a_seed_gives_the_same_report_but_for_the_time():
     ("wrong", "match"),
     [
         ({}, "give one"),
+        *(({"epsilon": wrong}, "positive number") for wrong in (0.0, -1.0, float("nan"), float("inf"))),
+        *(({"epsilon": 1.0, "delta": wrong}, "must lie in") for wrong in (-1e-6, 1.0, float("nan"))),
         ({"epsilon": 1.0, "relation": "friends"}, "add_remove or replace_one"),
         ({"epsilon": 1.0, "canaries": ["bird"]}, "no canary bird"),
         ({"epsilon": 1.0, "runs": 2}, "at least 4"),
@@ -179,7 +253,8 @@ def test_a_seed_gives_the_same_report_but_for_the_time():
         ({"epsilon": 1.0, "relation": "replace_one", "one_run": True}, "add_remove"),
     ],
 )
-def test_bad_input_is_refused(wrong, match):
+def test_bad_input_is_refused_before_any_run(wrong, match, monkeypatch):
+    monkeypatch.setattr(twoworld._Audited, "line", lambda self: pytest.fail("was run"))
     with pytest.raises(InputError, match=match):
         audit_mechanism(MARGINS, **wrong)
 

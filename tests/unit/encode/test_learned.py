@@ -36,6 +36,11 @@ def learn(table: Table, budget: Budget = BUDGET, unit: Unit | None = None, seed:
     return LearnDomain(**knobs).fit(vault, np.random.default_rng(0)), vault
 
 
+def many(small: Table, times: int) -> Table:
+    """The rows so many times, with domains read off them."""
+    return replace(small.take(np.tile(np.arange(small.rows), times)), schema=observed(small.schema))
+
+
 def words(*counted: tuple[str, int], kind: str = "category", missing: str = "") -> Table:
     head = f"missing: [{missing}]\n" if missing else ""
     return read(f"{head}columns:\n  x: {{kind: {kind}}}\n", {"x": [word for word, times in counted for _ in range(times)]})
@@ -112,7 +117,7 @@ def test_without_a_delta_categories_are_refused_by_name():
     "unit", [Unit(), Unit(relation=Relation.REPLACE_ONE), Unit(rows=3), Unit(rows=2, relation=Relation.REPLACE_ONE)]
 )
 def test_the_price_is_the_planned_one_for_every_unit(small, unit):
-    table = replace(small, schema=observed(small.schema))
+    table = many(small, 100)
     _, vault = learn(table, Budget(2.0, 1e-6), unit)
     planned = LearnDomain().plan(table.schema, vault.allowance).events
     assert [e.event for e in vault.ledger.entries] == list(planned)
@@ -135,7 +140,7 @@ def test_a_declared_table_is_left_alone_and_named_columns_are_learnt(small):
 
 
 def test_any_private_recipe_can_learn_first(small):
-    table = replace(small, schema=observed(small.schema))
+    table = many(small, 100)
     with pytest.raises(GuaranteeRefused, match="--learn-domain"):
         api.release(table, "independent", epsilon=2.0)
     made = api.release(table, api.learning_domains(load("independent")), epsilon=2.0)
@@ -143,6 +148,84 @@ def test_any_private_recipe_can_learn_first(small):
     assert not any(isinstance(e.event, Raw) for e in made.guarantee.ledger)
     assert made.guarantee.epsilon() <= 2.0
     assert any("learnt" in text for text in made.guarantee.public)
+    learnt = made.card()["result"]["learn-domain"]["learnt"]
+    assert set(learnt) == set(table.schema.names)
+    assert learnt["age"]["low"] <= 30 <= learnt["age"]["high"]
+    assert learnt["town"]["levels"][-1] == "OTHER"
     assert Recipe.parse(made.recipe.dump()) == made.recipe
     with pytest.raises(InputError, match="mdav"):
         api.learning_domains(load("mdav"))
+
+
+REAL = "kind: real, decimals: 3"
+COLUMNS = {
+    "ages": ("kind: integer", lambda rng, n: rng.normal(40, 12, n).clip(17, 90).round().astype(int)),
+    "amounts": ("kind: integer", lambda rng, n: rng.lognormal(7, 1, n).round().astype(int)),
+    "near zero": (REAL, lambda rng, n: (28.5 * rng.beta(1, 5, n)).round(3)),
+    "signed": (REAL, lambda rng, n: rng.normal(0, 3, n).round(3)),
+    "debts": ("kind: integer", lambda rng, n: -rng.lognormal(5, 1, n).round().astype(int)),
+    "mostly zero": ("kind: integer", lambda rng, n: np.where(rng.random(n) < 0.9, 0, rng.lognormal(8, 1, n).round()).astype(int)),
+    "tiny": ("kind: real", lambda rng, n: rng.lognormal(-6, 0.5, n)),
+}
+
+
+@pytest.mark.parametrize("budget", [Budget(0.05, 1e-6), Budget(0.4, 1e-6), Budget(4.0, 1e-6), Budget(0.4, 0.0)], ids=str)
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_small_table_has_its_range_held_or_is_refused(name, budget):
+    entry, draw = COLUMNS[name]
+    for seed in range(4):
+        values = draw(np.random.default_rng(seed), 690)
+        table = read(f"columns:\n  x: {{{entry}}}\n", {"x": [repr(v) for v in values.tolist()]})
+        try:
+            code, _ = learn(table, budget, seed=seed)
+        except InputError:
+            assert budget.epsilon < 4
+            continue
+        assert budget.epsilon > 0.1
+        bounds = code.schema["x"].bounds
+        low, high = np.quantile(values, (0.01, 0.99))
+        assert bounds.low <= low
+        assert bounds.high >= high
+        # Nor ever far beyond: a few powers of two.
+        assert max(-bounds.low, bounds.high) <= 16 * np.abs(values).max()
+        assert (bounds.low >= 0) == (values.min() >= 0)
+
+
+def test_all_drowned_columns_are_named_at_once_and_after_every_look_is_paid(small):
+    table = many(small, 1)
+    with pytest.raises(InputError, match=r"the noise drowns its range \(about [0-9,]+ rows .* declare its bounds") as refusal:
+        learn(table, Budget(1.0, 1e-6))
+    assert {fault.where for fault in refusal.value.faults} == {c.name for c in table.schema if c.numeric}
+
+
+def test_values_that_mostly_became_other_are_told():
+    rng = np.random.default_rng(0)
+    text = "columns:\n  x: {kind: category}\n  y: {kind: category}\n  n: {kind: integer}\n"
+    raw = {
+        "x": ["common"] * 3000 + [f"rare {i}" for i in range(7000)],
+        "y": ["a", "b"] * 5000,
+        "n": [str(v) for v in rng.integers(20, 80, 10_000)],
+    }
+    code, vault = learn(read(text, raw), Budget(1.0, 1e-6))
+    told = code.result()
+    assert told["learnt"]["x"]["levels"] == ["common", "OTHER"]
+    assert told["learnt"]["x"]["other_or_missing"] == pytest.approx(0.7, abs=0.03)
+    assert told["learnt"]["y"]["other_or_missing"] == pytest.approx(0, abs=0.03)
+    assert told["learnt"]["n"].keys() == {"low", "high"}
+    least = next(e.event.threshold for e in vault.ledger.entries if isinstance(e.event, StabilityHistogram))
+    assert told["note"].startswith(("about 69%", "about 70%", "about 71%"))
+    assert f"of the rows of x became OTHER or are missing: a value needs about {least:,} rows" in told["note"]
+    assert " y " not in told["note"]
+    none = learn(words(("a", 3)), Budget(1.0, 1e-6))[0].result()
+    assert "100% of the rows of x became OTHER" in none["note"]
+
+
+def test_the_ranges_of_adult_at_a_tenth_of_epsilon_one(adult):
+    table = replace(adult.take(np.arange(32_000)), schema=observed(adult.schema))
+    part = Allowance.of(Budget(1.0, 1e-6), Unit()).split([1, 9])[0]
+    code = LearnDomain().fit(Vault.of(table, entropy=Entropy.seeded(3)).named("learn", part), np.random.default_rng(0))
+    for column in (c for c in table.schema if c.numeric):
+        low, high = np.nanquantile(table.floats(column.name), (0.01, 0.99))
+        bounds = code.schema[column.name].bounds
+        assert max(0, low / 8 - 1) <= bounds.low <= low or bounds.low == 0
+        assert high <= bounds.high <= 4 * high

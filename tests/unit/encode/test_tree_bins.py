@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hushtable import api
 from hushtable.encode.bins import Bins, Edges
 from hushtable.encode.cuts import cuts, even_cuts
 from hushtable.encode.tree import Leaves, Tree, fanout, looks
@@ -119,8 +120,73 @@ def test_a_person_with_several_rows_is_charged_as_one_by_privtree():
 def test_where_noise_drowns_the_rows_the_bins_are_about_even():
     code, _, _ = fitted(column(high=9999), np.random.default_rng(0).integers(0, 300, 50), Budget(0.01, 1e-6))
     widths = np.diff(code.edges["x"])
-    assert len(widths) >= 16
-    assert np.median(widths) > 100
+    assert len(widths) == 8
+    assert np.median(widths) > 1000
+
+
+@pytest.mark.parametrize("edges", [Edges.TREE, Edges.PRIVTREE])
+def test_few_rows_are_cut_into_few_bins_unless_asked_for_more(edges):
+    values = np.random.default_rng(0).normal(5000, 1000, 700).clip(0, 9999)
+
+    def bins(rows: int, **knobs: int) -> int:
+        of = column(high=9999)
+        table = Table(Schema((of,)), {"x": of.from_floats(np.repeat(values, rows))})
+        vault = Vault.of(table, entropy=Entropy.seeded(1), budget=BUDGET).named(
+            "bins", Allowance.of(BUDGET, Unit()).split([1, 9])[0]
+        )
+        return len(Bins(edges=edges, **knobs).fit(vault, np.random.default_rng(0)).edges["x"]) - 1
+
+    assert bins(1) <= 10
+    assert 24 <= bins(1, fewest=32) <= 40
+    assert 24 <= bins(100) <= 48
+
+
+def test_spikes_keep_bins_of_their_own_beside_few_others():
+    leaves = Leaves(np.array([0, 10, 11, 50, 51, 100]), np.array([200.0, 500, 200, 500, 200]), np.ones(5))
+    edges = cuts(leaves, 32, 3).edges.tolist()
+    assert {10, 11, 50, 51} <= set(edges)
+    assert len(edges) - 1 == 5
+    assert len(cuts(leaves, 32).edges) - 1 > 20
+
+
+@pytest.mark.parametrize("delta", [None, 0.0])
+def test_a_long_tail_does_not_fill_the_declared_domain(delta):
+    """Amounts up to a million of which most are about a thousand: drawn evenly, the last bin makes the mean many times larger."""
+    of = column(high=10**6)
+    for seed in range(3):
+        values = np.random.default_rng(seed).lognormal(7, 1, 5000).clip(0, 10**6).astype(np.int64)
+        table = Table(Schema((of,)), {"x": values})
+        made = api.release(table, "independent", epsilon=1.0, delta=delta, seed=seed, entropy=Entropy.seeded(seed), unproven=True)
+        drawn = made.table.floats("x")
+        assert 1 / 1.5 < np.nanmean(drawn) / values.mean() < 1.5
+        at = (0.25, 0.5, 0.75, 0.9)
+        np.testing.assert_allclose(np.nanquantile(drawn, at), np.quantile(values, at), rtol=0.15)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_tail_goes_on_from_its_neighbours_and_falls(back):
+    edges, mass = np.array([0, 10, 20, 10_020]), np.array([100.0, 100, 100])
+    if back:
+        edges, mass = 10_020 - edges[::-1], mass[::-1]
+    found = cuts(Leaves(edges, mass, np.ones(3)), 3)
+    tail = 0 if back else 2
+    within = found.within(np.full(20_000, tail), np.random.default_rng(0))
+    assert within.min() >= 0
+    assert within.max() < 1
+    away = 10_000 * (1 - within if back else within)
+    # Half of it lies as near as the neighbour is wide: w / (w + d) with w = 10.
+    for d in (10, 90, 990):
+        assert (away > d).mean() == pytest.approx(10 / (10 + d), abs=0.02)
+    even = found.within(np.full(20_000, 1), np.random.default_rng(0))
+    assert even.mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_rows_spread_evenly_have_no_tail():
+    values = np.random.default_rng(0).integers(0, 10**6, 5000)
+    code, table, _ = fitted(column(high=10**6), values, Budget(0.3, 1e-6))
+    back = code.undo(code.apply(table), np.random.default_rng(1))["x"]
+    assert back.mean() == pytest.approx(values.mean(), rel=0.03)
+    np.testing.assert_allclose(np.quantile(back, (0.02, 0.98)), np.quantile(values, (0.02, 0.98)), atol=20_000)
 
 
 def test_inside_a_bin_values_lie_as_the_counts_say():

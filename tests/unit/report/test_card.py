@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from hushtable.privacy.event import DiscreteLaplace
+from hushtable.privacy.ledger import Entry
 from hushtable.report.card import card_page
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader, number
@@ -52,6 +55,32 @@ def test_the_odds_agree_with_the_explanation() -> None:
     told = dict(card["explanation"])["Which means"]
     factor = told.split("more than ")[1].split(" times")[0]
     assert f"more than {factor} times as likely, but for" in Reader(card_page(card)).one("p", "promise").text
+
+
+@pytest.mark.parametrize("size", [10.01, 50.0, 800.0, 12345.0])
+def test_a_large_epsilon_is_said_to_protect_hardly_anybody(size: float) -> None:
+    guarantee = replace(samples.PURE, ledger=(Entry("a", DiscreteLaplace(1.0, size), "counts"),))
+    card = samples.card(guarantee)
+    assert card["guarantee"]["epsilon"] == pytest.approx(size)
+    promise, told = Reader(card_page(card)).one("p", "promise").text, dict(card["explanation"])["Which means"]
+    power = {10.01: "10.1", 50.0: "50", 800.0: "800", 12345.0: "12,400"}[size]
+    for text in (promise, told):
+        assert "an epsilon this large protects hardly anybody" in text.lower()
+        assert f"a factor of at most e to the power {power}." in text
+    assert "almost as readily" not in told
+    assert "almost as readily" in dict(samples.card()["explanation"])["Which means"]
+
+
+def test_what_a_step_warns_of_stands_in_the_box_and_in_the_explanation() -> None:
+    result = {"bins": {"pieces": {"age": 4, "note": "nested warning"}}, "margins": {"note": "the noise drowns the rows."}}
+    card = samples.card(result=result)
+    reader = Reader(card_page(card))
+    box = reader.one("p", "mind").text
+    assert box == "Mind: nested warning; the noise drowns the rows; columns were drawn independently."
+    section = [e.text for e in reader.all("li") if any(p.attributes.get("id") == "meaning" for p in e.parents)]
+    assert "the noise drowns the rows." in section
+    plain = Reader(card_page(samples.card(result={"margins": {"note": {"column": 3}}}))).one("p", "mind").text
+    assert plain == "Mind: columns were drawn independently."
 
 
 def test_the_unit_and_the_relation_are_told() -> None:

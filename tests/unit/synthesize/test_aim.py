@@ -8,6 +8,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from hushtable.encode.bins import Bins
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.pipeline.run import release
@@ -213,3 +214,32 @@ def test_structural_zeros_are_put_together_by_their_columns():
     found = impossible(schema, ("a=a0, b=b1", "b=b2, a=a0"), "aim")
     assert list(found) == [("a", "b")]
     assert found["a", "b"].tolist() == [[False, True, True], [False, False, False]]
+
+
+BOTH = ("a=a0, b=b3", "a=a1, b=b2")
+
+
+@pytest.mark.parametrize("text", ["a=a0, b=b3; a=a1, b=b2", '["a=a0, b=b3", "a=a1, b=b2"]'])
+def test_structural_zeros_can_be_given_as_text(text):
+    assert load("aim").set({"zeros": text}).steps[-1].zeros == BOTH
+    assert load("aim").set({"zeros": "a=a0, b=b3"}).steps[-1].zeros == BOTH[:1]
+
+
+def test_a_value_of_a_structural_zero_may_hold_commas_and_signs():
+    levels = {"a": ("x, y", "z"), "b": ("<=5", ">5")}
+    schema = Schema(tuple(Column(name=n, kind=Kind.CATEGORY, domain=Levels(v), required=True) for n, v in levels.items()))
+    found = impossible(schema, ("a=x, y, b=<=5",), "aim")
+    assert found["a", "b"].tolist() == [[True, False], [False, False]]
+
+
+def test_a_structural_zero_on_a_column_in_bins_names_a_bin():
+    age = Column(name="age", kind=Kind.INTEGER, domain=Bounds(0, 99), required=True)
+    binned = Bins(bins=4).plan(Schema((age, *categories({"a": 2}).columns)), None).schema
+    with pytest.raises(PlanError, match="age was cut into bins: name one of its bins, or leave it out"):
+        impossible(binned, ("age=7, a=a0",), "aim")
+    assert impossible(binned, (f"age={binned['age'].levels[1]}, a=a0",), "aim")["age", "a"][1].tolist() == [True, False]
+
+
+def test_public_rows_are_released_exactly_and_planned():
+    made_ = made(chained(1234), Aim(), epsilon=0.5, unit=Unit(relation=Relation.REPLACE_ONE))
+    assert made_.table.rows == 1234

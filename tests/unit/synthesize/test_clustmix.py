@@ -130,7 +130,8 @@ def test_where_no_slice_holds_a_cluster_the_table_is_left_whole():
 
 
 def test_noise_that_drowns_the_rows_is_told_and_noise_beyond_all_bounds_refused(table):
-    assert "note" not in fitted(ClustMix(l=100), table).result()
+    assert fitted(ClustMix(l=100), table).result()["note"].startswith("only 10 rows: each is the average of about 110 records")
+    assert "note" not in fitted(ClustMix(l=10, epsilon0=50.0), table).result()
     told = fitted(ClustMix(l=20, epsilon0=0.1), table).result()
     assert told["largest_noise"] > 0.25
     assert "of the width of a column" in told["note"]

@@ -107,7 +107,7 @@ def test_what_it_refuses_and_what_it_says():
         DPMerf(features=0, points=0, steps=-1, share=0)
     assert len(told.value.faults) == 4
     drowned, _ = fitted(DPMerf(features=20, steps=5), people(60), Budget(0.05, 1e-9), unit=ADD)
-    assert "off by" in drowned.result()["note"]
+    assert "of the rows in wrong cells" in drowned.result()["note"]
 
 
 def test_the_recipe_is_proven():

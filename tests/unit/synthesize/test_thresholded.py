@@ -110,3 +110,10 @@ def test_the_recipe_is_proven(small):
     assert made.table.schema.names == ("sick", "town")
     assert not any(isinstance(e.event, Raw) for e in made.guarantee.ledger)
     assert made.guarantee.epsilon() <= 3.0
+
+
+def test_public_rows_are_released_exactly():
+    model, _ = fitted(unit=Unit(relation=Relation.REPLACE_ONE))
+    assert model.sample(None, np.random.default_rng(0)).rows == CROWD.rows
+    again = CellTable.from_parts(*model.parts())
+    assert again.sample(None, np.random.default_rng(0)).rows == CROWD.rows

@@ -45,7 +45,7 @@ def drafted(values, name="x"):
         (["1e400", "2", "3"], Kind.CATEGORY),
         (["inf", "2.5", "3"], Kind.CATEGORY),
         (["1_000", "2", "3"], Kind.CATEGORY),
-        (["", "?", None], Kind.CATEGORY),
+        (["", "?", None], Kind.TEXT),
         ([f"{i:04d}" for i in range(MANY)], Kind.KEY),
         ([str(i) for i in range(1000, 1000 + MANY)], Kind.KEY),
         ([str(i * i * 1000) for i in range(MANY)], Kind.INTEGER),
@@ -82,6 +82,10 @@ def test_other_names_do_not_make_codes_of_numbers(name):
         (["31-01-2020", "01-02-2020"], "%d-%m-%Y", "31-01-2020"),
         (["2020-01-31 10:00:00", "2020-02-01 00:00:00"], "%Y-%m-%d %H:%M:%S", "2020-01-31 10:00:00"),
         (["2020-01-31T10:00:00", "2020-02-01T00:00:00"], "%Y-%m-%dT%H:%M:%S", "2020-01-31T10:00:00"),
+        (["2020-01-31 10:00", "2020-02-01 07:30"], "%Y-%m-%d %H:%M", "2020-01-31 10:00"),
+        (["2020-01-31T10:00", "2020-02-01T07:30"], "%Y-%m-%dT%H:%M", "2020-01-31T10:00"),
+        (["31.01.2020 10:00", "01.02.2020 07:30"], "%d.%m.%Y %H:%M", "31.01.2020 10:00"),
+        (["01/31/2020 10:00:01", "02/01/2020 07:30:00"], "%m/%d/%Y %H:%M:%S", "01/31/2020 10:00:01"),
     ],
 )
 def test_dates_are_recognized_in_the_usual_formats(values, form, first):
@@ -122,10 +126,24 @@ def test_the_usual_missing_codes_are_declared_for_the_schema(code):
     assert schema["b"].required
 
 
-def test_a_column_without_values_stays_a_column():
+def test_a_column_without_values_is_left_out_and_no_value_is_invented():
     schema = draft(a=["", None, "?"], b=["1", "2", "3"])
-    assert schema["a"].kind is Kind.CATEGORY
+    assert schema.released == ("b",)
+    assert schema["a"].domain is None
+    assert any(note.startswith("Column a has no value at all") for note in schema.notes)
     assert Schema.parse(schema.dump()) == schema
+
+
+@pytest.mark.parametrize(
+    ("form", "kind"), [("%Y-%m-%d %H:%M:%S.123", Kind.KEY), ("%Y-%m-%dT%H:%M:%SZ", Kind.KEY), ("A%y%j%H", Kind.KEY)]
+)
+def test_what_is_dropped_is_remarked(form, kind):
+    when = pd.date_range("2024-01-01", periods=MANY, freq="7h")
+    schema = draft(x=list(when.strftime(form)), sex=["f", "m"] * (MANY // 2))
+    assert schema["x"].kind is kind
+    (note,) = (note for note in schema.notes if note.startswith("Column x "))
+    assert ("dates in a form that is not read" in note) is form.startswith("%Y")
+    assert "dropped" in note
 
 
 def test_domains_are_the_observed_ones_and_marked_so():
@@ -283,6 +301,7 @@ def test_where_no_name_tells_the_columns_that_split_the_rows_best_are_taken():
     [
         (["-8", "1", "2", "3"], "-8"),
         (["-1", "0", "2", "3.5"], "-1"),
+        (["-9.0", "0.5", "2.0", "3.5"], "-9"),
         (["99999", "1", "2", "3"], "99999"),
         (["-8", "-7", "2", "3"], None),
         (["-8", "-2", "2", "3"], None),
@@ -292,7 +311,11 @@ def test_where_no_name_tells_the_columns_that_split_the_rows_best_are_taken():
 )
 def test_a_lone_extreme_code_is_remarked(values, code):
     remarks = [note for note in draft(x=values, sex=list("fmfm")).notes if note.startswith("Column x")]
-    assert remarks == ([f"Column x: {code} may mean a missing value; if so, add missing: ['{code}'] to it."] if code else [])
+    assert remarks == (
+        [f"Column x: {code} may mean a missing value; if so, add missing: ['{code}'] to it, and mend its domain and 'required'."]
+        if code
+        else []
+    )
 
 
 @pytest.mark.parametrize(("groups", "share"), [([0, 0, 1, 2], 0.5), ([0, 0], 0.0), ([0, 1, 2], 1.0), ([], 0.0)])

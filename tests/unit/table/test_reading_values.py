@@ -112,6 +112,15 @@ def test_missing_values_of_schema_column_and_empty_cells_are_missing(kind):
     assert np.array_equal(table["x"][1:], np.full(8, code, table["x"].dtype), equal_nan=kind is Kind.REAL)
 
 
+@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.REAL])
+def test_a_missing_code_of_numbers_is_compared_as_a_number(kind):
+    decimals = ", decimals: 0" if kind is Kind.REAL else ""
+    values = ["-9", "-9.0", "-9.00", "9", "-90", "9007199254740992", "9007199254740993.0"]
+    table = column_of(f"{{kind: {kind}, missing: ['-9', '9007199254740993']{decimals}}}", values)
+    assert table.missing("x").tolist() == [True, True, True, False, False, False, True]
+    assert column_of("{kind: category, missing: ['-9']}", ["-9", "-9.0"]).missing("x").tolist() == [True, False]
+
+
 def test_a_missing_code_of_one_column_is_a_value_of_another():
     schema = Schema.parse("columns: {a: {kind: integer, missing: ['-8']}, b: integer}")
     table = from_mapping(schema, {"a": ["-8", "1"], "b": ["-8", "1"]})

@@ -70,6 +70,21 @@ def ceiling(runs: int, delta: float = 0.0, tail: float = TAIL) -> float:
     return float(epsilon_bound(limit, limit, delta))
 
 
+def needed(epsilon: float, delta: float = 0.0, tail: float = TAIL) -> int | None:
+    """The least number of evaluated runs in each world whose ceiling lies above epsilon; None where none does, by size.
+
+    Where every guess is right, the upper limit of both rates is 1 - tail^(1/runs), and it must be below
+    (1 - delta)/(1 + e^epsilon).
+    """
+    limit = (1 - delta) * float(expit(-epsilon))
+    if limit < 1e-9:
+        return None
+    runs = max(1, math.floor(math.log(tail) / math.log1p(-limit)))
+    while ceiling(runs, delta, tail) <= epsilon:
+        runs += 1
+    return runs
+
+
 def p_value(canaries: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
     """How likely so many of the guesses about independent coin flips are right, at most, under (epsilon, delta)-DP.
 

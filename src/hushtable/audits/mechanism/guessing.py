@@ -46,7 +46,7 @@ def judge(
     half = len(one) // 2
     pick, test = (one[:half], other[:half]), (one[half : 2 * half], other[half : 2 * half])
     tried, judged = _candidates(names, pick, test)
-    told: dict[str, Any] = {"evaluated": half, "ceiling": bounds.ceiling(half, delta, tail)}
+    told: dict[str, Any] = {"evaluated": half, "ceiling": bounds.ceiling(half, delta, tail), "tail": tail}
 
     def by_epsilon(false: Floats, missed: Floats) -> Floats:
         return bounds.epsilon_bound(false, missed, delta)
@@ -59,6 +59,8 @@ def judge(
             at = names.index(TRANSCRIPT)
             best, judged = Guesser(TRANSCRIPT, 0.0, True), {TRANSCRIPT: (_untied(one[:, at]), _untied(other[:, at]))}
         told |= _told(best, judged, bound, tail, also)
+        limit = bounds.upper(0, len(one) if TRANSCRIPT in names else half, tail)
+        told[f"{also}_ceiling"] = float(bound(limit, limit))
     return told
 
 

@@ -59,7 +59,9 @@ def one_run(
     best = max(found, key=lambda one: one["epsilon_lb"])
     line = {"canary": "one run", "told": f"{canaries} canaries, each in or out by a coin of its own", "rows": canaries + 50}
     line |= told | best | {"runs": repeats, "evaluated": best["guesses"], "seconds": round(time.perf_counter() - start, 3)}
-    return line | verdict(told | {"rho": None}, best) | {"claims": []}
+    line["ceiling"] = best["ceiling"] = max(one["ceiling"] for one in found)
+    # Guesses about coins bound epsilon alone.
+    return line | verdict(told | {"rho": None, "mu": None}, best) | {"claims": []}
 
 
 def planted(count: int, rng: np.random.Generator) -> tuple[list[tuple[int, str, str]], np.ndarray]:
@@ -91,5 +93,6 @@ def _guessed(sure: np.ndarray, here: np.ndarray, delta: float, level: float) -> 
         half = len(order) // part // 2
         right = int(here[order[-half:]].sum() + (~here[order[:half]]).sum())
         bound = bounds.one_run_epsilon(len(order), 2 * half, right, delta, level)
-        found.append({"epsilon_lb": bound, "guesses": 2 * half, "right": right})
+        most = bounds.one_run_epsilon(len(order), 2 * half, 2 * half, delta, level)
+        found.append({"epsilon_lb": bound, "guesses": 2 * half, "right": right, "ceiling": most})
     return found

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release
 from hushtable.privacy.event import DiscreteGaussian, Gaussian
-from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Budget, Relation, default_delta
@@ -35,7 +36,8 @@ LEVEL = 0.05
 FEWEST, MOST, SECONDS = 60, 2000, 60.0
 """Runs in each world where they are not given: as many as fit into so many seconds for a canary."""
 
-LEDGER = "the ledger"
+LEDGER, VOID, CLAIM, NOBODY = "the ledger", "the ledger, whose proof is void", "a publication's claim", "nobody"
+"""Who states an epsilon. Only the first is a proof, and only of it may be said that epsilon is "at most" so much."""
 
 Progress = Callable[[str, float], None]
 Keep = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
@@ -94,7 +96,7 @@ class _Audited:
         here = stated(made.guarantee, self.epsilon, dict(made.result))
         runs = self.runs or budgeted(seconds)
         start = time.perf_counter()
-        inside = here["source"] == LEDGER
+        inside = here["source"] in (LEDGER, VOID)
         within, without = (self._observed(is_in, runs, inside=inside) for is_in in (True, False))
         also = next((name for name in ("mu", "rho") if here[name] is not None), None)
         # Two limits for each of the guessers that are judged, on all canaries of this report.
@@ -164,7 +166,10 @@ def seeded(seed: int) -> Entropy:
 
 
 def stated(guarantee: Guarantee, asked: float | None, result: dict[str, Any]) -> dict[str, Any]:
-    """What is put to the test: the ledger's price where all was paid for, else the publication's claim or what was asked for."""
+    """What is put to the test: the ledger's price where all was paid for, else the publication's claim or what was asked for.
+
+    A seed takes the proof of a release away, but not from an audit, whose guessers do not use it.
+    """
     ledger = Ledger(guarantee.ledger)
     told: dict[str, Any] = {
         "relation": str(guarantee.unit.relation),
@@ -172,9 +177,12 @@ def stated(guarantee: Guarantee, asked: float | None, result: dict[str, Any]) ->
         "public": list(guarantee.assumed),
     }
     if ledger.paid and not ledger.culprits:
-        epsilon, rho = ledger.epsilon(guarantee.delta, tight=True), ledger.rho()
+        fresh = replace(guarantee, voids=tuple(void for void in guarantee.voids if void is not Void.SEEDED_NOISE))
+        void = bool(fresh.all_voids)
+        epsilon = ledger.epsilon(guarantee.delta, tight=True) if void else fresh.epsilon()
+        rho = ledger.rho() if void else fresh.rho()
         return told | {
-            "source": LEDGER,
+            "source": VOID if void else LEDGER,
             "epsilon_stated": epsilon,
             "delta": guarantee.delta,
             "rho": rho if math.isfinite(rho) else None,
@@ -184,20 +192,55 @@ def stated(guarantee: Guarantee, asked: float | None, result: dict[str, Any]) ->
     epsilon = asked if asked is not None else max(claimed, default=None)
     if epsilon is None:
         raise InputError("states no epsilon: say which one to test with --epsilon", where="audit-mechanism")
-    source = "a publication's claim" if guarantee.claims else "nobody (it is only asked for)"
-    return told | {"source": source, "epsilon_stated": float(epsilon), "delta": guarantee.delta, "rho": None, "mu": None}
+    own = bool(guarantee.claims) and (not claimed or max(claimed) == epsilon)
+    told |= {"source": CLAIM if own else NOBODY, "epsilon_stated": float(epsilon), "delta": guarantee.delta}
+    return told | {"claimed": float(max(claimed)) if claimed else None, "rho": None, "mu": None}
 
 
 def verdict(stated: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """Refuted where a lower bound lies above what is stated; never more than "not refuted" where it does not."""
+    """Refuted where a lower bound lies above what is stated; never more than "not refuted" where it does not.
+
+    Where not even guesses that are all right could have refuted it, so few runs say nothing at all.
+    """
     epsilon = stated["epsilon_stated"]
     if found["epsilon_lb"] > epsilon:
-        return {"refuted": True, "verdict": f"refuted: epsilon is at least {found['epsilon_lb']:.3g}, not {epsilon:.3g}"}
+        word = "the claimed " if stated["source"] == CLAIM else ""
+        asked = f" ({whose(stated)})" if stated["source"] in (NOBODY, VOID) else ""
+        told = f"refuted: epsilon is at least {found['epsilon_lb']:.3g}, not {word}{epsilon:.3g}{asked}"
+        return {"refuted": True, "verdict": told}
     for name, kind in (("mu", "the Gaussian noise that the ledger writes down: mu"), ("rho", "zCDP: rho")):
         if stated[name] is not None and found.get(f"{name}_lb", 0.0) > stated[name]:
             told = f"refuted as {kind} is at least {found[f'{name}_lb']:.3g}, not {stated[name]:.3g}"
             return {"refuted": True, "verdict": told}
-    return {"refuted": False, "verdict": f"not refuted (at least {found['epsilon_lb']:.3g}, at most the stated {epsilon:.3g})"}
+    reached = f"not refuted (at least {found['epsilon_lb']:.3g}{',' if stated['source'] == LEDGER else ';'} {whose(stated)})"
+    if found["ceiling"] > epsilon:
+        return {"refuted": False, "verdict": reached}
+    able = [name for name in ("mu", "rho") if stated[name] is not None and found.get(f"{name}_ceiling", 0.0) > stated[name]]
+    if able:
+        return {"refuted": False, "verdict": f"{reached}, though so few runs could have refuted it by {able[0]} alone"}
+    return {"refuted": False, "too_few": True, "verdict": _too_few(stated, found)}
+
+
+def whose(stated: Mapping[str, Any]) -> str:
+    """What is said of the epsilon under test, by whom; "at most" only where it is proven."""
+    epsilon = f"{stated['epsilon_stated']:.3g}"
+    if stated["source"] == LEDGER:
+        return f"at most the stated {epsilon}"
+    if stated["source"] == VOID:
+        return f"the ledger adds up to {epsilon}, but its proof is void"
+    if stated["source"] == CLAIM:
+        return f"claimed {epsilon}"
+    claimed = stated.get("claimed")
+    return f"asked about {epsilon}; " + (f"its publication claims {claimed:.3g}" if claimed else "the recipe states none")
+
+
+def _too_few(stated: dict[str, Any], found: dict[str, Any]) -> str:
+    most = f"{whose(stated)}; these could show no more than {found['ceiling']:.3g}"
+    if "guesses" in found:
+        return f"too few guesses to refute: the audit in two worlds can show more ({most})"
+    judged = bounds.needed(stated["epsilon_stated"], stated["delta"], found["tail"])
+    many = "more than anybody can make" if judged is None else f"at least {2 * judged:,}"
+    return f"too few runs to refute: {many} are needed ({most})"
 
 
 def _gaussian(ledger: Ledger) -> bool:

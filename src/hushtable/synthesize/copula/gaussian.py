@@ -50,7 +50,8 @@ class PlainCopula(Core):
         schema = table.schema
         looks = margin_looks(schema, self.anchor, "gaussian-copula")
         counts = {look.columns[0]: table.counts(look.columns) for look in looks}
-        found = margins_of(schema, looks, counts, dict.fromkeys(counts, 0.0), float(table.rows))
+        exact = dict.fromkeys(counts, 0.0)
+        found = margins_of(schema, looks, counts, exact, exact, float(table.rows))
         pieces = pieces_of(schema, found.margins)
         scores = np.stack([np.append(p.scores, 0.0)[p.groups][table.cells(n)] for n, p in zip(schema.names, pieces, strict=True)])
         products = (scores @ scores.T / table.rows)[np.triu_indices(len(scores), 1)]

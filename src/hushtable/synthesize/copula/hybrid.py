@@ -221,7 +221,7 @@ def _note(looked: bool, spread: float, least: int) -> dict[str, str]:
     if not looked:
         return {"note": f"no part has a noisy count of {least} and more: the columns were drawn independently in each part"}
     if spread > 0.1:
-        return {"note": f"Kendall's tau in the smallest part is off by about {spread:.2g}: expect little of it there"}
+        return {"note": f"Kendall's tau in the smallest part is off by about {min(spread, 1.0):.2g}: expect little of it there"}
     return {}
 
 

@@ -19,6 +19,7 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
 from hushtable.synthesize.copula.margins import Floats, Margin
 from hushtable.synthesize.copula.parts import PartedCopula, part_columns, part_numbers
+from hushtable.synthesize.counted import sizes_of
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -81,7 +82,7 @@ class PublishedHybrid(Core):
         others = tuple(name for name in schema.names if name not in parts)
         numbers = part_numbers(table, parts)
         cells = int(np.prod(histogram_sizes(schema, parts)))
-        sizes, counts = {name: histogram_sizes(schema, (name,))[0] for name in others}, np.zeros(cells)
+        sizes, counts = sizes_of(schema.select(others)), np.zeros(cells)
         margins = {name: np.full((cells, size), 1 / size) for name, size in sizes.items()}
         correlations = np.broadcast_to(np.eye(len(others)), (cells, len(others), len(others))).copy()
         held = np.unique(numbers)

@@ -17,7 +17,7 @@ from hushtable.privacy.query import Histogram, Query, Total
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.margins import Integers, Margin, nominal, order_by, total_of
 from hushtable.synthesize.copula.normal import PIECES, Pieces
-from hushtable.synthesize.counted import require_counted
+from hushtable.synthesize.counted import drowned, require_counted, require_rows
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import histogram_sizes
@@ -106,22 +106,18 @@ class Measured:
     margins: dict[str, Margin]
     total: float
     scales: dict[str, float]
+    noise: dict[str, float]
+    """The standard deviation of the noise of a cell of each margin."""
 
     def told(self, more: dict[str, Any], dependence: float | None, word: str) -> dict[str, Any]:
         """For the card: the noise, and a note where it drowns the data. ``dependence``: the noise of a pair of columns."""
         cells = {name: len(margin.shares) for name, margin in self.margins.items()}
-        off = float(np.mean([0.4 * cells[name] * scale / self.total for name, scale in self.scales.items()]))
         told = {"noise_scale": {name: round(scale, 3) for name, scale in self.scales.items()}} | more
-        notes = []
-        if off > 0.05:
-            notes.append(
-                f"the noise of a cell is about {np.mean(list(self.scales.values())):.0f} rows and the table has about "
-                f"{self.total:.0f}: expect the columns' shares to be off by up to {min(off, 1):.2f} on average"
-            )
+        notes = list(drowned(cells, float(np.mean(list(self.noise.values()))), self.total).values())
         if dependence is not None:
             told["noise_of_a_pair"] = round(dependence, 4)
             if dependence > 0.05:
-                notes.append(f"{word} is off by about {dependence:.2g}: weaker dependence than that is noise")
+                notes.append(f"{word} is off by about {min(dependence, 1.0):.2g}: weaker dependence than that is noise")
         return told | ({"note": "; ".join(notes)} if notes else {})
 
 
@@ -146,21 +142,34 @@ def anchor_of(schema: Schema, anchor: str, step: str) -> str:
 def measured(vault: Vault, looks: list[Histogram], parts: list[Allowance], rows: int | None) -> Measured:
     """Ask for every margin once. ``rows`` is the number of rows where it is public."""
     schema = vault.schema
-    noisy, scales = {}, {}
+    noisy, scales, noise = {}, {}, {}
     for number, (look, part) in enumerate(zip(looks, parts, strict=True), 1):
         noisy[look.columns[0]] = vault.spend(look, part).reshape(histogram_sizes(schema, look.columns))
         scales[look.columns[0]] = part.scale(look, schema)
+        noise[look.columns[0]] = part.deviation(look, schema)
         vault.report(0.5 * number / len(looks))
-    total = float(rows) if rows is not None else total_of([c.ravel() for c in noisy.values()], list(scales.values()))
-    return margins_of(schema, looks, noisy, scales, total)
+    if rows is None:
+        total = total_of([c.ravel() for c in noisy.values()], list(scales.values()))
+        require_rows(total, sum(1 / (c.size * noise[name] ** 2) for name, c in noisy.items()) ** -0.5, vault.step)
+    else:
+        total = float(rows)
+    return margins_of(schema, looks, noisy, scales, noise, total)
 
 
 def margins_of(
-    schema: Schema, looks: list[Histogram], noisy: dict[str, Integers], scales: dict[str, float], total: float
+    schema: Schema,
+    looks: list[Histogram],
+    noisy: dict[str, Integers],
+    scales: dict[str, float],
+    noise: dict[str, float],
+    total: float,
 ) -> Measured:
-    """The margins that histograms tell, and the order of nominal levels where they were counted together with the anchor."""
+    """The margins that histograms tell, and the order of nominal levels where they were counted together with the anchor.
+
+    ``scales`` and ``noise`` are the scale and the standard deviation of the noise of a cell.
+    """
     margins = {look.columns[0]: Margin.of(noisy[look.columns[0]], total) for look in looks if len(look.columns) == 1}
-    spread = dict(scales)
+    spread, wide = dict(scales), dict(noise)
     for look in looks:
         if len(look.columns) == 2:
             name, anchor = look.columns
@@ -169,7 +178,8 @@ def margins_of(
             order = order_by(counts[:, :values], margins[anchor].scores[:values], scales[name], column)
             margins[name] = Margin.of(counts.sum(1), total, order)
             spread[name] = scales[name] * math.sqrt(counts.shape[1])
-    return Measured({name: margins[name] for name in schema.names}, total, spread)
+            wide[name] = noise[name] * math.sqrt(counts.shape[1])
+    return Measured({name: margins[name] for name in schema.names}, total, spread, wide)
 
 
 def pieces_of(schema: Schema, margins: dict[str, Margin], most: int = PIECES) -> list[Pieces]:

@@ -79,12 +79,6 @@ class Margin:
         rank = self.ranks[cell]
         return float(self.ends[rank]), float(self.ends[rank + 1])
 
-    def to_uniform(self, cells: Integers, rng: np.random.Generator) -> Floats:
-        """A number in each cell's piece, evenly: uniform on [0, 1] where cells have these shares (distributional transform)."""
-        ranks = self.ranks[cells]
-        low = self.ends[ranks]
-        return np.asarray(low + rng.random(len(cells)) * (self.ends[ranks + 1] - low))
-
     def from_uniform(self, numbers: Floats) -> Integers:
         """The cell in whose piece each number lies; a cell without a share is never drawn."""
         last = int(np.flatnonzero(np.diff(self.ends) > 0)[-1])

@@ -12,7 +12,7 @@ from hushtable.errors import PlanError
 from hushtable.pipeline.step import Arrays, Given, chosen
 from hushtable.synthesize.copula.margins import Floats, Integers, Margin
 from hushtable.synthesize.copula.model import Joined
-from hushtable.synthesize.counted import given_cells, require_counted, table_of
+from hushtable.synthesize.counted import given_cells, require_counted, sizes_of, table_of
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
@@ -27,7 +27,9 @@ def part_columns(schema: Schema, names: tuple[str, ...], most: int, step: str) -
     PlanError where there are none, where they leave no other column, or where they make more parts than ``most``.
     """
     require_counted(schema, step)
-    sizes = dict(zip(schema.names, (histogram_sizes(schema, (name,))[0] for name in schema.names), strict=True))
+    if len(schema) == 1:
+        raise PlanError(f"{step}: one column parts the table, and another is joined: it needs two columns; take 'independent'")
+    sizes = sizes_of(schema)
     small = sorted(
         (c.name for c in schema if 1 < sizes[c.name] < SMALL), key=lambda name: (schema[name].role is not Role.TARGET, sizes[name])
     )
@@ -36,7 +38,10 @@ def part_columns(schema: Schema, names: tuple[str, ...], most: int, step: str) -
         if np.prod([sizes[n] for n in [*picked, name]]) <= most and len(picked) + 1 < len(schema):
             picked.append(name)
     if not names and not picked:
-        raise PlanError(f"{step}: no column has 2 to {SMALL - 1} cells to part the table by; name some, or take 'kendall-copula'")
+        raise PlanError(
+            f"{step}: no column has 2 to {min(SMALL - 1, most)} cells to part the table by; name some, "
+            "or take the recipe dpcopula-kendall"
+        )
     found = chosen(schema, names, tuple(picked), step, "a column of few cells")
     if len(found) == len(schema):
         raise PlanError(f"{step}: {', '.join(found)} leave no column to be joined in a part; name fewer")

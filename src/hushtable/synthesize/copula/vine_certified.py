@@ -35,7 +35,7 @@ from hushtable.synthesize.copula.vine_tables import (
     spanning_tree,
 )
 from hushtable.synthesize.copula.vine_tree import TreeModel, raised
-from hushtable.synthesize.counted import require_counted, values_of
+from hushtable.synthesize.counted import drowned, noted, require_counted, require_rows, sizes_of, values_of
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 
@@ -167,16 +167,21 @@ class Vine(Core):
         of_margins, of_tree, of_tables = self._parts(allowance, len(schema))
         noisy = [vault.spend(Histogram((c.name,)), part) for c, part in zip(schema, of_margins, strict=True)]
         scales = [part.scale(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
-        total = max(float(rows), 2.0) if rows is not None else total_of(noisy, scales)
+        noise = [part.deviation(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
+        if rows is None:
+            total = total_of(noisy, scales)
+            require_rows(total, sum(1 / (len(c) * s**2) for c, s in zip(noisy, noise, strict=True)) ** -0.5, "vine")
+        else:
+            total = max(float(rows), 2.0)
         shares = [raised(Margin.of(counts, total).shares) for counts in noisy]
         vault.report(0.3)
         told: dict[str, Any] = {"noise_scale": round(float(np.mean(scales)), 3)}
         if of_tree is None:
-            return TreeModel(schema, tuple(shares), (), round(total), told | _note(shares, scales, total, []))
+            return TreeModel(schema, tuple(shares), (), round(total), told | _note(schema, noise, total, []))
         weights, taus = self._weights(vault, of_tree, shares, total, rows or 0)
         vault.report(0.6)
         if self.trees > 1:
-            return self._further(schema, shares, taus, round(total), told | _note(shares, scales, total, []), rng)
+            return self._further(schema, shares, taus, round(total), told | _note(schema, noise, total, []), rng)
         edges, kept = [], []
         sought = np.array([c.role is Role.TARGET for c in schema])
         weights = weights + np.maximum(weights, 0.0) * (self.focus - 1) * (sought[:, None] | sought)
@@ -191,7 +196,7 @@ class Vine(Core):
         told["tree"] = {name: round(strength, 3) for name, strength in zip(names, kept, strict=True)}
         if of_tables:
             told["noise_scale_of_a_pair"] = round(of_tables[0].scale(PairCounts(schema.names[:2], NONE), schema), 3)
-        told |= _note(shares, scales, total, kept)
+        told |= _note(schema, noise, total, kept)
         return TreeModel(schema, tuple(shares), tuple(edges), round(total), told)
 
     def _weights(self, vault: Vault, allowance: Allowance, shares: list[Floats], total: float, rows: int) -> tuple[Floats, Floats]:
@@ -229,16 +234,12 @@ class Vine(Core):
         return VineModel(schema, columns, schema.names, vine, total, told | {"trees": min(self.trees, len(schema) - 1)})
 
 
-def _note(shares: list[Floats], scales: list[float], total: float, kept: list[float]) -> dict[str, Any]:
+def _note(schema: Schema, noise: list[float], total: float, kept: list[float]) -> dict[str, Any]:
     """For the card, where the noise drowns the rows."""
-    off = float(np.mean([min(0.4 * len(share) * scale / total, 1.0) for share, scale in zip(shares, scales, strict=True)]))
-    notes = []
-    if off > 0.05:
-        notes.append(
-            f"the noise of a cell is about {np.mean(scales):.0f} rows and the table has about {total:.0f}: "
-            f"expect the columns' shares to be off by up to {off:.2f} on average"
-        )
+    told = drowned(sizes_of(schema), float(np.mean(noise)), total)
     lost = sum(abs(strength) < LOST for strength in kept)
-    if lost:
-        notes.append(f"{lost} of the {len(kept)} pairs of the tree are hardly told from noise and were drawn almost independently")
-    return {"note": "; ".join(notes)} if notes else {}
+    if not lost:
+        return noted(told)
+    return noted(
+        told, f"{lost} of the {len(kept)} pairs of the tree are hardly told from noise and were drawn almost independently"
+    )

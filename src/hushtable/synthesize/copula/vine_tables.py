@@ -13,6 +13,7 @@ from hushtable.encode.simplex import on_simplex
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.copula.margins import nominal
+from hushtable.synthesize.counted import MEAN
 from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -120,7 +121,7 @@ def independent(one: Floats, two: Floats, total: float) -> Integers:
 
 def chance(expected: Integers) -> float:
     """About how far the counts of two independent columns lie from their expected ones in L1, by chance alone."""
-    return math.sqrt(2 / math.pi) * float(np.sqrt(expected).sum())
+    return MEAN * float(np.sqrt(expected).sum())
 
 
 def kept_of(noisy: Floats, one: Floats, two: Floats, total: float, noise: float) -> float:

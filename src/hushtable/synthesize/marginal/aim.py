@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from hushtable.encode.integers import public_rows
 from hushtable.pipeline.step import Core, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.event import Exponential
+from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Histogram
+from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
+from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement
+from hushtable.synthesize.marginal.measurement import Measurement, total_noise
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
 from hushtable.synthesize.marginal.workload import impossible, target_of, workload
@@ -31,7 +32,7 @@ Columns = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Aim(Core):
-    """The adaptive iterative mechanism: (epsilon, delta)-differential privacy, the strongest of the models of margins.
+    """The adaptive iterative mechanism: (epsilon, delta)-differential privacy.
 
     First every column is measured. Then, round by round, the margin that the model gets most wrong is chosen by the exponential
     mechanism, measured with integer noise, and the model is fitted again to everything measured so far. The score of a margin is
@@ -57,8 +58,8 @@ class Aim(Core):
     """The most cells that the cliques of the model may have together; it grows to it as the budget is spent."""
     candidates: int = 800
     """The most margins to choose from in a round; of more, as many are drawn by coins in every round."""
-    zeros: tuple[str, ...] = ()
-    """Combinations that cannot be, as public knowledge: "sex=Male, relation=Wife". The release never shows them."""
+    zeros: tuple[str, ...] = field(default=(), metadata={"between": ";"})
+    """Combinations that cannot be, as public knowledge: "sex=Male, relation=Wife"; separate several by ;. None is ever released."""
     share: float = 1.0
     """Its part of the budget relative to the other steps'."""
 
@@ -86,11 +87,12 @@ class Aim(Core):
         require_counted(schema, "aim")
         target_of(schema, self.target, "aim")
         impossible(schema, self.zeros, "aim")
-        events = ()
+        events: tuple[Event, ...] = ()
         if budget is not None:
             first, rest = budget.split([self.margins, 1 - self.margins])
             choose, measure = rest.split([self.choices, 1 - self.choices])
             events = (
+                *((budget.event(Total(), schema),) if budget.unit.fixes_rows else ()),
                 *(
                     part.event(Histogram((c.name,)), schema)
                     for c, part in zip(schema, first.split([1.0] * len(schema)), strict=True)
@@ -112,6 +114,7 @@ class _Run:
         self.knobs, self.vault, self.schema, self.rng = knobs, vault, vault.schema, rng
         self.allowance = vault.paid()
         self.sizes = sizes_of(self.schema)
+        self.total = float(max(public_rows(vault, self.allowance), 1)) if self.allowance.unit.fixes_rows else None
         self.target = target_of(self.schema, knobs.target, "aim")
         self.zeros = impossible(self.schema, knobs.zeros, "aim")
         self.candidates = workload(self.schema, knobs.way, self.target, knobs.favour)
@@ -124,6 +127,8 @@ class _Run:
         for name in names:
             self._measure((name,), (self.knobs.margins if len(names) > 1 else 1.0) / len(names))
         self.model = self._estimate(None)
+        if self.total is None:
+            require_rows(self.model.total, total_noise(self.measured), "aim")
         rounds = self.knobs.rounds or min(2 * len(names), 50)
         size = (1 - self.spent) / rounds
         while self.spent < 1 - 1e-9:
@@ -183,7 +188,7 @@ class _Run:
         return self.allowance if share >= 1 else self.allowance.split([share, 1 - share])[0]
 
     def _estimate(self, start: Graphical | None) -> Graphical:
-        return estimate(self.sizes, self.measured, zeros=self.zeros, start=start)
+        return estimate(self.sizes, self.measured, total=self.total, zeros=self.zeros, start=start)
 
     def _told(self) -> dict[str, Any]:
         pairs = [m for m in self.measured if len(m.columns) > 1]

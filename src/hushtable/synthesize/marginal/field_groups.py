@@ -19,9 +19,9 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned, require_counted, sizes_of
+from hushtable.synthesize.counted import drowned, require_counted, require_rows, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, noisy_total
+from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network.tables import Network, Node, clipped
 from hushtable.table.schema import Schema
@@ -81,11 +81,14 @@ class FieldGroups(Core):
             events = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
             events += tuple(part.event(Histogram(g), schema) for g, part in zip(groups, _parts(budget, groups), strict=True))
         told = "; ".join(", ".join(group) for group in groups)
-        caveat = f"groups that share no column are drawn independently of one another: {told}"
+        caveats = [f"groups that share no column are drawn independently of one another: {told}"] if len(groups) > 1 else []
+        target = "" if self.groups.strip() else target_of(schema, self.target, "field-groups")
+        if target and sizes_of(schema)[target] > CLASSES:
+            caveats.append(
+                f"the target {target} has more than {CLASSES} cells, so it is not in every group but packed like the others"
+            )
         public = ("which columns form a group",)
-        return Plan(
-            schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,) if len(groups) > 1 else (), public=public
-        )
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats), public=public)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Network:
         """Measure every group once; ``rng`` is not needed."""
@@ -95,7 +98,11 @@ class FieldGroups(Core):
         for number, (group, part) in enumerate(zip(groups, _parts(allowance, groups), strict=True), 1):
             measured.append(measured_one(vault, group, part))
             vault.report(number / len(groups))
-        total = float(max(public_rows(vault, allowance), 1)) if allowance.unit.fixes_rows else noisy_total(measured)
+        if allowance.unit.fixes_rows:
+            total = float(max(public_rows(vault, allowance), 1))
+        else:
+            total = noisy_total(measured)
+            require_rows(total, total_noise(measured), "field-groups")
         nodes: list[Node] = []
         for table in measured:
             nodes += _chain(table, _kept(table, self.threshold, total), [node.name for node in nodes], sizes)

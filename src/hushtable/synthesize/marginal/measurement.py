@@ -38,6 +38,11 @@ def noisy_total(measurements: Sequence[Measurement]) -> float:
     return max(1.0, float(np.dot(precision, sums)) / sum(precision)) if measurements else 1.0
 
 
+def total_noise(measurements: Sequence[Measurement]) -> float:
+    """The standard deviation of the noise of that number of rows."""
+    return float(sum(1 / (m.counts.size * m.sigma**2) for m in measurements) ** -0.5)
+
+
 def combined(measurements: Iterable[Measurement], order: Mapping[str, int]) -> list[Measurement]:
     """One measurement for each set of columns, with its columns in ``order``: repeated ones are averaged by precision."""
     sums: dict[tuple[str, ...], tuple[Floats, float]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,20 +14,18 @@ from hushtable.pipeline.step import Core, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.unit import Relation
+from hushtable.privacy.query import Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned, require_counted, sizes_of
+from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import Histograms, measured
+from hushtable.synthesize.marginal.measurement import total_noise
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
 from hushtable.table.schema import Schema
 
 Pair = tuple[str, str]
-
-SPREAD = math.sqrt(2 / math.pi)
-"""The mean of |x| for x standard normal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,21 +60,24 @@ class Mst(Core):
         events: tuple[Event, ...] = ()
         if budget is not None:
             single, choose, pair = self._parts(schema, budget)
-            events = (single.event(Histograms(_alone(schema)), schema), *(Exponential(part.choice) for part in choose))
+            events = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+            events += (single.event(Histograms(_alone(schema)), schema), *(Exponential(part.choice) for part in choose))
             if choose:
                 events += (pair.event(Histograms(_alone(schema)[: len(choose)]), schema),)
         caveat = "columns hang together in pairs along a tree only: what three columns have in common beyond that is not kept"
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,))
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,) if len(schema) > 1 else ())
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
         """Measure the columns, choose the tree, measure its pairs; ``rng`` is not needed."""
         schema, allowance = vault.schema, vault.paid()
         sizes = sizes_of(schema)
         single, choose, pair = self._parts(schema, allowance)
-        total = float(public_rows(vault, allowance)) if _fixed(allowance) else None
+        total = float(max(public_rows(vault, allowance), 1)) if allowance.unit.fixes_rows else None
         singles = measured(vault, _alone(schema), single)
         vault.report(0.2)
         alone = estimate(sizes, singles, total=total)
+        if total is None:
+            require_rows(alone.total, total_noise(singles), "mst")
         chosen = self._tree(vault, alone, choose, pair)
         vault.report(0.6)
         pairs = measured(vault, tuple(chosen), pair) if chosen else []
@@ -107,7 +107,7 @@ class Mst(Core):
         model = alone.project_all(candidates)
         sigma = pair.deviation(Histograms(tuple(candidates[: len(choices)])), vault.schema)
         # What a pair of independent columns is expected to be off by: a count of m strays by about sqrt(m), and noise adds to that.
-        bias = [SPREAD * float(np.sqrt(expected + sigma**2).sum()) for expected in model] if self.corrected else ()
+        bias = [MEAN * float(np.sqrt(expected + sigma**2).sum()) for expected in model] if self.corrected else ()
         scores = Misfit(tuple(candidates), model, bias=bias)
         part = {name: name for name in alone.sizes}
         chosen: list[Pair] = []
@@ -137,8 +137,3 @@ def _edges(sizes: Mapping[str, int], candidates: Sequence[Pair]) -> int:
 def _joined(part: Mapping[str, str], a: str, b: str) -> dict[str, str]:
     """The parts of a forest after two of them were joined."""
     return {name: part[a] if p == part[b] else p for name, p in part.items()}
-
-
-def _fixed(allowance: Allowance) -> bool:
-    """Whether the number of rows is public: one row is replaced by another, and a person has no more than one."""
-    return allowance.unit.relation is Relation.REPLACE_ONE and allowance.unit.rows == 1

@@ -18,12 +18,12 @@ from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
+from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import STEPS, estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, noisy_total
+from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
 from hushtable.table.schema import Schema
@@ -113,7 +113,9 @@ class Mwem(Core):
         rows = vault.spend(Total(), count).astype(np.float64).reshape(())
         # Classic weights start without any column measured.
         measured = [measured_one(vault, (name,), part) for name, part in zip(schema.names, single, strict=False)]
-        total = noisy_total([Measurement((), rows, count.deviation(Total(), schema)), *measured])
+        counted = [Measurement((), rows, count.deviation(Total(), schema)), *measured]
+        total = noisy_total(counted)
+        require_rows(total, total_noise(counted), "mwem")
         weights: Weights | None = Weights.even(sizes, total) if self.classic else None
         model = weights.graphical() if weights else estimate(sizes, measured, total=total)
         for number, (choice, part) in enumerate(zip(choosing, counting, strict=True), 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -15,6 +16,8 @@ from hushtable.table.schema import Schema
 
 WEIGHTS = 1 << 8
 """Weights are whole parts of this."""
+_INTERVAL = re.compile(r"(\d+: )?[\[(].+, .+[\])]")
+"""The text of a bin."""
 
 
 def target_of(schema: Schema, target: str, step: str) -> str:
@@ -43,21 +46,35 @@ def workload(schema: Schema, way: int, target: str, favour: float) -> dict[tuple
 def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[str, ...], NDArray[np.bool_]]:
     """Structural zeros: for each set of columns the combinations that cannot be, from texts like ``sex=Male, relation=Wife``.
 
-    They are public knowledge, never read off the rows. PlanError names what is no column or no value.
+    They are public knowledge, never read off the rows. PlanError names what is no column or no value. A comma ends a value
+    where a column and its sign follow, so values may hold commas.
     """
     sizes = sizes_of(schema)
     found: dict[tuple[str, ...], NDArray[np.bool_]] = {}
     for text in zeros:
-        pairs = [part.partition("=") for part in text.split(",")]
+        pairs = [part.partition("=") for part in re.split(r",(?=[^,=]*=)", text)]
         given = {name.strip(): value.strip() for name, sign, value in pairs if sign}
         if len(given) < 2 or len(given) < len(pairs):
             raise PlanError(f"{step}: a structural zero names two columns or more, like 'sex=Male, relation=Wife'; got {text!r}")
         try:
             given_arrays(schema, given, 1)
         except InputError as error:
+            cut = [name for name, value in given.items() if _unknown_bin(schema, name, value)]
+            if cut:
+                raise PlanError(
+                    f"{step}: in the structural zero {text!r}: {', '.join(cut)} was cut into bins: "
+                    "name one of its bins, or leave it out"
+                ) from None
             raise PlanError(f"{step}: in the structural zero {text!r}: {error}") from None
         cells = given_cells(schema, given)
         columns = tuple(name for name in schema.names if name in cells)
         mask = found.setdefault(columns, np.zeros([sizes[name] for name in columns], bool))
         mask[tuple(cells[name] for name in columns)] = True
     return found
+
+
+def _unknown_bin(schema: Schema, name: str, value: str) -> bool:
+    """Whether a column's levels are intervals, as a step before has cut it, and this is none of them."""
+    if name not in schema or schema[name].numeric or value in schema[name].levels:
+        return False
+    return any(_INTERVAL.fullmatch(level) for level in schema[name].levels)

@@ -17,6 +17,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Total
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import noted, require_rows
 from hushtable.synthesize.mixture import estimate, groups
 from hushtable.synthesize.mixture.growing import Growing, Split
 from hushtable.synthesize.mixture.model import Mixture
@@ -28,6 +29,10 @@ from hushtable.table.schema import Schema
 NAME = "clustmix-certified"
 CALM = 6
 """A leaf is not cut below so many times the noise of a count, where nobody says how many records it should have."""
+
+
+CLASSES = 20
+"""More classes than this are remarked upon."""
 
 
 class Form(StrEnum):
@@ -137,6 +142,8 @@ class ClustMixCertified(Core):
             model = replace(model, told={"form": str(self.form)} | model.told)
         if self.emit is Emit.MIXTURES:
             model = groups.as_mixtures(model, size)
+            if model.total < groups.SPARSE:
+                model = replace(model, told=noted(model.told, groups.few(model.total, size)))
             if self.alpha < 1:
                 target = Written.of(vault.schema, self.target, NAME).target
                 model = groups.adapted(model, target, self.alpha, rng)
@@ -170,12 +177,16 @@ class ClustMixCertified(Core):
         allowance = vault.paid()
         growing = self._growing(written)
         left = allowance.split([growing.spent, 1 - growing.spent])[1]
-        least = self.least or max(2, math.ceil(CALM * _deviation(left, self._sums(Tree.single(written)), vault.schema)))
+        least = self.least or max(2, math.ceil(CALM * groups.deviation(left, self._sums(Tree.single(written)), vault.schema)))
         tree = growing.grow(vault, allowance, least, rng)
         query = self._sums(tree)
-        noise = _deviation(left, query, vault.schema)
+        noise = groups.deviation(left, query, vault.schema)
         sums = estimate.read(written, vault.spend(query, left), query.weight, noise * STEPS)
-        rows = public_rows(vault, allowance) if allowance.unit.fixes_rows else max(2, round(float(sums.counts.sum())))
+        if allowance.unit.fixes_rows:
+            rows = public_rows(vault, allowance)
+        else:
+            rows = max(2, round(float(sums.counts.sum())))
+            require_rows(rows, estimate.count_noise(written, query.weight, noise) * math.sqrt(tree.cells), NAME)
         told = {
             "form": str(self.form),
             "mixtures": tree.cells,
@@ -185,9 +196,9 @@ class ClustMixCertified(Core):
             "noise_of_a_count": round(noise, 2),
         }
         model = estimate.of_tree(tree, sums, rows, told)
-        return replace(model, told=told | groups.note(written, tree.cells, noise, rows)), least
-
-
-def _deviation(allowance: Allowance, query: PartitionSums, schema: Schema) -> float:
-    """The standard deviation of the noise of a coordinate, in records."""
-    return allowance.scale(query, schema) / STEPS * (1.0 if allowance.rho is not None else math.sqrt(2))
+        many = (
+            f"{written.target} has {written.classes} classes with mixtures of their own, and rare ones drown in the noise: "
+            "name another target, or group its values"
+        )
+        told = noted(told | groups.note(written, tree.cells, noise, rows), many if written.classes > CLASSES else "")
+        return replace(model, told=told), least

@@ -1,4 +1,4 @@
-"""ClustMix: noisy averages of clusters of records, moved towards a classifier's boundary, as published (3A, B13)."""
+"""ClustMix: noisy averages of clusters of records, moved towards a classifier's boundary, as published."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.noise import Entropy, discrete_gaussian, gaussian_variance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import noted
 from hushtable.synthesize.mixture.constrained import constrained_mixture, means, nearest_constrained
 from hushtable.synthesize.mixture.encoding import Draw, Encoding, Floats, Integers, Layout
+from hushtable.synthesize.mixture.groups import SPARSE, few
 from hushtable.synthesize.mixture.inducing import adapt
 from hushtable.synthesize.mixture.mixtures import Mixtures
 from hushtable.synthesize.mixture.scaling import Scaler, Scaling
@@ -181,6 +183,8 @@ class ClustMix(Core):
                 f"the noise of an average is about {wide:.2g} of the width of a column, and {0.8 * wide:.2g} off is expected: "
                 "the rows say little of single values"
             )
+        if len(sizes) < SPARSE:
+            told = noted(told, few(max(2, len(sizes)), round(float(sizes.mean()))))
         return Averages(noise.add(np.concatenate(vectors), sizes, entropy), np.concatenate(owners), sizes, told)
 
     def _slices(

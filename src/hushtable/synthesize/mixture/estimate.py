@@ -55,6 +55,12 @@ def read(written: Written, answer: Integers, weight: int, scale: float) -> Sums:
     return Sums(written, counts, sums, scale / STEPS)
 
 
+def count_noise(written: Written, weight: int, noise: float) -> float:
+    """The standard deviation of the noise of a count that ``read`` finds, from that of a coordinate; in records."""
+    precision = weight**2 + sum(STEPS**2 / f.width for f in written.fields if f.counted)
+    return float(noise * STEPS / np.sqrt(precision))
+
+
 def shares(f: Field, sums: Floats, counts: Floats, noise: float, above: Floats, allowed: Mask | None = None) -> Floats:
     """Cells by codes: shares of a counted column, drawn to those above where the noise drowns them."""
     rows = np.maximum(counts, 1.0)[:, None]

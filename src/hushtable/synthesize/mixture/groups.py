@@ -13,8 +13,9 @@ from hushtable.encode.simplex import on_simplex
 from hushtable.errors import InputError
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
-from hushtable.privacy.query import Total
+from hushtable.privacy.query import Changes, Total
 from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import drowned
 from hushtable.synthesize.mixture import estimate
 from hushtable.synthesize.mixture.inducing import adapt
 from hushtable.synthesize.mixture.model import Mixture
@@ -26,8 +27,8 @@ AIM = 0.1
 """The noise of a share that the size of a mixture is chosen for, where nobody says how large it is."""
 TARGETS = 2000
 """Rows drawn from the private mixtures for a classifier to be right on."""
-DROWNED = 0.1
-"""From here on the expected error of a column's shares is told."""
+SPARSE = 50
+"""Fewer rows than this are remarked upon."""
 
 
 def events(step: str, schema: Schema, budget: Allowance, written: Written, rounds: int) -> tuple[Event, ...]:
@@ -83,22 +84,24 @@ def best_size(rows: int, written: Written, allowance: Allowance, rounds: int, *,
     return int(min(max(math.ceil(found), 2), rows))
 
 
-def deviation(allowance: Allowance, query: GroupSums | OrderedSums, schema: Schema) -> float:
+def deviation(allowance: Allowance, query: Changes, schema: Schema) -> float:
     """The standard deviation of the noise of a coordinate, in records."""
     return allowance.deviation(query, schema) / STEPS
 
 
 def note(written: Written, cells: int, noise: float, rows: int) -> dict[str, Any]:
-    """A sentence where the noise drowns the shares of the columns: their expected error, all cells together."""
-    widths = [f.width for f in written.fields if f.counted] or [2]
-    error = float(np.mean([min(1.0, 0.4 * width * noise * math.sqrt(cells) / rows) for width in widths]))
-    if error < DROWNED:
-        return {}
-    told = (
-        f"the noise of a count is about {noise:.0f} rows in each of {cells} mixtures and the table has about {rows}: "
-        f"expect the columns' shares to be off by {error:.1f} on average"
-    )
-    return {"note": told}
+    """A sentence where the noise drowns the shares of the columns, all mixtures (``cells``) together.
+
+    A table without a column of levels is judged by its numbers, as if each were cut in two.
+    """
+    widths = {f.column.name: f.width for f in written.fields if f.counted} or {f.column.name: 2 for f in written.fields}
+    return dict(drowned(widths, noise * math.sqrt(cells), rows))
+
+
+def few(rows: int, size: int) -> str:
+    """A sentence on how many rows mixtures of so many records become."""
+    only = "only " if rows < SPARSE else ""
+    return f"{only}{rows} rows: each is the average of about {size} records; use it as a baseline"
 
 
 def as_mixtures(model: Mixture, size: int, rounds: int = 1) -> Mixture:

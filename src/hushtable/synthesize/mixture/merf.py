@@ -15,6 +15,7 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Total
 from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import require_rows
 from hushtable.synthesize.mixture import estimate, groups
 from hushtable.synthesize.mixture.matching import match
 from hushtable.synthesize.mixture.model import Mixture
@@ -176,9 +177,12 @@ class DPMerf(Core):
         written = Written.of(vault.schema, self.target, NAME)
         embedding = Embedding.drawn(written, self.features, rng)
         query = self._query(embedding)
-        noise = allowance.scale(query, vault.schema) / STEPS * (1.0 if allowance.rho is not None else math.sqrt(2))
+        noise = groups.deviation(allowance, query, vault.schema)
         answer = vault.spend(query, allowance).reshape(written.classes, -1)
         total = public_rows(vault, allowance) if allowance.unit.fixes_rows else None
+        if total is None:
+            told = float(answer[:, 0].sum()) / query.weight
+            require_rows(told, noise * STEPS / query.weight * math.sqrt(written.classes), NAME)
         model = self._matched(embedding, answer[:, 1:] / STEPS, answer[:, 0] / query.weight, noise, total, vault, rng)
         vault.report(1.0)
         return model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import noted
 from hushtable.synthesize.mixture import groups
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.written import Written
@@ -72,4 +73,5 @@ class DPMix(Core):
         require_fixed_rows(NAME, vault.paid())
         written = Written.of(vault.schema, "", NAME, classed=False)
         model, size = groups.mixed(vault, written, self.least, self.rounds, None, rng, shrink=False)
-        return groups.as_mixtures(model, size, self.rounds)
+        made = groups.as_mixtures(model, size, self.rounds)
+        return replace(made, told=noted(made.told, groups.few(made.total, size)))

@@ -1,4 +1,7 @@
-"""Noisy first and second moments of numbers, in whole numbers (Analyze Gauss, Dwork, Talwar, Thakurta and Zhang 2014)."""
+"""Noisy first and second moments of numbers, in whole numbers (Analyze Gauss, Dwork, Talwar, Thakurta and Zhang 2014).
+
+A building block for steps of one's own: no step here asks it.
+"""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
+from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, combined, noisy_total
+from hushtable.synthesize.marginal.measurement import Measurement, combined, noisy_total, total_noise
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network import structure
@@ -92,6 +92,9 @@ class PrivBayes(Core):
             events += tuple(part.event(one, schema) for part in (*first, *counting))
             events += tuple(Exponential(part.choice) for part in choosing)
         caveats = [f"a column depends on at most {self.degree} others directly; what hangs on more of them at once is lost"]
+        target = target_of(schema, self.target, "privbayes")
+        if target and sizes_of(schema)[target] > CLASSES:
+            caveats.append(f"the target {target} has more than {CLASSES} cells, so it is treated like any other column")
         if len(schema) > structure.FEW:
             caveats.append(
                 f"parents are chosen among at most {structure.LIMIT // 4} sets at a time, drawn at random if they are more"
@@ -106,7 +109,11 @@ class PrivBayes(Core):
         first, choosing, counting = self._parts(allowance, len(schema), len(top))
         named = [name for name in schema.names if name not in top]
         tables = [measured_one(vault, (*top, name), part) for name, part in zip(named, first, strict=True)]
-        total = float(max(public_rows(vault, allowance), 1)) if allowance.unit.fixes_rows else noisy_total(tables)
+        if allowance.unit.fixes_rows:
+            total = float(max(public_rows(vault, allowance), 1))
+        else:
+            total = noisy_total(tables)
+            require_rows(total, total_noise(tables), "privbayes")
         grown = Grown.of(tables, sizes, top, total, rng)
         alone = len(named) - len(choosing)
         # The greedy choice is Prim's: where it starts does not matter for which tables are chosen.

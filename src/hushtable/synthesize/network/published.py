@@ -105,7 +105,7 @@ class PrivBayesPublished(Core):
             one = Histogram(schema.names[:1])
             events = (pure(budget).event(Total(), schema), *(Exponential(part.choice) for part in choosing))
             events += tuple(part.event(one, schema) for part in counting)
-        caveats = ["pure epsilon is spent: a delta in the budget buys nothing here"]
+        caveats = ["pure epsilon is spent: it holds with delta = 0, and a delta in the budget buys nothing"]
         if len(schema) > structure.FEW:
             caveats.append(f"parents are chosen among at most {structure.LIMIT} candidates at a time, drawn at random")
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats))
