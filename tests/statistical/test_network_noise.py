@@ -14,6 +14,7 @@ from hushtable.privacy.query import Histogram
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal.field_groups import FieldGroups
+from hushtable.synthesize.marginal.histograms import Histograms
 from hushtable.synthesize.marginal.mwem import Mwem
 from hushtable.synthesize.network.privbayes import PrivBayes
 from hushtable.synthesize.network.published import PrivBayesPublished
@@ -36,7 +37,7 @@ class Overheard(Vault):
     def measure(self, query, scale, noise=Noise.GAUSSIAN):
         """Answer, and keep the difference to the truth."""
         answer = super().measure(query, scale, noise)
-        if isinstance(query, Histogram):
+        if isinstance(query, (Histogram, Histograms)):
             self.noise.append((len(query.columns), answer - query.answer(self._table)))
         return answer
 
