@@ -1,4 +1,4 @@
-"""Generalization over hierarchies to k-anonymity, l-diversity and t-closeness, with the least loss there is (A4)."""
+"""Generalization over hierarchies to k-anonymity, l-diversity and t-closeness, with the least loss there is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""M-MDAV: microaggregation with distances along the manifold that the records lie on (A6)."""
+"""M-MDAV: microaggregation with distances along the manifold that the records lie on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Microaggregation: records in groups of at least k, each replaced by what its group has in common (A3)."""
+"""Microaggregation: records in groups of at least k, each replaced by what its group has in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sampling: release, or pass on, only some of the rows (A5)."""
+"""Sampling: release, or pass on, only some of the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correct attribution: what released rows with a person's key values say about the person's secret (C5)."""
+"""Correct attribution: what released rows with a person's key values say about the person's secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indicators: whether the release repeats, or crowds around, the very rows it was made from (C1).
+"""Indicators: whether the release repeats, or crowds around, the very rows it was made from.
 
 Each number stands beside the same number for fresh real rows that the release never saw.
 """

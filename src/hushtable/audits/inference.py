@@ -1,4 +1,4 @@
-"""Inference by the nearest released row: every column as the secret, guessed from what else is known of a person (C2)."""
+"""Inference by the nearest released row: every column as the secret, guessed from what else is known of a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inference by a learnt model: gradient boosting fitted on the release guesses a secret from all other columns (C6)."""
+"""Inference by a learnt model: gradient boosting fitted on the release guesses a secret from all other columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linkability: two sources that know different columns of a person, joined through the release (C2)."""
+"""Linkability: two sources that know different columns of a person, joined through the release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Membership from one release: one score per person, high where the release looks as if that person were in it (C4).
+"""Membership from one release: one score per person, high where the release looks as if that person were in it.
 
 Scores are built from the release, and some from a reference: real rows that the attacker has anyway, for which a random half of
 the control stands in. Nobody in the reference is tested. Everybody else is: all training rows, and all control rows, or

@@ -1,4 +1,4 @@
-"""Properties of the release as it is written: k, l, t, uniqueness, and the caps on re-identification that follow (C10)."""
+"""Properties of the release as it is written: k, l, t, uniqueness, and the caps on re-identification that follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data reconstruction: how many people a released row comes near to, at every distance, and whom it pairs off (C9)."""
+"""Data reconstruction: how many people a released row comes near to, at every distance, and whom it pairs off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shadow models: the attacker runs the generator on tables of his own, with and without a person, and learns the difference (C8).
+"""Shadow models: the attacker runs the generator on tables of his own, with and without a person, and learns the difference.
 
 Stadler et al. 2022 train 2k generators for every target. Here the same shadow tables serve all targets: in each of them a
 fair coin decides for every target alone whether it is in (as in Carlini et al. 2022). The attacker's guess about a

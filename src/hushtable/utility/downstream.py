@@ -1,4 +1,4 @@
-"""Train on the release, test on real people: what a model loses by learning from the release (D2)."""
+"""Train on the release, test on real people: what a model loses by learning from the release."""
 
 from __future__ import annotations
 

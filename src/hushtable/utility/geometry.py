@@ -1,4 +1,4 @@
-"""How much of the distances between records is left when they are embedded or moved (D6)."""
+"""How much of the distances between records is left when they are embedded or moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single columns: how far the distribution of the release lies from that of the training rows (D4)."""
+"""Single columns: how far the distribution of the release lies from that of the training rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Noise masking: numbers moved by random amounts (A1)."""
+"""Noise masking: numbers moved by random amounts."""
 
 from __future__ import annotations
 

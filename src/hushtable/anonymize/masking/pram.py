@@ -1,4 +1,4 @@
-"""Post-randomization: categories changed by chance, with known probabilities (A2)."""
+"""Post-randomization: categories changed by chance, with known probabilities."""
 
 from __future__ import annotations
 

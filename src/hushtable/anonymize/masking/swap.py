@@ -1,4 +1,4 @@
-"""Swapping: values change places between rows, so every column keeps its values exactly (A2)."""
+"""Swapping: values change places between rows, so every column keeps its values exactly."""
 
 from __future__ import annotations
 

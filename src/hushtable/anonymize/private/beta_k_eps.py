@@ -1,4 +1,4 @@
-"""(beta, k, epsilon0)-anonymization as it was published: sample, microaggregate, Laplace noise per group (A7)."""
+"""(beta, k, epsilon0)-anonymization as it was published: sample, microaggregate, Laplace noise per group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Insensitive blocks: microaggregation in a public order, so that one record changes each block by one record only (B5)."""
+"""Insensitive blocks: microaggregation in a public order, so that one record changes each block by one record only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private Frechet means, and Frechet mean clustering, in the Poincare ball (A8)."""
+"""Private Frechet means, and Frechet mean clustering, in the Poincare ball."""
 
 from __future__ import annotations
 

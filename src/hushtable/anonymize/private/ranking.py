@@ -1,4 +1,4 @@
-"""Individual ranking: the sorted values of each column in noisy blocks, and rows drawn from them (B5)."""
+"""Individual ranking: the sorted values of each column in noisy blocks, and rows drawn from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Safe k-anonymization: sample, generalize by levels that no raw row chose, release the cells that hold k records (B8)."""
+"""Safe k-anonymization: sample, generalize by levels that no raw row chose, release the cells that hold k records."""
 
 from __future__ import annotations
 

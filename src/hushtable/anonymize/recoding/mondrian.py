@@ -1,4 +1,4 @@
-"""Mondrian: local recoding by cutting the table at medians (A4)."""
+"""Mondrian: local recoding by cutting the table at medians."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suppression: cells, records or values leave until all rows alike number k or more (A4)."""
+"""Suppression: cells, records or values leave until all rows alike number k or more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transition: from a generalized table back to ordinary values (B16)."""
+"""Transition: from a generalized table back to ordinary values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attacks in the space of a contrastive encoder: linkability, inference, and the distance to the closest record (C3).
+"""Attacks in the space of a contrastive encoder: linkability, inference, and the distance to the closest record.
 
 Each follows its published form (Giomi et al. 2023 with the nearest neighbour found in the embedding). The source found
 little gain over the plain distance for these three; they stand here to be compared.

@@ -1,4 +1,4 @@
-"""DOMIAS with the densities of a normalizing flow (C4): people around whom the release is denser than it should be."""
+"""DOMIAS with the densities of a normalizing flow: people around whom the release is denser than it should be."""
 
 from __future__ import annotations
 
