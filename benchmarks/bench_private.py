@@ -19,7 +19,7 @@ from benchmarks.peers import Peer
 from benchmarks.peers import table as show
 from hushtable import api
 from hushtable.pipeline import recipe
-from hushtable.privacy.unit import Relation, Unit
+from hushtable.privacy.unit import Unit
 from hushtable.table import io
 from hushtable.table.columns import Column
 from hushtable.table.table import Table
@@ -106,8 +106,7 @@ def main(folder: Path) -> None:
 
 
 def _ours(own: str, train: Table, control: Table) -> list[list[object]]:
-    relations = [step.relation for step in recipe.load(own).steps if hasattr(step, "relation")]
-    unit = Unit(relation=relations[0] if relations else Relation.ADD_REMOVE)
+    unit = Unit(relation=recipe.load(own).relation)
     aucs, first = [], []
     for seed in range(SEEDS if own in OFTEN else 1):
         made, cpu, wall = clocked(lambda s=seed: api.release(train, own, epsilon=EPSILON, delta=DELTA, unit=unit, seed=s))

@@ -13,11 +13,11 @@ from benchmarks.peers import table as show
 from hushtable import api
 from hushtable.audits.indicators import IdenticalMatches
 from hushtable.evidence.case import Case
+from hushtable.measures.dependence import Association
+from hushtable.measures.downstream import TrainOnRelease
+from hushtable.measures.margins import MarginDistances
 from hushtable.table import io
 from hushtable.table.table import Table
-from hushtable.utility.dependence import Association
-from hushtable.utility.downstream import TrainOnRelease
-from hushtable.utility.margins import MarginDistances
 
 # It asks scikit-learn for an argument that version 1.4 took away.
 PACKAGES = ["python-synthpop==0.1.2", "scikit-learn<1.4", "numpy<2"]

@@ -29,6 +29,7 @@ _WHERE = {
     "save": "hushtable.api",
     "hold_out": "hushtable.api",
     "audit": "hushtable.api",
+    "utility": "hushtable.api",
     "Unit": "hushtable.privacy.unit",
 }
 __all__ = ["__version__", *_WHERE]

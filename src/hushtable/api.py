@@ -248,6 +248,52 @@ def audit(
     )
 
 
+def utility(
+    real: Table,
+    released: Table | Release,
+    control: Table | None = None,
+    *,
+    target: str = "",
+    only: Iterable[str] = (),
+    settings: Mapping[str, str] | None = None,
+    card: dict[str, Any] | None = None,
+    seed: int = 0,
+    progress: Callable[[str, float], None] = lambda name, share: None,
+) -> AuditReport:
+    """What a release is still good for: every measure of utility, or only those named; no attack is run.
+
+    ``control`` are rows of the same kind that the release never saw: what models are tested on, and the baseline of every
+    distance. Without them the real rows are halved at random: one half is compared, the other is the control. Then the test
+    rows are rows that the release was made from, and the report says so.
+    """
+    from hushtable.evidence import harness
+    from hushtable.evidence.case import Case
+
+    if isinstance(released, Release):
+        card, released = released.card(), released.table
+    halved = control is None
+    if control is None:
+        real, control = hold_out(real, 0.5, seed)
+    measures = pick_audits(only or utilities(), settings)
+    if target:
+        measures = {name: _aimed(measure, target) for name, measure in measures.items()}
+    case = Case(real, released, control)
+    findings = harness.run(case, measures, seed, progress)
+    made = {"hushtable": __version__, "seed": seed, "audits": list(measures), "halved": halved}
+    return AuditReport(findings, {name: table.rows for name, table in case.tables.items()}, card, made=made)
+
+
+def utilities() -> list[str]:
+    """The names of the measures of utility that are run unless some are named."""
+    kinds = {name: registry.find(name, registry.AUDITS, "audit") for name in registry.AUDITS}
+    return [name for name, kind in kinds.items() if kind.__module__.startswith("hushtable.measures.") and not kind.costly]
+
+
+def _aimed(measure: Audit, target: str) -> Audit:
+    """The measure with this column as the one to predict, if it has such a knob that is not set."""
+    return replace(measure, target=target) if getattr(measure, "target", None) == "" else measure  # type: ignore[type-var]
+
+
 def _values(case: Case, row: int) -> dict[str, str | None]:
     """What the compared columns of a training row hold."""
     one = case.train.take(np.array([row])).select(case.columns)

@@ -24,9 +24,7 @@ def town():
 def test_a_recipe_keeps_what_it_says(name, town, tmp_path):
     recipe = load(name)
     spends = any(step.spends for step in recipe.steps)
-    relations = [step.relation for step in recipe.steps if hasattr(step, "relation")]
-    unit = Unit(relation=relations[0]) if relations else Unit()
-    made = api.release(town, recipe, epsilon=1.0 if spends else None, unit=unit)
+    made = api.release(town, recipe, epsilon=1.0 if spends else None, unit=Unit(relation=recipe.relation))
     api.save(made, tmp_path / "out")
     assert verify(tmp_path / "out") == []
     assert {Assurance.PROVEN: "proven", Assurance.VERIFIED: "verified", Assurance.CLAIMED: "claimed", Assurance.NONE: "none"}[

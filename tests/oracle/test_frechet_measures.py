@@ -14,7 +14,7 @@ from hushtable.encode.graph_mean import graph_distance, graph_mean, manifold_dis
 from hushtable.encode.manifold.geodesics import Paths
 from hushtable.encode.manifold.graph import Graph, neighbourhood
 from hushtable.errors import InputError
-from hushtable.utility.clusters import clusters, elbow, knee, silhouette
+from hushtable.measures.clusters import clusters, elbow, knee, silhouette
 
 
 def all_pairs(graph: Graph) -> np.ndarray:

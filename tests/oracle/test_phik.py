@@ -12,10 +12,10 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import chi2_contingency
 
+from hushtable.measures import phik as ours
 from hushtable.table.columns import Column, Kind
 from hushtable.table.io import read
 from hushtable.table.schema import Schema
-from hushtable.utility import phik as ours
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "phik.json").read_text())
 

@@ -11,12 +11,12 @@ from scipy.stats import chi2_contingency, ks_2samp, wasserstein_distance
 from hushtable.check import example
 from hushtable.evidence.case import Case
 from hushtable.evidence.reading import ordinary
+from hushtable.measures.dependence import Association, cramers_v
+from hushtable.measures.downstream import TrainOnRelease, _area, _r2
+from hushtable.measures.margins import MarginDistances, _distances, binned
 from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Column, Kind, Levels, Role
 from hushtable.table.table import Table
-from hushtable.utility.dependence import Association, cramers_v
-from hushtable.utility.downstream import TrainOnRelease, _area, _r2
-from hushtable.utility.margins import MarginDistances, _distances, binned
 
 
 @pytest.fixture

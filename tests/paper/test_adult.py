@@ -11,8 +11,8 @@ from hushtable import api
 from hushtable.audits.indicators import IdenticalMatches
 from hushtable.evidence.case import Case
 from hushtable.evidence.neighbours import Encoding, search
-from hushtable.utility.downstream import TrainOnRelease
-from hushtable.utility.margins import MarginDistances
+from hushtable.measures.downstream import TrainOnRelease
+from hushtable.measures.margins import MarginDistances
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from hushtable.evidence.case import Case
+from hushtable.measures.downstream import TrainOnRelease
+from hushtable.measures.margins import MarginDistances
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.run import release
 from hushtable.table.table import Table
-from hushtable.utility.downstream import TrainOnRelease
-from hushtable.utility.margins import MarginDistances
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.query import Histogram
-from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal.field_groups import FieldGroups
 from hushtable.synthesize.marginal.histograms import Histograms
@@ -45,7 +45,7 @@ class Overheard(Vault):
 def overheard(step, delta: float) -> tuple[np.ndarray, float]:
     """The noise of the widest tables over some runs, and its standard deviation as the card tells it."""
     table, found = chain(300, 4, 6), []
-    unit, budget = Unit(relation=getattr(step, "relation", Relation.ADD_REMOVE)), Budget(2.0, delta)
+    unit, budget = Unit(relation=step.relation), Budget(2.0, delta)
     for seed in range(8):
         vault = Vault.of(table, unit=unit, budget=budget, entropy=Entropy.seeded(seed)).named("it", Allowance.of(budget, unit))
         listening = Overheard(**{f.name: getattr(vault, f.name) for f in fields(vault)})

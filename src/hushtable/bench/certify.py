@@ -54,7 +54,7 @@ def privacy_audits(only: Iterable[str] = ()) -> dict[str, Audit]:
     if named:
         return picked
     return {
-        n: audit for n, audit in picked.items() if n not in BARE and not type(audit).__module__.startswith("hushtable.utility.")
+        n: audit for n, audit in picked.items() if n not in BARE and not type(audit).__module__.startswith("hushtable.measures.")
     }
 
 

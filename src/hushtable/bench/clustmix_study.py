@@ -24,10 +24,11 @@ from numpy.typing import NDArray
 
 from hushtable.bench.cells import Cells
 from hushtable.bench.clustmix_page import page_of, svgs, text_of
-from hushtable.bench.studies import Progress, at_hand, slug, unit_of, write
+from hushtable.bench.studies import Progress, at_hand, slug, write
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release
+from hushtable.privacy.unit import Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.mixture.clustmix import ClustMix
 from hushtable.synthesize.mixture.encoding import Encoding, Layout
@@ -152,7 +153,7 @@ class Method:
         recipe = recipes.load(self.recipe)
         if not self.proven:
             return one.table(release(one.train, recipe).table), claimed
-        unit = unit_of(recipe)
+        unit = Unit(relation=recipe.relation)
         made = release(one.train, recipe, epsilon=EPSILON, delta=DELTA, unit=unit)
         return one.table(made.table), f"epsilon {made.guarantee.epsilon():.3g}, {unit.relation}"
 

@@ -34,11 +34,11 @@ from hushtable.encode.ball_map import BallMap
 from hushtable.encode.graph_mean import manifold_distance
 from hushtable.encode.manifold.geodesics import Paths
 from hushtable.encode.manifold.graph import neighbourhood
+from hushtable.measures.clusters import clusters, elbow, knee, nmi, silhouette
 from hushtable.pipeline import recipe as recipes
 from hushtable.report.html import Html, element
 from hushtable.report.plots import Scale, svg, text, titled
 from hushtable.table.disk import whole_folder
-from hushtable.utility.clusters import clusters, elbow, knee, nmi, silhouette
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, float], None]

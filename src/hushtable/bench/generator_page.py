@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import chain
 
 from hushtable.bench.study_page import Plain, alone, bullets, document, grid, mean, plus_minus, refusals
+from hushtable.measures.learners import SVC_ROWS
 from hushtable.report.html import Html, Section, element, join, table
 from hushtable.report.plots import Scale, from_zero, svg, text, titled
-from hushtable.utility.learners import SVC_ROWS
 
 MEASURES = {
     "g": ("G", "correlations and classifiers together, 0 for a copy of the rows"),

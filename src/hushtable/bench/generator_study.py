@@ -18,13 +18,14 @@ from typing import Any
 
 from hushtable.bench.cells import Cells
 from hushtable.bench.generator_page import page_of, svgs, text_of
-from hushtable.bench.studies import Progress, at_hand, slug, unit_of, write
+from hushtable.bench.studies import Progress, at_hand, slug, write
 from hushtable.errors import HushError, InputError
+from hushtable.measures.composite import Reference
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release
+from hushtable.privacy.unit import Unit
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
-from hushtable.utility.composite import Reference
 
 SPLITS, MANY = 3, 5000
 """Random parts of a table that its classifiers are tested on, to be averaged; of so many rows one part is enough."""
@@ -77,7 +78,7 @@ class Method:
         if not self.proven:
             made = release(table, recipe.set({"epsilon": str(epsilon)}), rows=table.rows)
             return made.table, "nothing (claimed)"
-        unit = unit_of(recipe)
+        unit = Unit(relation=recipe.relation)
         made = release(
             table, recipe, epsilon=epsilon, delta=0.0 if self.published else None, unit=unit, rows=table.rows
         )  # fmt: skip

@@ -22,11 +22,11 @@ from hushtable.bench.datasets import VARIABLE, data_folder
 from hushtable.encode.manifold.ambient import Ambient, Scale
 from hushtable.encode.manifold.embed import Embed, Method
 from hushtable.errors import InputError
+from hushtable.measures.geometry import k_stress
 from hushtable.privacy.vault import Vault
 from hushtable.table.columns import Bounds, Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from hushtable.utility.geometry import k_stress
 
 Floats = NDArray[np.float64]
 K = 10

@@ -14,7 +14,7 @@ import yaml
 
 from hushtable.audits.mechanism import onerun, twoworld
 from hushtable.audits.mechanism.sensitivity import brute_force
-from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT, relation_of
+from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT
 from hushtable.bench.cells import Cells
 from hushtable.errors import Fault, HushError, InputError
 from hushtable.pipeline import recipe as recipes
@@ -72,7 +72,7 @@ def audit_mechanism(
     """Put what a recipe states to the test, on tables made for it. With a folder, an audit that was stopped goes on."""
     recipe = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
     _check(recipe, epsilon, delta, relation, canaries, seed)
-    relation = Relation(relation) if relation else relation_of(recipe)
+    relation = Relation(relation) if relation else recipe.relation
     if one_run and relation is not Relation.ADD_REMOVE:
         raise InputError("coins decide who is in, so the number of rows is private; it is for add_remove", where="--one-run")
     knobs = [FORM, recipe.dump(), epsilon, delta, relation, sorted(canaries), runs, one_run, seed]

@@ -11,8 +11,6 @@ import numpy as np
 from hushtable.bench.cells import Cells
 from hushtable.bench.datasets import load
 from hushtable.errors import InputError
-from hushtable.pipeline.recipe import Recipe
-from hushtable.privacy.unit import Relation, Unit
 from hushtable.table.columns import Bounds
 from hushtable.table.table import Table
 
@@ -52,12 +50,6 @@ def declared(name: str, table: Table, rows: int | None = None) -> Table:
     if rows is not None and rows < table.rows:
         table = table.take(np.sort(np.random.default_rng(0).choice(table.rows, rows, replace=False)))
     return table
-
-
-def unit_of(recipe: Recipe) -> Unit:
-    """One record, by the relation that the recipe is proven for."""
-    relations = [getattr(step, "relation", Relation.ADD_REMOVE) for step in recipe.steps]
-    return Unit(relation=Relation.REPLACE_ONE if Relation.REPLACE_ONE in relations else Relation.ADD_REMOVE)
 
 
 def slug(name: str) -> str:

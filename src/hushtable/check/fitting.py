@@ -11,7 +11,7 @@ from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.pipeline.step import Code, Coder, Core, Model, Step
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
-from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.table.table import Table
 
@@ -20,7 +20,7 @@ BUDGET = Budget(2.0, 1e-6)
 
 def unit(step: Step) -> Unit:
     """One record, under the relation that the step says its proof is for, if it says so."""
-    return Unit(relation=getattr(step, "relation", Relation.ADD_REMOVE))
+    return Unit(relation=step.relation)
 
 
 def allowance(step: Step, budget: Budget = BUDGET) -> Allowance | None:

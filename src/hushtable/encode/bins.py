@@ -71,7 +71,6 @@ class Bins(Coder):
             self,
             bins=(self.bins >= 2, "must be at least 2"),
             fewest=(self.fewest >= 1, "must be at least 1"),
-            share=(self.share > 0, "must be positive"),
         )
 
     @property

@@ -63,7 +63,7 @@ class LearnDomain(Coder):
 
     def __post_init__(self) -> None:
         """A positive share."""
-        check_knobs(self, share=(self.share > 0, "must be positive"))
+        check_knobs(self)
 
     @property
     def spends(self) -> bool:

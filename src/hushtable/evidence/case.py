@@ -77,12 +77,12 @@ class Case:
         """
         names = tuple(columns) if columns is not None else self.columns
         tables = [self.train, self.control, self.release]
-        return self._once(("encoding", names), lambda: Encoding.of(tables, names, scale=2))
+        return self.once(("encoding", names), lambda: Encoding.of(tables, names, scale=2))
 
     def points(self, which: str, columns: Sequence[str] | None = None) -> Points:
         """One table encoded."""
         names = tuple(columns) if columns is not None else self.columns
-        return self._once(("points", which, names), lambda: self.encoding(names).points(self.tables[which]))
+        return self.once(("points", which, names), lambda: self.encoding(names).points(self.tables[which]))
 
     def nearest(self, queries: str, targets: str, k: int = 1, columns: Sequence[str] | None = None) -> Neighbours:
         """The k nearest ``targets`` of each of the ``queries``; a table searched in itself skips the row itself."""
@@ -92,7 +92,7 @@ class Case:
             ours, theirs = self.points(queries, names), self.points(targets, names)
             return neighbours.search(ours, theirs, self.encoding(names), k, skip_self=queries == targets)
 
-        return self._once(("nearest", queries, targets, k, names), search)
+        return self.once(("nearest", queries, targets, k, names), search)
 
     def nearest_without(self, queries: str, targets: str) -> NDArray[np.int64]:
         """For each query row and each of ``columns`` the nearest target when that one column is not known."""
@@ -102,7 +102,7 @@ class Case:
             found = neighbours.search_without(self.points(queries), self.points(targets), encoding, skip_self=queries == targets)
             return found.index[:, [encoding.names.index(name) for name in self.columns]]
 
-        return self._once(("without", queries, targets), search)
+        return self.once(("without", queries, targets), search)
 
     @property
     def generalized(self) -> bool:
@@ -113,11 +113,11 @@ class Case:
         """The case with generalized cells of the release read as values drawn from them; itself if there are none."""
         if not self.generalized:
             return self
-        return self._once("as values", lambda: Case(self.train, self.ordinary(), self.control, self.generator))
+        return self.once("as values", lambda: Case(self.train, self.ordinary(), self.control, self.generator))
 
     def ordinary(self) -> Table:
         """The release with generalized cells read as values drawn from them (always the same draw)."""
-        return self._once("ordinary", lambda: ordinary(self.release, np.random.default_rng(0)))
+        return self.once("ordinary", lambda: ordinary(self.release, np.random.default_rng(0)))
 
     def row_ids(self, columns: Sequence[str] | None = None) -> dict[str, NDArray[np.int64]]:
         """A number for each row of each table, equal exactly where all these columns are equal; all compared ones by default.
@@ -125,9 +125,10 @@ class Case:
         A generalized cell equals a value only if it stands for that value alone.
         """
         names = tuple(columns) if columns is not None else self.columns
-        return self._once(("row ids", names), lambda: _row_ids(self.tables, names))
+        return self.once(("row ids", names), lambda: _row_ids(self.tables, names))
 
-    def _once(self, key, make):  # type: ignore[no-untyped-def]
+    def once(self, key, make):  # type: ignore[no-untyped-def]
+        """What ``make`` gives, made once for all audits of this case that ask for the same key."""
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]

@@ -87,6 +87,8 @@ class Finding:
     """One sentence for the reader: what it means here."""
     scope: str = ""
     """The column or pair it is about; empty for the whole table."""
+    span: tuple[float | None, float | None] | None = None
+    """The least and the largest value there can be; None in place of one that has no bound."""
     risk: Risk | None = None
     """For an attack: which of the three risks it is an instance of. Its value is then a residual risk from 0 to 1."""
     p: float | None = None

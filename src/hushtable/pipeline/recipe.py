@@ -23,7 +23,8 @@ import yaml
 
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import registry
-from hushtable.pipeline.step import Step
+from hushtable.pipeline.step import Step, knob_fields
+from hushtable.privacy.unit import Relation
 from hushtable.table.disk import read_text
 
 _TEXTS = ("title", "guarantee", "cite", "reports")
@@ -47,6 +48,12 @@ class Recipe:
     """What its source reports, to compare with."""
     tuned: str = "no"
     """Where its knobs were tuned: no, public, or private (which voids a proof)."""
+
+    @property
+    def relation(self) -> Relation:
+        """The neighbouring relation that it is proven for: one record replaced by another if one of its steps needs that."""
+        replaced = any(step.relation is Relation.REPLACE_ONE for step in self.steps)
+        return Relation.REPLACE_ONE if replaced else Relation.ADD_REMOVE
 
     def __post_init__(self) -> None:
         """At least one step."""
@@ -197,7 +204,7 @@ def _field_types(kind: type) -> dict[str, Any]:
 
 
 def _knobs(step: Step) -> dict[str, Any]:
-    values = {f.name: getattr(step, f.name) for f in fields(step)}  # type: ignore[arg-type]
+    values = {f.name: getattr(step, f.name) for f in knob_fields(type(step))}
     return {name: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, str) else v for name, v in values.items()}
 
 
@@ -260,5 +267,5 @@ def _quoted(text: str) -> list[str]:
 
 def defaults(kind: type) -> Iterable[tuple[str, Any]]:
     """Each knob and its default, for listings."""
-    for f in fields(kind):
+    for f in knob_fields(kind):
         yield f.name, None if f.default is MISSING else f.default

@@ -78,10 +78,10 @@ AUDITS = {
     "contrastive-inference": "hushtable.audits.neural.contrastive:ContrastiveInference",
     "contrastive-closest-record": "hushtable.audits.neural.contrastive:ContrastiveClosestRecord",
     "domias-flow": "hushtable.audits.neural.domias:DomiasFlow",
-    "margins": "hushtable.utility.margins:MarginDistances",
-    "association": "hushtable.utility.dependence:Association",
-    "downstream": "hushtable.utility.downstream:TrainOnRelease",
-    "frechet-means": "hushtable.utility.clusters:FrechetMeans",
+    "margins": "hushtable.measures.margins:MarginDistances",
+    "association": "hushtable.measures.dependence:Association",
+    "downstream": "hushtable.measures.downstream:TrainOnRelease",
+    "frechet-means": "hushtable.measures.clusters:FrechetMeans",
 }
 
 

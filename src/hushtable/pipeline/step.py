@@ -13,7 +13,7 @@ import math
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
@@ -26,6 +26,7 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.preserve import Effect, Promise
+from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Scheme, Vault
 from hushtable.table.columns import Array, Column
 from hushtable.table.schema import Schema
@@ -133,6 +134,11 @@ class Step(ABC):
         return False
 
     @property
+    def relation(self) -> Relation:
+        """The neighbouring relation it is run under unless another is asked for; some steps are proven for one only."""
+        return Relation.ADD_REMOVE
+
+    @property
     def learns_domains(self) -> bool:
         """Whether it may be given domains that were read off the rows, because it pays to learn its own."""
         return False
@@ -152,8 +158,13 @@ def documented_knobs(cls: type) -> dict[str, str]:
     told: dict[str, str] = {}
     for kind in reversed([kind for kind in cls.__mro__ if is_dataclass(kind)]):
         told |= _documented(kind)
-    names = {f.name for f in fields(cls)}
-    return {name: text for name, text in told.items() if name in names}
+    return {f.name: told[f.name] for f in knob_fields(cls) if f.name in told}
+
+
+def knob_fields(cls: type) -> list[Field[Any]]:
+    """The fields of a dataclass, its own before those that it inherits."""
+    own = inspect.get_annotations(cls)
+    return sorted(fields(cls), key=lambda f: f.name not in own)
 
 
 def _choose(step: Step) -> None:
@@ -205,8 +216,30 @@ class Core(Step):
         """Look at the rows only through the vault."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PrivateCore(Core):
+    """A core that is differentially private, and spends all of the allowance that its share of the budget gives it."""
+
+    share: float = 1.0
+    """Its part of the budget relative to the other steps'."""
+
+    def __post_init__(self) -> None:
+        """A positive share."""
+        check_knobs(self)
+
+    @property
+    def spends(self) -> bool:
+        """All of its allowance."""
+        return True
+
+
 def check_knobs(step: Step, **checks: tuple[bool, str]) -> None:
-    """Raise one InputError for all knobs that are out of range: ``k=(self.k >= 1, "must be at least 1")``."""
+    """Raise one InputError for all knobs that are out of range: ``k=(self.k >= 1, "must be at least 1")``.
+
+    A share of the budget is checked whether it is named or not.
+    """
+    if (share := getattr(step, "share", None)) is not None:
+        checks["share"] = (share > 0, "must be positive")
     faults = [
         Fault(f"{type(step).__name__}.{name}", f"{rule}, got {getattr(step, name)!r}")
         for name, (holds, rule) in checks.items()

@@ -145,11 +145,17 @@ class Guarantee:
             "criteria": dict(self.criteria),
             "public": list(self.assumed),
             "caveats": [*self.caveats, *(str(v) for v in self.all_voids)],
-            **({} if self.bound is None else {"bound": self.bound, "spent": Ledger(self.ledger).epsilon(self.delta)}),
+            **self._bounded(),
             "claims": [{"statement": c.statement, "gaps": list(c.gaps)} for c in self.claims],
             "not_private": [f"{e.step}: {e.why}" for e in self.culprits],
             "ledger": [e.to_json() for e in self.ledger],
         }
+
+    def _bounded(self) -> dict[str, float]:
+        """The bound and what this run spent of it; nothing where a raw look made both meaningless."""
+        if self.bound is None or self.culprits:
+            return {}
+        return {"bound": self.bound, "spent": Ledger(self.ledger).epsilon(self.delta)}
 
     @classmethod
     def from_json(cls, card: Mapping[str, Any]) -> Guarantee:

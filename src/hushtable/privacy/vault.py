@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -161,14 +162,8 @@ class Vault:
 
         A candidate is drawn with probability proportional to exp(epsilon score / (2 change)), exactly (``choice.py``).
         """
-        if self.taint is Taint.RAW:
-            require_declared(self.schema, scores.columns, self.step)
-        epsilon = rational(allowance.choice)
-        self._spend(Exponential(float(epsilon)), f"choice by {type(scores).__name__.lower()}")
-        change = score_change(scores, self.schema, self._rows())
-        if change < 1:
-            raise InputError(f"a score changes by at least 1, got {change}", where=self.step or "choose")
-        return exponential(scores.answer(self._table), epsilon / (2 * change), self.entropy)
+        rate = self._rate(scores, allowance, "choice")
+        return exponential(scores.answer(self._table), rate, self.entropy)
 
     def choose_each(self, scores: Scores, allowance: Allowance) -> NDArray[np.int64]:
         """One candidate for each part, where the scores are parts by candidates; one price for all parts together.
@@ -178,15 +173,19 @@ class Vault:
         independent, and a part whose scores change by c_i out of c is (epsilon c_i / c)-DP by itself; these add up to at most
         epsilon, and their squares to at most epsilon^2, so pure epsilon and epsilon^2/8-zCDP hold as for one choice.
         """
+        rate = self._rate(scores, allowance, "choices")
+        return np.array([exponential(part, rate, self.entropy) for part in scores.answer(self._table)], dtype=np.int64)
+
+    def _rate(self, scores: Scores, allowance: Allowance, what: str) -> Fraction:
+        """Pay for a choice; the rate by which scores weigh in it."""
         if self.taint is Taint.RAW:
             require_declared(self.schema, scores.columns, self.step)
-        epsilon = rational(allowance.choice)
-        self._spend(Exponential(float(epsilon)), f"choices by {type(scores).__name__.lower()}")
         change = score_change(scores, self.schema, self._rows())
         if change < 1:
             raise InputError(f"a score changes by at least 1, got {change}", where=self.step or "choose")
-        rate = epsilon / (2 * change)
-        return np.array([exponential(part, rate, self.entropy) for part in scores.answer(self._table)], dtype=np.int64)
+        epsilon = rational(allowance.choice)
+        self._spend(Exponential(float(epsilon)), f"{what} by {type(scores).__name__.lower()}")
+        return epsilon / (2 * change)
 
     def discover(self, cells: Occupied, allowance: Allowance, delta: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Which cells hold rows, and about how many: those whose noisy count reaches the threshold that ``delta`` sets.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hushtable.measures.catalogue import MEASURES
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -93,22 +95,7 @@ METRICS = {
     "marketer risk": Metric("the share of rows that somebody gets right on average who links all of them", share=True),
     "Frechet mean distance": Metric("how far the centre of the release lies from that of the training rows", scaled=False),
     "clusters": Metric("how far groups found in the release agree with those found in the training rows: 1 is fully"),
-    "mean TVD": Metric("the mean over all columns of the total variation distance"),
-    "mean KS": Metric("the mean of the Kolmogorov-Smirnov distance over the columns that have an order"),
-    "mean Wasserstein": Metric("the mean of the Wasserstein distance over the columns that have an order"),
-    "TVD": Metric("total variation distance of one column: the share of rows that would have to change to make the two alike"),
-    "KS": Metric("Kolmogorov-Smirnov distance of one column: the largest gap between the two cumulative distributions"),
-    "Wasserstein": Metric("how far the values of one column would have to move on average, as a share of its domain"),
-    "association difference": Metric(
-        "the mean over all pairs of columns of the difference in Cramer's V, from 0 (no association) to 1"
-    ),
-    "train on release, test on real: AUC": Metric(
-        "how well a model that learnt from the release ranks real people it never saw: 1 is perfect, 0.5 is guessing"
-    ),
-    "train on release, test on real: R2": Metric(
-        "how much of a number a model that learnt from the release explains for real people: 1 is all, 0 is none"
-    ),
-    "train on release, test on real": Metric("how well a model that learnt from the release predicts real people it never saw"),
+    **{measure.name: Metric(measure.meaning, share=measure.share, scaled=measure.high == 1.0) for measure in MEASURES.values()},
 }
 FAMILIES = {
     "singling out by": Metric(

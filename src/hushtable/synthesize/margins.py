@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hushtable.encode.integers import public_rows
 from hushtable.encode.simplex import on_simplex
-from hushtable.pipeline.step import Arrays, Core, Given, Plan
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Margins(Core):
+class Margins(PrivateCore):
     """One noisy histogram per column, and columns drawn independently of one another.
 
     Adding or removing a row changes one cell of each histogram by one; integer Gaussian noise (Laplace when delta is
@@ -32,14 +32,6 @@ class Margins(Core):
     after the noise is post-processing. Keeps no dependence between columns: it is the floor that better methods
     have to beat.
     """
-
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, by name."""

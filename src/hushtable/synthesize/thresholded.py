@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -25,7 +25,7 @@ _PARTS = (9.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Thresholded(Core):
+class Thresholded(PrivateCore):
     """Rows of the joint cells whose noisy count reaches a threshold, as many of each as the count says.
 
     Only cells that hold a row get noise, so the domain may be as large as it likes. A record changes the count of one cell by
@@ -36,17 +36,6 @@ class Thresholded(Core):
 
     columns: tuple[str, ...] = ()
     """The columns to release; all when empty."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
-
-    def __post_init__(self) -> None:
-        """A positive share."""
-        check_knobs(self, share=(self.share > 0, "must be positive"))
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, by name, and a budget without a delta."""

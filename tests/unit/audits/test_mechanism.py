@@ -12,7 +12,7 @@ import pytest
 from hushtable.audits.mechanism import bounds, onerun, scores, twoworld
 from hushtable.audits.mechanism.guessing import judge
 from hushtable.audits.mechanism.watch import Heard, watched
-from hushtable.audits.mechanism.worlds import CANARIES, HOLDS, relation_of, table, worlds
+from hushtable.audits.mechanism.worlds import CANARIES, HOLDS, table, worlds
 from hushtable.bench.mechanism import audit_mechanism, proven_recipes
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError
@@ -140,7 +140,7 @@ def test_a_canary_that_the_recipe_refuses_is_not_tested_and_says_why():
     assert lines[0]["verdict"] == "not tested"
     assert lines[0]["why"]
     assert lines[1]["relation"] == "replace_one"
-    assert relation_of(load("beta-k-eps-certified")) is Relation.REPLACE_ONE
+    assert load("beta-k-eps-certified").relation is Relation.REPLACE_ONE
 
 
 def test_runs_follow_from_the_time_of_one():

@@ -208,5 +208,7 @@ def test_where_noisy_answers_decided_the_looks_the_budget_is_what_is_promised():
     assert adaptive.epsilon(1e-9) > 1.0
     assert Guarantee.from_json(adaptive.to_json()).epsilon() == 1.0
     assert "bound" not in fixed.to_json()
+    raw = Guarantee(ledger=(*entries, Entry("trees", Raw("reads rows"), "a")), delta=1e-6, bound=1.0)
+    assert not {"bound", "spent"} & set(raw.to_json()), "what a raw look spends is no number, and JSON has no word for it"
     overdrawn = Guarantee(ledger=(Entry("aim", DiscreteGaussian(2.0, 1.0, 1), "a"),), delta=1e-6, bound=0.1)
     assert overdrawn.epsilon() > 1.0

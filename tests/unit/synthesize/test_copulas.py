@@ -58,7 +58,7 @@ def town(rows: int = 4000, seed: int = 0) -> Table:
 
 
 def unit_of(step) -> Unit:
-    return Unit(relation=getattr(step, "relation", Relation.ADD_REMOVE))
+    return Unit(relation=step.relation)
 
 
 def fitted(step, table: Table, epsilon: float = 4.0, delta: float = 1e-6, seed: int = 1):

@@ -38,7 +38,7 @@ def slow(value):
 
 
 def unit_of(step) -> Unit:
-    return Unit(relation=getattr(step, "relation", Relation.ADD_REMOVE))
+    return Unit(relation=step.relation)
 
 
 def fitted(step, table: Table, epsilon: float = 1.0, delta: float = 1e-6, seed: int = 0):

@@ -21,7 +21,7 @@ from hushtable.encode.integers import (
     writable,
 )
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.query import Total
@@ -73,7 +73,7 @@ def diameter(axes: tuple[Axes, ...]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Blocks(Core):
+class Blocks(PrivateCore):
     """Noisy means of blocks of at least k records: differential privacy, and k-anonymity over all columns.
 
     Records are written in integers (places in the declared bounds, one coordinate per level of a category), sorted along a
@@ -88,21 +88,13 @@ class Blocks(Core):
     """The least number of records in a block; 0: chosen from the number of rows and the budget, for evenly spread records."""
     columns: tuple[str, ...] = ()
     """The columns to release, all when empty; the others are left out. The first ones weigh most in the order."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """K is at least 2 if given."""
         check_knobs(
             self,
             k=(self.k == 0 or self.k >= 2, "must be at least 2, or 0 to be chosen"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     @property
     def relation(self) -> Relation:

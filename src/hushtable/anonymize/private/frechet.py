@@ -14,7 +14,7 @@ from hushtable.anonymize.private.tangent import STEPS, TangentSums
 from hushtable.encode import ball
 from hushtable.encode.ball_map import BallMap, Block
 from hushtable.encode.simplex import on_simplex
-from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.preserve import Effect
@@ -56,7 +56,7 @@ class Draw(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frechet(Core):
+class Frechet(PrivateCore):
     """Differentially private Frechet mean clustering; with one cluster, the private Frechet mean.
 
     The table is mapped into the Poincare ball by its declared domains. Each look is one noisy sum: for every centre the
@@ -81,8 +81,6 @@ class Frechet(Core):
     """The share of each look's budget that goes into the number of records."""
     draw: Draw = Draw.SHARES
     """shares: levels and missing values drawn by their noisy shares in the cluster; mode: the most frequent one."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Every knob in range."""
@@ -93,13 +91,7 @@ class Frechet(Core):
             radius=(0 < self.radius < 1, "must lie between 0 and 1"),
             reach=(0 < self.reach <= 1, "must lie in (0, 1]"),
             counts=(0.01 <= self.counts <= 0.9, "must lie between 0.01 and 0.9"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that have no place in the ball: text, keys, numbers without bounds."""

@@ -26,7 +26,7 @@ from hushtable.encode.integers import (
 )
 from hushtable.encode.simplex import on_simplex
 from hushtable.errors import InputError
-from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, chosen, given_arrays
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, chosen, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Query, Ranges, Total
@@ -50,7 +50,7 @@ class Dependence(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ranking(Core):
+class Ranking(PrivateCore):
     """Synthetic rows from the noisy block means of each sorted column: differential privacy with little noise per column.
 
     A number or a date is sorted by itself and averaged in blocks of k. Replacing one record changes the whole
@@ -68,17 +68,10 @@ class Ranking(Core):
     """The columns to release, all when empty; the others are left out."""
     dependence: Dependence = Dependence.GAUSS
     """none: columns are drawn independently; gauss: numbers, dates, ordinals and categories of two levels by a Gaussian copula."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """K is positive if given."""
-        check_knobs(self, k=(self.k >= 0, "must be positive, or 0 to be chosen"), share=(self.share > 0, "must be positive"))
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
+        check_knobs(self, k=(self.k >= 0, "must be positive, or 0 to be chosen"))
 
     @property
     def relation(self) -> Relation:

@@ -13,7 +13,7 @@ from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.private.safe_delta import design, exact_delta
 from hushtable.anonymize.private.safe_levels import WEIGHTS, Candidates
 from hushtable.errors import GuaranteeRefused
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy import choice
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Approximate, Event, Exponential
@@ -27,7 +27,7 @@ from hushtable.table.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)
-class Safe(Core):
+class Safe(PrivateCore):
     """(epsilon, delta)-differential privacy and k-anonymity over all columns, without a grain of noise in the values.
 
     Each record is kept by a coin of its own with probability beta; every column of every record is generalized by a map
@@ -50,8 +50,6 @@ class Safe(Core):
     """Levels of generalization chosen without looking at the rows, ``column=level``, 0 the value itself; the others are chosen."""
     selection: float = 0.3
     """The part of epsilon that goes to choosing levels, if any are to be chosen."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """K of at least 2 if given, beta and the part of the selection below 1, a level for each named column."""
@@ -62,13 +60,7 @@ class Safe(Core):
             beta=(0 <= self.beta < 1, "must lie in (0, 1), or be 0 to be chosen"),
             levels=(all("=" in text for text in self.levels) and len(set(named)) == len(named), "must be column=level, once each"),
             selection=(0 < self.selection < 1, "must lie in (0, 1)"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns without a hierarchy that covers their domain, and a budget that no k and beta can keep."""

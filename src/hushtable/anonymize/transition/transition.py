@@ -107,7 +107,6 @@ class Transition(Core):
         check_knobs(
             self,
             leaves=(self.leaves >= 2, "must be at least 2"),
-            share=(self.share > 0, "must be positive"),
             statistic=(self.statistic is Statistic.MIDDLE or self.how is How.SINGLE, "is for the single transition only"),
             density=(self.density is Density.HISTOGRAM or self.how is How.CONDITIONAL, "is for the conditional transition only"),
         )

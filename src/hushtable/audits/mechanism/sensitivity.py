@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.audits.mechanism.watch import Asked, Heard, watched
-from hushtable.audits.mechanism.worlds import group_size, relation_of, worlds
+from hushtable.audits.mechanism.worlds import group_size, worlds
 from hushtable.errors import HushError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -39,7 +39,7 @@ def brute_force(
     recipe: Recipe, *, epsilon: float, delta: float | None = None, relation: Relation | None = None
 ) -> list[dict[str, Any]]:
     """For each kind of question what is stated of it and the worst that was found; empty where nothing was asked."""
-    relation = relation or relation_of(recipe)
+    relation = relation or recipe.relation
     asked: dict[str, list[Asked]] = {}
     for name in ("lone", "corner"):
         pair = worlds(name, relation, k=group_size(recipe))

@@ -17,7 +17,7 @@ import numpy as np
 from hushtable.audits.mechanism import bounds, scores
 from hushtable.audits.mechanism.guessing import judge
 from hushtable.audits.mechanism.watch import Heard, watched
-from hushtable.audits.mechanism.worlds import CANARIES, Worlds, group_size, relation_of, worlds
+from hushtable.audits.mechanism.worlds import CANARIES, Worlds, group_size, worlds
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
@@ -64,7 +64,7 @@ def audit(
         raise InputError(
             f"a guesser is picked on one half of the runs and judged on the other: at least 4, got {runs}", where="runs"
         )
-    relation = relation or relation_of(recipe)
+    relation = relation or recipe.relation
     pairs = [worlds(name, relation, k=group_size(recipe)) for name in dict.fromkeys(names)]
     lines = []
     for pair in pairs:

@@ -19,6 +19,7 @@ from hushtable.pipeline.step import Code, Coder, Core, Model, Plan
 from hushtable.privacy.allowance import Allowance, Noise, score_change
 from hushtable.privacy.query import Occupied, Query, Scores
 from hushtable.privacy.taint import Taint
+from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Scheme, Vault
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -144,6 +145,16 @@ class _Watched:
     def spends(self) -> bool:
         """As the step."""
         return self.step.spends
+
+    @property
+    def relation(self) -> Relation:
+        """As the step."""
+        return self.step.relation
+
+    @property
+    def learns_domains(self) -> bool:
+        """As the step."""
+        return self.step.learns_domains
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """As the step."""

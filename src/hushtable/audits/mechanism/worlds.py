@@ -104,12 +104,6 @@ def _person(relation: Relation) -> Worlds:
     return Worlds("person", CANARIES["person"], within, without, table(own), unit)
 
 
-def relation_of(recipe: Recipe) -> Relation:
-    """The relation that the steps of a recipe say they are proven for; one record more or less where they say nothing."""
-    told = [getattr(step, "relation", None) for step in recipe.steps]
-    return next((relation for relation in told if isinstance(relation, Relation)), Relation.ADD_REMOVE)
-
-
 def group_size(recipe: Recipe) -> int:
     """The k of a recipe, or 0: ties lie at its multiples."""
     return max((k for step in recipe.steps if isinstance(k := getattr(step, "k", 0), int)), default=0)

@@ -65,7 +65,7 @@ class Training:
     def encoder(self, case: Case) -> Encoder:
         """The encoder of a case with plain cells, trained once for all attacks with these knobs."""
         knobs = tuple(getattr(self, name) for name in Training.__dataclass_fields__)
-        return case._once(("contrastive encoder", knobs), lambda: self._trained(case))
+        return case.once(("contrastive encoder", knobs), lambda: self._trained(case))
 
     def _trained(self, case: Case) -> Encoder:
         contrast = network("contrast", "a contrastive attack")

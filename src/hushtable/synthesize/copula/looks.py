@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import InputError, PlanError
-from hushtable.pipeline.step import Core, check_knobs
+from hushtable.pipeline.step import PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Histogram, Query, Total
@@ -41,7 +41,7 @@ class Ties(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateCopula(Core):
+class PrivateCopula(PrivateCore):
     """Knobs that the private copulas share."""
 
     ratio: float = 1.0
@@ -51,17 +51,10 @@ class PrivateCopula(Core):
     anchor: str = ""
     """The column by whose average the levels of nominal categories are ordered, measured together with their margins; the target of
     the schema when empty (if it has at most 8 cells); "-" leaves them in their declared order."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def _check(self, **more: tuple[bool, str]) -> None:
         """One InputError for all knobs that are out of range, those of a subclass among them."""
-        check_knobs(self, ratio=(self.ratio > 0, "must be positive"), share=(self.share > 0, "must be positive"), **more)
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
+        check_knobs(self, ratio=(self.ratio > 0, "must be positive"), **more)
 
     def _weights(self, looks: list[Histogram]) -> list[float]:
         """The parts of the budget: each margin, then the dependence if there is any."""

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from hushtable.encode.concordance import Concordance
 from hushtable.encode.integers import public_rows, require_fixed_rows
-from hushtable.pipeline.step import Core, Model, Plan, check_knobs
+from hushtable.pipeline.step import Model, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -62,7 +62,7 @@ class Pairs(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vine(Core):
+class Vine(PrivateCore):
     """A vine copula from noisy answers alone: differential privacy, every look paid for.
 
     First a noisy histogram of each column. Then one noisy vector with a number for each pair of columns: how far the pair is
@@ -90,8 +90,6 @@ class Vine(Core):
     """The share of its budget for the histograms."""
     tree: float = 0.15
     """The share for the choice of the tree; what is left is for the tables, and where there are none for the tree too."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Shares that leave something; tau that was measured."""
@@ -106,13 +104,7 @@ class Vine(Core):
             focus=(0 < self.focus < math.inf, "must be positive"),
             margins=(0 < self.margins < 1, "must lie between 0 and 1"),
             tree=(self.tree > 0 and self.margins + self.tree < 1, "must be positive, and below 1 together with margins"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     @property
     def relation(self) -> Relation:

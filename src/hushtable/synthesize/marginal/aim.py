@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.encode.integers import public_rows
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -31,7 +31,7 @@ Columns = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Aim(Core):
+class Aim(PrivateCore):
     """The adaptive iterative mechanism: (epsilon, delta)-differential privacy.
 
     First every column is measured. Then, round by round, the margin that the model gets most wrong is chosen by the exponential
@@ -60,8 +60,6 @@ class Aim(Core):
     """The most margins to choose from in a round; of more, as many are drawn by coins in every round."""
     zeros: tuple[str, ...] = field(default=(), metadata={"between": ";"})
     """Combinations that cannot be, as public knowledge: "sex=Male, relation=Wife"; separate several by ;. None is ever released."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """All in range."""
@@ -74,13 +72,7 @@ class Aim(Core):
             choices=(0 < self.choices < 1, "must lie between 0 and 1"),
             cells=(self.cells >= 1, "must be positive"),
             candidates=(self.candidates >= 1, "must be positive"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, a target that is none, and zeros that name no value."""

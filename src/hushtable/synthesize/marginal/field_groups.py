@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hushtable.encode.integers import public_rows
 from hushtable.encode.simplex import on_simplex
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -36,7 +36,7 @@ LARGEST = 1 << 22
 
 
 @dataclass(frozen=True, kw_only=True)
-class FieldGroups(Core):
+class FieldGroups(PrivateCore):
     """One noisy joint histogram for each group of columns; small counts are dropped, and rows are drawn group by group.
 
     Adding or removing a record changes one cell of each group's histogram by one (replacing it, two cells); integer noise pays
@@ -55,8 +55,6 @@ class FieldGroups(Core):
     """Where the groups are not named: a column that joins every group, if it has at most 10 cells; empty: the role target's."""
     threshold: float = 1.0
     """Noisy counts below so many standard deviations of the noise become zero."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Ranges."""
@@ -64,13 +62,7 @@ class FieldGroups(Core):
             self,
             cells=(1 <= self.cells <= LARGEST, "must lie between 1 and 2^22"),
             threshold=(0 <= self.threshold < math.inf, "must not be negative"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, groups that name no column, and groups of too many cells."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.encode.integers import public_rows
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -29,7 +29,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mst(Core):
+class Mst(PrivateCore):
     """A maximum spanning tree of pairs: (epsilon, delta)-differential privacy, and pure epsilon where delta is zero.
 
     A third of the budget measures every column. A third chooses, by the exponential mechanism, one pair after the other that joins
@@ -42,17 +42,10 @@ class Mst(Core):
     """Pairs with more cells than this are no candidates: noise would drown them."""
     corrected: bool = True
     """Whether what chance and noise alone would add to a pair's distance is taken off it; else large tables are favoured."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """All in range."""
-        check_knobs(self, cells=(self.cells >= 1, "must be positive"), share=(self.share > 0, "must be positive"))
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
+        check_knobs(self, cells=(self.cells >= 1, "must be positive"))
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, by name."""

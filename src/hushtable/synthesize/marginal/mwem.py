@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -44,14 +44,14 @@ COUNT, MARGINS = 0.04, 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mwem(Core):
+class Mwem(PrivateCore):
     """Multiplicative weights with the exponential mechanism, on a graphical model so that many columns are no obstacle.
 
     The number of rows is measured, and by default every column. Then in each round the exponential mechanism chooses the
     margin that the model answers worst in L1 (``Misfit``: one record changes that by at most 1, replaced by at most 2),
     the margin is measured with integer noise, and the model is fitted to everything measured so far. ``classic`` keeps a weight
     for every cell of the whole domain and updates them as published, starting from equal weights, with every
-    measurement so far again in each round; the result is the last weights (the authors' practice; their theorem is about the
+    measurement so far again in each round; the result is the last weights (the theorem is about the
     average over the rounds). Everything but the choices and the counts is post-processing.
     Hardt, Ligett and McSherry 2012; McKenna, Sheldon and Miklau 2019 for the graphical model.
     """
@@ -64,8 +64,6 @@ class Mwem(Core):
     """Whether weights are kept for every cell of the domain (at most 2^20), as published."""
     cells: int = 500_000
     """The most cells of the graphical model; margins that would make it larger are not chosen."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Ranges."""
@@ -74,13 +72,7 @@ class Mwem(Core):
             rounds=(0 <= self.rounds <= 1000, "must lie between 1 and 1000, or be 0 to follow from the columns"),
             way=(1 <= self.way <= 3, "must be 1, 2 or 3"),
             cells=(4 <= self.cells <= 1 << 24, "must lie between 4 and 2^24"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, and a domain too large for weights of every cell."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable.encode.integers import public_rows, require_fixed_rows
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
@@ -56,7 +56,7 @@ class Emit(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClustMixCertified(Core):
+class ClustMixCertified(PrivateCore):
     """Records mixed where they are alike, with integer noise on the sums: differential privacy, proven.
 
     *tree*: leaves of a tree grown by private choices (``growing.py``), one cell for each leaf and class. A record is in one cell,
@@ -85,8 +85,6 @@ class ClustMixCertified(Core):
     """The share of the budget that goes into the tree, if it is grown privately."""
     counts: float = 0.05
     """The share of the sums' budget that goes into the number of records; the shares of levels tell it as well."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Every knob in range."""
@@ -97,13 +95,7 @@ class ClustMixCertified(Core):
             alpha=(0 <= self.alpha <= 1, "must lie between 0 and 1"),
             tree=(0.01 <= self.tree <= 0.9, "must lie between 0.01 and 0.9"),
             counts=(0.01 <= self.counts <= 0.9, "must lie between 0.01 and 0.9"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     @property
     def relation(self) -> Relation:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.encode.integers import GRID, Axes, public_rows
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Total
@@ -123,7 +123,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DPMerf(Core):
+class DPMerf(PrivateCore):
     """Points whose random features have the noisy mean of the records' (Harder, Adamczewski and Park 2021).
 
     One look: for each class the number of its records and the sum of their features (``Embedding`` bounds one record,
@@ -142,8 +142,6 @@ class DPMerf(Core):
     """Points to match the numbers with, all classes together; never more than there are rows, by noisy count."""
     steps: int = 100
     """Steps of descent."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Every knob in range."""
@@ -152,13 +150,7 @@ class DPMerf(Core):
             features=(1 <= self.features <= 20_000, "must lie between 1 and 20000"),
             points=(1 <= self.points <= 1_000_000, "must lie between 1 and 1000000"),
             steps=(self.steps >= 0, "must not be negative"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns without bounds or levels, and a class that cannot be counted."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hushtable.encode.integers import require_fixed_rows
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
@@ -22,7 +22,7 @@ NAME = "dpmix"
 
 
 @dataclass(frozen=True, kw_only=True)
-class DPMix(Core):
+class DPMix(PrivateCore):
     """Noisy means of random subsets of records, the class mixed like any other column (Lee et al. 2019).
 
     Which places of the table are mixed is drawn without a look at the rows, and every record is in the same number of mixtures,
@@ -36,8 +36,6 @@ class DPMix(Core):
     """l, the records of a mixture; 0: so many that the noise of a share is about a tenth."""
     rounds: int = 1
     """M, in how many mixtures each record is; more mixtures, each with more noise."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Every knob in range."""
@@ -45,13 +43,7 @@ class DPMix(Core):
             self,
             least=(self.least == 0 or self.least >= 2, "must be at least 2, or 0 to be chosen"),
             rounds=(1 <= self.rounds <= 1000, "must lie between 1 and 1000"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     @property
     def relation(self) -> Relation:

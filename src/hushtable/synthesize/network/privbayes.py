@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.encode.integers import public_rows
 from hushtable.encode.simplex import on_simplex
 from hushtable.errors import PlanError
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
@@ -39,7 +39,7 @@ WIDEST = 1 << 18
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivBayes(Core):
+class PrivBayes(PrivateCore):
     """A Bayesian network whose parents are chosen privately, and rows drawn column by column: PrivBayes with better scores.
 
     First every column is counted once (together with the target, if there is one of few cells: it is a parent of all), with
@@ -60,8 +60,6 @@ class PrivBayes(Core):
     """The column that the release is made for: a parent of all others if it has at most 10 cells; empty: the role target's."""
     cells: int = 20_000
     """The most cells of a joint table; a larger set of parents is not considered."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Ranges."""
@@ -69,13 +67,7 @@ class PrivBayes(Core):
             self,
             degree=(1 <= self.degree <= 3, "must be 1, 2 or 3"),
             cells=(4 <= self.cells <= 1 << 22, "must lie between 4 and 2^22"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, those of too many cells, and a target that is no column."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable.encode.integers import public_rows
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
-from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.accountant import zcdp_rho
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
@@ -39,7 +39,7 @@ SCORES = {Score.I: Information, Score.R: Departure, Score.F: Decision}
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivBayesPublished(Core):
+class PrivBayesPublished(PrivateCore):
     """PrivBayes: a Bayesian network chosen privately, its joint tables with Laplace noise, rows drawn column by column.
 
     A first column is drawn by public coins. Then, d - 1 times, the exponential mechanism with epsilon1/(d - 1) picks a column
@@ -59,8 +59,6 @@ class PrivBayesPublished(Core):
     """I (mutual information), R (distance to independence), or F (for tables in which every column has two cells)."""
     beta: float = 0.3
     """The part of epsilon that the choice of the network gets."""
-    share: float = 1.0
-    """Its part of the budget relative to the other steps'."""
 
     def __post_init__(self) -> None:
         """Ranges."""
@@ -69,13 +67,7 @@ class PrivBayesPublished(Core):
             degree=(0 <= self.degree <= 5, "must lie between 1 and 5, or be 0 to follow from theta"),
             theta=(0 < self.theta < math.inf, "must be positive"),
             beta=(0 < self.beta < 1, "must lie in (0, 1)"),
-            share=(self.share > 0, "must be positive"),
         )
-
-    @property
-    def spends(self) -> bool:
-        """All of its allowance."""
-        return True
 
     @property
     def relation(self) -> Relation:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from hushtable.errors import InputError
+from hushtable.measures.composite import Composite, Reference, delta, mu, nu
+from hushtable.measures.learners import MODELS, SCORES, Performance, Task
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from hushtable.utility.composite import Composite, Reference, delta, mu, nu
-from hushtable.utility.learners import MODELS, SCORES, Performance, Task
 
 SCHEMA = Schema(
     (

@@ -7,10 +7,10 @@ import pytest
 
 from hushtable.check import check, example
 from hushtable.evidence.case import Case
+from hushtable.measures.clusters import FrechetMeans, nmi
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from hushtable.utility.clusters import FrechetMeans, nmi
 
 
 def found(release: Table) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
 from hushtable.evidence.reading import floats_like
+from hushtable.measures.bins import Bins, above, binned, quantiles
 from hushtable.table.columns import DAY, Column, Kind
 from hushtable.table.table import Table
 
@@ -61,64 +61,6 @@ _MEANING = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """One column cut for counting: levels as they are, numbers at quantiles of a reference table; missing is last.
-
-    Levels that the reference table has not are one bin before the last.
-    """
-
-    column: Column
-    edges: Floats
-    labels: list[str]
-    known: int
-    """Bins of values that the reference table may hold."""
-
-    def codes(self, table: Table) -> NDArray[np.int64]:
-        """The bin of each row."""
-        array = table[self.column.name]
-        if self.column.numeric:
-            values = table.floats(self.column.name)
-            cells = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, len(self.edges) - 2)
-            return np.where(np.isnan(values), len(self.labels) - 1, cells)
-        index = {label: code for code, label in enumerate(self.labels[: self.known])}
-        words = table.words(self.column.name)
-        own = np.array([index.get(str(w), self.known) for w in words] + [len(self.labels) - 1])
-        return own[array.astype(np.int64)]
-
-    def mass(self, table: Table) -> Floats:
-        """The share of rows in each bin."""
-        return np.bincount(self.codes(table), minlength=len(self.labels)) / max(table.rows, 1)
-
-
-def binned(table: Table, name: str, bins: int, others: Iterable[Table] = ()) -> Bins:
-    """Bins of a column, from the reference table; ``others`` are further tables that will be counted in them."""
-    column = table.schema[name]
-    if not column.numeric:
-        words = [str(word) for word in table.words(name)]
-        strange = any({str(word) for word in other.words(name)} - set(words) for other in others)
-        return Bins(column, np.empty(0), [*words, *["other levels"] * strange, "missing"], len(words))
-    values = table.floats(name)
-    present = values[~np.isnan(values)]
-    cuts, spike = _quantiles(present, bins)
-    # A value that holds two quantiles is a spike: it gets a bin of its own, which ends right above it.
-    edges = np.unique(np.concatenate([cuts, _above(column, cuts[spike])]))
-    spans = [f"{column.write(a)} to {column.write(b)}" for a, b in pairwise(edges)]
-    return Bins(column, edges, [*spans, "missing"], len(spans))
-
-
-def _quantiles(present: Floats, bins: int) -> tuple[Floats, NDArray[np.bool_]]:
-    """Values at the quantiles, and which of them hold two at least."""
-    cuts = np.quantile(present, np.linspace(0, 1, bins + 1), method="lower") if len(present) else np.zeros(2)
-    same = np.diff(cuts) == 0
-    return cuts, np.append(same, False) | np.append(False, same)
-
-
-def _above(column: Column, values: Floats) -> Floats:
-    """The next value there can be."""
-    return np.round(values + column.step, column.decimals or 0) if column.step else np.nextafter(values, np.inf)
-
-
 def shown(cells: Bins, train: Table, release: Table, bins: int) -> dict[str, object]:
     """Shares of two tables as they may be drawn: of nothing that fewer than ``FEW`` training rows hold by itself.
 
@@ -149,12 +91,12 @@ def shown(cells: Bins, train: Table, release: Table, bins: int) -> dict[str, obj
 def _coarse(column: Column, values: Floats, bins: int) -> Floats:
     """Limits of ranges of at least ``FEW`` rows each, none of them one person's value."""
     present = np.sort(values[~np.isnan(values)])
-    cuts, spike = _quantiles(present, bins)
+    cuts, spike = quantiles(present, bins)
     often = np.searchsorted(present, cuts, side="right") - np.searchsorted(present, cuts) >= FEW
     common = spike & often & (column.kind is not Kind.DATE)
     rough = _rounded(column, cuts, _width(cuts))
     rough[[0, -1]] = -np.inf, np.inf
-    edges = np.unique(np.concatenate([np.where(common, cuts, rough), _above(column, cuts[common])]))
+    edges = np.unique(np.concatenate([np.where(common, cuts, rough), above(column, cuts[common])]))
     counts = np.bincount(np.searchsorted(edges, present, side="right"), minlength=len(edges) + 1)[1:-1]
     kept, held = [edges[0]], 0
     for edge, count in zip(edges[1:], counts.tolist(), strict=True):

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError
+from hushtable.measures.bins import binned
+from hushtable.measures.learners import Performance, Task
+from hushtable.measures.phik import phik_matrix
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
-from hushtable.utility.learners import Performance, Task
-from hushtable.utility.margins import binned
-from hushtable.utility.phik import phik_matrix
 
 Floats = NDArray[np.float64]
 NORMS = ("pairs", "frobenius", "spectral")

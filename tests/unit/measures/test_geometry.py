@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from hushtable.errors import InputError
-from hushtable.utility import geometry
-from hushtable.utility.geometry import k_stress
+from hushtable.measures import geometry
+from hushtable.measures.geometry import k_stress
 
 
 def cloud(n: int = 80, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

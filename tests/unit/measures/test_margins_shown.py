@@ -9,11 +9,11 @@ import pytest
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
+from hushtable.measures.margins import FEW, MarginDistances, binned, shown
 from hushtable.report import folding
 from hushtable.table.columns import DAY, Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from hushtable.utility.margins import FEW, MarginDistances, binned, shown
 
 ROWS = 400
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
-from hushtable.utility.margins import binned
+from hushtable.measures.bins import binned
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,110 @@
+"""Columns cut for counting, once for all measures: levels as they are, numbers at quantiles of the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.evidence.case import Case
+from hushtable.table.columns import Column
+from hushtable.table.table import Table
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """One column cut for counting: levels as they are, numbers at quantiles of a reference table; missing is last.
+
+    Levels that the reference table has not are one bin before the last.
+    """
+
+    column: Column
+    edges: Floats
+    labels: list[str]
+    known: int
+    """Bins of values that the reference table may hold."""
+
+    def codes(self, table: Table) -> NDArray[np.int64]:
+        """The bin of each row."""
+        array = table[self.column.name]
+        if self.column.numeric:
+            values = table.floats(self.column.name)
+            cells = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, len(self.edges) - 2)
+            return np.where(np.isnan(values), len(self.labels) - 1, cells)
+        index = {label: code for code, label in enumerate(self.labels[: self.known])}
+        words = table.words(self.column.name)
+        own = np.array([index.get(str(w), self.known) for w in words] + [len(self.labels) - 1])
+        return own[array.astype(np.int64)]
+
+    def mass(self, table: Table) -> Floats:
+        """The share of rows in each bin."""
+        return np.bincount(self.codes(table), minlength=len(self.labels)) / max(table.rows, 1)
+
+
+def binned(table: Table, name: str, bins: int, others: Iterable[Table] = ()) -> Bins:
+    """Bins of a column, from the reference table; ``others`` are further tables that will be counted in them."""
+    column = table.schema[name]
+    if not column.numeric:
+        words = [str(word) for word in table.words(name)]
+        strange = any({str(word) for word in other.words(name)} - set(words) for other in others)
+        return Bins(column, np.empty(0), [*words, *["other levels"] * strange, "missing"], len(words))
+    values = table.floats(name)
+    present = values[~np.isnan(values)]
+    cuts, spike = quantiles(present, bins)
+    # A value that holds two quantiles is a spike: it gets a bin of its own, which ends right above it.
+    edges = np.unique(np.concatenate([cuts, above(column, cuts[spike])]))
+    spans = [f"{column.write(a)} to {column.write(b)}" for a, b in pairwise(edges)]
+    return Bins(column, edges, [*spans, "missing"], len(spans))
+
+
+def quantiles(present: Floats, bins: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Values at the quantiles, and which of them hold two at least."""
+    cuts = np.quantile(present, np.linspace(0, 1, bins + 1), method="lower") if len(present) else np.zeros(2)
+    same = np.diff(cuts) == 0
+    return cuts, np.append(same, False) | np.append(False, same)
+
+
+def above(column: Column, values: Floats) -> Floats:
+    """The next value there can be."""
+    return np.round(values + column.step, column.decimals or 0) if column.step else np.nextafter(values, np.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """All compared columns of the three tables in the bins of the training rows."""
+
+    bins: Mapping[str, Bins]
+    codes: Mapping[str, Mapping[str, Codes]]
+    """By table (train, release, control), then by column: the bin of each row."""
+
+    def size(self, name: str) -> int:
+        """How many bins a column has, the one for missing values included."""
+        return len(self.bins[name].labels)
+
+    def mass(self, which: str, name: str) -> Floats:
+        """The share of rows of a table in each bin of a column."""
+        codes = self.codes[which][name]
+        return np.bincount(codes, minlength=self.size(name)) / max(len(codes), 1)
+
+
+def tables(case: Case) -> dict[str, Table]:
+    """The three tables as a measure of utility reads them: a generalized cell is a value drawn from it."""
+    return {"train": case.train, "release": case.ordinary(), "control": case.control}
+
+
+def coded(case: Case, bins: int) -> Coded:
+    """The three tables cut into at most so many bins, made once for all measures that ask for the same number."""
+
+    def make() -> Coded:
+        found = {name: binned(case.train, name, bins, others=(case.ordinary(), case.control)) for name in case.columns}
+        codes = {which: {name: cut.codes(table) for name, cut in found.items()} for which, table in tables(case).items()}
+        return Coded(found, codes)
+
+    coded: Coded = case.once(("coded", bins), make)
+    return coded
