@@ -1,4 +1,4 @@
-"""Markup that cannot forget to escape, and the page around it: one file, no script, nothing fetched from anywhere."""
+"""Markup that cannot forget to escape, and the page around it: one file that fetches nothing and runs only its own script."""
 
 from __future__ import annotations
 
@@ -54,8 +54,15 @@ class Section:
     body: Html
 
 
-def page(*, title: str, head: Html, sections: Iterable[Section], kind: str, running: str = "") -> str:
-    """A whole document. ``running`` is shown at the top while scrolling, and at the top and bottom of every printed page."""
+def page(
+    *, title: str, head: Html, sections: Iterable[Section], kind: str, running: str = "", scripts: Iterable[str] = ("report.js",)
+) -> str:
+    """A whole document. ``running`` is shown at the top while scrolling, and at the top and bottom of every printed page.
+
+    ``scripts`` are files of this package that make reading easier (what a mark says on touch, tables that sort); without them
+    everything is still there.
+    """
+    code = "\n".join(_resource(name) for name in scripts)
     sections = list(sections)
     entries = [element("li", element("a", s.title, href=f"#{s.anchor}")) for s in sections]
     contents = element(
@@ -68,9 +75,10 @@ def page(*, title: str, head: Html, sections: Iterable[Section], kind: str, runn
         element("div", running, class_="running top", role="note") if running else None,
         element("div", contents, element("main", element("header", head), parts, id="main"), class_="frame"),
         element("div", running, class_="running bottom", aria_hidden="true") if running else None,
+        element("script", Html(code)) if code else None,
         class_=kind,
     )
-    return f"<!doctype html>\n{element('html', _head(title), body, lang='en')}\n"
+    return f"<!doctype html>\n{element('html', _head(title, code), body, lang='en')}\n"
 
 
 def table(
@@ -91,11 +99,11 @@ def pairs(items: Iterable[tuple[Child, Child]], class_: str = "facts") -> Html:
     return element("dl", [element("div", element("dt", term), element("dd", told)) for term, told in items], class_=class_)
 
 
-def _head(title: str) -> Html:
+def _head(title: str, code: str) -> Html:
     style = _resource("style.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    # Only this very stylesheet may act on the page: even markup that slipped through could not run, fetch or restyle.
-    policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    # Only this very stylesheet and script may act on the page: even markup that slipped through could not run, fetch or restyle.
+    runs = f"script-src {_hash(code)}; " if code else ""
+    policy = f"default-src 'none'; img-src data:; style-src {_hash(style)}; {runs}base-uri 'none'; form-action 'none'"
     return element(
         "head",
         element("meta", charset="utf-8"),
@@ -107,6 +115,11 @@ def _head(title: str) -> Html:
         element("link", rel="icon", href="data:,"),
         element("style", Html(style)),
     )
+
+
+def _hash(text: str) -> str:
+    """The source expression that allows this text alone."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 @cache
