@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
 from hushtable.privacy.query import Total
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.privacy.vault import Vault
@@ -153,6 +154,11 @@ def require_replaced(step: str, relation: Relation) -> None:
 def public_rows(vault: Vault, allowance: Allowance) -> int:
     """The number of rows, where it is public: asked for with noise too small to change it, and free."""
     return int(vault.measure(Total(), 1e-3, allowance.noise)[0])
+
+
+def rows_event(budget: Allowance, schema: Schema) -> tuple[Event, ...]:
+    """What a step plans for the number of rows: one free look where it is public, else none."""
+    return (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
 
 
 def axes_of(schema: Schema, columns: Sequence[str]) -> tuple[Axes, ...]:

@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.encode.integers import public_rows
+from hushtable.encode.integers import public_rows, rows_event
 from hushtable.encode.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Histogram, Total
+from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import drowned, given_cells, require_counted, require_rows, sizes_of, spread, table_of
 from hushtable.table.schema import Schema
@@ -39,7 +39,7 @@ class Margins(PrivateCore):
         events: tuple[Event, ...] = ()
         if budget is not None:
             parts = budget.split([1.0] * len(schema))
-            known = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+            known = rows_event(budget, schema)
             events = (*known, *(part.event(Histogram((c.name,)), schema) for c, part in zip(schema, parts, strict=True)))
         caveat = "columns were drawn independently of one another: the release says nothing about how they hang together"
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,))

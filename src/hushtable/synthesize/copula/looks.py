@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.encode.integers import rows_event
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
-from hushtable.privacy.query import Histogram, Query, Total
+from hushtable.privacy.query import Histogram, Query
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.margins import Integers, Margin, nominal, order_by, total_of
 from hushtable.synthesize.copula.normal import PIECES, Pieces
@@ -64,7 +65,7 @@ class PrivateCopula(PrivateCore):
         """The looks that it will take; the number of rows is one of them where it is public."""
         queries: list[Query] = [*looks, *([dependence] if len(looks) > 1 else [])]
         parts = budget.split(self._weights(looks))
-        rows = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+        rows = rows_event(budget, schema)
         return (*rows, *(part.event(query, schema) for query, part in zip(queries, parts, strict=True)))
 
 

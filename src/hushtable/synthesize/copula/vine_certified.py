@@ -12,12 +12,12 @@ import numpy as np
 from scipy.special import ndtr
 
 from hushtable.encode.concordance import Concordance
-from hushtable.encode.integers import public_rows, require_fixed_rows
+from hushtable.encode.integers import public_rows, require_fixed_rows, rows_event
 from hushtable.pipeline.step import Model, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Histogram, Query, Total
+from hushtable.privacy.query import Histogram, Query
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
@@ -126,7 +126,7 @@ class Vine(PrivateCore):
         if self.structure is Structure.TAU:
             require_fixed_rows("vine", budget)
         of_margins, of_tree, of_tables = self._parts(budget, len(schema))
-        events = [budget.event(Total(), schema)] if budget.unit.fixes_rows else []
+        events = list(rows_event(budget, schema))
         events += [part.event(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
         if of_tree is not None:
             # The price does not depend on how coarse the groups are, nor on the number of rows.

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows
+from hushtable.encode.integers import public_rows, rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Histogram, Total
+from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
 from hushtable.synthesize.marginal import junction
@@ -84,7 +84,7 @@ class Aim(PrivateCore):
             first, rest = budget.split([self.margins, 1 - self.margins])
             choose, measure = rest.split([self.choices, 1 - self.choices])
             events = (
-                *((budget.event(Total(), schema),) if budget.unit.fixes_rows else ()),
+                *rows_event(budget, schema),
                 *(
                     part.event(Histogram((c.name,)), schema)
                     for c, part in zip(schema, first.split([1.0] * len(schema)), strict=True)

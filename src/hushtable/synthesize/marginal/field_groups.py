@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.encode.integers import public_rows
+from hushtable.encode.integers import rows_event
 from hushtable.encode.simplex import on_simplex
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Histogram, Total
+from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned, require_counted, require_rows, sizes_of
+from hushtable.synthesize.counted import drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise
+from hushtable.synthesize.marginal.measurement import Measurement, rows_of
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network.tables import Network, Node, clipped
 from hushtable.table.schema import Schema
@@ -70,7 +70,7 @@ class FieldGroups(PrivateCore):
         groups = self._groups(schema)
         events: tuple[Event, ...] = ()
         if budget is not None:
-            events = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+            events = rows_event(budget, schema)
             events += tuple(part.event(Histogram(g), schema) for g, part in zip(groups, _parts(budget, groups), strict=True))
         told = "; ".join(", ".join(group) for group in groups)
         caveats = [f"groups that share no column are drawn independently of one another: {told}"] if len(groups) > 1 else []
@@ -90,11 +90,7 @@ class FieldGroups(PrivateCore):
         for number, (group, part) in enumerate(zip(groups, _parts(allowance, groups), strict=True), 1):
             measured.append(measured_one(vault, group, part))
             vault.report(number / len(groups))
-        if allowance.unit.fixes_rows:
-            total = float(max(public_rows(vault, allowance), 1))
-        else:
-            total = noisy_total(measured)
-            require_rows(total, total_noise(measured), "field-groups")
+        total = rows_of(vault, allowance, measured, "field-groups")
         nodes: list[Node] = []
         for table in measured:
             nodes += _chain(table, _kept(table, self.threshold, total), [node.name for node in nodes], sizes)

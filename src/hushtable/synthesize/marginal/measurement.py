@@ -8,7 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.encode.integers import public_rows
 from hushtable.errors import InputError
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.counted import require_rows
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +45,15 @@ def noisy_total(measurements: Sequence[Measurement]) -> float:
 def total_noise(measurements: Sequence[Measurement]) -> float:
     """The standard deviation of the noise of that number of rows."""
     return float(sum(1 / (m.counts.size * m.sigma**2) for m in measurements) ** -0.5)
+
+
+def rows_of(vault: Vault, allowance: Allowance, measurements: Sequence[Measurement], step: str) -> float:
+    """The number of rows: the public one, else as the measurements tell it; InputError where their noise drowns it."""
+    if allowance.unit.fixes_rows:
+        return float(max(public_rows(vault, allowance), 1))
+    total = noisy_total(measurements)
+    require_rows(total, total_noise(measurements), step)
+    return total
 
 
 def combined(measurements: Iterable[Measurement], order: Mapping[str, int]) -> list[Measurement]:

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows
+from hushtable.encode.integers import public_rows, rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Total
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate
@@ -53,7 +52,7 @@ class Mst(PrivateCore):
         events: tuple[Event, ...] = ()
         if budget is not None:
             single, choose, pair = self._parts(schema, budget)
-            events = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+            events = rows_event(budget, schema)
             events += (single.event(Histograms(_alone(schema)), schema), *(Exponential(part.choice) for part in choose))
             if choose:
                 events += (pair.event(Histograms(_alone(schema)[: len(choose)]), schema),)

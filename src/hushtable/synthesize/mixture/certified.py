@@ -8,13 +8,12 @@ from enum import StrEnum
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows, require_fixed_rows
+from hushtable.encode.integers import public_rows, require_fixed_rows, rows_event
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Total
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import noted, require_rows
@@ -154,7 +153,7 @@ class ClustMixCertified(PrivateCore):
         if self.form is not Form.TREE:
             return groups.events(NAME, schema, budget, written, 1)
         growing = self._growing(written)
-        known = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+        known = rows_event(budget, schema)
         rest = budget.split([growing.spent, 1 - growing.spent])[1]
         return (*known, *growing.events(budget, schema), rest.event(self._sums(Tree.single(written)), schema))
 

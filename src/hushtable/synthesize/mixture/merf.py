@@ -9,11 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from hushtable.encode.integers import GRID, Axes, public_rows
+from hushtable.encode.integers import GRID, Axes, public_rows, rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Total
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import require_rows
 from hushtable.synthesize.mixture import estimate, groups
@@ -158,7 +157,7 @@ class DPMerf(PrivateCore):
         events = ()
         if budget is not None:
             query = self._query(Embedding.drawn(written, self.features, np.random.default_rng(0)))
-            known = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+            known = rows_event(budget, schema)
             events = (*known, budget.event(query, schema))
         caveat = "categories were drawn independently of everything but the class"
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,))

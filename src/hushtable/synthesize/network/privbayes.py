@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows
+from hushtable.encode.integers import rows_event
 from hushtable.encode.simplex import on_simplex
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
-from hushtable.privacy.query import Histogram, Total
+from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
+from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, combined, noisy_total, total_noise
+from hushtable.synthesize.marginal.measurement import Measurement, combined, rows_of
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network import structure
@@ -80,7 +80,7 @@ class PrivBayes(PrivateCore):
         if budget is not None:
             first, choosing, counting = self._parts(budget, len(schema), len(top))
             one = Histogram(schema.names[:1])
-            events = (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
+            events = rows_event(budget, schema)
             events += tuple(part.event(one, schema) for part in (*first, *counting))
             events += tuple(Exponential(part.choice) for part in choosing)
         caveats = [f"a column depends on at most {self.degree} others directly; what hangs on more of them at once is lost"]
@@ -101,11 +101,7 @@ class PrivBayes(PrivateCore):
         first, choosing, counting = self._parts(allowance, len(schema), len(top))
         named = [name for name in schema.names if name not in top]
         tables = [measured_one(vault, (*top, name), part) for name, part in zip(named, first, strict=True)]
-        if allowance.unit.fixes_rows:
-            total = float(max(public_rows(vault, allowance), 1))
-        else:
-            total = noisy_total(tables)
-            require_rows(total, total_noise(tables), "privbayes")
+        total = rows_of(vault, allowance, tables, "privbayes")
         grown = Grown.of(tables, sizes, top, total, rng)
         alone = len(named) - len(choosing)
         # The greedy choice is Prim's: where it starts does not matter for which tables are chosen.
