@@ -203,17 +203,10 @@ class Room:
     """Whether the model stays within a number of cells once a margin joins it; most margins need no new triangulation for it."""
 
     def __init__(self, sizes: Mapping[str, int], model: Graphical, held: list[Columns]) -> None:
-        self.sizes, self.held = sizes, held
+        self.sizes, self.held, self.tree = sizes, held, model.tree
         self.cliques = [frozenset(clique) for clique in model.cliques]
         self.cells = [math.prod(sizes[n] for n in clique) for clique in model.cliques]
         self.now = sum(self.cells)
-        self.above: list[tuple[int, ...]] = []
-        """For each clique the way to it from its root."""
-        self.home: dict[str, int] = {}
-        """For each column the clique nearest to the root that holds it."""
-        for i, parent in enumerate(model.tree.parents):
-            self.above.append((*self.above[parent], i) if parent >= 0 else (i,))
-            self.home = dict.fromkeys(model.cliques[i], i) | self.home
 
     def fits(self, columns: Columns, limit: int) -> bool:
         """Whether it does: by a bound where that says yes, else by a triangulation."""
@@ -223,18 +216,10 @@ class Room:
 
     def _most(self, columns: Columns) -> int:
         """A tree that holds the margin: its columns added to every clique on the ways between their homes."""
-        ways: dict[int, list[tuple[int, ...]]] = {}
-        for name in columns:
-            way = self.above[self.home[name]]
-            ways.setdefault(way[0], []).append(way)
         most = self.now
-        for met in ways.values():
-            depth = 0
-            while all(len(way) > depth + 1 and way[depth + 1] == met[0][depth + 1] for way in met):
-                depth += 1
-            for i in {i for way in met for i in way[depth:]}:
-                more = math.prod(self.sizes[n] for n in columns if n not in self.cliques[i])
-                most += self.cells[i] * (more - 1)
+        for i in {i for way in self.tree.homeward(columns) for i in way}:
+            more = math.prod(self.sizes[n] for n in columns if n not in self.cliques[i])
+            most += self.cells[i] * (more - 1)
         return most
 
 

@@ -122,14 +122,6 @@ class Projection:
         self.joint = [machine.clique_array(beliefs.joint, t) for t in range(len(self.tree.cliques))]
         self.conditional = [machine.clique_array(beliefs.conditional, t) for t in range(len(self.tree.cliques))]
         self.place = {name: i for i, name in enumerate(self.tree.order)}
-        self.home = {
-            name: t
-            for t, (clique, separator) in enumerate(zip(self.tree.cliques, self.tree.separators, strict=True))
-            for name in clique[len(separator) :]
-        }
-        self.above: list[tuple[int, ...]] = []
-        for parent in self.tree.parents:
-            self.above.append((*self.above[parent], len(self.above)) if parent >= 0 else (len(self.above),))
         self.branches: dict[tuple[int, Group], Floats] = {}
 
     def of(self, columns: Group) -> Floats:
@@ -146,11 +138,8 @@ class Projection:
             axes = tuple(i for i, name in enumerate(self.tree.cliques[smallest]) if name not in wanted)
             found = self.joint[smallest].sum(axis=axes)
         else:
-            paths = [self.above[self.home[name]] for name in wanted]
-            depth = 0
-            while all(len(p) > depth + 1 and p[depth + 1] == paths[0][depth + 1] for p in paths):
-                depth += 1
-            found = self._joined(paths[0][depth], self.joint[paths[0][depth]], wanted, wanted)
+            meeting = self.tree.homeward(wanted)[0][0]
+            found = self._joined(meeting, self.joint[meeting], wanted, wanted)
         return self.model.total * found.transpose([wanted.index(name) for name in columns])
 
     def _joined(self, t: int, table: Floats, wanted: Group, out: Group) -> Floats:
@@ -159,7 +148,7 @@ class Projection:
         branches: dict[int, list[str]] = {}
         for name in wanted:
             if name not in clique:
-                branches.setdefault(self._towards(t, self.home[name]), []).append(name)
+                branches.setdefault(self._towards(t, self.tree.home[name]), []).append(name)
         operands: list[tuple[Floats, Group]] = []
         needed = set(out)
         for child, names in branches.items():
@@ -179,7 +168,7 @@ class Projection:
 
     def _towards(self, t: int, home: int) -> int:
         """The child of a clique under which another one lies."""
-        path = self.above[home]
+        path = self.tree.ways[home]
         return path[path.index(t) + 1]
 
     def _contracted(self, operands: list[tuple[Floats, Group]], out: Group) -> Floats:

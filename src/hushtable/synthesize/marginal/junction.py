@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,28 @@ class JunctionTree:
     def cells(self) -> int:
         """Of all cliques together."""
         return sum(math.prod(self.sizes[name] for name in clique) for clique in self.cliques)
+
+    @cached_property
+    def home(self) -> dict[str, int]:
+        """The clique that adds each column: of those that hold it the nearest to the first."""
+        added = (clique[len(shared) :] for clique, shared in zip(self.cliques, self.separators, strict=True))
+        return {name: t for t, names in enumerate(added) for name in names}
+
+    @cached_property
+    def ways(self) -> tuple[tuple[int, ...], ...]:
+        """The cliques from the first one to each."""
+        found: list[tuple[int, ...]] = []
+        for t, parent in enumerate(self.parents):
+            found.append((*found[parent], t) if parent >= 0 else (t,))
+        return tuple(found)
+
+    def homeward(self, columns: Iterable[str]) -> list[tuple[int, ...]]:
+        """The ways to the homes of these columns from the last clique that all of them pass."""
+        ways = [self.ways[self.home[name]] for name in columns]
+        depth = 0
+        while all(len(way) > depth + 1 and way[depth + 1] == ways[0][depth + 1] for way in ways):
+            depth += 1
+        return [way[depth:] for way in ways]
 
 
 def triangulated(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> JunctionTree:
