@@ -9,7 +9,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-ROOMS = ("table", "privacy", "evidence", "generalize", "anonymize", "synthesize", "audits", "detection", "private", "mechanism")
+ROOMS = (
+    "table", "privacy", "evidence", "generalize", "anonymize", "synthesize",
+    "audits", "utility", "detection", "private", "mechanism",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -57,6 +57,10 @@ class Cells:
             self.done[name] = json.loads(text)
         return self.done[name]
 
+    def has(self, name: str) -> bool:
+        """Whether the result of this name is there, so that ``kept`` will not make it."""
+        return name in self.done or (self.folder is not None and (self.folder / "cells" / f"{name}.json").exists())
+
     def write(self, name: str, text: str) -> None:
         """A file of the folder, if there is one."""
         if self.folder is not None:

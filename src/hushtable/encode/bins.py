@@ -260,10 +260,15 @@ def _distinct(levels: tuple[str, ...]) -> tuple[str, ...]:
 
 def _quantile_edges(table: Table, name: str, bins: int) -> NDArray[np.float64]:
     column = table.schema[name]
-    half = (column.step or 0.0) / 2
     found = table.quantiles(name, np.linspace(0, 1, bins + 1)[1:-1])
     found = found[~np.isnan(found)]
-    # A value that is several quantiles is a spike: on a grid it gets a bin of its own.
-    spikes = found[1:][np.diff(found) == 0]
     ends = uniform_edges(column, 2)[[0, -1]]
-    return np.unique(np.clip(np.concatenate([ends, found - half, spikes + half]), ends[0], ends[1]))
+    if column.step is None:
+        return np.unique(np.clip(np.concatenate([ends, found]), ends[0], ends[1]))
+    # In places of the grid, where equal edges are equal: a bin between two roundings of one edge would hold nothing.
+    places = np.round((found - column.bounds.low) / column.step)
+    # A value that is several quantiles is a spike: it gets a bin of its own.
+    spikes = places[1:][np.diff(places) == 0] + 1
+    last = round((column.bounds.high - column.bounds.low) / column.step) + 1
+    cuts = np.unique(np.clip(np.concatenate([[0, last], places, spikes]), 0, last))
+    return column.bounds.low + column.step * (cuts - 0.5)

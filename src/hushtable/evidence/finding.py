@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
+from hushtable.shown import Shown
 
 Bits = NDArray[np.bool_]
 Rows = NDArray[np.int64]
@@ -68,7 +69,7 @@ class Trace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(Shown):
     """What an audit found. ``value`` is None where it could not be computed, and ``note`` says why."""
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +21,8 @@ Codes = NDArray[np.int64]
 class Bins:
     """One column cut for counting: levels as they are, numbers at quantiles of a reference table; missing is last.
 
-    Levels that the reference table has not are one bin before the last.
+    Levels that the reference table has not are one bin before the last; so are numbers beyond a least or largest value that is
+    a spike, which no bin of theirs borders on.
     """
 
     column: Column
@@ -29,6 +30,8 @@ class Bins:
     labels: list[str]
     known: int
     """Bins of values that the reference table may hold."""
+    spiked: tuple[bool, bool] = (False, False)
+    """Whether the first bin, and the last, is a single value, so that what lies beyond does not belong to it."""
 
     def codes(self, table: Table) -> NDArray[np.int64]:
         """The bin of each row."""
@@ -36,11 +39,18 @@ class Bins:
         if self.column.numeric:
             values = table.floats(self.column.name)
             cells = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, len(self.edges) - 2)
+            if len(self.labels) > self.known + 1:
+                cells[self.beyond(values)] = self.known
             return np.where(np.isnan(values), len(self.labels) - 1, cells)
         index = {label: code for code, label in enumerate(self.labels[: self.known])}
         words = table.words(self.column.name)
         own = np.array([index.get(str(w), self.known) for w in words] + [len(self.labels) - 1])
         return own[array.astype(np.int64)]
+
+    def beyond(self, values: Floats) -> NDArray[np.bool_]:
+        """Which numbers lie beyond a least or largest value that is a spike."""
+        low, high = self.spiked
+        return ((values < self.edges[0]) & low) | ((values >= self.edges[-1]) & high)
 
     def mass(self, table: Table) -> Floats:
         """The share of rows in each bin."""
@@ -60,7 +70,9 @@ def binned(table: Table, name: str, bins: int, others: Iterable[Table] = ()) -> 
     # A value that holds two quantiles is a spike: it gets a bin of its own, which ends right above it.
     edges = np.unique(np.concatenate([cuts, above(column, cuts[spike])]))
     spans = [f"{column.write(a)} to {column.write(b)}" for a, b in pairwise(edges)]
-    return Bins(column, edges, [*spans, "missing"], len(spans))
+    found = Bins(column, edges, [*spans, "missing"], len(spans), (bool(spike[0]), bool(spike[-1])))
+    strange = any(found.beyond(other.floats(name)).any() for other in others)
+    return replace(found, labels=[*spans, *["other values"] * strange, "missing"])
 
 
 def quantiles(present: Floats, bins: int) -> tuple[Floats, NDArray[np.bool_]]:
@@ -87,10 +99,13 @@ class Coded:
         """How many bins a column has, the one for missing values included."""
         return len(self.bins[name].labels)
 
+    def counts(self, which: str, name: str) -> Codes:
+        """The rows of a table in each bin of a column."""
+        return np.bincount(self.codes[which][name], minlength=self.size(name))
+
     def mass(self, which: str, name: str) -> Floats:
         """The share of rows of a table in each bin of a column."""
-        codes = self.codes[which][name]
-        return np.bincount(codes, minlength=self.size(name)) / max(len(codes), 1)
+        return self.counts(which, name) / max(len(self.codes[which][name]), 1)
 
 
 def tables(case: Case) -> dict[str, Table]:

@@ -115,6 +115,7 @@ DISCRIMINATOR = Measure(
     name="real or released: AUC",
     meaning="how well a model that sees both tells released rows from real ones: 0.5 is guessing, and best; 1 is always right",
     page=Page.JOINT,
+    low=0.5,
 )
 PROPENSITY = Measure(
     name="propensity error",
@@ -150,6 +151,18 @@ SILHOUETTE = Measure(
     meaning="how differently clear the clusters are in the two tables (difference of silhouettes)",
     page=Page.JOINT,
     high=2.0,
+)
+FRECHET_MEAN = Measure(
+    name="Frechet mean distance",
+    meaning="how far the centre of the release lies from that of the training rows, as points of a curved space",
+    page=Page.JOINT,
+    high=None,
+)
+BALL_CLUSTERS = Measure(
+    name="clusters",
+    meaning="how far groups found in the release agree with those found in the training rows, in that space: 1 is fully",
+    page=Page.JOINT,
+    better=HIGHER,
 )
 
 # Models that learn from the release.
@@ -269,7 +282,7 @@ GROUP_SHARE = Measure(
 )
 GROUP_SCORE = Measure(
     name="downstream loss of a group",
-    meaning="how much worse a model that learnt from the release serves one group than a model that learnt from the real rows",
+    meaning="how much worse a model that learnt from the release predicts people of a group than one that learnt from real rows",
     page=Page.GROUPS,
     low=-1.0,
 )

@@ -1,4 +1,4 @@
-"""Frechet mean clustering as a measure: what a release keeps of the centre and the clusters of a table (A8, D6)."""
+"""Frechet mean clustering as a measure: what a release keeps of the centre and the clusters of a table."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from hushtable.encode import ball
 from hushtable.encode.ball import gaps_of
 from hushtable.encode.ball_map import BallMap, mappable
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Better, Finding, Subject
+from hushtable.evidence.finding import Audit, Finding
 from hushtable.evidence.reading import floats_like
+from hushtable.measures.bins import tables
+from hushtable.measures.catalogue import BALL_CLUSTERS, FRECHET_MEAN
 from hushtable.table.columns import Array
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -95,7 +97,7 @@ def nmi(one: NDArray[np.integer], other: NDArray[np.integer]) -> float:
     """Normalized mutual information of two labellings, over the mean of their entropies; 1 if both are constant."""
     from sklearn.metrics import normalized_mutual_info_score
 
-    return float(normalized_mutual_info_score(one, other))
+    return min(1.0, float(normalized_mutual_info_score(one, other)))
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class FrechetMeans(Audit):
     """The number of clusters."""
     starts: int = 4
     """Random starts of each clustering."""
-    most: int = 20_000
+    most: int = 5_000
     """Rows beyond this number are sampled."""
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
@@ -168,28 +170,30 @@ class FrechetMeans(Audit):
         seen = case.train.schema.select(case.columns)
         names = mappable(seen)
         if not names:
-            return [
-                _nothing(metric, better)
-                for metric, better in (("Frechet mean distance", Better.LOWER), ("clusters", Better.HIGHER))
-            ]
+            note = "no column has a place in the ball: it takes categories, ordinals, and numbers and dates with bounds"
+            return [measure.finding(None, n=0, note=note) for measure in (FRECHET_MEAN, BALL_CLUSTERS)]
         space = BallMap(_optional(seen.select(names)))
-        tables = {"train": case.train, "release": case.ordinary(), "control": case.control}
-        points = {which: space.points(_like(self._some(table, rng), case.train, space.schema)) for which, table in tables.items()}
+        points = {
+            which: space.points(_like(self._some(table, rng), case.train, space.schema)) for which, table in tables(case).items()
+        }
         means = {which: ball.mean(these).point for which, these in points.items()}
         moved, fresh = (float(ball.distance(means["train"], means[which])) for which in ("release", "control"))
         groups = {which: clusters(these, self.clusters, rng, starts=self.starts).centres for which, these in points.items()}
         labels = {which: ball.nearest(points["train"], centres)[0] for which, centres in groups.items()}
         return [
-            Finding(
-                name="Frechet mean distance", value=moved, baseline=fresh, better=Better.LOWER, subject=Subject.UTILITY,
-                n=len(points["release"]), note=f"geodesic distance of the Frechet means in the ball, over {len(names)} columns",
+            FRECHET_MEAN.finding(
+                moved,
+                baseline=fresh,
+                n=len(points["release"]),
+                note=f"geodesic distance of the Frechet means in the ball, over {len(names)} columns",
             ),
-            Finding(
-                name="clusters", value=nmi(labels["train"], labels["release"]), baseline=nmi(labels["train"], labels["control"]),
-                better=Better.HIGHER, subject=Subject.UTILITY, n=len(points["train"]),
+            BALL_CLUSTERS.finding(
+                nmi(labels["train"], labels["release"]),
+                baseline=nmi(labels["train"], labels["control"]),
+                n=len(points["train"]),
                 note=f"agreement (NMI) of training rows grouped by their own {self.clusters} centres and by those of the release",
             ),
-        ]  # fmt: skip
+        ]
 
     def _some(self, table: Table, rng: np.random.Generator) -> Table:
         return table if table.rows <= self.most else table.take(np.sort(rng.choice(table.rows, self.most, replace=False)))
@@ -210,8 +214,3 @@ def _like(table: Table, reference: Table, schema: Schema) -> Table:
         else:
             arrays[column.name] = np.where(np.isnan(values), -1, np.nan_to_num(values)).astype(np.int32)
     return Table(schema, arrays)
-
-
-def _nothing(metric: str, better: Better) -> Finding:
-    note = "no column has a place in the ball: it takes categories, ordinals, and numbers and dates with bounds"
-    return Finding(name=metric, value=None, better=better, subject=Subject.UTILITY, n=0, note=note)

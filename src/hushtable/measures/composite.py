@@ -1,8 +1,8 @@
 """Scores of a synthetic table that put several distances into one number: G = alpha mu + beta delta, and G+ = G + gamma nu.
 
-mu is how far the correlations (phi_k) lie apart, delta how differently classifiers perform that are trained and tested on the one
-table and on the other, nu the mean total variation of the columns. All are 0 for a copy of the rows. They are measures of
-likeness only: they see the real rows and promise nothing about privacy.
+mu is how far the correlations (phi_k) lie apart, delta how differently models perform that are trained and tested on the one
+table and on the other (scores of classes, R2 of numbers, all between 0 and 1), nu the mean total variation of the columns. All are
+0 for a copy of the rows. They are measures of likeness only: they see the real rows and promise nothing about privacy.
 
 A. Galloni, Evaluating synthetic data generators in the context of differential privacy, dissertation, Eotvos Lorand University
 2025, chapters 3 to 5. What the text leaves open is said at each part.
@@ -18,14 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.measures.bins import binned
-from hushtable.measures.learners import Performance, Task
+from hushtable.measures.bins import Bins, binned
+from hushtable.measures.learners import FAMILIES, Performance, Task
 from hushtable.measures.phik import phik_matrix
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
 
 Floats = NDArray[np.float64]
 NORMS = ("pairs", "frobenius", "spectral")
+CUTS = ("quantiles", "equal")
+BINS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +41,9 @@ class Composite:
     beta: float = 1.0
     gamma: float = 1.0
     own: Mapping[str, Performance]
-    """By target: classifiers trained and tested on the synthetic table."""
+    """By target: models trained and tested on the synthetic table."""
     there: Mapping[str, Performance]
-    """By target: the same classifiers tested on real rows. No part of G; it cannot be had by rows that are easy to classify."""
+    """By target: the same models tested on real rows. No part of G; it cannot be had by rows that are easy to classify."""
 
     @property
     def g(self) -> float:
@@ -74,6 +76,9 @@ class Reference:
     seed: int
     weights: tuple[float, float, float]
     norm: str
+    cut: str
+    bins: int
+    rows: int | None
 
     @classmethod
     def of(
@@ -85,36 +90,45 @@ class Reference:
         seed: int = 0,
         weights: tuple[float, float, float] = (1.0, 1.0, 1.0),
         norm: str = "pairs",
+        models: Sequence[str] = FAMILIES,
+        cut: str = "quantiles",
+        bins: int = BINS,
+        rows: int | None = None,
     ) -> Reference:
         """``targets`` are the columns to predict, by default those with the role target; ``weights`` are alpha, beta, gamma.
 
-        Only columns that hold numbers or levels count.
+        Only columns that hold numbers or levels count. ``models`` are some of the families of ``learners``, ``rows`` the most
+        that they see of a table; ``cut`` and ``bins`` are those of ``nu``.
         """
         real = real.select([column.name for column in real.schema if column.valued])
         if targets is None:
             targets = [column.name for column in real.schema if column.role is Role.TARGET]
         if not targets:
             raise InputError("no column has the role target; name the columns to predict", where="targets")
-        if norm not in NORMS:
-            raise InputError(f"expected one of {', '.join(NORMS)}, got {norm!r}", where="norm")
-        tasks = {target: Task.of(real, target) for target in targets}
-        performance = {target: task.performance(real, splits=splits, seed=seed)[0] for target, task in tasks.items()}
-        return cls(real, phik_matrix(real), tasks, performance, splits, seed, weights, norm)
+        for where, told, known in (("norm", [norm], NORMS), ("cut", [cut], CUTS), ("models", models or [""], FAMILIES)):
+            strange = [one for one in told if one not in known]
+            if strange:
+                raise InputError(f"expected one of {', '.join(known)}, got {strange[0]!r}", where=where)
+        tasks = {target: Task.of(real, target, models) for target in targets}
+        performance = {target: task.performance(real, splits=splits, seed=seed, rows=rows)[0] for target, task in tasks.items()}
+        return cls(real, phik_matrix(real), tasks, performance, splits, seed, weights, norm, cut, bins, rows)
 
-    def compare(self, released: Table) -> Composite:
-        """All parts for one synthetic table with the same columns."""
+    def compare(self, released: Table, *, there: bool = True) -> Composite:
+        """All parts for one synthetic table with the same columns; ``there`` is whether models are tested on real rows too."""
         names = self.table.schema.names
         absent = [name for name in names if name not in released.schema or not released.schema[name].valued]
         if absent:
             raise InputError(f"the synthetic table has no column of values {', '.join(absent)}", where="composite score")
         made = {
-            target: task.performance(released, splits=self.splits, seed=self.seed, elsewhere=self.table)
+            target: task.performance(
+                released, splits=self.splits, seed=self.seed, elsewhere=self.table if there else None, rows=self.rows
+            )
             for target, task in self.tasks.items()
         }
         own = {target: pair[0] for target, pair in made.items()}
         return Composite(
             mu=mu(phik_matrix(released, names), self.correlations, self.norm),
-            delta=delta(own, self.performance), nu=nu(released, self.table),
+            delta=delta(own, self.performance), nu=nu(released, self.table, self.bins, self.cut),
             alpha=self.weights[0], beta=self.weights[1], gamma=self.weights[2],
             own=own, there={target: pair[1] for target, pair in made.items() if pair[1] is not None},
         )  # fmt: skip
@@ -145,10 +159,25 @@ def delta(one: Mapping[str, Performance], other: Mapping[str, Performance]) -> f
     return float(np.mean([abs(one[t].values[key] - value) for t in other for key, value in other[t].values.items()]))
 
 
-def nu(released: Table, real: Table, bins: int = 20) -> float:
-    """The mean total variation of the columns, numbers cut at quantiles of the real ones, missing values being a bin."""
+def nu(released: Table, real: Table, bins: int = BINS, cut: str = "quantiles") -> float:
+    """The mean total variation of the columns, missing values being a bin.
+
+    The text speaks of histograms and does not say how numbers are cut. ``quantiles`` cuts at those of the real column, so that
+    every bin holds as many rows and no lone extreme decides; what lies beyond counts to the outermost bin. ``equal`` cuts the
+    range of both tables into bins of one width, a common histogram: it alone reaches 1 where the ranges have nothing in common.
+    """
     found = []
     for name in real.schema.names:
-        cells = binned(real, name, bins, others=(released,))
+        numeric = cut == "equal" and real.schema[name].numeric
+        cells = _histogram(real, released, name, bins) if numeric else binned(real, name, bins, others=(released,))
         found.append(float(np.abs(cells.mass(released) - cells.mass(real)).sum()) / 2)
     return float(np.mean(found))
+
+
+def _histogram(real: Table, released: Table, name: str, bins: int) -> Bins:
+    """Bins of one width from the least to the largest value of both."""
+    values = np.concatenate([real.floats(name), released.floats(name)])
+    present = values[~np.isnan(values)]
+    low, high = (float(present.min()), float(present.max())) if len(present) else (0.0, 1.0)
+    edges = np.linspace(low, high, bins + 1)
+    return Bins(real.schema[name], edges, [*(f"bin {i + 1}" for i in range(bins)), "missing"], bins)

@@ -1,83 +1,168 @@
-"""Pairs of columns: whether the release keeps how they hang together (D4, D5)."""
+"""Pairs of columns: whether the release keeps how they hang together."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Better, Finding, Subject
-from hushtable.measures.bins import binned
+from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.measure import Measure
+from hushtable.measures import catalogue
+from hushtable.measures.bins import coded, tables
+from hushtable.measures.contingency import Pairs, pairs_of
+from hushtable.measures.correlation import correlations, ordered
+from hushtable.measures.phik import phik_matrix
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+Matrices = Mapping[str, Floats]
+LEVELS = {"low": 0.0, "weak": 0.1, "middle": 0.3, "strong": 0.5}
+"""Where each level of Cramer's V begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Association(Audit):
-    """Cramer's V of every pair of columns, with Bergsma's bias correction, compared between release and training rows.
+    """How pairs of columns hang together, compared between release and training rows.
 
-    Numbers are cut at the training rows' quantiles, so one measure serves all kinds; missing is a value.
+    Cramer's V with Bergsma's bias correction (2013), its four levels (Tao et al. 2021; Garg 2025, equation 4.17) and the total
+    variation of both columns together are taken from one table of counts for each pair, numbers cut at the training rows' quantiles
+    and missing being a value. Pearson's correlation (Garg 2025, equation 4.18) is that of numbers, dates and ordinals in
+    the rows that have both values. phi_k (Baak et al. 2020) cuts numbers into equal bins between each table's own extremes.
+
+    A pair of which the training rows show a column in one value only is left out, and the note counts it. Where only the release
+    shows one value, the association is lost: it counts as none.
     """
 
     bins: int = 10
-    """Quantile bins for numbers."""
+    """Quantile bins for numbers, for Cramer's V and the total variation."""
+    levels: int = 100
+    """Columns of more levels than this are left out of phi_k, which needs a table of all pairs of levels."""
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
-        """The mean absolute difference over all pairs, and the matrices for a heat map."""
-        names = case.columns
-        if len(names) < 2:
-            return [_nothing(case)]
-        cuts = [binned(case.train, name, self.bins, others=(case.ordinary(), case.control)) for name in names]
-        tables = {"train": case.train, "release": case.ordinary(), "control": case.control}
-        matrices = {which: _matrix([cut.codes(table) for cut in cuts]) for which, table in tables.items()}
-        upper = np.triu_indices(len(names), 1)
-        gap, fresh = (np.abs(matrices[w] - matrices["train"])[upper] for w in ("release", "control"))
-        worst = int(gap.argmax())
-        pair = f"{names[upper[0][worst]]} and {names[upper[1][worst]]}"
+        """One finding for each measure, over all pairs; the matrices for heat maps in their details."""
+        pairs = pairs_of(coded(case, self.bins))
+        numbers = ordered(case.train, case.columns)
+        pearson = {which: correlations(table, numbers, case.train) for which, table in tables(case).items()}
+        few = _with_few_levels(case, self.levels)
+        strange = len(case.columns) - len(few)
+        phik = {which: phik_matrix(table, few) for which, table in tables(case).items()}
+        strengths = Kept.of(case.columns, pairs.cramers_v)
+        linear = Kept.of(numbers, pearson, kind="numbers, dates or ordinals")
+        any_kind = Kept.of(few, phik, more=f"; {strange} columns of more than {self.levels} levels are not in it" * bool(strange))
         return [
-            Finding(
-                name="association difference", value=float(gap.mean()), baseline=float(fresh.mean()),
-                better=Better.LOWER, subject=Subject.UTILITY, n=len(gap),
-                note=f"mean over {len(gap)} pairs of the difference in Cramer's V; the largest, {gap[worst]:.2f}, is for {pair}",
-                detail={"columns": list(names), "train": matrices["train"].tolist(), "release": matrices["release"].tolist()},
+            strengths.difference(catalogue.ASSOCIATION, "Cramer's V"),
+            _levels_kept(strengths),
+            _variation(pairs),
+            linear.similarity(catalogue.PEARSON),
+            linear.difference(catalogue.CORRELATION, "Pearson's correlation"),
+            any_kind.difference(catalogue.PHIK, "phi_k"),
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A coefficient of every pair of columns that the training rows have one for, in the three tables."""
+
+    columns: tuple[str, ...]
+    matrices: Matrices
+    first: Places
+    second: Places
+    values: Matrices
+    """By table: the coefficient of each such pair; 0 where only this table has none."""
+    left_out: int
+    kind: str
+    more: str
+
+    @classmethod
+    def of(cls, columns: tuple[str, ...], matrices: Matrices, kind: str = "", more: str = "") -> Kept:
+        """From the matrices over these columns; ``kind`` says what columns can have one, ``more`` what a reader must know."""
+        upper = np.triu(~np.isnan(matrices["train"]), 1)
+        first, second = np.nonzero(upper)
+        values = {which: np.nan_to_num(matrix[first, second]) for which, matrix in matrices.items()}
+        return cls(columns, matrices, first, second, values, len(columns) * (len(columns) - 1) // 2 - len(first), kind, more)
+
+    @property
+    def n(self) -> int:
+        """The pairs."""
+        return len(self.first)
+
+    def gap(self, which: str) -> Floats:
+        """By how much each coefficient differs from that of the training rows."""
+        return np.abs(self.values[which] - self.values["train"])
+
+    def difference(self, measure: Measure, what: str) -> Finding:
+        """The mean difference of this coefficient."""
+        if not self.n:
+            return measure.finding(None, n=0, note=self.nothing)
+        gap = self.gap("release")
+        worst = int(gap.argmax())
+        pair = f"{self.columns[self.first[worst]]} and {self.columns[self.second[worst]]}"
+        note = f"mean over {self.n} pairs of the difference in {what}; the largest, {gap[worst]:.2f}, is for {pair}{self.rest}"
+        return measure.finding(
+            gap.mean(), baseline=self.gap("control").mean(), n=self.n, note=note,
+            detail={"columns": list(self.columns)} | {which: self.matrices[which].tolist() for which in ("train", "release")},
+        )  # fmt: skip
+
+    def similarity(self, measure: Measure) -> Finding:
+        """The mean of 1 less half the difference."""
+        if not self.n:
+            return measure.finding(None, n=0, note=self.nothing)
+        value, base = (1 - self.gap(which).mean() / 2 for which in ("release", "control"))
+        return measure.finding(value, baseline=base, n=self.n, note=f"mean over {self.n} pairs of {self.kind}{self.rest}")
+
+    @property
+    def nothing(self) -> str:
+        """Why there is no pair."""
+        if len(self.columns) < 2:
+            return (
+                f"a pair needs two columns{f' of {self.kind}' * bool(self.kind)}, there is {len(self.columns) or 'none'}{self.more}"
             )
-        ]  # fmt: skip
+        return f"in the training rows one column of every pair shows a single value, or no two rows have both{self.more}"
+
+    @property
+    def rest(self) -> str:
+        """What was left out."""
+        told = f"; {self.left_out} pairs are left out, since in the training rows a column of them shows a single value"
+        return told * bool(self.left_out) + self.more
 
 
-def cramers_v(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
-    """Cramer's V of two coded columns, bias-corrected (Bergsma 2013)."""
-    width, n = int(other.max()) + 1, len(one)
-    height = int(one.max()) + 1
-    pairs = one * width + other
-    # Only pairs that occur count, so that two columns of many levels need no table of all of them.
-    if height * width <= 4 * n:
-        counts = np.bincount(pairs)
-        cells = np.flatnonzero(counts)
-        counts = counts[cells]
-    else:
-        cells, counts = np.unique(pairs, return_counts=True)
-    down, across = np.bincount(one), np.bincount(other)
-    rows, columns = int((down > 0).sum()), int((across > 0).sum())
-    if rows < 2 or columns < 2 or n < 2:
-        return 0.0
-    phi = float((counts**2 / (down[cells // width] * across[cells % width])).sum()) - 1
-    phi = max(0.0, phi - (rows - 1) * (columns - 1) / (n - 1))
-    shrunk = min(rows - (rows - 1) ** 2 / (n - 1), columns - (columns - 1) ** 2 / (n - 1))
-    return float(np.sqrt(phi / (shrunk - 1))) if shrunk > 1 else 0.0
+def _with_few_levels(case: Case, most: int) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name in case.columns
+        if case.train.schema[name].numeric or all(len(table.words(name)) <= most for table in tables(case).values())
+    )
 
 
-def _matrix(columns: list[NDArray[np.int64]]) -> Floats:
-    matrix = np.eye(len(columns))
-    for i, j in combinations(range(len(columns)), 2):
-        matrix[i, j] = matrix[j, i] = min(1.0, cramers_v(columns[i], columns[j]))
-    return matrix
+def _levels_kept(strengths: Kept) -> Finding:
+    """The share of pairs that are as strong in words; which level became which is in the detail."""
+    if not strengths.n:
+        return catalogue.LEVELS_KEPT.finding(None, n=0, note=strengths.nothing)
+    limits = list(LEVELS.values())
+    found = {which: np.searchsorted(limits, values, side="right") - 1 for which, values in strengths.values.items()}
+    kept, fresh = (found[which] == found["train"] for which in ("release", "control"))
+    counts = np.bincount(found["train"] * len(LEVELS) + found["release"], minlength=len(LEVELS) ** 2)
+    weaker = int((found["release"] < found["train"]).sum())
+    note = f"{int(kept.sum())} of {strengths.n} pairs keep their level (low, weak, middle, strong); {weaker} became weaker"
+    return catalogue.LEVELS_KEPT.finding(
+        kept.mean(), baseline=fresh.mean(), n=strengths.n, note=note + strengths.rest,
+        detail={"levels": list(LEVELS), "counts": counts.reshape(len(LEVELS), -1).tolist()},
+    )  # fmt: skip
 
 
-def _nothing(case: Case) -> Finding:
-    return Finding(
-        name="association difference", value=None, better=Better.LOWER, subject=Subject.UTILITY, n=0,
-        note=f"a pair needs two columns, the release has {len(case.columns)}",
+def _variation(pairs: Pairs) -> Finding:
+    first, second = np.triu_indices(len(pairs.columns), 1)
+    if not len(first):
+        return catalogue.PAIR_TVD.finding(None, n=0, note="a pair needs two columns, there is 1")
+    release, control = (pairs.variation[which][first, second] for which in ("release", "control"))
+    worst = int(release.argmax())
+    pair = f"{pairs.columns[first[worst]]} and {pairs.columns[second[worst]]}"
+    return catalogue.PAIR_TVD.finding(
+        release.mean(), baseline=control.mean(), n=len(first),
+        note=f"mean over {len(first)} pairs; the largest, {release[worst]:.2f}, is for {pair}",
+        detail={"columns": list(pairs.columns), "distance": pairs.variation["release"].tolist()},
     )  # fmt: skip

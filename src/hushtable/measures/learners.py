@@ -1,13 +1,14 @@
-"""Classifiers trained and tested on one table: support vectors, logistic regression and a tree, by accuracy, recall and F1.
+"""Models trained and tested on one table: support vectors, a linear model and a tree, by accuracy, recall and F1, or by R2.
 
 They are scikit-learn's with its defaults. Numbers are centred and scaled by the rows that are trained on, a missing one is their
 mean; a level is an indicator. Support vectors learn from and are tested on at most ``SVC_ROWS`` rows each, as their time grows
-with the square of them.
+with the square of them, and on fewer of a table with hundreds of indicators. A number that is predicted is centred and scaled
+as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.reading import floats_like
+from hushtable.measures.models import scaling
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
@@ -24,7 +26,13 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 MODELS = ("support vectors", "logistic regression", "tree")
 SCORES = ("accuracy", "recall", "F1")
-SVC_ROWS = 3000
+NUMBER_MODELS = ("support vectors", "linear regression", "tree")
+NUMBER_SCORES = ("R2",)
+"""Of a column of numbers; below 0, where the mean would do better, it counts as 0, so that every score lies between 0 and 1."""
+FAMILIES = ("support vectors", "linear", "tree")
+"""In the order of ``MODELS`` and ``NUMBER_MODELS``."""
+SVC_ROWS, SVC_CELLS = 3000, 600_000
+"""The most rows for support vectors, and the most cells: of more than 200 predictors and indicators they see fewer rows."""
 TESTED = 0.2
 """The share of rows that is tested on."""
 MOST_LEVELS = 50
@@ -43,30 +51,40 @@ class Performance:
 
     def to_json(self) -> dict[str, dict[str, float]]:
         """Model to score to value."""
-        return {model: {score: self.values[model, score] for score in SCORES} for model in MODELS}
+        models = dict.fromkeys(model for model, _ in self.values)
+        return {model: {score: v for (name, score), v in self.values.items() if name == model} for model in models}
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """To tell the classes of one column of a real table from its other columns; other tables are read as that one is."""
+    """To tell one column of a real table from its other columns; other tables are read as that one is."""
 
     reference: Table
     target: str
     positive: int | None
     """Of two classes the rarer one, which recall and F1 are about; with more, both are averaged over the classes."""
     levels: Mapping[str, tuple[int, ...]]
+    families: Sequence[str] = FAMILIES
+
+    @property
+    def classes(self) -> bool:
+        """Whether classes are told; else it is a number."""
+        return not self.reference.schema[self.target].numeric
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What the families are called for this target."""
+        names = MODELS if self.classes else NUMBER_MODELS
+        return tuple(names[FAMILIES.index(family)] for family in self.families)
 
     @classmethod
-    def of(cls, reference: Table, target: str) -> Task:
-        """Refuses a column that is a number, and one that shows a single class."""
+    def of(cls, reference: Table, target: str, families: Sequence[str] = FAMILIES) -> Task:
+        """Refuses a column that shows a single value, and a table without another column."""
         if target not in reference.schema:
             raise InputError(f"there is no column {target!r}", where="targets")
-        if reference.schema[target].numeric:
-            raise InputError("is a number; the scores are of classifiers: name a column with levels", where=target)
-        codes = floats_like(reference, target, reference)
-        classes, counts = np.unique(codes[~np.isnan(codes)].astype(np.int64), return_counts=True)
-        if len(classes) < 2:
-            raise InputError("shows a single class; there is nothing to tell apart", where=target)
+        reason = unfit(reference, target)
+        if reason:
+            raise InputError(reason, where=target)
         levels = {}
         for name in reference.schema.names:
             if not reference.schema[name].numeric and name != target:
@@ -74,62 +92,55 @@ class Task:
                 often = np.bincount(seen[seen >= 0], minlength=1)
                 best = np.argsort(-often, kind="stable")[:MOST_LEVELS]
                 levels[name] = tuple(sorted(best[often[best] > 0].tolist()))
-        rarer = int(classes[np.argmin(counts)]) if len(classes) == 2 else None
-        return cls(reference, target, rarer, levels)
+        values, counts = _values(reference, target)
+        two = not reference.schema[target].numeric and len(values) == 2
+        return cls(reference, target, int(values[np.argmin(counts)]) if two else None, levels, tuple(families))
 
     def performance(
-        self, table: Table, *, splits: int = 1, seed: int = 0, elsewhere: Table | None = None
+        self, table: Table, *, splits: int = 1, seed: int = 0, elsewhere: Table | None = None, rows: int | None = None
     ) -> tuple[Performance, Performance | None]:
-        """Means over random splits: tested on other rows of the same table, and on as large a part of another one."""
-        x, y = self._read(table)
-        other = self._read(elsewhere) if elsewhere is not None else None
+        """Means over random splits: tested on other rows of the same table, and on as large a part of another one.
+
+        Of a table with more than ``rows`` rows a random part of so many is used.
+        """
+        read = self._reader(table)
+        other = self._reader(elsewhere) if elsewhere is not None else None
         own, there = [], []
         for number in range(splits):
-            train, test = _split(len(y), seed + number)
-            tests = [(x[test], y[test])]
+            train, test = _split(read.rows, seed + number, rows)
+            tests = [read(test)]
             if other is not None:
-                _, part = _split(len(other[1]), seed + number)
-                tests.append((other[0][part], other[1][part]))
-            found = self._scores(x[train], y[train], tests)
+                tests.append(other(_split(other.rows, seed + number, rows)[1]))
+            found = self._scores(*read(train), tests)
             own.append(found[0])
             there += found[1:]
         return _mean(own), _mean(there) if there else None
 
-    def _read(self, table: Table) -> tuple[Floats, NDArray[np.int64]]:
-        """Predictors as numbers and indicators, and the class; rows with a known class only."""
-        goal = floats_like(table, self.target, self.reference)
-        known = ~np.isnan(goal)
-        columns = []
-        for name in self.reference.schema.names:
-            if name == self.target:
-                continue
-            values = floats_like(table, name, self.reference)[known]
-            if name in self.levels:
-                columns.append((values[:, None] == np.array(self.levels[name], dtype=np.float64)).astype(np.float64))
-            else:
-                columns.append(values[:, None])
-        if not columns:
-            raise InputError("there is no other column to predict it from", where=self.target)
-        return np.concatenate(columns, axis=1), goal[known].astype(np.int64)
+    def _reader(self, table: Table) -> _Reader:
+        columns = {name: floats_like(table, name, self.reference) for name in self.reference.schema.names}
+        goal = columns.pop(self.target)
+        return _Reader(columns, goal, np.flatnonzero(np.isfinite(goal)), self.levels)
 
-    def _scores(
-        self, x: Floats, y: NDArray[np.int64], tests: list[tuple[Floats, NDArray[np.int64]]]
-    ) -> list[dict[tuple[str, str], float]]:
+    def _scores(self, x: Floats, y: Floats, tests: list[tuple[Floats, Floats]]) -> list[dict[tuple[str, str], float]]:
         from threadpoolctl import threadpool_limits
 
         found: list[dict[tuple[str, str], float]] = [{} for _ in tests]
-        scale = _scaling(x)
+        scale = scaling(x)
+        fit, names = (_classifier, SCORES) if self.classes else (_regressor, NUMBER_SCORES)
         with threadpool_limits(1):
-            for model in MODELS:
-                most = SVC_ROWS if model == "support vectors" else None
-                predict = _fitted(model, scale(x[:most]), y[:most])
+            for model in self.models:
+                most = min(SVC_ROWS, SVC_CELLS // x.shape[1]) if model == "support vectors" else None
+                predict = fit(model, scale(x[:most]), y[:most])
                 for values, (seen, truth) in zip(found, tests, strict=True):
-                    told = predict(scale(seen[:most]))
-                    values |= {(model, score): v for score, v in zip(SCORES, self._judge(truth[:most], told), strict=True)}
+                    told = predict(scale(seen[:most])) if len(seen) else np.empty(0)
+                    values |= {(model, score): v for score, v in zip(names, self._judge(truth[:most], told), strict=True)}
         return found
 
-    def _judge(self, truth: NDArray[np.int64], told: NDArray[np.int64]) -> tuple[float, float, float]:
-        """Accuracy, recall and F1; the latter two are 0 if the rarer class is neither there nor told."""
+    def _judge(self, truth: NDArray[Any], told: NDArray[Any]) -> tuple[float, ...]:
+        """Accuracy, recall and F1, the latter two 0 if the rarer class is neither there nor told; or R2 between 0 and 1."""
+        if not self.classes:
+            spread = float(((truth - truth.mean()) ** 2).sum()) if len(truth) else 0.0
+            return (max(0.0, 1 - float(((truth - told) ** 2).sum()) / spread) if spread else 0.0,)
         if not len(truth):
             return 0.0, 0.0, 0.0
         asked = np.union1d(truth, told) if self.positive is None else [self.positive]
@@ -140,36 +151,82 @@ class Task:
         return float((truth == told).mean()), float(recall.mean()), float(f1.mean())
 
 
-def _split(rows: int, seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    order = np.random.default_rng(seed).permutation(rows)
-    cut = max(1, round(TESTED * rows)) if rows > 1 else 0
+def unfit(table: Table, target: str) -> str:
+    """Why a column cannot be learnt from the others; empty if it can."""
+    if len(table.schema.names) < 2:
+        return "there is no other column to predict it from"
+    if len(_values(table, target)[0]) < 2:
+        return "shows a single value; there is nothing to tell apart"
+    return ""
+
+
+def _values(table: Table, name: str) -> tuple[Floats, NDArray[np.int64]]:
+    found = floats_like(table, name, table)
+    return np.unique(found[np.isfinite(found)], return_counts=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """Rows of a table with a known target as predictors, numbers and indicators, and target; only those that are asked for."""
+
+    columns: Mapping[str, Floats]
+    goal: Floats
+    known: NDArray[np.int64]
+    levels: Mapping[str, tuple[int, ...]]
+
+    @property
+    def rows(self) -> int:
+        return len(self.known)
+
+    def __call__(self, which: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        at = self.known[which]
+        return np.concatenate(list(self._parts(at)), axis=1), self.goal[at]
+
+    def _parts(self, at: NDArray[np.int64]) -> Iterable[Floats]:
+        for name, values in self.columns.items():
+            column = values[at][:, None]
+            held = self.levels.get(name)
+            yield column if held is None else (column == np.array(held, dtype=np.float64)).astype(np.float64)
+
+
+def _split(rows: int, seed: int, most: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    order = np.random.default_rng(seed).permutation(rows)[:most]
+    cut = max(1, round(TESTED * len(order))) if len(order) > 1 else 0
     return order[cut:], order[:cut]
 
 
-def _scaling(x: Floats) -> Callable[[Floats], Floats]:
-    known = ~np.isnan(x)
-    count = np.maximum(known.sum(axis=0), 1)
-    middle = np.where(known, x, 0.0).sum(axis=0) / count
-    wide = np.sqrt((np.where(known, x - middle, 0.0) ** 2).sum(axis=0) / count)
-    wide[wide <= 1e-12 * np.maximum(np.abs(middle), 1)] = 1.0
-    return lambda other: np.nan_to_num((other - middle) / wide, nan=0.0)
-
-
-def _fitted(model: str, x: Floats, y: NDArray[np.int64]) -> Callable[[Floats], NDArray[np.int64]]:
+def _classifier(model: str, x: Floats, y: Floats) -> Callable[[Floats], Floats]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import SVC
     from sklearn.tree import DecisionTreeClassifier
 
     if len(np.unique(y)) < 2:
-        only = int(y[0]) if len(y) else -1
-        return lambda other: np.full(len(other), only, dtype=np.int64)
+        only = y[0] if len(y) else -1.0
+        return lambda other: np.full(len(other), only)
     kinds: dict[str, Callable[[], Any]] = {
         "support vectors": lambda: SVC(random_state=0),
         "logistic regression": lambda: LogisticRegression(max_iter=300),
         "tree": lambda: DecisionTreeClassifier(random_state=0),
     }
-    fitted = kinds[model]().fit(x, y)
-    return lambda other: fitted.predict(other) if len(other) else np.empty(0, dtype=np.int64)
+    predict: Callable[[Floats], Floats] = kinds[model]().fit(x, y).predict
+    return predict
+
+
+def _regressor(model: str, x: Floats, y: Floats) -> Callable[[Floats], Floats]:
+    from sklearn.linear_model import LinearRegression
+    from sklearn.svm import SVR
+    from sklearn.tree import DecisionTreeRegressor
+
+    middle, wide = (float(y.mean()), float(y.std())) if len(y) else (0.0, 0.0)
+    if not wide:
+        return lambda other: np.full(len(other), middle)
+    kinds: dict[str, Callable[[], Any]] = {
+        "support vectors": lambda: SVR(),
+        "linear regression": lambda: LinearRegression(),
+        "tree": lambda: DecisionTreeRegressor(random_state=0),
+    }
+    fitted = kinds[model]().fit(x, (y - middle) / wide)
+    return lambda other: middle + wide * fitted.predict(other)
 
 
 def _mean(found: list[dict[tuple[str, str], float]]) -> Performance:

@@ -81,7 +81,14 @@ AUDITS = {
     "margins": "hushtable.measures.margins:MarginDistances",
     "association": "hushtable.measures.dependence:Association",
     "downstream": "hushtable.measures.downstream:TrainOnRelease",
+    "composite": "hushtable.measures.composites:CompositeScore",
     "frechet-means": "hushtable.measures.clusters:FrechetMeans",
+    "joint": "hushtable.measures.joint:Joint",
+    "discriminator": "hushtable.measures.discriminator:Discriminator",
+    "geometry": "hushtable.measures.geometry:Geometry",
+    "queries": "hushtable.measures.queries:Queries",
+    "losses": "hushtable.measures.losses:Losses",
+    "groups": "hushtable.measures.groups:Groups",
 }
 
 

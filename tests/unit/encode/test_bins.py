@@ -91,3 +91,12 @@ def test_bins_of_an_observed_domain_stay_observed():
     of = column()
     seen = replace(of, domain=replace(of.domain, observed=True))
     assert Binned.of(Schema((seen,)), {"x": uniform_edges(seen, 4)}).schema["x"].observed
+
+
+def test_quantile_edges_that_meet_leave_no_empty_bin_between_their_roundings():
+    of = column(Kind.REAL, 0.0, 10.0, decimals=1)
+    # 5.6 is several quantiles and 5.7 the next: 5.6 + 0.05 and 5.7 - 0.05 are one edge, and two floating-point numbers.
+    values = np.repeat([3.0, 5.6, 5.7, 7.3], [10, 60, 40, 10])
+    code = Bins(bins=24, edges=Edges.QUANTILE).fit(Vault.of(table(of, values)), np.random.default_rng(0))
+    assert (np.diff(code.edges["x"]) > 0.09).all()
+    assert set(code.undo(code.apply(table(of, values)), np.random.default_rng(1)).strings("x")) >= {"5.6", "5.7"}

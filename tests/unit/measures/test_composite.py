@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.errors import InputError
 from hushtable.measures.composite import Composite, Reference, delta, mu, nu
-from hushtable.measures.learners import MODELS, SCORES, Performance, Task
+from hushtable.measures.learners import MODELS, NUMBER_MODELS, SCORES, Performance, Task
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -100,6 +100,57 @@ def test_nu_by_hand():
     assert nu(made, real) == pytest.approx((0.25 + 0.25 + 0.25 + 0.25) / 2)
 
 
+def test_nu_of_a_common_histogram_by_hand():
+    """Equal bins over both ranges: 0 to 4 in four bins of width 1, where quantiles would put all beyond 1 into one bin."""
+    schema = SCHEMA.select(["number"])
+    real = Table(schema, {"number": np.array([0.0, 0.5, 1.0, np.nan])})
+    made = Table(schema, {"number": np.array([0.5, 2.5, 4.0, 4.0])})
+    assert nu(made, real, 4, "equal") == pytest.approx((0.25 + 0.25 + 0.25 + 0.5 + 0.25) / 2)
+    assert nu(real, made, 4, "equal") == nu(made, real, 4, "equal")
+    apart = Table(schema, {"number": np.array([9.0, 9.5, 9.7, 9.9])})
+    assert nu(apart, real, 4, "equal") == 1
+    flat = Table(schema, {"number": np.full(4, 2.0)})
+    assert nu(flat, flat, 4, "equal") == 0
+
+
+def test_numbers_are_predicted_too_and_their_scores_are_bounded():
+    real = small()
+    reference = Reference.of(real, ["number", "other", "ill"], splits=2)
+    assert set(reference.performance["number"].values) == {(m, "R2") for m in NUMBER_MODELS}
+    assert reference.performance["number"].mean() > 0.3
+    assert reference.performance["other"].mean() < 0.1
+    same = reference.compare(real)
+    assert same.g_plus == 0
+    rng = np.random.default_rng(1)
+    alone = Table(SCHEMA, {name: rng.permutation(real[name]) for name in SCHEMA.names})
+    made = reference.compare(alone)
+    for performance_of in (*made.own.values(), *made.there.values()):
+        assert all(0 <= value <= 1 for value in performance_of.values.values())
+    # Of 3 models each: one score of each of two numbers, three of the classes.
+    assert len([v for p in made.own.values() for v in p.values]) == 3 + 3 + 9
+    assert made.to_json()["own"]["number"]["linear regression"]["R2"] == made.own["number"].values["linear regression", "R2"]
+
+
+def test_r2_is_that_of_scikit_learn():
+    from sklearn.metrics import r2_score
+
+    rng = np.random.default_rng(0)
+    task = Task.of(small(), "number")
+    truth = rng.normal(size=50)
+    told = truth + rng.normal(0, 0.5, 50)
+    assert task._judge(truth, told) == pytest.approx((r2_score(truth, told),))
+    assert task._judge(truth, -10 * told) == (0.0,)
+    assert task._judge(np.ones(3), np.ones(3)) == (0.0,)
+
+
+def test_few_rows_of_a_large_table_are_enough():
+    real = small(2000)
+    whole, part = (Reference.of(real, rows=rows, models=("linear",)).performance["ill"].mean() for rows in (None, 500))
+    assert whole != part
+    assert part == pytest.approx(whole, abs=0.1)
+    assert Reference.of(real, rows=5000, models=("linear",)).performance["ill"].mean() == whole
+
+
 def test_scores_are_those_of_scikit_learn():
     from sklearn.metrics import accuracy_score, f1_score, recall_score
 
@@ -134,15 +185,17 @@ def test_tiny_tables(rows):
 
 def test_bad_input():
     real = small()
-    with pytest.raises(InputError, match=r"number.*is a number"):
-        Reference.of(real, ["number"])
     with pytest.raises(InputError, match="no column 'nobody'"):
         Reference.of(real, ["nobody"])
     with pytest.raises(InputError, match="role target"):
         Reference.of(real.select(["number", "level"]))
     with pytest.raises(InputError, match="expected one of pairs"):
         Reference.of(real, norm="L7")
-    with pytest.raises(InputError, match="single class"):
+    with pytest.raises(InputError, match="expected one of quantiles, equal, got 'odd'"):
+        Reference.of(real, cut="odd")
+    with pytest.raises(InputError, match="expected one of support vectors, linear, tree, got 'oracle'"):
+        Reference.of(real, models=("tree", "oracle"))
+    with pytest.raises(InputError, match="single value"):
         Reference.of(real.with_columns((SCHEMA["ill"], np.zeros(real.rows, dtype=np.int32))))
     with pytest.raises(InputError, match="no column of values other"):
         Reference.of(real).compare(real.select(["number", "level", "ill"]))

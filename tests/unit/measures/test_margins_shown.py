@@ -9,7 +9,9 @@ import pytest
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
-from hushtable.measures.margins import FEW, MarginDistances, binned, shown
+from hushtable.measures.bins import binned
+from hushtable.measures.margins import MarginDistances
+from hushtable.measures.shown import FEW, shown
 from hushtable.report import folding
 from hushtable.table.columns import DAY, Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema

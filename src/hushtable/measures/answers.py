@@ -1,0 +1,125 @@
+"""Answers to questions that count rows, of tables of values and of tables of generalized cells."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.measures.cells import Spans, members
+from hushtable.measures.conditions import Among, Between, Condition, Question
+from hushtable.measures.jackknife import LOTS
+from hushtable.table.columns import Cells, Column
+from hushtable.table.table import Table
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.bool_]
+
+
+class Asked(ABC):
+    """One column of a table, ready to be asked: each row's place among its distinct values or cells, missing last."""
+
+    codes: NDArray[np.int64]
+
+    @abstractmethod
+    def share(self, condition: Condition) -> Floats | Bits:
+        """For each row, the share of what it may be that meets the condition: 0 or 1 where it is one value."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers(Asked):
+    """Places among the sorted numbers: those between two ends are between two places."""
+
+    codes: NDArray[np.int64]
+    values: Floats
+
+    def share(self, condition: Condition) -> Bits:
+        if isinstance(condition, Among):
+            return np.asarray((self.codes == len(self.values)) & condition.missing, dtype=np.bool_)
+        first, last = self.values.searchsorted(condition.low, "left"), self.values.searchsorted(condition.high, "right")
+        return (self.codes >= first) & (self.codes < last)
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels(Asked):
+    """Codes of levels."""
+
+    codes: NDArray[np.int64]
+    index: Mapping[str, int]
+
+    def share(self, condition: Condition) -> Bits:
+        met = np.zeros(len(self.index) + 1, bool)
+        if isinstance(condition, Among):
+            met[[self.index[level] for level in condition.levels if level in self.index]] = True
+            met[-1] = condition.missing
+        return met[self.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class _Spans(Asked):
+    """Codes of cells of numbers."""
+
+    codes: NDArray[np.int64]
+    spans: Spans
+
+    def share(self, condition: Condition) -> Floats:
+        if isinstance(condition, Between):
+            return np.append(self.spans.share(condition.low, condition.high), 0.0)[self.codes]
+        return np.append(np.zeros(len(self.spans.low)), float(condition.missing))[self.codes]
+
+
+@dataclass(frozen=True, eq=False)
+class _Sets(Asked):
+    """Codes of cells of levels."""
+
+    codes: NDArray[np.int64]
+    members: Bits
+    levels: Sequence[str]
+
+    def share(self, condition: Condition) -> Floats:
+        levels, missing = (condition.levels, condition.missing) if isinstance(condition, Among) else (frozenset[str](), False)
+        wanted = np.array([level in levels for level in self.levels], np.float64)
+        return np.append(self.members @ wanted / self.members.sum(1), float(missing))[self.codes]
+
+
+def asked(table: Table, name: str, plain: Column) -> Asked:
+    """A column ready to be asked; ``plain`` is the column of single values that a generalized one stands for."""
+    column = table.schema[name]
+    if column.numeric:
+        values, codes = np.unique(table.floats(name), return_inverse=True)
+        return _Numbers(codes, values[~np.isnan(values)])
+    codes = table[name].astype(np.int64)
+    codes[codes < 0] = len(column.levels)
+    if not isinstance(column.domain, Cells):
+        return _Levels(codes, {level: code for code, level in enumerate(column.levels)})
+    if plain.numeric:
+        return _Spans(codes, Spans.of(column.domain.cells, plain))
+    return _Sets(codes, members(column.domain.cells, plain), plain.levels)
+
+
+def answers(table: Table, plain: Table, questions: Sequence[Question], order: NDArray[np.int64] | None = None) -> Floats:
+    """The share of rows that each question finds: in the first line of all rows, in each further one without a lot of them.
+
+    A generalized row counts in part, by the share of the values its cells stand for that meet the conditions, cells of one row
+    being independent: the mean over all ways to read the cells, of which ``plain`` is one. The lots are cut from the rows in
+    this order.
+    """
+    names = sorted({condition.name for question in questions for condition in question})
+    rows = np.arange(table.rows) if order is None else order
+    mixed = table.select(names).take(rows)
+    columns = {name: asked(mixed, name, plain.schema[name]) for name in names}
+    starts = np.arange(LOTS) * table.rows // LOTS
+    sizes = np.diff(starts, append=table.rows)
+    found = np.empty((len(questions), LOTS))
+    for at, question in enumerate(questions):
+        met = columns[question[0].name].share(question[0])
+        for condition in question[1:]:
+            met = met * columns[condition.name].share(condition)
+        found[at] = np.add.reduceat(met, starts, dtype=np.float64)
+    # Where there are fewer rows than lots, some lots are empty, and reduceat tells the next row's.
+    found = np.where(sizes > 0, found, 0.0)
+    whole = found.sum(1)
+    return np.vstack([whole / table.rows, ((whole[:, None] - found) / np.maximum(table.rows - sizes, 1)).T])

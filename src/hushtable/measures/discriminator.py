@@ -1,0 +1,213 @@
+"""Can a model tell released rows from real ones? If it cannot, no model that learns from both can tell them apart either."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import Rate
+from hushtable.evidence.finding import Audit, Finding
+from hushtable.measures.catalogue import DISCRIMINATOR, PROPENSITY
+from hushtable.measures.features import Features, Points, alike, features
+from hushtable.pipeline.step import check_knobs
+
+Floats = NDArray[np.float64]
+Bits = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+FEWEST = 20
+"""Rows of each side below which nothing can be learnt."""
+LEAF = 20
+"""The fewest rows in a leaf of the trees."""
+ASKED = 4000
+"""Held-out rows on which columns are shuffled one by one."""
+BATCH = 40_000
+"""Shuffled rows that are judged at a time."""
+TELLING = 0.005
+"""What a column must add to the AUC to be named."""
+NORMAL = 1.959963984540054
+
+
+@dataclass(frozen=True, kw_only=True)
+class Discriminator(Audit):
+    """Gradient boosting that tells released rows from as many training rows, each judged by a model that did not see it.
+
+    The first number is its AUC (DeLong's interval), the second the mean square by which its belief differs from one half
+    (pMSE; Snoke et al. 2018, there in sample; cross-fitted here, so that guessing costs little). The same is done for control rows
+    against training rows: the baselines. An AUC below one half is chance and told as one half.
+
+    Equal rows go to one fold together, whichever table they stand in: else a copied row would be judged by a model that was shown
+    its twin under the opposite label (an AUC below one half), and the copies of a group's centre by a model that learnt them by
+    heart. Rows that more than a leaf's worth of others equal are spread over the folds: there the combination is part of the
+    distribution, and in a table of few columns nothing else could be learnt. Rows that were changed a little still have a near twin
+    among the training rows, which lowers the AUC of a masked table by one or two hundredths.
+    """
+
+    most: int = 20_000
+    """Rows of each side; beyond this number they are sampled."""
+    folds: int = 2
+    """Parts of the rows, each judged by a model that learnt from the others."""
+    rounds: int = 40
+    """Trees of a model; one for every hundred rows that it learns from is enough, though never fewer than ten: more would learn
+    what chance did in a small table, and believe it."""
+
+    def __post_init__(self) -> None:
+        """Check the knobs."""
+        check_knobs(
+            self,
+            most=(self.most >= FEWEST, f"must be at least {FEWEST}"),
+            folds=(self.folds >= 2, "must be at least 2"),
+            rounds=(self.rounds >= 1, "must be at least 1"),
+        )
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """AUC and propensity error, with the columns that give the release away."""
+        from threadpoolctl import threadpool_limits
+
+        seen = features(case)
+        few = [f"{which} has {len(seen.points[which])}" for which in ("train", "release") if len(seen.points[which]) < FEWEST]
+        if few:
+            note = f"a model needs at least {FEWEST} rows of each table to learn from; {' and '.join(few)}"
+            return [measure.finding(None, n=len(seen.points["release"]), note=note) for measure in (DISCRIMINATOR, PROPENSITY)]
+        enough = len(seen.points["control"]) >= FEWEST
+        # Sums over several threads differ in the last bit from those over another number of them, and on a busy machine they wait.
+        with threadpool_limits(1, "openmp"):
+            told = self._told(seen, "release", rng, columns=True)
+            fresh = self._told(seen, "control", rng) if enough else None
+        beside = f"fresh real rows: {fresh.auc.value:.3f}" if fresh else f"the control has only {len(seen.points['control'])} rows"
+        columns = sorted(told.importance, key=lambda name: -told.importance[name])
+        telling = [name for name in columns if told.importance[name] > TELLING][:3] if told.auc.low > 0.5 else []
+        away = f"what gives the release away: {', '.join(telling)}" if telling else "no single column gives the release away"
+        return [
+            DISCRIMINATOR.finding(
+                told.auc.value,
+                baseline=fresh.auc.value if fresh else None,
+                interval=(told.auc.low, told.auc.high),
+                n=told.n,
+                note=f"a model that sees {told.n:,} released rows and as many real ones; {beside}; {away}",
+                detail={"columns": columns, "importance": [round(told.importance[name], 4) for name in columns]},
+            ),
+            PROPENSITY.finding(
+                told.error.value,
+                baseline=fresh.error.value if fresh else None,
+                interval=(told.error.low, told.error.high),
+                n=told.n,
+                note="mean square of the model's belief less one half; 0 if it knows nothing, 0.25 if it is always sure and right"
+                + (f"; fresh real rows: {fresh.error.value:.4f}" if fresh else ""),
+            ),
+        ]
+
+    def _told(self, seen: Features, which: str, rng: np.random.Generator, *, columns: bool = False) -> Told:
+        one, other = seen.points[which], seen.points["train"]
+        n = min(len(one), len(other), self.most)
+        sides = [_matrix(points, np.sort(rng.choice(len(points), n, replace=False))) for points in (one, other)]
+        x, released = np.concatenate(sides), np.arange(2 * n) < n
+        categories = [False] * len(seen.scaled) + [True] * len(seen.levelled)
+        fold = folds(x, self.folds, rng)
+        belief = np.full(2 * n, 0.5)
+        importance: dict[str, float] = {}
+        for held in range(self.folds):
+            out = np.flatnonzero(fold == held)
+            model = _fitted(x[fold != held], released[fold != held], categories, self.rounds)
+            if model is None or not len(out):
+                continue
+            belief[out] = model(x[out])
+            if columns and not importance:
+                some = out if len(out) <= ASKED else rng.choice(out, ASKED, replace=False)
+                lost = _importance(model, x[some], released[some], rng)
+                importance = dict(zip((*seen.scaled, *seen.levelled), lost, strict=True))
+        return Told(auc(belief, released, fold), mean_square(belief - 0.5), n, importance)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one model found."""
+
+    auc: Rate
+    error: Rate
+    n: int
+    importance: dict[str, float]
+    """By column: what of the AUC is lost when its values are shuffled among held-out rows."""
+
+
+def folds(x: Floats, count: int, rng: np.random.Generator) -> Rows:
+    """A fold for each row: one for all equal rows, unless more of them are equal than a leaf of a tree needs."""
+    same, sizes = alike(x)
+    together = rng.permutation(len(sizes)) % count
+    apart = rng.permutation(len(x)) % count
+    return np.where(sizes[same] > LEAF, apart, together[same])
+
+
+def auc(score: Floats, positive: Bits, fold: Rows | None = None) -> Rate:
+    """The area under the ROC curve, ties half, with the interval of DeLong et al. (1988); nothing lies below one half.
+
+    With folds it is the mean of their areas by their rows: scores of different models are not compared. A fold with rows of one
+    side only does not count.
+    """
+    parts = [np.arange(len(score))] if fold is None else [np.flatnonzero(fold == one) for one in np.unique(fold)]
+    kept = [rows for rows in parts if 0 < positive[rows].sum() < len(rows)]
+    areas = [_area(np.sort(score[rows][positive[rows]]), np.sort(score[rows][~positive[rows]])) for rows in kept] or [(0.5, 0.25)]
+    weights = np.array([len(rows) for rows in kept] or [1]) / max(1, sum(map(len, kept)))
+    value = float(weights @ np.array([area for area, _ in areas]))
+    radius = NORMAL * math.sqrt(float(weights**2 @ np.array([variance for _, variance in areas])))
+    return Rate(max(0.5, value), max(0.5, value - radius), min(1.0, max(0.5, value + radius)))
+
+
+def _area(ups: Floats, downs: Floats) -> tuple[float, float]:
+    """The share of pairs in the right order and its variance."""
+    beaten, beating = _placed(ups, downs), 1 - _placed(downs, ups)
+    variance = sum(float(part.var(ddof=1)) / len(part) if len(part) > 1 else 0.25 for part in (beaten, beating))
+    return float(beaten.mean()), variance
+
+
+def _placed(values: Floats, among: Floats) -> Floats:
+    """The share of the others that each value exceeds, equal ones half; all sorted."""
+    return (np.searchsorted(among, values, side="left") + np.searchsorted(among, values, side="right")) / (2 * len(among))
+
+
+def mean_square(gaps: Floats) -> Rate:
+    """The mean of the squares and its normal interval."""
+    squares = gaps**2
+    value, radius = float(squares.mean()), NORMAL * float(squares.std(ddof=1)) / math.sqrt(len(squares))
+    return Rate(value, max(0.0, value - radius), min(0.25, value + radius))
+
+
+def _matrix(points: Points, rows: Rows) -> Floats:
+    return np.concatenate([points.numbers[rows].astype(np.float64), points.codes[rows].astype(np.float64)], axis=1)
+
+
+def _fitted(x: Floats, released: Bits, categories: list[bool], rounds: int):  # type: ignore[no-untyped-def]
+    """The belief that a row is released, learnt from these; None if they are all of one table."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    if released.all() or not released.any():
+        return None
+    model = HistGradientBoostingClassifier(
+        categorical_features=categories,
+        random_state=0,
+        max_iter=min(rounds, max(10, len(x) // 100)),
+        learning_rate=0.15,
+        min_samples_leaf=LEAF,
+        early_stopping=False,
+    )
+    model.fit(x, released)
+    return lambda rows: np.asarray(model.predict_proba(rows)[:, 1])
+
+
+def _importance(model, x: Floats, released: Bits, rng: np.random.Generator) -> list[float]:  # type: ignore[no-untyped-def]
+    """For each column what of the AUC is lost when its values are shuffled (Breiman 2001); a gain counts as nothing."""
+    if released.all() or not released.any():
+        return [0.0] * x.shape[1]
+    whole, lost = auc(model(x), released).value, []
+    together = max(1, BATCH // len(x))
+    for first in range(0, x.shape[1], together):
+        columns = range(first, min(first + together, x.shape[1]))
+        mixed = np.repeat(x[None], len(columns), axis=0)
+        for at, column in enumerate(columns):
+            mixed[at, :, column] = x[rng.permutation(len(x)), column]
+        scores = model(mixed.reshape(-1, x.shape[1])).reshape(len(columns), -1)
+        lost += [max(0.0, whole - auc(score, released).value) for score in scores]
+    return lost
