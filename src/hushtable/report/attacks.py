@@ -37,10 +37,10 @@ def decision(readings: Sequence[Reading], power: Mapping[str, Any] | None) -> li
     """The sentence that decides, on findings with a test: how many gain more on people in the table. Then what it rests on."""
     tested = sorted(readings, key=hardest)
     worse = [r for r in tested if r.surely_worse]
-    count = f"{_gaining(tested)} more on people in the table than on people outside it."
+    count = f"{gaining(tested)} more on people in the table than on people outside it."
     if worse:
         return [count, f"The worst is {worse[0].label}: {worse[0].note.removesuffix('.')}."]
-    return [f"{count} This is not a proof of safety: {_noticed(tested, power)}."]
+    return [f"{count} This is not a proof of safety: {noticed(tested, power)}."]
 
 
 def boxes(readings: Sequence[Reading]) -> Html:
@@ -118,7 +118,7 @@ def _box(risk: str, readings: Sequence[Reading]) -> Html:
         )
         return _article(title, "–", reason, verdict_of=None)
     worst = known[0]
-    told = f"worst of {_attacks(known)}: {worst.label}; interval {worst.interval() or 'unknown'}"
+    told = f"worst of {count_of(known)}: {worst.label}; interval {worst.interval() or 'unknown'}"
     return _article(title, worst.told(worst.value), told, verdict_of=worst)
 
 
@@ -149,13 +149,15 @@ def hardest(reading: Reading) -> tuple[bool, bool, float, float]:
     return (not reading.surely_worse, not reading.risk, -(reading.low or 0.0), -(reading.value or 0.0))
 
 
-def _attacks(readings: Sequence[Reading]) -> str:
+def count_of(readings: Sequence[Reading]) -> str:
+    """So many attacks."""
     return f"{number(len(readings))} attack{'' if len(readings) == 1 else 's'}"
 
 
-def _gaining(readings: Sequence[Reading]) -> str:
+def gaining(readings: Sequence[Reading]) -> str:
+    """How many of them gain more than chance explains: the beginning of a sentence."""
     worse = sum(r.surely_worse for r in readings)
-    return f"{number(worse) if worse else 'None'} of {_attacks(readings)} {'gains' if worse <= 1 else 'gain'}"
+    return f"{number(worse) if worse else 'None'} of {count_of(readings)} {'gains' if worse <= 1 else 'gain'}"
 
 
 def _leak(reading: Reading) -> str:
@@ -164,7 +166,7 @@ def _leak(reading: Reading) -> str:
     return f"not even {share(reading.tried)}" if reading.tried is not None else ""
 
 
-def _noticed(tested: Sequence[Reading], power: Mapping[str, Any] | None) -> str:
+def noticed(tested: Sequence[Reading], power: Mapping[str, Any] | None) -> str:
     """The smallest leak that any of them would have noticed."""
     whole = (power or {}).get("audit")
     found = [r.detectable for r in tested if r.detectable is not None]

@@ -5,31 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hushtable.report import attacks, distances, promise, roc, sections
+from hushtable.report import attacks, decision, distances, promise, roc, sections, utility
+from hushtable.report import card as cards
 from hushtable.report import records as whom
-from hushtable.report.everything import every_finding, meanings, verdict
+from hushtable.report.decision import Answer, Evidence
+from hushtable.report.everything import SHAPES, every_finding, meanings, verdict
 from hushtable.report.html import Html, Section, element, join, page
 from hushtable.report.reading import Reading, worst_first
-from hushtable.report.words import firsts, number, sentence
+from hushtable.report.words import firsts, number
 
 INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
 FIGURES = 5
-"""So many key figures on the first screen."""
+"""So many key figures."""
 ROWS = {"train": "training rows", "release": "released rows", "control": "control rows"}
+HALVED = (
+    "No rows were held out: the real rows were halved at random, one half compared and the other taken as the control. Models are "
+    "tested on rows that the release was made from, so they may look better than they are on new people."
+)
+Plain = Mapping[str, Any]
 
 
 def audit_page(
-    findings: Iterable[Mapping[str, Any]],
-    card: Mapping[str, Any] | None,
+    findings: Iterable[Plain],
+    card: Plain | None,
     *,
     rows: Mapping[str, int],
-    records: Sequence[Mapping[str, Any]] | None = None,
-    at_risk: Sequence[Mapping[str, Any]] = (),
-    groups: Mapping[str, Any] | None = None,
-    power: Mapping[str, Any] | None = None,
-    gates: Sequence[Mapping[str, Any]] = (),
+    records: Sequence[Plain] | None = None,
+    at_risk: Sequence[Plain] = (),
+    groups: Plain | None = None,
+    power: Plain | None = None,
+    gates: Sequence[Plain] = (),
     void: Sequence[str] = (),
-    made: Mapping[str, Any] | None = None,
+    made: Plain | None = None,
 ) -> str:
     """Findings as ``Finding.to_json()`` gives them, the card of the audited release if it is known, and the row counts.
 
@@ -38,44 +45,63 @@ def audit_page(
     ``gates`` are what was asked of the release, whether it holds, and by which number; ``void`` are reasons why nothing that
     the audit says about safety counts; ``made`` says by which version and with which seed it was made.
     """
-    tried = max((float(share) for share in (power or {}).get("shares") or ()), default=0.1) if power is not None else None
-    readings = [Reading.of(finding, tried) for finding in findings]
-    known = [r for r in readings if r.value is not None]
-    margins = [r for r in readings if r.name in sections.MARGINS]
-    associations = [r for r in readings if r.name == sections.ASSOCIATION]
-    downstream = [r for r in readings if r.name.startswith(sections.DOWNSTREAM)]
-    told = {id(r) for r in (*margins, *associations, *downstream)}
-    whole = [r for r in known if r.subject == "privacy" and r.risk not in attacks.RISKS]
+    readings = read(findings, power)
+    found = Evidence(readings, card, power, gates, void)
+    whole = [r for r in readings if r.value is not None and r.subject == "privacy" and r.risk not in attacks.RISKS]
     compared = sorted((r for r in whole if r.tested or r.baseline is not None), key=worst_first)
     properties = [r for r in whole if not r.tested and r.baseline is None]
-    others = [r for r in known if r.subject != "privacy" and id(r) not in told]
+    others = [r for r in readings if r.value is not None and r.subject != "privacy" and not r.page]
     failed = [r for r in readings if r.value is None]
     attacked = any(r.risk for r in readings)
+    told = records if found.attacked or records else None
     parts = [
-        Section("summary", "Summary", _summary(readings, power, gates, void)),
+        Section("summary", "Decision", _summary(found)),
+        *([Section("figures", "Key figures", _figures(found))] if readings else []),
         *(Section(_anchor(risk), name, attacks.section(risk, readings)) for risk, (name, _) in attacks.RISKS.items() if attacked),
         *_given("membership", "Membership", roc.section(readings)),
         *_given("distances", "Distances", distances.section(readings)),
         *_given("indicators", "Indicators", sections.indicators(compared) if compared else None),
         *_given("properties", "Properties", sections.properties(properties) if properties else None),
-        *_given("records", "Riskiest records", whom.records(records, at_risk, rows.get("train")) if records is not None else None),
-        *_given("groups", "Groups", whom.groups(groups) if groups else None),
+        *_given("records", "Riskiest records", whom.records(told, at_risk, rows.get("train")) if told is not None else None),
+        *_given("groups", "Groups at risk", whom.groups(groups) if groups else None),
         *_given("power", "What it would have noticed", attacks.power_section(power) if power and power.get("noticed") else None),
-        *_given("uncomputed", "What could not be computed", sections.uncomputed(failed) if failed else None),
-        Section("margins", "Margins", sections.margins(margins)),
-        Section("associations", "Associations", sections.associations(associations)),
-        Section("downstream", "Downstream", sections.downstream(downstream)),
+        *_promised(card),
+        *utility.pages(readings),
         *_given("others", "Other findings", sections.others(others) if others else None),
+        *_given("uncomputed", "What could not be computed", sections.uncomputed(failed) if failed else None),
         Section("all", "All findings", every_finding(readings)),
-        Section("words", "What the numbers mean", meanings(readings)),
+        Section("words", "What the numbers mean", meanings(readings, [("Should it be published?", decision.RULE)])),
     ]
+    kind = "audit" if found.attacked or not readings else "utility"
     return page(
-        title=f"INTERNAL audit: {_title(card)}",
-        head=_head(card, rows, made or {}),
+        title=f"INTERNAL {kind}: {title_of(card)}",
+        head=_head(kind, card, rows, made or {}),
         sections=parts,
         kind="internal",
         running=INTERNAL,
     )
+
+
+def page_of(told: Plain) -> str:
+    """The page of an audit that was kept as ``audit.json``."""
+    return audit_page(**arguments(told))
+
+
+def arguments(told: Plain) -> dict[str, Any]:
+    """What the writers of an audit take, from what ``AuditReport.to_json()`` gives."""
+    keys = ("rows", "records", "at_risk", "groups", "power", "gates", "void", "made")
+    return {"findings": told["findings"], "card": told.get("card"), **{key: told[key] for key in keys if key in told}}
+
+
+def read(findings: Iterable[Plain], power: Plain | None) -> list[Reading]:
+    """Every finding, with the largest leak that was planted to try the audit out."""
+    tried = max((float(share) for share in (power or {}).get("shares") or ()), default=0.1) if power is not None else None
+    return [Reading.of(finding, tried) for finding in findings]
+
+
+def title_of(card: Plain | None) -> str:
+    """What the audited release calls itself."""
+    return str((card or {}).get("title") or (card or {}).get("recipe") or "An unnamed release")
 
 
 def _given(anchor: str, title: str, body: Html | None) -> list[Section]:
@@ -87,38 +113,73 @@ def _anchor(risk: str) -> str:
     return risk.replace(" ", "-")
 
 
-def _title(card: Mapping[str, Any] | None) -> str:
-    return str((card or {}).get("title") or (card or {}).get("recipe") or "An unnamed release")
-
-
-def _head(card: Mapping[str, Any] | None, rows: Mapping[str, int], made: Mapping[str, Any]) -> Html:
+def _head(kind: str, card: Plain | None, rows: Mapping[str, int], made: Plain) -> Html:
     counts = [element("li", element("strong", number(count)), f" {ROWS.get(name, name)}") for name, count in rows.items()]
+    source = [f"hushtable {made['hushtable']}, seed {made['seed']}"] if "hushtable" in made and "seed" in made else []
     return join(
-        element("p", "Audit", class_="eyebrow"),
-        element("h1", _title(card)),
-        element("ul", counts, class_="counts"),
-        element("p", f"hushtable {made['hushtable']}, seed {made['seed']}", class_="soft") if made else None,
-        _promised(card)
-        if card
-        else element("p", "The card of the audited release is not known, so its promise is not shown.", class_="soft"),
+        element("p", kind.capitalize(), class_="eyebrow"),
+        element("h1", title_of(card)),
+        element("ul", counts, [element("li", text) for text in source], class_="counts"),
+        element("p", HALVED, class_="mind") if made.get("halved") else None,
     )
 
 
-def _promised(card: Mapping[str, Any]) -> Html:
-    first, *_ = promise.sentences(card)
-    return element("div", promise.badge(card), element("p", first), class_=f"statement small {promise.assurance(card)}")
-
-
-def _summary(
-    readings: Sequence[Reading], power: Mapping[str, Any] | None, gates: Sequence[Mapping[str, Any]], void: Sequence[str]
-) -> Html:
-    if not readings:
+def _summary(found: Evidence) -> Html:
+    if not found.readings:
         return element("p", "No audit was run, so nothing is known about this release beyond its card.")
-    attacked = any(r.risk for r in readings)
+    told = decision.answers(found)
+    *_, last = told
     return join(
-        [element("p", f"This audit is void: {sentence(reason)}", class_="lead void") for reason in void],
-        [attacks.gate(gate) for gate in gates],
-        [element("p", told, class_="lead" if first and not void else None) for first, told in _decided(readings, power)],
+        element("div", [_answer(answer) for answer in told], class_="answers"),
+        element("div", element("h3", "Why"), element("ul", [element("li", reason) for reason in last.reasons]), class_="reasons")
+        if last.reasons
+        else None,
+        [attacks.gate(gate) for gate in found.gates],
+        element("p", "Promised, measured and lost are three kinds of evidence, never added up to one score.", class_="soft"),
+    )
+
+
+def _answer(answer: Answer) -> Html:
+    shapes = {str(tone): shape for tone, shape in SHAPES.items()} | {word: shape for word, (shape, _) in promise.ASSURANCES.items()}
+    shape = element("span", shapes.get(answer.tone, ""), aria_hidden="true")
+    mark = element("strong", shape, f" {answer.mark}", class_="badge") if answer.mark else None
+    more = element("a", "more", href=f"#{answer.where}", aria_label=f"More on: {answer.question}") if answer.where else None
+    return element(
+        "article",
+        element("h3", answer.question),
+        element("p", answer.figure, class_="value" if len(answer.figure) <= 14 else "value words"),
+        element("p", answer.told, class_="told"),
+        element("p", mark, " ", more),
+        class_=answer.tone,
+    )
+
+
+def _promised(of: Plain | None) -> list[Section]:
+    """The guarantee and the budget, if the card is known."""
+    if not of:
+        return []
+    guarantee = of.get("guarantee") or {}
+    held = join(
+        element(
+            "div",
+            promise.badge(of),
+            [element("p", told) for told in promise.sentences(of)],
+            element("p", promise.in_symbols(of), class_="soft"),
+            class_=f"statement small {promise.assurance(of)}",
+        ),
+        cards.explanation(of),
+        cards.criteria(guarantee.get("criteria") or {}) if guarantee.get("criteria") else None,
+    )
+    ledger = guarantee.get("ledger")
+    return [Section("guarantee", "Guarantee", held), *_given("budget", "Privacy budget", cards.spent(of) if ledger else None)]
+
+
+def _figures(found: Evidence) -> Html:
+    readings = found.readings
+    attacked = any(r.risk for r in readings)
+    told = _decided(readings, found.power) if found.attacked else []
+    return join(
+        [element("p", text, class_="lead" if at == 0 else None) for at, text in enumerate(told)],
         attacks.boxes(readings) if attacked else None,
         element("h3", "Other key figures") if attacked else None,
         element("div", [_figure(r) for r in key_figures(readings)], class_="figures"),
@@ -126,7 +187,7 @@ def _summary(
     )
 
 
-def _decided(readings: Sequence[Reading], power: Mapping[str, Any] | None) -> list[tuple[bool, str]]:
+def _decided(readings: Sequence[Reading], power: Plain | None) -> list[str]:
     """A sentence on what was tested against people outside, then one on what has only a baseline; the first one leads."""
     privacy = [r for r in readings if r.subject == "privacy" and r.value is not None]
     tested = [r for r in privacy if r.tested]
@@ -138,15 +199,15 @@ def _decided(readings: Sequence[Reading], power: Mapping[str, Any] | None) -> li
         verb = "is" if worse <= 1 else "are"
         end = "" if worse else " This is not a proof of safety."
         told.append(f"{number(worse) if worse else 'None'} of {what} {verb} worse than for fresh real rows.{end}")
-    told = told or ["No privacy finding could be judged: there is none with a value and a baseline."]
-    return [(at == 0, text) for at, text in enumerate(told)]
+    return told or ["No privacy finding could be judged: there is none with a value and a baseline."]
 
 
 def key_figures(readings: Sequence[Reading]) -> list[Reading]:
     """The worst privacy findings, one of a name, and the utility of the table as a whole, five at most."""
-    whole = {name: [r for r in readings if r.name == name] for name in ("mean TVD", sections.ASSOCIATION)}
-    downstream = sorted((r for r in readings if r.name.startswith(sections.DOWNSTREAM)), key=worst_first)
-    utility = [*whole["mean TVD"][:1], *whole[sections.ASSOCIATION][:1], *downstream[:1]]
+    named = {name: next((r for r in readings if r.name == name), None) for name in ("mean TVD", "association difference")}
+    models = sorted((r for r in readings if r.name.startswith(decision.DOWNSTREAM)), key=worst_first)
+    main = [r for r in models if decision.FAMILY not in r.scope] or models
+    utility = [*(r for r in named.values() if r), *main[:1]]
     utility = utility or [r for r in readings if r.subject != "privacy"][:3]
     # The three risks have boxes of their own.
     privacy = sorted((r for r in readings if r.subject == "privacy" and not r.risk and r.baseline is not None), key=worst_first)

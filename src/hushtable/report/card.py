@@ -29,11 +29,10 @@ SECRETS = {
 def card_page(card: Mapping[str, Any]) -> str:
     """The card of ``Release.card()``, with or without hashes, as one standalone page."""
     guarantee = card.get("guarantee") or {}
-    infinite = not math.isfinite(promise.epsilon(card))
     sections = [
-        Section("meaning", "What holds, and what would break it", _explanation(card)),
-        Section("criteria", "Measured on the table", _criteria(guarantee.get("criteria") or {})),
-        Section("budget", "Privacy budget", _budget(guarantee, infinite=infinite)),
+        Section("meaning", "What holds, and what would break it", explanation(card)),
+        Section("criteria", "Measured on the table", criteria(guarantee.get("criteria") or {})),
+        Section("budget", "Privacy budget", spent(card)),
         Section("chosen", "What the recipe chose", _chosen(card)),
         Section("table", "The table", _table(card)),
         Section("made", "How it was made", _made(card)),
@@ -42,7 +41,10 @@ def card_page(card: Mapping[str, Any]) -> str:
     return page(title=f"{_title(card)}: release card", head=_head(card), sections=sections, kind="public")
 
 
-def _budget(guarantee: Mapping[str, Any], *, infinite: bool) -> Html:
+def spent(card: Mapping[str, Any]) -> Html:
+    """Every look at the rows, and where the budget went."""
+    guarantee = card.get("guarantee") or {}
+    infinite = not math.isfinite(promise.epsilon(card))
     ledger, public = guarantee.get("ledger") or [], [str(text) for text in guarantee.get("public") or []]
     return budget.section(ledger, infinite=infinite, delta=guarantee.get("delta"), public=public)
 
@@ -73,26 +75,27 @@ def _head(card: Mapping[str, Any]) -> Html:
 
 
 def _mind(card: Mapping[str, Any]) -> Html | None:
-    told = [*_notes(card.get("result")), *((card.get("guarantee") or {}).get("caveats") or [])]
+    told = [*notes(card.get("result")), *((card.get("guarantee") or {}).get("caveats") or [])]
     if not told:
         return None
     return element("p", element("strong", "Mind: "), "; ".join(str(c).rstrip(".") for c in told), ".", class_="mind")
 
 
-def _notes(result: object) -> list[str]:
+def notes(result: object) -> list[str]:
     """What the steps found that a reader must know (the noise drowns the rows, say), wherever in their results it stands."""
     if not isinstance(result, Mapping):
         return []
     own = [str(result["note"])] if isinstance(result.get("note"), str) else []
-    return list(dict.fromkeys([*own, *(note for value in result.values() for note in _notes(value))]))
+    return list(dict.fromkeys([*own, *(note for value in result.values() for note in notes(value))]))
 
 
-def _explanation(card: Mapping[str, Any]) -> Html:
+def explanation(card: Mapping[str, Any]) -> Html:
+    """What holds and what would break it, as the guarantee itself tells it."""
     grouped: dict[str, list[str]] = {}
     for head, told in card.get("explanation") or []:
         grouped.setdefault(str(head), []).append(str(told))
-    if notes := _notes(card.get("result")):
-        grouped["Mind"] = [f"{note.rstrip('.')}." for note in notes]
+    if told := notes(card.get("result")):
+        grouped["Mind"] = [f"{note.rstrip('.')}." for note in told]
     if not grouped:
         return element("p", "The card gives no explanation.")
     return pairs((head, _few(told)) for head, told in grouped.items())
@@ -102,16 +105,17 @@ def _few(told: Sequence[str]) -> Html:
     return element("p", told[0]) if len(told) == 1 else element("ul", [element("li", line) for line in told])
 
 
-def _criteria(criteria: Mapping[str, Any]) -> Html:
-    if not criteria:
+def criteria(measured: Mapping[str, Any]) -> Html:
+    """k, l and t as measured on the table, each with its meaning."""
+    if not measured:
         return element("p", "No criterion (k, l, t) was measured on this table.")
-    quasi = [str(c) for c in criteria.get("quasi") or []]
-    rows = [[_criterion_name(name), _criterion(name, criteria[name]), told] for name, told in CRITERIA.items() if name in criteria]
+    quasi = [str(c) for c in measured.get("quasi") or []]
+    rows = [[_criterion_name(name), _criterion(name, measured[name]), told] for name, told in CRITERIA.items() if name in measured]
     parts = [
         element("p", "Columns that an outsider may know: ", element("strong", listed(quasi)), "."),
         table(["Criterion", "Value", "What it means"], rows, label="Criteria", numbers=[1], class_="criteria"),
     ]
-    secrets = criteria.get("secrets") or {}
+    secrets = measured.get("secrets") or {}
     for secret, values in secrets.items():
         rows = [[_criterion_name(str(name)), number(value), SECRETS.get(name, "")] for name, value in values.items()]
         parts.append(element("h3", "Within the groups: ", element("code", str(secret))))

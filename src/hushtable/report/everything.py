@@ -119,10 +119,20 @@ def as_csv(readings: Sequence[Reading]) -> str:
     return out.getvalue()
 
 
-def meanings(readings: Sequence[Reading]) -> Html:
-    """One line for each metric that occurs, and how verdicts come about."""
-    found = {_kind(r.name): r.metric.meaning if r.metric else "not one of ours: its note says what it means" for r in readings}
-    return join(pairs(found.items()) if found else None, element("h3", "How to read them"), pairs(RULES))
+def meanings(readings: Sequence[Reading], rules: Sequence[tuple[str, str]] = ()) -> Html:
+    """One line for each metric that occurs, with its direction and range, and how verdicts come about."""
+    found = {_kind(r.name): join(f"{meaning_of(r)}. ", element("span", _directed(r), class_="soft")) for r in readings}
+    return join(pairs(found.items()) if found else None, element("h3", "How to read them"), pairs([*rules, *RULES]))
+
+
+def meaning_of(reading: Reading) -> str:
+    """What a finding means, in one line without a full stop."""
+    return (reading.metric.meaning if reading.metric else "not one of ours: its note says what it means").removesuffix(".")
+
+
+def _directed(reading: Reading) -> str:
+    told = ", ".join(part for part in (reading.direction, reading.reach) if part)
+    return f"{told[:1].upper()}{told[1:]}." if told else ""
 
 
 def _kind(name: str) -> str:

@@ -21,7 +21,7 @@ class Html(str):
 Child = str | int | float | None | Iterable["Child"]
 Attribute = str | int | float | bool | None
 
-_VOID = {"meta", "link", "br", "hr", "col", "wbr"}
+_VOID = {"meta", "link", "br", "hr", "col", "wbr", "input"}
 _CLOSED = {"rect", "line", "path", "circle"}
 _BIDI = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -43,6 +43,14 @@ def element(name: str, /, *children: Child, **attributes: Attribute) -> Html:
 def join(*children: Child) -> Html:
     """Several children one after the other; None is nothing."""
     return Html("".join(_child(child) for child in children))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table that is sorted by a number, not by what it shows."""
+
+    shown: Child
+    by: float | None
 
 
 @dataclass(frozen=True)
@@ -82,21 +90,36 @@ def page(
 
 
 def table(
-    heads: Iterable[str], rows: Iterable[Iterable[Child]], *, label: str, numbers: Iterable[int] = (), class_: str = ""
+    heads: Iterable[str],
+    rows: Iterable[Iterable[Child | Cell]],
+    *,
+    label: str,
+    numbers: Iterable[int] = (),
+    class_: str = "",
+    sortable: bool = True,
 ) -> Html:
-    """A table that scrolls inside its own frame; the columns in ``numbers`` are aligned as numbers."""
+    """A table that scrolls inside its own frame; the columns in ``numbers`` are aligned as numbers.
+
+    With a script it can be sorted by any column, unless it is not ``sortable``, and kept as a file.
+    """
     heads, right = list(heads), set(numbers)
     top = [element("th", head, scope="col", class_="num" if i in right else None) for i, head in enumerate(heads)]
-    body = [
-        element("tr", [element("td", cell, class_="num" if i in right else None) for i, cell in enumerate(row)]) for row in rows
-    ]
-    inner = element("table", element("thead", element("tr", top)), element("tbody", body), class_=class_ or None)
+    body = [element("tr", [_data(cell, "num" if i in right else None) for i, cell in enumerate(row)]) for row in rows]
+    kind = " ".join(word for word in ("sortable" if sortable else "", class_) if word)
+    caption = element("caption", label, class_="unseen")
+    inner = element("table", caption, element("thead", element("tr", top)), element("tbody", body), class_=kind or None)
     return element("div", inner, class_="scroll", tabindex=0, role="region", aria_label=label)
 
 
 def pairs(items: Iterable[tuple[Child, Child]], class_: str = "facts") -> Html:
     """A list of terms, each with what is said about it."""
     return element("dl", [element("div", element("dt", term), element("dd", told)) for term, told in items], class_=class_)
+
+
+def _data(cell: Child | Cell, class_: str | None) -> Html:
+    if not isinstance(cell, Cell):
+        return element("td", cell, class_=class_)
+    return element("td", cell.shown, class_=class_, data_sort="" if cell.by is None else repr(cell.by))
 
 
 def _head(title: str, code: str) -> Html:

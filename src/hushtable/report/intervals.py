@@ -72,7 +72,7 @@ def _bars(reading: Reading, scale: Scale, top: float) -> Html:
     zero = scale(0.0)
     marks: list[Child] = [
         _grid(scale, top + 20, top + 58),
-        text(LEFT, top + 14, fit(reading.label, WIDTH - 20, BOLD), class_="name"),
+        text(LEFT, top + 14, fit(reading.scope or reading.name, WIDTH - 20, BOLD), class_="name"),
         text(LEFT, top + 33, f"release {number(reading.value)}"),
         _bar(zero, scale(reading.value), top + 21, "release"),
     ]
@@ -81,6 +81,10 @@ def _bars(reading: Reading, scale: Scale, top: float) -> Html:
         marks.append(_bar(zero, scale(reading.baseline), top + 40, "real"))
     if reading.low is not None and reading.high is not None:
         ends = {"x1": scale(reading.low), "x2": scale(reading.high), "y1": top + 29.5, "y2": top + 29.5}
+        marks += [element("line", class_="halo", **ends), element("line", class_="whisker over", **ends)]
+    real = [reading.detail.get(f"baseline_{end}") for end in ("low", "high")]
+    if reading.baseline is not None and all(isinstance(end, (int, float)) for end in real):
+        ends = {"x1": scale(real[0]), "x2": scale(real[1]), "y1": top + 48.5, "y2": top + 48.5}
         marks += [element("line", class_="halo", **ends), element("line", class_="whisker over", **ends)]
     return titled(told(reading), marks)
 

@@ -16,6 +16,8 @@ class Metric:
     """Whether it is told in percent."""
     scaled: bool = True
     """Whether it runs from 0 to 1."""
+    page: str = ""
+    """The part of a report that it belongs to, if it is a measure of utility."""
 
 
 METRICS = {
@@ -93,9 +95,7 @@ METRICS = {
         "the same for somebody who does not know that, taking all known people for the population", share=True
     ),
     "marketer risk": Metric("the share of rows that somebody gets right on average who links all of them", share=True),
-    "Frechet mean distance": Metric("how far the centre of the release lies from that of the training rows", scaled=False),
-    "clusters": Metric("how far groups found in the release agree with those found in the training rows: 1 is fully"),
-    **{measure.name: Metric(measure.meaning, share=measure.share, scaled=measure.high == 1.0) for measure in MEASURES.values()},
+    **{m.name: Metric(m.meaning, share=m.share, scaled=m.high == 1.0, page=m.page) for m in MEASURES.values()},
 }
 FAMILIES = {
     "singling out by": Metric(

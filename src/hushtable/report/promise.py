@@ -55,6 +55,11 @@ def in_symbols(card: Mapping[str, Any]) -> str:
     return f"Differential privacy with epsilon = {number(rounded_up(size, 4), 4)}{given}, for {_change(card)}."
 
 
+def short_epsilon(card: Mapping[str, Any]) -> str:
+    """The size of a proven promise in a word."""
+    return f"ε = {number(rounded_up(epsilon(card), 3))}"
+
+
 def _proven(card: Mapping[str, Any]) -> list[str]:
     delta = _guarantee(card).get("delta")
     change = _change(card)

@@ -57,6 +57,8 @@ class Reading:
     """The smallest planted leak that it noticed."""
     tried: float | None = None
     """The largest leak that was planted; None if none was."""
+    span: tuple[float | None, float | None] | None = None
+    """The least and the largest value there can be, if it is known."""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -67,7 +69,9 @@ class Reading:
         known = {key: _finite(finding.get(key)) for key in numbers}
         if known["baseline_bad"] is None:
             known["baseline_bad"] = known["baseline"]
-        return cls(**text, **known, n=int(finding.get("n") or 0), tried=tried, detail=finding.get("detail") or {})
+        span = finding.get("span")
+        ends = (_finite(span[0]), _finite(span[1])) if isinstance(span, (list, tuple)) and len(span) == 2 else None
+        return cls(**text, **known, n=int(finding.get("n") or 0), tried=tried, span=ends, detail=finding.get("detail") or {})
 
     @property
     def metric(self) -> Metric | None:
@@ -95,9 +99,24 @@ class Reading:
         return bool(self.risk) or bool(self.metric and self.metric.share)
 
     @property
+    def page(self) -> str:
+        """The part of a report that it belongs to; empty for what is not a known measure of utility."""
+        return self.metric.page if self.metric else ""
+
+    @property
     def direction(self) -> str:
         """Which way is good."""
         return f"{self.better} is better" if self.better else ""
+
+    @property
+    def reach(self) -> str:
+        """The range it can lie in; empty if it is not known."""
+        low, high = (0.0, 1.0) if self.risk else self.span or (None, None)
+        if low is not None and high is not None:
+            return f"{self.told(low)} to {self.told(high)}"
+        if low is not None:
+            return f"{self.told(low)} and up"
+        return f"up to {self.told(high)}" if high is not None else ""
 
     def told(self, value: float | None) -> str:
         """A number in the unit of the metric."""

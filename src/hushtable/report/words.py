@@ -111,6 +111,11 @@ def fit(text: str, width: float, size: float = 11) -> str:
     return kept.rstrip() + "…"
 
 
+def wide(text: str, size: float = 11) -> float:
+    """How many pixels text takes at a font size, by the usual widths of letters."""
+    return size * sum(map(_em, text))
+
+
 def _em(char: str) -> float:
     if unicodedata.combining(char):
         return 0.0

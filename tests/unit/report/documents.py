@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = {"meta", "link", "br", "hr", "col", "wbr"}
+VOID = {"meta", "link", "br", "hr", "col", "wbr", "input"}
 SHAPES = {"rect", "line", "path", "circle", "text"}
 
 

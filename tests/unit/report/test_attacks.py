@@ -67,7 +67,7 @@ def test_a_corrected_test_decides_where_there_is_one(numbers, tried, words, powe
 
 def test_the_first_sentence_decides_and_names_the_worst() -> None:
     found = [attack("mild", 0.2, low=0.01), attack("bad", 0.1, low=0.09), attack("none", 0.5, p=0.3)]
-    lead, worst, *_ = inside(page(found), "summary", "p")
+    lead, worst, *_ = inside(page(found), "figures", "p")
     assert lead == "2 of 3 attacks gain more on people in the table than on people outside it."
     assert worst == "The worst is bad: an attacker who knows x does bad.", "by what is surely gained, not by the estimate"
 
@@ -75,34 +75,34 @@ def test_the_first_sentence_decides_and_names_the_worst() -> None:
 def test_without_alarm_the_first_sentence_says_what_would_have_been_noticed() -> None:
     quiet = [attack("a", p=0.4), attack("b", p=1.0)]
     told = "None of 2 attacks gains more on people in the table than on people outside it. This is not a proof of safety: "
-    assert inside(page(quiet), "summary", "p", "lead") == [
+    assert inside(page(quiet), "figures", "p", "lead") == [
         f"{told}how small a leak this audit would have noticed was not tried out."
     ]
-    assert inside(page(quiet, power=POWER), "summary", "p", "lead") == [
+    assert inside(page(quiet, power=POWER), "figures", "p", "lead") == [
         f"{told}the smallest leak that this audit would have noticed is 1 % of the released rows."
     ]
     blind = POWER | {"audit": None, "noticed": [0, 0]}
-    assert "not even the largest leak" in inside(page(quiet, power=blind), "summary", "p", "lead")[0]
+    assert "not even the largest leak" in inside(page(quiet, power=blind), "figures", "p", "lead")[0]
     assert page(quiet, power=blind).text.count("would have missed even a leak of 10 %") == 1, "in the one box with an attack"
     assert "1 of 4" in inside(page(quiet, power=POWER), "power", "td")
 
 
 def test_the_three_risks_have_a_box_each_with_the_surest_attack() -> None:
     found = [attack("a", 0.3, low=0.1), attack("b", 0.2, low=0.15), attack("c", 0.9, p=0.5, risk="linkability")]
-    boxes = inside(page(found), "summary", "article")[:3]
+    boxes = inside(page(found), "figures", "article")[:3]
     assert boxes[0].startswith("Singling out–no attack of this kind was run")
     assert "90 %" in boxes[1]
     assert "no excess found" in boxes[1]
     assert "20 %worst of 2 attacks: b; interval 15 to 40 %" in boxes[2]
     assert "An attacker who knows x does b." in boxes[2]
-    failed = inside(page([attack("a", None, risk="singling out", note="one column")]), "summary", "article")[0]
+    failed = inside(page([attack("a", None, risk="singling out", note="one column")]), "figures", "article")[0]
     assert "could be computed" in failed
 
 
 def test_the_gate_stands_on_the_first_screen() -> None:
     reader = page([attack("a")], gates=[FAILED, FAILED | {"expression": "alarms<1", "holds": True}])
     told = inside(reader, "summary", "strong", "badge")
-    assert told == ["▲ Gate failed", "● Gate passed"]
+    assert told[-2:] == ["▲ Gate failed", "● Gate passed"]
     assert inside(reader, "summary", "code") == ["max_risk<0.05", "alarms<1"]
 
 

@@ -12,13 +12,15 @@ import pytest
 
 from hushtable.report.audit import INTERNAL, audit_page
 from hushtable.report.card import card_page
-from tests.unit.report import samples
+from hushtable.report.comparison import comparison_page
+from tests.unit.report import comparisons, samples
 from tests.unit.report.documents import Reader
 
 ROWS = {"train": 30000, "release": 29977, "control": 12000}
 TAGS = (
-    "html head meta title link style body a div nav p ol ul li main header section h1 h2 h3 strong span code pre dl dt dd "
-    "table thead tbody tr th td details summary figure figcaption article svg g rect line path circle text script"
+    "html head meta title link style body a div nav p ol ul li main header section h1 h2 h3 h4 strong small span code pre dl dt dd "
+    "table caption thead tbody tr th td details summary figure figcaption article svg g rect line path circle text script "
+    "br label input select option button"
 )
 
 
@@ -37,6 +39,7 @@ def pages() -> dict[str, str]:
         "audit of attacks": attacked("income"),
         "audit of attacks, hostile": attacked(samples.EVIL),
         "audit empty": audit_page([], None, rows={}),
+        **{f"comparison {name}": comparison_page(make()) for name, make in comparisons.EVERY.items()},
     }
 
 
@@ -96,7 +99,7 @@ def test_nothing_is_fetched(page: str) -> None:
 
 
 def test_hostile_text_is_shown_as_text() -> None:
-    for name in ("card hostile", "audit hostile"):
+    for name in ("card hostile", "audit hostile", "comparison hostile"):
         text = Reader(PAGES[name]).text
         assert "<script>alert('x')</script>" in text
         assert "&amp;" in text, "an entity in the data is shown as it is written"
@@ -108,7 +111,8 @@ def test_hostile_text_is_shown_as_text() -> None:
 def test_every_figure_has_a_name_and_every_mark_its_numbers(page: str) -> None:
     reader = Reader(page)
     for svg in (e for e in reader.all("svg") if not e.has("sample")):
-        assert svg.attributes["role"] == "img"
+        links = [e for e in reader.all("a") if svg in e.parents]
+        assert svg.attributes["role"] == ("group" if links else "img")
         assert len(svg.attributes["aria-label"] or "") > 10
         assert svg.attributes["viewbox"]
     titled = {id(parent) for title in reader.all("title") for parent in title.parents[-1:]}
@@ -133,7 +137,7 @@ def test_tables_scroll_in_their_own_frame(page: str) -> None:
 
 
 def test_audits_are_marked_above_below_and_in_the_title() -> None:
-    for name in (n for n in PAGES if n.startswith("audit")):
+    for name in (n for n in PAGES if n.startswith(("audit", "comparison"))):
         reader = Reader(PAGES[name])
         assert reader.one("div", "top").text == INTERNAL == "INTERNAL: computed from the raw rows, do not publish"
         assert reader.one("div", "bottom").text == INTERNAL

@@ -1,0 +1,270 @@
+"""The pages as a reader meets them: nothing is fetched, nothing is cut off, and everything can be reached by keyboard."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = ("card", "audit", "utility", "comparison")
+INTERNAL = ("audit", "utility", "comparison")
+WIDTHS = (1280, 390)
+LEVELS = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
+OUTSIDE = """() => {
+  const name = (svg) => svg.getAttribute("aria-label");
+  const box = (svg) => svg.getBoundingClientRect();
+  const all = [...document.querySelectorAll("svg")].filter((svg) => !svg.closest("details:not([open])"));
+  // One drawing may be there in two sizes, of which the window shows one.
+  const shown = new Set(all.filter((svg) => box(svg).width >= 1 && box(svg).height >= 1).map(name));
+  const out = all.filter((svg) => box(svg).left < -1 || box(svg).right > innerWidth + 1);
+  return [...out, ...all.filter((svg) => !shown.has(name(svg)))].map(name);
+}"""
+FEWER = """() => {
+  // What is alike need not be looked at a hundred times: a few rows of a table, a few marks of a drawing, a few panels.
+  const most = ["tbody tr:nth-child(n+4)", ".panels > :nth-child(n+4)", "dl > :nth-child(n+6)",
+    "svg > g > [data-told]:nth-child(n+4)", "svg > [data-told]:nth-child(n+12)"];
+  for (const one of document.querySelectorAll("details")) one.open = true;
+  for (const one of document.querySelectorAll(most.join())) one.remove();
+}"""
+LETTERS = """() => [...document.querySelectorAll("svg text")].filter((text) => !text.closest("details:not([open])"))
+  .filter((text) => text.getBoundingClientRect().width > 0)
+  .map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"""
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 5.0) -> None:
+    """Wait until it holds. The policy of the pages forbids the browser to wait for an expression by itself."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "it never came to hold"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_drawing_is_seen_and_nothing_sticks_out(visit: Any, name: str, width: int) -> None:
+    opened = visit(name, width)
+    page = opened.page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, "the page must not scroll sideways"
+    assert page.evaluate(OUTSIDE) == []
+    assert min(page.evaluate(LETTERS), default=10) > 7, "letters in drawings stay readable"
+    for one in page.locator("details").all():
+        one.evaluate("(details) => { details.open = true; }")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(OUTSIDE) == []
+    assert opened.faults == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_barrier_is_found(visit: Any, name: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    opened = visit(name, color_scheme=scheme)
+    opened.page.evaluate(FEWER)
+    found = axe.run(opened.page, options=LEVELS).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"][:160], v["nodes"][0]["failureSummary"][:200]) for v in found] == []
+    assert opened.faults == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_first_screen_answers_four_questions(visit: Any, width: int) -> None:
+    page = visit("audit", width, 844).page
+    answers = page.locator(".answers article")
+    assert answers.locator("h3").all_inner_texts() == [
+        "What was promised?",
+        "What was attacked, and what did it gain?",
+        "What does it cost in accuracy?",
+        "Should it be published?",
+    ]
+    last = answers.nth(3).locator(".value").bounding_box()
+    assert last["y"] + last["height"] < 844, "the last answer stands on the first screen"
+
+
+def test_contents_lead_to_every_section_and_mark_the_one_in_view(visit: Any) -> None:
+    page = visit("audit").page
+    links = page.locator(".contents a")
+    assert links.count() > 10
+    for at in (1, links.count() // 2, links.count() - 1):
+        link = links.nth(at)
+        link.click()
+        target = page.locator(link.get_attribute("href"))
+        eventually(lambda t=target: t.evaluate("(e) => Math.abs(e.getBoundingClientRect().top) < innerHeight"))
+        assert target.locator("h2").first.inner_text() == link.inner_text()
+    links.nth(2).click()
+    eventually(lambda: page.locator(".contents a[aria-current]").count() == 1)
+
+
+def test_headings_go_down_one_step_at_a_time(visit: Any) -> None:
+    for name in NAMES:
+        levels = [
+            int(n[1]) for n in visit(name).page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map((h) => h.tagName)")
+        ]
+        assert levels[0] == 1, name
+        assert all(after <= before + 1 for before, after in pairwise(levels)), name
+
+
+def test_a_table_is_sorted_by_number_both_ways_and_by_keyboard(visit: Any) -> None:
+    page = visit("audit").page
+    table = page.locator("#margins table.pivot")
+    head = table.locator("thead th").nth(1)
+
+    def column() -> list[float]:
+        return [float(x) for x in table.evaluate("(t) => [...t.tBodies[0].rows].map((r) => r.cells[1].dataset.sort)") if x]
+
+    before = column()
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert column() == sorted(before) != before
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert column() == sorted(before, reverse=True)
+    table.locator("thead th").nth(0).locator("button").click()
+    assert head.get_attribute("aria-sort") is None
+    names = table.evaluate("(t) => [...t.tBodies[0].rows].map((r) => r.cells[0].textContent)")
+    assert names == sorted(names)
+
+
+def test_numbers_are_sorted_as_they_are_written(visit: Any) -> None:
+    page = visit("audit").page
+    written = ["2.3 × 10⁻⁵", "−0.5", "12 %", "1,234", "–", "10⁻⁷", "0.3"]
+    found = page.evaluate(
+        """(written) => {
+        const table = document.querySelector("table.sortable");
+        const head = [...table.tHead.rows[0].cells].find((th) => th.classList.contains("num"));
+        const body = table.tBodies[0];
+        body.replaceChildren(...written.map((text) => {
+          const row = document.createElement("tr");
+          for (let i = 0; i <= head.cellIndex; i++) row.append(document.createElement("td"));
+          row.lastChild.textContent = text;
+          return row;
+        }));
+        head.querySelector("button").click();
+        return [...body.rows].map((row) => row.lastChild.textContent);
+        }""",
+        written,
+    )
+    assert found == ["−0.5", "10⁻⁷", "2.3 × 10⁻⁵", "0.3", "12 %", "1,234", "–"]
+
+
+def test_a_table_is_kept_as_a_file_that_a_spreadsheet_does_not_run(visit: Any) -> None:
+    page = visit("audit").page
+    table = page.locator("#margins table.pivot")
+    table.evaluate("(t) => { t.tBodies[0].rows[0].cells[0].textContent = '=1+1, \"x\"'; }")
+    with page.expect_download() as waiting:
+        page.locator("#margins .tools button", has_text="CSV").last.click()
+    kept = waiting.value
+    assert kept.suggested_filename == "INTERNAL-margins-one-by-one.csv"
+    rows = list(csv.reader(io.StringIO(Path(kept.path()).read_text(encoding="utf-8-sig"), newline="")))
+    assert rows[0] == [text.strip(" ↕") for text in table.locator("thead th").all_inner_texts()]
+    assert len(rows) == 1 + table.locator("tbody tr").count()
+    assert rows[1][0] == '\'=1+1, "x"'
+    assert re.match(r"[\d.]+; [\d.]+$", rows[1][1]), "the value and its baseline"
+
+
+def test_the_card_is_kept_without_the_word_internal(visit: Any) -> None:
+    page = visit("card").page
+    with page.expect_download() as waiting:
+        page.locator(".tools button", has_text="CSV").first.click()
+    assert not waiting.value.suggested_filename.startswith("INTERNAL")
+
+
+def test_the_findings_are_searched(visit: Any) -> None:
+    page = visit("audit").page
+    page.locator("#all summary").click()
+    rows = page.locator("#all tbody tr:visible")
+    whole = rows.count()
+    page.get_by_label("Show only rows with").fill("tvd income")
+    assert 0 < rows.count() < whole
+    assert all("income" in text.lower() for text in rows.all_inner_texts())
+    assert f"of {whole} rows" in page.locator("#all [role=status]").inner_text()
+    page.get_by_label("Show only rows with").fill("")
+    assert rows.count() == whole
+
+
+def test_colours_can_be_chosen(visit: Any) -> None:
+    page = visit("audit", color_scheme="light").page
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="dark", exact=True).click()
+    dark = page.evaluate(ground)
+    assert dark != light
+    page.get_by_role("button", name="auto", exact=True).click()
+    assert page.evaluate(ground) == light
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate(ground) == dark
+    page.get_by_role("button", name="light", exact=True).click()
+    assert page.evaluate(ground) == light
+    pressed = page.locator(".contents .tools button[aria-pressed=true]")
+    assert pressed.all_inner_texts() == ["light"]
+
+
+def test_marks_tell_their_numbers_by_pointer_and_by_keyboard(visit: Any) -> None:
+    page = visit("audit").page
+    tip = page.locator(".tip")
+    drawing = page.locator("#margins .panel svg").first
+    mark = drawing.locator("[data-told]").first
+    told = mark.get_attribute("data-told")
+    assert not tip.is_visible()
+    mark.hover()
+    assert tip.is_visible()
+    assert tip.inner_text() == told
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    drawing.focus()
+    page.keyboard.press("ArrowRight")
+    tip.wait_for(state="visible")
+    assert tip.inner_text() == told
+    page.keyboard.press("ArrowRight")
+    eventually(lambda: tip.inner_text() != told)
+    assert tip.inner_text() == drawing.locator("[data-told]").nth(1).get_attribute("data-told")
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    assert page.locator("svg title").count() == 0, "a second tip of the browser's own would cover the first"
+
+
+def test_marks_tell_their_numbers_at_a_touch(visit: Any) -> None:
+    page = visit("audit", 390, 844, has_touch=True, is_mobile=True).page
+    mark = page.locator("#margins .panel svg [data-told]").first
+    mark.scroll_into_view_if_needed()
+    page.wait_for_timeout(100)
+    mark.tap()
+    tip = page.locator(".tip")
+    assert tip.inner_text() == mark.get_attribute("data-told")
+    box = tip.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+
+
+def test_without_a_script_everything_is_there(visit: Any) -> None:
+    page = visit("audit", java_script_enabled=False).page
+    assert page.locator("svg").count() > 10
+    assert page.locator("a[download]").count() == 1
+    assert page.locator("th button").count() == 0
+
+
+@pytest.mark.parametrize("name", INTERNAL)
+def test_every_printed_sheet_says_internal(visit: Any, name: str, tmp_path: Path) -> None:
+    if shutil.which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed")
+    page = visit(name, color_scheme="dark").page
+    page.pdf(path=tmp_path / "page.pdf", prefer_css_page_size=True)
+    told = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True).stdout
+    sheets = told.split("\f")[:-1]
+    assert len(sheets) > 2
+    assert [at for at, sheet in enumerate(sheets) if "INTERNAL" not in sheet] == []
+    if name == "audit":
+        starts = [
+            sheet
+            for sheet in sheets
+            if re.search(r"^\s*(Margins|Associations|Downstream)\s*$", sheet.split("publish", 1)[1].lstrip()[:40], re.M)
+        ]
+        assert len(starts) == 3, "each page of the report begins on a new sheet"
+        assert sum("p (corrected)" in sheet for sheet in sheets) > 3, "heads of tables are repeated, and what is folded is printed"

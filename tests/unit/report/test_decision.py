@@ -1,0 +1,147 @@
+"""The first screen: four answers, and a rule that never calls a release safe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hushtable.evidence.finding import Better, Subject
+from hushtable.report.audit import audit_page
+from hushtable.report.decision import Evidence, answers, publish
+from hushtable.report.reading import Reading
+from tests.unit.report import samples
+from tests.unit.report.documents import Reader
+
+ROWS = {"train": 1000, "release": 900, "control": 500}
+RISKS = ("singling out", "linkability", "inference")
+FAILED = {"expression": "max_risk<0.05", "holds": False, "told": "the largest upper bound is 0.3"}
+
+
+def attack(p: float, risk: str = "inference", value: float = 0.03, **more: Any) -> dict[str, Any]:
+    numbers = {"low": 0.0, "high": 0.06, "baseline": 0.0, "p": p, "p_adjusted": p} | more
+    return samples.finding(f"{risk} attack", value, subject=Subject.PRIVACY, risk=risk, note="somebody guesses", **numbers)
+
+
+def model(value: float = 0.87, baseline: float = 0.93, scope: str = "income") -> dict[str, Any]:
+    name = "train on release, test on real: AUC"
+    return samples.finding(name, value, low=value - 0.01, high=value + 0.01, baseline=baseline, better=Better.HIGHER, scope=scope)
+
+
+def evidence(*findings: dict[str, Any], card: dict[str, Any] | None = None, tried: float | None = None, **more: Any) -> Evidence:
+    return Evidence([Reading.of(f, tried) for f in findings], card, **more)
+
+
+QUIET = tuple(attack(0.5, risk) for risk in RISKS)
+
+
+def test_four_questions_each_with_a_number_and_a_sentence() -> None:
+    found = evidence(*QUIET, attack(1e-6, value=0.12, low=0.1, high=0.14), model(), card=samples.card(samples.VERIFIED))
+    told = answers(found)
+    assert [a.figure for a in told] == ["k = 10", "12 %", "−0.06 AUC", "Not as it is"]
+    assert [a.tone for a in told] == ["verified", "alarm", "watch", "alarm"]
+    assert "1 of 4 attacks gains more" in told[1].told
+    assert "interval 10 to 14 %" in told[1].told
+    assert "an AUC of 0.87 (interval 0.86 to 0.88); one that learnt from the real rows has 0.93" in told[2].told
+    assert all(a.told.endswith(".") for a in told)
+
+
+def test_without_an_alarm_the_number_is_the_largest_upper_bound() -> None:
+    _, gained, *_ = answers(evidence(*QUIET, attack(0.9, high=0.2, value=0.001)))
+    assert gained.figure == "≤ 20 %"
+    assert gained.tone == "open"
+
+
+@pytest.mark.parametrize(
+    ("found", "figure", "tone", "reason"),
+    [
+        (evidence(*QUIET, void=["control rows stand in the release"]), "This audit cannot say", "alarm", "Control rows stand"),
+        (evidence(attack(1e-9), void=["x"]), "This audit cannot say", "alarm", "X."),
+        (evidence(model()), "This report cannot say", "open", "hush audit"),
+        (evidence(*QUIET, gates=[FAILED]), "Not as it is", "alarm", "max_risk<0.05 fails: The largest upper bound is 0.3."),
+        (evidence(attack(0.01), card=samples.card(samples.PROVEN)), "Not as it is", "alarm", "smaller epsilon"),
+        (evidence(attack(0.01), card=samples.card(samples.VERIFIED)), "Not as it is", "alarm", "larger k"),
+        (evidence(attack(0.01)), "Not as it is", "alarm", "a recipe that promises something"),
+        (evidence(*QUIET, card=samples.card(samples.PROVEN)), "Nothing speaks against it", "calm", "a theorem about the recipe"),
+        (evidence(*QUIET, card=samples.card(samples.VERIFIED)), "Nothing speaks against it", "calm", "measured on this table"),
+        (evidence(*QUIET, card=samples.card(samples.NONE)), "Nothing was found, and nothing is promised", "watch", "not tried may"),
+        (evidence(*QUIET, card=samples.card(samples.CLAIMED)), "Nothing was found, and nothing is promised", "watch", "gap in its"),
+        (evidence(*QUIET), "Nothing was found, and nothing is promised", "watch", "was not tried out"),
+        (
+            evidence(*QUIET, power={"shares": [0.01], "audit": 0.01}),
+            "Nothing was found, and nothing is promised",
+            "watch",
+            "is 1 % of",
+        ),
+        (evidence(*QUIET[1:]), "Nothing was found, and nothing is promised", "watch", "Not looked at: singling out."),
+        (
+            evidence(*QUIET[:2], attack(0.5, high=0.4)),
+            "Nothing was found, and nothing is promised",
+            "watch",
+            "up to 40 % cannot be",
+        ),
+        (
+            evidence(*QUIET, model(0.6), card=samples.card(samples.PROVEN)),
+            "Nothing speaks against it",
+            "calm",
+            "worth publishing is another question",
+        ),
+    ],
+)
+def test_the_rule(found: Evidence, figure: str, tone: str, reason: str) -> None:
+    told = publish(found)
+    assert (told.figure, told.tone) == (figure, tone)
+    assert any(reason in line for line in told.reasons), told.reasons
+
+
+def test_a_number_without_a_test_asks_for_a_closer_look() -> None:
+    copies = samples.finding("identical match share", 0.2, low=0.18, high=0.22, baseline=0.01, subject=Subject.PRIVACY)
+    told = publish(evidence(*QUIET, copies, card=samples.card(samples.PROVEN)))
+    assert told.figure == "Look closer first"
+    assert "identical match share is worse than for fresh real rows" in told.told
+
+
+def test_an_epsilon_that_protects_nobody_promises_nothing() -> None:
+    card = samples.card(samples.PROVEN)
+    card["guarantee"] |= {"epsilon": 50.0}
+    told = publish(evidence(*QUIET, card=card))
+    assert told.figure == "Nothing was found, and nothing is promised"
+    assert any("protects hardly anybody" in line for line in told.reasons)
+
+
+def test_no_answer_calls_a_release_safe() -> None:
+    for card in (samples.PROVEN, samples.VERIFIED, samples.CLAIMED, samples.NONE):
+        text = " ".join(f"{a.figure} {a.told} {' '.join(a.reasons)}" for a in answers(evidence(*QUIET, card=samples.card(card))))
+        assert "proof of safety" in text
+        assert "safe" not in text.replace("not a proof of safety", "")
+
+
+def test_the_cost_without_a_target_is_how_far_the_tables_lie_apart() -> None:
+    told = answers(evidence(samples.finding("mean TVD", 0.2, baseline=0.01), samples.finding("TVD", 0.9, scope="age")))[2]
+    assert (told.figure, told.tone) == ("0.2", "alarm")
+    assert "for fresh real rows it is 0.01" in told.told
+    assert answers(evidence(*QUIET))[2].figure == "not known"
+
+
+def test_the_main_model_decides_not_the_best_of_many() -> None:
+    told = answers(evidence(model(0.95, scope="income, by a tree"), model(0.8)))[2]
+    assert told.figure == "−0.13 AUC"
+
+
+def test_the_answers_lead_to_sections_that_are_there() -> None:
+    for card in (samples.card(samples.PROVEN), None):
+        for findings in ([*QUIET, model()], [attack(0.001)], [model()], samples.audit()):
+            reader = Reader(audit_page(findings, card, rows=ROWS))
+            ids = {e.attributes.get("id") for e in reader.elements}
+            links = [e.attributes["href"] for e in reader.all("a") if any(p.has("answers") for p in e.parents)]
+            assert {(link or "")[1:] for link in links} <= ids
+
+
+def test_a_report_on_utility_alone_has_no_page_of_attacks_and_says_what_it_was_tested_on() -> None:
+    findings = [model(), samples.finding("mean TVD", 0.1, baseline=0.01)]
+    reader = Reader(audit_page(findings, None, rows=ROWS, records=[], made={"hushtable": "1", "seed": 0, "halved": True}))
+    ids = [e.attributes["id"] for e in reader.all("section")]
+    assert ids == ["summary", "figures", "margins", "downstream", "all", "words"]
+    assert reader.all("title")[0].text.startswith("INTERNAL utility")
+    assert "tested on rows that the release was made from" in reader.text
+    assert "No attack was run" in reader.text

@@ -1,0 +1,93 @@
+"""The same words as Markdown, and a page that can be made again from what was kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hushtable import api
+from hushtable.bench.people import people
+from hushtable.report.audit import audit_page, page_of
+from hushtable.report.markdown import audit_markdown, audit_markdown_of, card_markdown, grid, plain
+from tests.unit.report import samples
+
+ROWS = {"train": 30000, "release": 29977, "control": 12000}
+
+
+def tables(text: str) -> list[list[str]]:
+    """Lines of tables as cells; an escaped bar is no border."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.replace("\\|", "∣").strip("|").split("|")] for line in lines]
+
+
+def test_the_audit_holds_every_finding_with_its_value() -> None:
+    findings, more = samples.attacked()
+    found = [*samples.audit(), *findings]
+    text = audit_markdown(found, samples.card(samples.VERIFIED), rows=ROWS, **more)
+    told = {row[0] for row in tables(text)}
+    for finding in found:
+        label = f"{finding['name']}, {finding['scope']}" if finding["scope"] else finding["name"]
+        assert plain(label) in told, label
+    assert text.startswith("**INTERNAL: computed from the raw rows, do not publish**\n\n# Audit: A demonstration recipe\n")
+    assert "| Should it be published? | **Not as it is** |" in text
+    assert "Whoever knows a person’s age and sex cannot tell which of 10 or more rows is theirs." in text
+    assert "\n\n\n" not in text
+
+
+def test_a_table_keeps_its_shape_whatever_is_in_it() -> None:
+    found, card = samples.hostile()
+    for text in (audit_markdown(found, card, rows={samples.EVIL: 3}), card_markdown(card)):
+        assert "<" not in re.sub(r"`[^`]*`", "", text).replace("\\<", "").replace("max\\_risk<", "")
+        width = 0
+        for line in text.splitlines():
+            cells = line.replace("\\|", "").count("|") if line.startswith("|") else 0
+            assert not (cells and width) or cells == width, line
+            width = cells
+
+
+def test_a_line_break_stays_in_its_cell() -> None:
+    assert grid(["a"], [[plain("x\n| y")]]).splitlines() == ["| a |", "| --- |", "| x \\| y |"]
+
+
+def test_rows_of_people_are_not_told() -> None:
+    findings, more = samples.attacked()
+    more["records"] = [r | {"values": {"age": "83 and a half"}} for r in more["records"]]
+    text = audit_markdown(findings, None, rows=ROWS, **more)
+    assert "83 and a half" not in text
+    assert "12 people have a risk above 50 %" in text
+
+
+@pytest.mark.parametrize("guarantee", [samples.PROVEN, samples.PURE, samples.VERIFIED, samples.CLAIMED, samples.NONE])
+def test_the_card_tells_what_is_promised_and_where_the_budget_went(guarantee: Any) -> None:
+    card = samples.card(guarantee)
+    text = card_markdown(card)
+    word = card["guarantee"]["assurance"]
+    assert f"**{word}**" in text
+    assert "hush verify FOLDER" in text
+    assert "ab" * 32 in text
+    for entry in card["guarantee"]["ledger"]:
+        assert entry["why"] in text
+    assert card_markdown({}).startswith("# Untitled recipe")
+
+
+def test_what_is_kept_makes_the_same_page_again() -> None:
+    table = people(150, 0).select(("birth_date", "sex", "smoker", "income"))
+    train, control = table.take(np.arange(100)), table.take(np.arange(100, 150))
+    made = api.release(train, "mdav", settings={"k": "5"}, seed=0)
+    report = api.audit(
+        train, made, control, only=["identical-matches", "inference", "margins", "association"], gates=["max_risk<0.9"]
+    )
+    kept = json.loads(json.dumps(report.to_json()))
+    assert page_of(kept) == report.page()
+    assert audit_markdown_of(kept) == report.markdown()
+    assert kept["card"]["recipe"] == "mdav"
+    assert 'id="guarantee"' in report.page()
+
+
+def test_an_empty_audit_says_so_in_both() -> None:
+    for write in (audit_page, audit_markdown):
+        assert "No audit was run" in write([], None, rows={})
