@@ -124,15 +124,8 @@ def best_of(
     """
     unit = unit or Unit()
     budget = Budget(epsilon, default_delta(table.rows) if delta is None else delta)
-    if not recipes or runs <= 1:
-        raise InputError("the best of several takes at least one recipe and more than one run", where="best-of")
-    price = Price.of(budget, unit, runs)
+    price = payable(table.schema, recipes, epsilon=budget.epsilon, delta=budget.delta, unit=unit, runs=runs)
     kept = table.schema.select(table.schema.released)
-    for recipe in recipes:
-        if not price.covers(plan(recipe, kept, budget=price.run, unit=unit).ledger):
-            raise PlanError(
-                f"best-of: {recipe.recipe} has no price that adds up over runs (a raw look, a sample, or a delta of its own)"
-            )
     judged = _judged(kept, pairs)
     coder = Bins(bins=BINS).fit(Vault.of(table.select(kept.names)), np.random.default_rng(0))
     best: tuple[tuple[float, int], Release] | None = None
@@ -155,6 +148,22 @@ def best_of(
         best = (placed, made) if best is None or placed < best[0] else best
     assert best is not None
     return _told(best[1], best[0][0], price, budget, recipes, runs)
+
+
+def payable(
+    schema: Schema, recipes: Sequence[Recipe], *, epsilon: float, delta: float, unit: Unit | None = None, runs: float = 5.0
+) -> Price:
+    """The price of about so many runs of these recipes; refuses, before a row is read, those that have none."""
+    if not recipes or runs <= 1:
+        raise InputError("the best of several takes at least one recipe and more than one run", where="best-of")
+    price, unit = Price.of(Budget(epsilon, delta), unit or Unit(), runs), unit or Unit()
+    kept = schema.select(schema.released)
+    for recipe in recipes:
+        if not price.covers(plan(recipe, kept, budget=price.run, unit=unit).ledger):
+            raise PlanError(
+                f"best-of: {recipe.recipe} has no price that adds up over runs (a raw look, a sample, or a delta of its own)"
+            )
+    return price
 
 
 def _told(made: Release, misfit: float, price: Price, budget: Budget, recipes: Sequence[Recipe], runs: float) -> Release:

@@ -1,0 +1,185 @@
+"""What a comparison tries: recipes, each with a few settings of its main knob."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import product
+
+from hushtable.errors import Fault, HushError, InputError
+from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.plan import plan
+from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.step import knob_fields
+from hushtable.privacy.unit import Budget, default_delta
+from hushtable.table.schema import Schema
+
+EPSILON = "epsilon"
+KNOBS: dict[str, tuple[str, ...]] = {
+    EPSILON: ("0.5", "1", "4"),
+    "k": ("5", "10", "50"),
+    "beta": ("0.05", "0.2", "0.5"),
+    "sigma": ("0.05", "0.1", "0.3"),
+    "keep": ("0.5", "0.8", "0.95"),
+    "rate": ("0.05", "0.1", "0.3"),
+    "p": ("2", "5", "15"),
+}
+"""Main knobs and what is tried of them. A recipe's main knob is the first of these that it has: epsilon if it spends a budget."""
+DEFAULT = ("mdav", "k-anonymity", "mondrian", "mst", "aim", "sequential")
+"""What ``default`` stands for: the k-anonymity family, two that are differentially private, and one that promises nothing, to see
+what promises cost. Those that the schema does not allow are left out, and a note says why."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A recipe with all its knobs set, and the budget it is given."""
+
+    recipe: Recipe
+    settings: tuple[tuple[str, str], ...] = ()
+    epsilon: float | None = None
+
+    @property
+    def id(self) -> str:
+        """How people call it: ``mdav k=10``, ``aim epsilon=1``."""
+        told = [*self.settings, *([] if self.epsilon is None else [(EPSILON, f"{self.epsilon:g}")])]
+        return " ".join([self.recipe.recipe, *(f"{knob}={value}" for knob, value in told)])
+
+    @property
+    def file(self) -> str:
+        """A name for files, which no other knobs have."""
+        letters = "".join(c if c.isalnum() or c in "-." else "-" for c in self.id.replace("=", ""))
+        return f"{letters[:60]}-{sha256(f'{self.recipe.dump()}{self.epsilon!r}'.encode()).hexdigest()[:8]}"
+
+    @property
+    def spends(self) -> bool:
+        """Whether it needs a budget."""
+        return spends(self.recipe)
+
+    def at(self, knob: str, value: str) -> Trial:
+        """The same with another value of one knob."""
+        if knob == EPSILON:
+            return Trial(self.recipe, self.settings, float(value))
+        settings = dict(self.settings) | {knob: value}
+        return Trial(self.recipe.set({knob: value}), tuple(settings.items()), self.epsilon)
+
+    def value(self, knob: str) -> float:
+        """The value of a numeric knob that was set."""
+        return self.epsilon if knob == EPSILON and self.epsilon is not None else float(dict(self.settings)[knob])
+
+
+def spends(recipe: Recipe) -> bool:
+    """Whether a recipe is differentially private, so that epsilon is its knob."""
+    return any(step.spends for step in recipe.steps)
+
+
+def main_knob(recipe: Recipe) -> str:
+    """The knob that trades privacy for utility; empty if it has none that we know."""
+    if spends(recipe):
+        return EPSILON
+    owned = [f.name for step in recipe.steps for f in knob_fields(type(step))]
+    return next((knob for knob in KNOBS if owned.count(knob) == 1), "")
+
+
+def trials(
+    schema: Schema, rows: int, named: Sequence[str | Recipe], grid: Mapping[str, Iterable[object]], epsilons: Sequence[float] = ()
+) -> tuple[list[Trial], list[str]]:
+    """Everything to try, and notes on what is left out. All faults of all recipes and grids are told at once.
+
+    ``grid`` holds values by ``recipe.knob``; several knobs of one recipe are tried in all combinations.
+    """
+    faults: list[Fault] = []
+    chosen, notes = _recipes(schema, rows, named, epsilons, faults)
+    wanted = _grids(grid, {recipe.recipe: recipe for recipe in chosen}, faults)
+    found = []
+    for recipe in chosen:
+        try:
+            found += list(_of(recipe, wanted.get(recipe.recipe, {}), epsilons))
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return list({trial.id: trial for trial in found}.values()), notes
+
+
+def _recipes(
+    schema: Schema, rows: int, named: Sequence[str | Recipe], epsilons: Sequence[float], faults: list[Fault]
+) -> tuple[list[Recipe], list[str]]:
+    chosen: list[Recipe] = []
+    notes: list[str] = []
+    for one in named:
+        if one == "default":
+            fitting, left = _default(schema, rows, epsilons)
+            chosen, notes = chosen + fitting, notes + left
+            continue
+        try:
+            chosen.append(one if isinstance(one, Recipe) else recipes.load(one))
+        except InputError as error:
+            faults += error.faults
+    different = list({recipe.dump(): recipe for recipe in chosen}.values())
+    names = [recipe.recipe for recipe in different]
+    faults += [
+        Fault(f"recipe {name}", "two different recipes have this name") for name in dict.fromkeys(names) if names.count(name) > 1
+    ]
+    if not different and not faults:
+        faults.append(Fault("recipes", "; ".join(["there is nothing to compare", *notes])))
+    return different, notes
+
+
+def _default(schema: Schema, rows: int, epsilons: Sequence[float]) -> tuple[list[Recipe], list[str]]:
+    """Recipes that can work on this schema. Plans read no row, so that asking is free."""
+    kept = schema.select(schema.released)
+    fitting, notes = [], []
+    for name in DEFAULT:
+        recipe = recipes.load(name)
+        epsilon = max(epsilons, default=1.0)
+        try:
+            plan(recipe, kept, budget=Budget(epsilon, default_delta(rows)) if spends(recipe) else None)
+        except HushError as error:
+            how = ". Declare the domains in the schema if they are public knowledge" if spends(recipe) else ""
+            notes.append(f"{name} was left out: {str(error).rstrip('.')}{how}.")
+        else:
+            fitting.append(recipe)
+    return fitting, notes
+
+
+def _grids(
+    grid: Mapping[str, Iterable[object]], known: Mapping[str, Recipe], faults: list[Fault]
+) -> dict[str, dict[str, list[str]]]:
+    wanted: dict[str, dict[str, list[str]]] = {}
+    for key, values in grid.items():
+        name = max((n for n in known if key.startswith(f"{n}.")), key=len, default="")
+        texts = [str(value).strip() for value in values if str(value).strip()]
+        if not name:
+            faults.append(Fault(f"--grid {key}", f"expected recipe.knob with one of the recipes compared: {', '.join(known)}"))
+        elif not texts:
+            faults.append(Fault(f"--grid {key}", "names no value"))
+        elif (knob := key.removeprefix(f"{name}.")) == EPSILON and not spends(known[name]):
+            faults.append(Fault(f"--grid {key}", f"{name} spends no budget, so it has no epsilon"))
+        elif knob == EPSILON and any(_positive(text) is None for text in texts):
+            faults.append(Fault(f"--grid {key}", f"expected positive numbers with commas between them, got {','.join(texts)}"))
+        else:
+            wanted.setdefault(name, {})[knob] = texts
+    return wanted
+
+
+def _positive(text: str) -> float | None:
+    try:
+        return value if 0 < (value := float(text)) < float("inf") else None
+    except ValueError:
+        return None
+
+
+def _of(recipe: Recipe, wanted: Mapping[str, Sequence[str]], epsilons: Sequence[float]) -> Iterable[Trial]:
+    """The trials of one recipe: its own grid, else the usual values of its main knob."""
+    main = main_knob(recipe)
+    values = dict(wanted)
+    if main == EPSILON and EPSILON not in values:
+        values[EPSILON] = [f"{e:g}" for e in epsilons] or list(KNOBS[EPSILON])
+    elif not values and main:
+        values[main] = list(KNOBS[main])
+    budgets: list[float | None] = [float(text) for text in values.pop(EPSILON, [])] or [None]
+    for settings in product(*([(knob, text) for text in texts] for knob, texts in values.items())):
+        turned = recipe.set(dict(settings))
+        for epsilon in budgets:
+            yield Trial(turned, settings, epsilon)

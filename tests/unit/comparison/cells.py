@@ -1,0 +1,44 @@
+"""Cells made by hand: what a choice sees, without a table behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hushtable.evidence.finding import Better, Finding, Risk, Subject
+
+
+def cell(
+    name: str,
+    score: float | None = 0.8,
+    risk: float | None = 0.02,
+    *,
+    width: float = 0.002,
+    kind: str = "none",
+    epsilon: float | None = None,
+    k: float | None = None,
+    alarms: int = 0,
+    **more: Any,
+) -> dict[str, Any]:
+    """One cell; its score has an interval of this half width, its risk an upper bound of 0.01 more than its value."""
+    kind = "proven" if epsilon is not None else "verified" if k is not None else kind
+    told: dict[str, Any] = {
+        "id": name, "recipe": name.split()[0], "title": "", "settings": {}, "epsilon": epsilon, "delta": None, "runs": 1,
+        "assurance": kind, "promise": "nothing" if kind == "none" else "something",
+        "guarantee": {"epsilon": epsilon, "delta": None, "k": k, "bound": None},
+        "risk": None if risk is None else {"value": risk - 0.01, "low": 0.0, "high": risk, "name": "an attack"},
+        "risks": {}, "alarms": alarms, "tests": 10, "void": [], "failed": "",
+        "score": None if score is None else {"value": score, "low": score - width, "high": score + width},
+        "measures": {}, "rows": 100, "seconds": 1.0, "notes": [], "fits": True, "misses": [], "front": False, "rank": 0,
+    }  # fmt: skip
+    return told | more
+
+
+def attack(high: float, *, p: float = 1.0, name: str = "linkability") -> Finding:
+    return Finding(
+        name=name, value=high - 0.01, low=0.0, high=high, better=Better.LOWER, subject=Subject.PRIVACY, n=10, note="",
+        risk=Risk.LINKABILITY, p=p, p_adjusted=p,
+    )  # fmt: skip
+
+
+def measure(name: str, value: float, better: Better = Better.LOWER, **more: Any) -> Finding:
+    return Finding(name=name, value=value, better=better, subject=Subject.UTILITY, n=10, note="", **more)

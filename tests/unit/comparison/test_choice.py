@@ -1,0 +1,151 @@
+"""The choice: the front, the order, and a recommendation that follows the constraints."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hushtable.comparison.advice import Setting, recommended
+from hushtable.comparison.choice import chosen, front, judged, ranked
+from hushtable.comparison.constraint import parsed
+from tests.unit.comparison.cells import attack, cell
+
+SETTING = Setting("AUC for y", public=False, payable=("aim", "mst"), runs=2, rows=10, whole=10)
+STEPS = st.integers(0, 4).map(lambda x: x / 4)
+
+
+@given(st.lists(st.tuples(STEPS, STEPS, st.booleans()), min_size=1, max_size=12))
+def test_the_front_is_what_no_other_beats(points):
+    cells = [cell(str(i), score, risk, void=["swapped"] * void) for i, (score, risk, void) in enumerate(points)]
+    valid = [(c["id"], s, r) for c, (s, r, void) in zip(cells, points, strict=True) if not void]
+    expected = {
+        name
+        for name, score, risk in valid
+        if not any(s >= score and r <= risk and (s > score or r < risk) for _, s, r in valid)
+    }  # fmt: skip
+    assert set(front(cells)) == expected
+    assert bool(expected) == bool(valid)
+
+
+def test_equal_cells_are_on_the_front_together_and_cells_without_a_number_never():
+    cells = [cell("a", 0.8, 0.1), cell("b", 0.8, 0.1), cell("c", 0.7, 0.1), cell("d", None, 0.0), cell("e", 0.9, None)]
+    assert front(cells) == ["a", "b"]
+
+
+def test_the_best_score_of_those_that_fit_is_taken():
+    cells = [cell("a", 0.9, fits=False, misses=["x"]), cell("b", 0.8), cell("c", 0.7)]
+    assert [one["id"] for one in chosen(cells)] == ["b", "b"]
+
+
+def test_stronger_evidence_decides_only_where_scores_cannot_be_told_apart():
+    none, verified, proven = cell("none", 0.9), cell("k", 0.893, k=10.0), cell("dp", 0.88, epsilon=1.0)
+    assert chosen([none, verified, proven])[0]["id"] == "k"
+    wide = cell("dp", 0.88, epsilon=1.0, width=0.03)
+    assert chosen([none, verified, wide])[0]["id"] == "dp"
+    far = cell("dp", 0.6, epsilon=1.0, width=0.4)
+    assert chosen([none, verified, far])[0]["id"] == "k"
+    claimed = cell("claim", 0.899, kind="claimed")
+    assert chosen([none, claimed])[0]["id"] == "none"
+
+
+def test_within_a_kind_the_stricter_promise_is_taken_if_it_costs_nothing():
+    assert chosen([cell("a", 0.9, epsilon=4.0), cell("b", 0.895, epsilon=1.0)])[0]["id"] == "b"
+    assert chosen([cell("a", 0.9, k=5.0), cell("b", 0.895, k=50.0), cell("c", 0.7, k=100.0)])[0]["id"] == "b"
+
+
+def test_cells_that_fail_are_last_and_those_that_do_not_fit_before_them():
+    cells = [cell("failed", None, None, failed="why", fits=False), cell("misses", 0.99, fits=False, misses=["x"]), cell("low", 0.5),
+             cell("high", 0.8)]  # fmt: skip
+    order = ranked(cells, cells[2])
+    assert [c["id"] for c in order] == ["low", "high", "misses", "failed"]
+    assert [c["rank"] for c in order] == [1, 2, 3, 4]
+
+
+def test_a_void_audit_fits_nothing():
+    told = judged(cell("a", void=["control rows equal training rows"]), [[attack(0.01)]], parsed([]))
+    assert not told["fits"]
+    assert told["misses"] == ["valid audit: control rows equal training rows"]
+
+
+def advice(cells, *constraints, setting=SETTING):
+    runs = {c["id"]: [[attack(c["risk"]["high"])]] for c in cells}
+    judges = parsed(constraints)
+    cells = [judged(c, runs[c["id"]], judges) for c in cells]
+    return recommended(cells, judges, setting, {c["id"]: f"recipes/{c['id']}.yaml" for c in cells})
+
+
+CELLS = [
+    cell("sequential", 0.92, 0.30),
+    cell("mdav k=5", 0.90, 0.12, k=5.0),
+    cell("mdav k=50", 0.86, 0.04, k=50.0),
+    cell("aim epsilon=4", 0.88, 0.03, epsilon=4.0),
+    cell("aim epsilon=1", 0.84, 0.02, epsilon=1.0),
+]
+
+
+def test_the_recommendation_follows_the_constraints():
+    expected = {
+        (): "sequential",
+        ("max_risk<0.2",): "mdav k=5",
+        ("max_risk<0.05",): "aim epsilon=4",
+        ("max_risk<0.05", "k>=10"): "mdav k=50",
+        ("epsilon<=2",): "aim epsilon=1",
+        ("promise=verified",): "mdav k=5",
+        ("promise=proven",): "aim epsilon=4",
+        ("epsilon<=2", "score>=0.9"): None,
+    }
+    assert {given: advice(CELLS, *given)["id"] for given in expected} == expected
+
+
+def test_a_choice_among_private_recipes_is_told_to_be_unpaid_with_three_ways_out():
+    told = advice(CELLS, "promise=proven")
+    words = " ".join(told["caveats"])
+    assert "not free" in words
+    assert "tuned: private" in words
+    assert [f"Way out {i}" in words for i in (1, 2, 3)] == [True] * 3
+    assert "--best-of aim,mst --epsilon 4" in told["command"]
+    assert "--recipe" not in told["command"]
+    public = advice(CELLS, "promise=proven", setting=Setting("AUC", public=True, runs=2))
+    assert "Way out" not in " ".join(public["caveats"])
+    assert "--recipe 'recipes/aim epsilon=4.yaml' --epsilon 4" in public["command"]
+
+
+def test_choosing_k_by_looking_voids_nothing_and_evidence_is_kept_apart():
+    told = advice(CELLS, "k>=2")
+    assert told["id"] == "mdav k=5"
+    words = " ".join(told["caveats"])
+    assert "does not void it" in words
+    assert "no alarm is no proof" in words
+    assert "Way out" not in words
+
+
+def test_alarms_that_the_constraints_allow_are_told_first():
+    told = advice([cell("a", 0.9, 0.04, alarms=3)], "max_risk<0.05")
+    assert told["id"] == "a"
+    assert told["caveats"][0].startswith("3 of 10 tests raise an alarm")
+    assert not any("raise an alarm" in text for text in advice([cell("a", 0.9, 0.04)], "max_risk<0.05")["caveats"])
+
+
+def test_what_another_promise_costs_is_told():
+    others = {one["id"]: one["words"] for one in advice(CELLS, "k>=2")["others"]}
+    assert others["aim epsilon=4"].startswith("if you need a proof (differential privacy): aim epsilon=4 costs 0.020 of AUC for y")
+    assert "misses k: no k is verified" in others["aim epsilon=4"]
+    assert "gains 0.020" in others["sequential"]
+    assert others["mdav k=50"].startswith("if you need a stricter promise: mdav k=50 costs 0.040")
+
+
+def test_why_says_that_evidence_decided():
+    cells = [cell("sequential", 0.9, 0.01), cell("mdav k=5", 0.895, 0.01, k=5.0)]
+    told = advice(cells)
+    assert told["id"] == "mdav k=5"
+    assert any("cannot be told from" in why and "is verified, and that one's is none" in why for why in told["why"])
+
+
+def test_where_nothing_fits_the_strictest_constraint_and_the_nearest_cell_are_named():
+    told = advice(CELLS, "max_risk<0.05", "epsilon<=2", "score>=0.85")
+    assert told["id"] is None
+    assert "epsilon<=2 excludes most: 4 of 5 releases." in told["words"]
+    assert "The nearest is aim epsilon=4, which misses epsilon: it is 4." in told["words"]
+    assert told["command"] == ""
+    failed = [cell("a", None, None, failed="no", fits=False)]
+    assert recommended(failed, parsed([]), SETTING, {})["words"][0].startswith("Nothing could be released")
