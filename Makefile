@@ -3,12 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench docs browser clean
 
 demo: .venv/core
 	$(BIN)/hush demo --out demo
 
-test: .venv/test
+test: .venv/test browser
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -25,6 +25,11 @@ bench: .venv/test
 	$(BIN)/python -m pytest -m nightly
 	$(BIN)/python benchmarks/run.py
 
+docs: .venv/docs
+	$(BIN)/python -m docs.build
+	cd build/docs && $(abspath $(BIN))/zensical build --strict --clean
+	rm -rf site && mv build/docs/site site
+
 .venv/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q -c constraints.txt -e .
@@ -34,5 +39,15 @@ bench: .venv/test
 	$(BIN)/pip install -q -c constraints.txt -e ".[test,lint]"
 	touch $@
 
+.venv/docs: .venv/core
+	$(BIN)/pip install -q -c constraints.txt -e ".[docs]"
+	touch $@
+
+# The tests of pages need a browser; where none can be had they are skipped.
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -qq -y chromium >/dev/null 2>&1 && exit 0; fi; \
+	echo "no chromium found: browser tests are skipped"
+
 clean:
-	rm -rf .venv demo demo.private
+	rm -rf .venv demo demo.private build site

@@ -1,11 +1,15 @@
 """hushtable: protect a sensitive table, prove what was promised, and attack the result.
 
->>> import hushtable as ht                                    # doctest: +SKIP
->>> table = ht.read("patients.csv", "schema.yaml")            # doctest: +SKIP
->>> train, control = ht.hold_out(table, 0.2)                  # doctest: +SKIP
->>> made = ht.release(train, "mdav", settings={"k": "10"})    # doctest: +SKIP
->>> print(made.guarantee.explain())                           # doctest: +SKIP
->>> ht.audit(train, made, control).findings                   # doctest: +SKIP
+>>> import hushtable as ht
+>>> table = ht.people(300)                                    # or ht.read("patients.csv", "schema.yaml"), or a data frame
+>>> train, control = ht.hold_out(table, 0.3, seed=0)
+>>> made = ht.release(train, "mdav", k=10, seed=0)
+>>> made.guarantee
+Guarantee(verified: k-anonymity 10)
+>>> ht.audit(train, made, control, only=["linkability"])      # doctest: +ELLIPSIS
+AuditReport(... findings; ... tests alarm)
+>>> ht.utility(train, made, control, only=["margins"])        # doctest: +ELLIPSIS
+AuditReport(... findings; no attack was run)
 """
 
 from __future__ import annotations
@@ -25,12 +29,21 @@ _WHERE = {
     "Recipe": "hushtable.pipeline.recipe",
     "Release": "hushtable.pipeline.release",
     "verify": "hushtable.pipeline.release",
+    "Unit": "hushtable.privacy.unit",
     "release": "hushtable.api",
     "save": "hushtable.api",
     "hold_out": "hushtable.api",
     "audit": "hushtable.api",
     "utility": "hushtable.api",
-    "Unit": "hushtable.privacy.unit",
+    "read_release": "hushtable.api",
+    "compare": "hushtable.comparison.run",
+    "people": "hushtable.bench.people",
+    "show": "hushtable.notebook",
+    "methods": "hushtable.notebook",
+    "Synthesizer": "hushtable.estimators",
+    "Anonymizer": "hushtable.estimators",
+    "InputError": "hushtable.errors",
+    "GuaranteeRefused": "hushtable.errors",
 }
 __all__ = ["__version__", *_WHERE]
 

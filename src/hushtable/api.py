@@ -22,12 +22,15 @@ from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
+from hushtable.shown import Shown
 from hushtable.table import io
 from hushtable.table.disk import whole_folder
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hushtable.evidence.case import Case
     from hushtable.evidence.finding import Audit, Finding
     from hushtable.evidence.gate import Outcome
@@ -39,22 +42,69 @@ def release(
     table: Table,
     recipe: Recipe | str | Path,
     *,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
     epsilon: float | None = None,
     delta: float | None = None,
     unit: Unit | None = None,
     rows: int | None = None,
     seed: int | None = None,
     unproven: bool = False,
+    learn_domain: bool = False,
     entropy: Entropy = SYSTEM,
     progress: Progress = lambda step, share: None,
+    **knobs: Any,
 ) -> Release:
-    """Run a recipe (by name, from a file, or an object) on a table; ``settings`` changes knobs by text."""
-    chosen = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
+    """Run a recipe (by name, from a file, or an object) on a table.
+
+    Knobs of its steps are named like arguments, or in ``settings`` where several steps share a name. ``epsilon`` is the budget
+    of the whole release; ``learn_domain`` pays a tenth of it to learn the domains that were read off the rows.
+
+    >>> import hushtable as ht
+    >>> train = ht.people(300)
+    >>> ht.release(train, "mdav", k=10, seed=1)
+    Release(mdav: 300 rows, 20 columns; verified: k-anonymity 10)
+    >>> ht.release(train, "mdav", settings={"microaggregate.k": "10"}, seed=1).guarantee.assurance
+    <Assurance.VERIFIED: 'verified'>
+    >>> ht.release(train, "mdav", kk=10)
+    Traceback (most recent call last):
+    hushtable.errors.InputError: knob kk: no step has this knob; there are microaggregate.k, ...
+    """
+    chosen = (recipe if isinstance(recipe, Recipe) else recipes.load(recipe)).set({**(settings or {}), **knobs})
+    if learn_domain and any(table.schema[name].observed for name in table.schema.released):
+        chosen = learning_domains(chosen)
     return run_recipe(
-        table, chosen.set(settings or {}), epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed,
+        table, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed,
         unproven=unproven, entropy=entropy, progress=progress,
     )  # fmt: skip
+
+
+def best_of(
+    table: Table,
+    candidates: Iterable[Recipe | str | Path],
+    *,
+    epsilon: float,
+    delta: float | None = None,
+    unit: Unit | None = None,
+    runs: float = 5.0,
+    rows: int | None = None,
+    seed: int | None = None,
+) -> Release:
+    """The best of about ``runs`` private releases by these recipes, chosen by a private score; ``epsilon`` pays for all of it.
+
+    Trying many and keeping the best is not free (Papernot and Steinke 2022): each run may spend about half of the budget.
+    """
+    # Fitted models load slowly, and few releases need them all.
+    from hushtable.synthesize import best_of as choosing
+
+    faults, chosen = list[Fault](), list[Recipe]()
+    for one in candidates:
+        try:
+            chosen.append(one if isinstance(one, Recipe) else recipes.load(one))
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    return choosing.best_of(table, chosen, epsilon=epsilon, delta=delta, unit=unit, runs=runs, rows=rows, seed=seed)
 
 
 def learning_domains(recipe: Recipe, share: float = 0.1) -> Recipe:
@@ -119,7 +169,7 @@ def save_private(tables: Mapping[str, Table], folder: Path) -> Path:
 
 
 @dataclass(frozen=True, eq=False)
-class AuditReport:
+class AuditReport(Shown):
     """What the audits found. It was computed from raw rows: it is not for publication."""
 
     findings: list[Finding]
@@ -146,11 +196,45 @@ class AuditReport:
 
         return alarms(self.findings)
 
+    @property
+    def told(self) -> str:
+        """What was found, in one line: whether it counts, the alarms, and whether the conditions hold."""
+        tests = sum(finding.p is not None for finding in self.findings)
+        told = ["void: " + "; ".join(self.void)] if self.void else []
+        told += [f"{len(self.alarms)} of {tests} tests alarm"] if tests else ["no attack was run"]
+        told += [f"{sum(gate.holds for gate in self.gates)} of {len(self.gates)} conditions hold"] if self.gates else []
+        return "; ".join(told)
+
+    def __repr__(self) -> str:
+        """Counts only: what was found about whom stays inside."""
+        return f"AuditReport({len(self.findings)} findings; {self.told})"
+
+    def frame(self, *, whole: bool = False) -> pd.DataFrame:
+        """The findings as a frame, a line each; ``whole``: only those about the whole table."""
+        import pandas as pd
+
+        keys = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "subject", "p_adjusted", "n", "note")
+        lines = [{key: line[key] for key in keys} for line in (f.to_json() for f in self.findings) if not (whole and line["scope"])]
+        return pd.DataFrame(lines, columns=list(keys))
+
+    def page(self) -> str:
+        """The audit as a standalone page. It is private."""
+        from hushtable.report.audit import page_of
+
+        return page_of(self.to_json())
+
+    def markdown(self) -> str:
+        """The audit as Markdown. It is private."""
+        from hushtable.report.markdown import audit_markdown_of
+
+        return audit_markdown_of(self.to_json())
+
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values."""
         return {
             "made": self.made,
             "rows": self.rows,
+            "card": self.card,
             "void": self.void,
             "alarms": [finding.label for finding in self.alarms],
             "gates": [asdict(gate) for gate in self.gates],
@@ -161,23 +245,22 @@ class AuditReport:
             "records": self.records,
         }
 
-    def save(self, folder: str | Path) -> Path:
-        """Write ``audit.json`` and ``audit.html`` to a new folder that only its owner can read."""
-        from hushtable.report.audit import audit_page
-
+    def save(self, folder: str | Path, formats: Iterable[str] = ("html",)) -> Path:
+        """Write ``audit.json``, and ``audit.html`` or ``audit.md`` as asked for, to a new folder that only its owner can read."""
+        writers = {"html": self.page, "md": self.markdown}
+        wanted = list(dict.fromkeys(formats))
+        if odd := [name for name in wanted if name not in (*writers, "json")]:
+            raise InputError(f"expected {', '.join(writers)}, got {', '.join(odd)}", where="format")
         folder = Path(folder)
         if any((parent / "card.json").exists() for parent in folder.resolve().parents):
             raise InputError(
                 "lies inside a release; an audit is computed from raw rows and must not be published with it", where=str(folder)
             )
-        plain = self.to_json()
-        page = audit_page(
-            plain["findings"], self.card, rows=self.rows, records=self.records, at_risk=self.at_risk, groups=self.groups,
-            power=self.power, gates=plain["gates"], void=self.void, made=self.made,
-        )  # fmt: skip
+        pages = {f"audit.{name}": writers[name]() for name in wanted if name in writers}
+        kept = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
         with whole_folder(folder, mode=0o700) as partial:
-            (partial / "audit.json").write_text(json.dumps(plain, indent=1, ensure_ascii=False), encoding="utf-8")
-            (partial / "audit.html").write_text(page, encoding="utf-8")
+            for name, text in ({"audit.json": kept} | pages).items():
+                (partial / name).write_text(text, encoding="utf-8")
         return folder
 
 
@@ -187,7 +270,7 @@ def audit(
     control: Table,
     *,
     only: Iterable[str] = (),
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
     epsilon: float | None = None,
     card: dict[str, Any] | None = None,
@@ -255,7 +338,7 @@ def utility(
     *,
     target: str = "",
     only: Iterable[str] = (),
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
     card: dict[str, Any] | None = None,
     seed: int = 0,
     progress: Callable[[str, float], None] = lambda name, share: None,
@@ -300,7 +383,7 @@ def _values(case: Case, row: int) -> dict[str, str | None]:
     return {name: one.strings(name)[0] for name in case.columns}
 
 
-def pick_audits(only: Iterable[str] = (), settings: Mapping[str, str] | None = None) -> dict[str, Audit]:
+def pick_audits(only: Iterable[str] = (), settings: Mapping[str, Any] | None = None) -> dict[str, Audit]:
     """The audits to run, with their knobs: all but the costly ones unless some are named."""
     from hushtable.evidence.finding import Audit
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from hushtable.console import out, print_json, progress, show_audit, show_mechanism
 from hushtable.errors import InputError
-from hushtable.options import Data, Json, settings_of
+from hushtable.options import Data, Json, formats_of, settings_of
 
 
 def audit(
@@ -36,6 +36,7 @@ def audit(
     values: Annotated[
         bool, typer.Option("--show-values", help="Show values of the records at risk in the report; hidden otherwise.")
     ] = False,
+    form: Annotated[str, typer.Option("--format", help="Pages besides audit.json, with commas: html, md.")] = "html",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -46,6 +47,7 @@ def audit(
     from hushtable.table.schema import Schema
 
     refuse_existing(folder)
+    formats = formats_of(form)
     if train.exists() and control.exists() and train.samefile(control):
         raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")
     # A domain that was read off other rows does not bind these.
@@ -62,7 +64,7 @@ def audit(
             tables[0], seen, tables[1], only=only or (), settings=settings_of(settings or []), recipe=recipe, epsilon=epsilon,
             card=card, seed=seed, power=power, values=values, gates=gates or (), progress=tell,
         )  # fmt: skip
-    report.save(folder)
+    report.save(folder, formats)
     if as_json:
         plain = report.to_json()
         print_json({"folder": str(folder)} | plain | {"findings": [f | {"detail": {}} for f in plain["findings"]]})

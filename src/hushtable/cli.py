@@ -15,7 +15,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from hushtable import __version__, attacking
+from hushtable import __version__, attacking, comparing, reporting
 from hushtable.console import (
     err,
     fault_json,
@@ -154,8 +154,16 @@ def release(
     schema_file: Annotated[
         Path, typer.Option("--schema", help="The schema of the table; 'hush schema' drafts one.", show_default=False)
     ],
-    recipe: Annotated[str, typer.Option(help="A recipe by name ('hush methods') or a recipe file.", show_default=False)],
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the release.", show_default=False)],
+    recipe: Annotated[
+        str | None, typer.Option(help="A recipe by name ('hush methods') or a recipe file.", show_default=False)
+    ] = None,
+    best_of: Annotated[
+        str | None,
+        typer.Option(
+            help="In its place: private recipes with commas, of which the best is kept; --epsilon pays for the choice too."
+        ),
+    ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="A knob: k=10, or step.knob=value. May be repeated.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Privacy budget of the whole release.")] = None,
     delta: Annotated[
@@ -194,18 +202,23 @@ def release(
     if relation not in list(Relation):
         raise InputError(f"expected add_remove or replace_one, got {relation!r}", where="--relation")
     unit = Unit(relation=Relation(relation), rows=rows_per_person, by=person)
-    chosen = load(recipe).set(settings_of(settings or []))
+    several = [name.strip() for name in (best_of or "").split(",") if name.strip()]
+    _require_method(recipe, several, epsilon, not (settings or unproven or learn_domain))
+    chosen = load(recipe).set(settings_of(settings or [])) if recipe is not None else None
     table = read(data, schema_file)
-    if learn_domain and any(table.schema[name].observed for name in table.schema.released):
+    if chosen is not None and learn_domain and any(table.schema[name].observed for name in table.schema.released):
         chosen = api.learning_domains(chosen)
     train, control = table, None
     if hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.
         train, control = api.hold_out(table, hold_out, seed if epsilon is None else None, by=person)
     with progress(quiet=as_json) as tell:
-        made = api.release(
-            train, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed, unproven=unproven, progress=tell
-        )  # fmt: skip
+        if chosen is not None:
+            made = api.release(
+                train, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed, unproven=unproven, progress=tell
+            )  # fmt: skip
+        else:
+            made = api.best_of(train, several, epsilon=epsilon or 0.0, delta=delta, unit=unit, rows=rows, seed=seed)
     api.save(made, folder, form)
     if control is not None:
         api.save_private({"train": train, "control": control}, private)
@@ -240,6 +253,9 @@ def release(
 app.command()(attacking.audit)
 app.command()(attacking.certify)
 app.command("audit-mechanism")(attacking.audit_mechanism)
+app.command()(reporting.report)
+app.command()(comparing.utility)
+app.command()(comparing.compare)
 
 
 @app.command()
@@ -348,6 +364,16 @@ def version(show: Annotated[bool, typer.Option("--version", help="Print the vers
     if show:
         out.print(__version__)
         raise typer.Exit
+
+
+def _require_method(recipe: str | None, several: list[str], epsilon: float | None, plain: bool) -> None:
+    """One way to make the release, and for the best of several a budget and no knobs, which some of them might not have."""
+    if (recipe is None) == (not several):
+        raise InputError("name a recipe, or several with --best-of, and not both", where="--recipe")
+    if several and epsilon is None:
+        raise InputError("needs --epsilon: the budget of the release and of the choice together", where="--best-of")
+    if several and not plain:
+        raise InputError("takes no --set, --unproven or --learn-domain; give recipe files with their knobs", where="--best-of")
 
 
 def _require_form(form: str) -> None:

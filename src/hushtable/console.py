@@ -94,7 +94,8 @@ def show_audit(report: AuditReport, folder: str) -> None:
             mark = "[red]![/red]" if worst in report.alarms else " "
             out.print(f"{mark} [bold]{risk}[/bold], the worst of {count}: {_line(worst)}\n    {escape(worst.note)}")
     for finding in report.findings:
-        if finding.risk is None and (not finding.scope or finding.name.startswith("train on release")):
+        main = finding.name.startswith("train on release") and ", by " not in finding.scope
+        if finding.risk is None and (not finding.scope or main):
             mark = "[red]![/red]" if finding in report.alarms else " "
             out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
     blind = sum(f.value is None for f in attacks)
@@ -103,6 +104,25 @@ def show_audit(report: AuditReport, folder: str) -> None:
     for gate in report.gates:
         mark = "[green]ok[/green]" if gate.holds else "[bold red]refused[/bold red]"
         out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.told)}")
+    out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+def show_utility(report: AuditReport, folder: str) -> None:
+    """Every measure of the whole table and of the target, beside the same for fresh real rows."""
+    lines = [f for f in report.findings if not f.scope or f.name.startswith("train on release")]
+    grid = Grid(title=f"What {report.rows['release']:,} released rows are good for", title_justify="left")
+    grid.add_column("measure", overflow="fold")
+    for head in ("release", "interval", "real rows", "better"):
+        grid.add_column(head, no_wrap=True)
+    for one in (f for f in lines if f.value is not None):
+        interval = "" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+        baseline = "" if one.baseline is None else f"{one.baseline:.4f}"
+        grid.add_row(escape(one.label), f"{one.value:.4f}", interval, baseline, str(one.better))
+    out.print(grid)
+    for one in (f for f in lines if f.value is None):
+        out.print(f"[yellow]{escape(one.label)}[/yellow] could not be measured: {escape(one.note)}")
+    if report.made.get("halved"):
+        out.print("There was no control: the real rows were halved, and the half to compare with may be in the release.")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
 
 

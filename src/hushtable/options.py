@@ -31,3 +31,12 @@ def numbers_of(text: str, option: str) -> list[float]:
         return [float(item) for item in text.split(",")]
     except ValueError:
         raise InputError(f"expected numbers with commas between them, got {text!r}", where=option) from None
+
+
+def formats_of(text: str, known: tuple[str, ...] = ("html", "md")) -> list[str]:
+    """Formats with commas between them."""
+    found = [item.strip() for item in text.split(",") if item.strip()]
+    odd = [item for item in found if item not in known]
+    if odd or not found:
+        raise InputError(f"expected {' or '.join(known)}, got {', '.join(odd) or 'nothing'}", where="--format")
+    return found

@@ -25,6 +25,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Step, knob_fields
 from hushtable.privacy.unit import Relation
+from hushtable.shown import Shown
 from hushtable.table.disk import read_text
 
 _TEXTS = ("title", "guarantee", "cite", "reports")
@@ -32,7 +33,7 @@ _KEYS = ("recipe", *_TEXTS, "tuned", "steps")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class Recipe(Shown):
     """What to do, completely.
 
     The same recipe on the same rows with the same seed gives the same release, but for the noise of differential privacy.
@@ -87,31 +88,31 @@ class Recipe:
         document["steps"] = [{step_name(step): _knobs(step)} for step in self.steps]
         return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000, default_flow_style=None)
 
-    def set(self, settings: Mapping[str, str]) -> Recipe:
-        """Knobs changed by text: ``k`` where one step alone has it, ``microaggregate.k`` otherwise."""
+    def set(self, settings: Mapping[str, Any]) -> Recipe:
+        """Knobs changed by value or text: ``k`` where one step alone has it, ``microaggregate.k`` otherwise."""
         return replace(self, steps=tuple(turned([(step_name(step), step) for step in self.steps], settings, "step")))
 
 
-def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, str], what: str) -> list[Any]:
-    """Frozen dataclasses with knobs changed by text; every fault is listed at once. ``what`` they are called in it."""
+def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, Any], what: str) -> list[Any]:
+    """Frozen dataclasses with knobs changed by value or text; every fault is listed at once. ``what`` they are called in it."""
     pairs = list(named)
     names, things, faults = [name for name, _ in pairs], [thing for _, thing in pairs], []
-    for key, text in settings.items():
+    for key, given in settings.items():
         name, _, knob = key.rpartition(".")
         owners = [i for i, t in enumerate(things) if knob in _field_types(type(t)) and name in ("", names[i])]
         if len(owners) != 1:
             known = ", ".join(f"{names[i]}.{k}" for i, t in enumerate(things) for k in _field_types(type(t)))
             reason = f"no {what} has this knob" if not owners else f"several {what}s have this knob"
-            faults.append(Fault(f"--set {key}", f"{reason}; there are {known}"))
+            faults.append(Fault(f"knob {key}", f"{reason}; there are {known}"))
             continue
         try:
             kind = type(things[owners[0]])
-            value = _from_text(text, _field_types(kind)[knob], _between(kind, knob))
+            value = _given(given, _field_types(kind)[knob], _between(kind, knob))
             things[owners[0]] = replace(things[owners[0]], **{knob: value})
         except InputError as error:
-            faults += [replace(fault, where=f"--set {key}") for fault in error.faults]
+            faults += [replace(fault, where=f"knob {key}") for fault in error.faults]
         except ValueError:
-            faults.append(Fault(f"--set {key}", f"cannot read {text!r} as a value of {knob}"))
+            faults.append(Fault(f"knob {key}", f"cannot read {given!r} as a value of {knob}"))
     if faults:
         raise InputError(faults)
     return things
@@ -243,6 +244,14 @@ def _between(kind: type, knob: str) -> str:
     return next(str(f.metadata.get("between", ",")) for f in fields(kind) if f.name == knob)
 
 
+def _given(given: Any, hint: Any, between: str) -> Any:
+    """A knob as Python gives it (a tuple or a set is a list), or as text."""
+    if isinstance(given, str):
+        return _from_text(given, hint, between)
+    value = sorted(given) if isinstance(given, (set, frozenset)) else list(given) if isinstance(given, tuple) else given
+    return _coerce(value, hint, "knob")
+
+
 def _from_text(text: str, hint: Any, between: str = ",") -> Any:
     """A knob from the command line; a list as items with ``between`` between them, or as JSON in quotation marks."""
     options = _options(hint)
@@ -253,7 +262,7 @@ def _from_text(text: str, hint: Any, between: str = ",") -> Any:
     if types.NoneType in options and text.lower() in ("none", "null", ""):
         return None
     value = text if options[0] is str else yaml.load(text, Loader=_Loader)  # noqa: S506
-    return _coerce(value, hint, f"--set {text}")
+    return _coerce(value, hint, "knob")
 
 
 def _quoted(text: str) -> list[str]:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +19,7 @@ from hushtable.privacy import criteria
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
+from hushtable.shown import Shown
 from hushtable.table import io
 from hushtable.table.disk import read_text, whole_folder
 from hushtable.table.hierarchy import FileTree
@@ -29,7 +30,7 @@ LIBRARIES = ("hushtable", "numpy", "scipy", "pandas", "scikit-learn", "numba", "
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(Shown):
     """What may leave the house. Nothing in it was computed from the raw rows but through the recipe."""
 
     table: Table
@@ -40,6 +41,28 @@ class Release:
     dropped: tuple[str, ...] = ()
     """Columns that were left out: identifiers, keys, free text."""
     versions: Mapping[str, str] = field(default_factory=lambda: installed_versions())
+    redraw: Callable[[int, int | None], Table] | None = field(default=None, repr=False)
+    """Draws further tables from the fitted model, if there is one; it lives in memory only and is never saved."""
+
+    def __repr__(self) -> str:
+        """What it is and what it promises, in one line."""
+        return (
+            f"Release({self.recipe.recipe}: {self.table.rows:,} rows, {len(self.table.schema)} columns; {self.guarantee.brief()})"
+        )
+
+    def draw(self, rows: int, seed: int | None = None) -> Table:
+        """Another table from the same fitted model: post-processing, which costs no budget and keeps the guarantee.
+
+        What is promised of the table itself (k, l, t) is measured again on this one. An anonymized table is its own model
+        and cannot be drawn from.
+        """
+        if self.redraw is None:
+            raise InputError(
+                "changes the rows of a table and has no model to draw new ones from", where=f"recipe {self.recipe.recipe}"
+            )
+        if rows < 2:
+            raise InputError(f"a table has at least two rows, got {rows}", where="rows")
+        return self.redraw(rows, seed)
 
     def card(self) -> dict[str, Any]:
         """The public card as plain values (without the hashes of the files)."""

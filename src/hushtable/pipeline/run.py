@@ -15,7 +15,7 @@ from hushtable.pipeline.plan import Course, Planned, plan, refuse_unproven
 from hushtable.pipeline.publish import own_domains, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
-from hushtable.pipeline.step import Code, Coder, Core, Plan
+from hushtable.pipeline.step import Code, Coder, Core, Model, Plan
 from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
@@ -74,7 +74,7 @@ def release(
         told = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
         raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {told}")
     dropped = tuple(name for name in table.schema.names if name not in kept)
-    return Release(own_domains(shuffled(released, walk.rng)), guarantee, recipe, walk.results, dropped)
+    return Release(own_domains(shuffled(released, walk.rng)), guarantee, recipe, walk.results, dropped, redraw=walk.redraw())
 
 
 def _budget(table: Table, epsilon: float | None, delta: float | None) -> Budget | None:
@@ -101,6 +101,8 @@ class _Walk:
         self.results: dict[str, Any] = {}
         self.syntactic = False
         """Whether the table at hand is still a table of people, so that k, l and t mean something."""
+        self.last: tuple[Model, list[Code]] | None = None
+        """The model that the last table was drawn from, and what was undone after it; none if it is the table itself."""
 
     @property
     def ledger(self) -> Ledger:
@@ -143,6 +145,7 @@ class _Walk:
         done, encoded = segment[-1].plan, table.schema
         for code in reversed(codes):
             table = code.undo(table, self.rng)
+        self.last = (model, codes) if segment[-1].plan.effect is Effect.GENERATE else None
         done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
         self._settle(table, done, self.ledger.entries[before:], stable=stable)
         return table
@@ -170,6 +173,24 @@ class _Walk:
             self.vault = self.vault.sampled(table, done.beta, done.samples)
         else:
             self.vault = self.vault.released(table, taint)
+
+    def redraw(self) -> Callable[[int, int | None], Table] | None:
+        """Further tables from the last model: a function of what was released already, so it reads no row and costs nothing."""
+        if self.last is None:
+            return None
+        (model, codes), promises = self.last, self.promises
+
+        def draw(rows: int, seed: int | None) -> Table:
+            rng = np.random.default_rng(seed)
+            table = model.sample(rows, rng)
+            for code in reversed(codes):
+                table = code.undo(table, rng)
+            for promise in promises:
+                if promise.form is Form.SYNTACTIC:
+                    _require(promise, table)
+            return own_domains(shuffled(table, rng))
+
+        return draw
 
     def _measure(self, table: Table) -> None:
         """Re-measure k, l and t on the table as it leaves; what was promised of it must hold."""

@@ -188,6 +188,7 @@ def _choices(kind: type) -> dict[str, type[StrEnum]]:
     return {name: hint for name, hint in found.items() if isinstance(hint, type) and issubclass(hint, StrEnum)}
 
 
+@cache
 def _documented(kind: type) -> dict[str, str]:
     """The annotated names of a class, each with the docstring under it."""
     body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from hushtable.privacy.event import Gaussian, SampledGaussian
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Relation, Unit
+from hushtable.shown import Shown
 
 ROW_COUNT = "the exact number of rows"
 LARGE = 10.0
@@ -54,7 +55,7 @@ class Claim:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guarantee:
+class Guarantee(Shown):
     """Everything that can be said about a release, with the evidence kept apart by kind."""
 
     unit: Unit = field(default_factory=Unit)
@@ -174,6 +175,18 @@ class Guarantee:
             voids=tuple(voids),
             bound=None if card.get("bound") is None else float(card["bound"]),
         )
+
+    def brief(self) -> str:
+        """The strongest kind of evidence, and what it is evidence of, in one line."""
+        epsilon = self.epsilon()
+        proven = f"epsilon {rounded_up(epsilon, 3):.3g}" + (f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else "")
+        told = [proven] * math.isfinite(epsilon) + [f"{p.kind.replace('_', '-')} {p.value:g}" for p in self.promises]
+        told += ["a publication's claim with a known gap"] * (self.assurance is Assurance.CLAIMED)
+        return f"{self.assurance}: {'; '.join(told) or 'nothing is promised'}"
+
+    def __repr__(self) -> str:
+        """In one line; ``explain`` says all of it."""
+        return f"Guarantee({self.brief()})"
 
     def explain(self) -> str:
         """What holds, what it means, what it assumes, what would break it: in plain words."""

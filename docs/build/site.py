@@ -1,0 +1,84 @@
+"""The whole site as a folder of Markdown and its configuration."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from docs.build import methods, reference, tutorial
+from docs.build.pictures import cached
+
+ROOT = Path(__file__).resolve().parents[2]
+HAND = ROOT / "docs" / "pages"
+
+
+def write(folder: Path, *, pictures: bool = True, story: bool = True) -> int:
+    """Write the sources of the site to a folder, which is emptied first; the number of pages.
+
+    Without ``pictures`` no recipe is run, without ``story`` the tutorial is shown without its output.
+    """
+    pages = all_pages(pictures=partial(cached, folder=ROOT / "build" / "pictures") if pictures else None, story=story)
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, text in pages.items():
+        path = folder / "pages" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for asset in (*HAND.glob("*.css"), *(ROOT / "docs").glob("*.png")):
+        shutil.copy(asset, folder / "pages" / asset.name)
+    (folder / "mkdocs.yml").write_text(yaml.safe_dump(configuration(), sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return len(pages)
+
+
+def all_pages(*, pictures: methods.Picture | None, story: bool) -> dict[str, str]:
+    """Every page by its path: those written by hand, and those read off the code."""
+    made = {path.name: path.read_text(encoding="utf-8") for path in sorted(HAND.glob("*.md"))}
+    made |= methods.pages(pictures) | reference.audit_pages()
+    made |= {
+        "measures.md": reference.measures(),
+        "command-line.md": reference.command_line(),
+        "extending.md": reference.extending(),
+    }
+    return made | {"tutorial.md": tutorial.page(run=story)}
+
+
+def configuration() -> dict[str, Any]:
+    """The configuration with the contents of the site. Nothing in it is fetched when a page is read: no fonts, no trackers."""
+    return {
+        "site_name": "hushtable",
+        "site_description": "Protect a sensitive table, prove what was promised, and attack the result.",
+        "docs_dir": "pages",
+        "site_dir": "site",
+        "use_directory_urls": False,
+        "theme": {
+            "name": "material",
+            "language": "en",
+            "font": False,
+            "features": ["navigation.sections", "navigation.indexes", "navigation.top", "content.code.copy", "toc.follow"],
+            "palette": [
+                {"media": f"(prefers-color-scheme: {light})", "scheme": scheme, "primary": "indigo", "accent": "indigo"}
+                for light, scheme in (("light", "default"), ("dark", "slate"))
+            ],
+        },
+        "extra_css": ["extra.css"],
+        "plugins": ["search"],
+        "extra": {"generator": False},
+        "markdown_extensions": ["tables", "attr_list", "md_in_html", {"toc": {"permalink": True}}, "pymdownx.highlight",
+                                "pymdownx.superfences"],
+        "nav": [
+            {"Welcome": "index.md"},
+            {"Get started": "start.md"},
+            {"Tutorial": "tutorial.md"},
+            {"Concepts": "concepts.md"},
+            {"Choosing a release": "choosing.md"},
+            {"Reading the report": "report.md"},
+            {"Python": "python.md"},
+            {"Command line": "command-line.md"},
+            {"Methods": methods.nav()},
+            {"Audits": reference.audit_nav()},
+            {"Extending": "extending.md"},
+        ],
+    }  # fmt: skip

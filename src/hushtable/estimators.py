@@ -1,0 +1,167 @@
+"""The library in the manner of scikit-learn: settings in the constructor, ``fit``, then what was learnt in names that end in ``_``.
+
+Both are thin: everything is a call of ``hushtable.release``, and promises exactly what that release promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from hushtable.api import release
+from hushtable.errors import InputError
+from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.release import Release
+from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.unit import Unit
+from hushtable.table.io import read
+from hushtable.table.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_OWN = ("recipe", "epsilon", "delta", "schema", "unit", "learn_domain", "random_state")
+
+
+class _Estimator:
+    """Settings kept as they were given, so that scikit-learn can read, change and clone them."""
+
+    release_: Release
+    guarantee_: Guarantee
+    schema_: Schema
+    n_features_in_: int
+    feature_names_in_: Any
+
+    def __init__(
+        self,
+        recipe: str | Path | Recipe,
+        *,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        schema: Schema | str | Path | None = None,
+        unit: Unit | None = None,
+        learn_domain: bool = False,
+        random_state: int | None = None,
+        **knobs: Any,
+    ) -> None:
+        self.recipe, self.epsilon, self.delta, self.schema, self.unit = recipe, epsilon, delta, schema, unit
+        self.learn_domain, self.random_state = learn_domain, random_state
+        self._knobs = knobs
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All settings by name, the knobs of the recipe among them. Nothing here is nested, so ``deep`` changes nothing."""
+        return {name: getattr(self, name) for name in _OWN} | self._knobs
+
+    def set_params(self, **settings: Any) -> Self:
+        """Change settings; InputError names a knob that the recipe does not have, and leaves everything as it was."""
+        own = {name: value for name, value in settings.items() if name in _OWN}
+        knobs = {**self._knobs, **{name: value for name, value in settings.items() if name not in _OWN}}
+        _turned(own.get("recipe", self.recipe), knobs)
+        for name, value in own.items():
+            setattr(self, name, value)
+        self._knobs = knobs
+        return self
+
+    def fit(self, X: object, y: object = None) -> Self:
+        """Make the release of a frame, a file or a table; ``y`` is ignored, a target is a column like any other."""
+        import numpy as np
+
+        table = read(X, self.schema)
+        made = release(
+            table, self.recipe, settings=self._knobs, epsilon=self.epsilon, delta=self.delta, unit=self.unit,
+            learn_domain=self.learn_domain, seed=self.random_state,
+        )  # fmt: skip
+        self._accept(made)
+        self.release_, self.guarantee_, self.schema_ = made, made.guarantee, table.schema
+        self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+        self.n_features_in_ = len(table.schema)
+        return self
+
+    def _accept(self, made: Release) -> None:
+        """Refuse a release that this estimator can do nothing with."""
+
+    def _fitted(self) -> Release:
+        if not self.__sklearn_is_fitted__():
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError(f"this {type(self).__name__} is not fitted: call fit with a table first")
+        return self.release_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether ``fit`` has been called."""
+        return hasattr(self, "release_")
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of every estimator: no target is needed, and any column may come."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=True, string=True, categorical=True, allow_nan=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=inputs)
+
+    def __repr__(self) -> str:
+        """The settings that were given."""
+        given = {name: value for name, value in self.get_params().items() if value is not None and value is not False}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
+
+class Synthesizer(_Estimator):
+    """New rows from a model of the table.
+
+    ``epsilon`` is spent once, in ``fit``; every ``sample`` after it is post-processing of the same model and costs nothing. A
+    domain that was drafted from the rows is refused by a private recipe, unless ``learn_domain`` pays for it or a schema
+    declares it.
+
+    >>> import hushtable as ht
+    >>> table = ht.people(300)
+    >>> made = ht.Synthesizer("mst", epsilon=1.0, schema=table.schema).fit(table.to_pandas())
+    >>> made.guarantee_.assurance
+    <Assurance.PROVEN: 'proven'>
+    >>> len(made.sample(50))
+    50
+    """
+
+    def __init__(self, recipe: str | Path | Recipe = "aim", **settings: Any) -> None:
+        super().__init__(recipe, **settings)
+
+    def sample(self, n_samples: int | None = None, random_state: int | None = None) -> pd.DataFrame:
+        """So many rows from the fitted model as a frame; without a number the rows that ``fit`` released."""
+        made = self._fitted()
+        return made.table.frame() if n_samples is None else made.draw(n_samples, random_state).frame()
+
+    def fit_sample(self, X: object, n_samples: int | None = None) -> pd.DataFrame:
+        """``fit``, then ``sample``."""
+        return self.fit(X).sample(n_samples)
+
+    def _accept(self, made: Release) -> None:
+        if made.redraw is None:
+            reason = "changes rows and draws no new ones: take Anonymizer, or a recipe that synthesizes (aim, mst, sequential)"
+            raise InputError(reason, where=f"recipe {made.recipe.recipe}")
+
+
+class Anonymizer(_Estimator):
+    """The same table with less in it: ``fit_transform`` returns the release of the very rows it is given.
+
+    There is no ``transform``: what a release promises, it promises of the rows it was made from. Rows leave in an order that
+    says nothing about the original one, and identifiers and free text stay behind, so the result cannot be joined to the input.
+
+    >>> import hushtable as ht
+    >>> table = ht.people(300)
+    >>> made = ht.Anonymizer("mdav", k=10, schema=table.schema)
+    >>> made.fit_transform(table.to_pandas()).shape
+    (300, 20)
+    >>> made.guarantee_
+    Guarantee(verified: k-anonymity 10)
+    """
+
+    def __init__(self, recipe: str | Path | Recipe = "mdav", **settings: Any) -> None:
+        super().__init__(recipe, **settings)
+
+    def fit_transform(self, X: object, y: object = None) -> pd.DataFrame:
+        """``fit``, then the released rows as a frame."""
+        return self.fit(X).release_.table.frame()
+
+
+def _turned(recipe: str | Path | Recipe, knobs: Mapping[str, Any]) -> Recipe:
+    return (recipe if isinstance(recipe, Recipe) else recipes.load(recipe)).set(knobs)

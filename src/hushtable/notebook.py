@@ -1,0 +1,278 @@
+"""What a notebook shows of a table, a release, a guarantee, a finding, an audit or a comparison.
+
+Every fragment is standalone markup without a script. Its letters and lines take the colour of the notebook around them, so it can
+be read on any theme; a kind of assurance is a shape and a word, never a colour. Rows are shown of a release alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hushtable.api import AuditReport
+from hushtable.errors import InputError
+from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline import registry
+from hushtable.pipeline.recipe import Recipe, step_name
+from hushtable.pipeline.release import Release
+from hushtable.privacy.guarantee import Guarantee
+from hushtable.report import promise
+from hushtable.report.card import card_page
+from hushtable.report.html import Child, Html, Section, element, join, pairs, table
+from hushtable.report.html import page as whole_page
+from hushtable.report.reading import Reading
+from hushtable.report.words import number, share, shortened
+from hushtable.table.columns import Bounds, Column
+from hushtable.table.disk import whole_file
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hushtable.evidence.finding import Finding
+
+ROWS, COLUMNS, LINES = 5, 8, 12
+"""So many rows and columns of a release, and lines of findings or cells, are shown."""
+
+_STYLE = Html(
+    ".hush{font:14px/1.5 system-ui,sans-serif;color:inherit;max-width:60rem}.hush table{border-collapse:collapse;margin:.4em 0}"
+    ".hush th,.hush td{text-align:left;vertical-align:top;padding:.2em 1em .2em 0;border-bottom:1px solid rgba(128,128,128,.35)}"
+    ".hush caption{text-align:left;opacity:.75}"
+    ".hush .num{text-align:right}.hush .scroll{overflow-x:auto}.hush .soft{opacity:.75}.hush p{margin:.3em 0}"
+    ".hush .badge{border:1.5px solid currentColor;border-radius:1em;padding:0 .6em;white-space:nowrap}"
+    ".hush dl{margin:.4em 0}.hush dt{font-weight:600}.hush dd{margin:0 0 .3em 1.2em}.hush h4{margin:0;font-size:1.1em}"
+)
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """Something as a notebook shows it; as text, what ``repr`` says of it."""
+
+    html: str
+    text: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        """The short text, for consoles."""
+        return self.text
+
+
+def show(thing: object, path: str | Path | None = None) -> Fragment:
+    """A fragment for a notebook; with a path, the standalone page is written there too.
+
+    The page of an audit or a comparison was computed from raw rows: only its owner can read the file, and it is not for
+    publication. InputError if there is nothing to show of such a thing.
+    """
+    made = Fragment(fragment(thing), repr(thing))
+    if path is not None:
+        private = isinstance(thing, AuditReport) or _is_comparison(thing)
+        with whole_file(Path(path)) as partial:
+            partial.touch(mode=0o600 if private else 0o666)
+            partial.write_text(_page(thing), encoding="utf-8")
+    return made
+
+
+def fragment(thing: object) -> str:
+    """The markup of one thing, style included."""
+    return element("div", element("style", _STYLE), _body(thing), class_="hush")
+
+
+def methods(kind: str = "recipes") -> pd.DataFrame:
+    """What there is, as a frame: ``recipes`` with the best evidence a release of each can have, ``steps`` or ``audits``.
+
+    >>> import hushtable as ht
+    >>> ht.methods().loc["mdav", "evidence"]
+    'verified'
+    >>> ht.methods("steps").loc["rank-swap", "knobs"]
+    'p, columns'
+    """
+    import pandas as pd
+
+    makers = {"recipes": _recipe_lines, "steps": lambda: _lines(registry.steps()), "audits": lambda: _lines(registry.audits())}
+    if kind not in makers:
+        raise InputError(f"expected one of {', '.join(makers)}, got {kind!r}", where="methods")
+    return pd.DataFrame(makers[kind]()).set_index("name")
+
+
+def _recipe_lines() -> list[dict[str, str]]:
+    from hushtable.bench.families import best_assurance, by_family
+
+    return [
+        {"name": r.recipe, "family": name, "title": r.title, "evidence": str(best_assurance(r)), "guarantee": r.guarantee}
+        for name, members in by_family().items()
+        for r in members
+    ]
+
+
+def _lines(known: Mapping[str, str]) -> list[dict[str, str]]:
+    found = {name: registry.load(target) for name, target in known.items()}
+    return [
+        {
+            "name": name,
+            "summary": (kind.__doc__ or "").strip().splitlines()[0],
+            "knobs": ", ".join(k for k, _ in recipes.defaults(kind)),
+        }
+        for name, kind in found.items()
+    ]
+
+
+def _body(thing: object) -> Html:
+    for kind, make in _MAKERS:
+        if isinstance(thing, kind):
+            return make(thing)
+    if _is_comparison(thing):
+        return _comparison(thing.to_json())  # type: ignore[attr-defined]
+    # Loaded last: findings bring compiled searches with them, which a table needs none of.
+    from hushtable.evidence.finding import Finding
+
+    if isinstance(thing, Finding):
+        return _finding(thing)
+    raise InputError(f"nothing is known about how to show a {type(thing).__name__}", where="show")
+
+
+def _is_comparison(thing: object) -> bool:
+    return type(thing).__module__.startswith("hushtable.comparison") and hasattr(thing, "to_json")
+
+
+def _page(thing: object) -> str:
+    if isinstance(thing, Release):
+        return card_page(thing.card())
+    if isinstance(thing, AuditReport):
+        return thing.page()
+    if _is_comparison(thing):
+        from hushtable.report.comparison import comparison_page
+
+        return str(comparison_page(thing.to_json()))  # type: ignore[attr-defined]
+    title = type(thing).__name__
+    return whole_page(title=title, head=element("h1", title), sections=[Section("shown", title, _body(thing))], kind="public")
+
+
+def _table(shown: Table) -> Html:
+    head = f"Table: {number(shown.rows)} rows, {number(len(shown.schema))} columns"
+    return join(
+        element("h4", head), element("p", "Rows are not shown: they may be private.", class_="soft"), _columns(shown.schema)
+    )
+
+
+def _schema(schema: Schema) -> Html:
+    return join(element("h4", f"Schema: {number(len(schema))} columns"), _columns(schema))
+
+
+def _columns(schema: Schema) -> Html:
+    rows = [[element("code", c.name), str(c.kind), str(c.role), _domain(c)] for c in schema]
+    notes = element("details", element("summary", "Drafted from the rows: check it"), [element("p", note) for note in schema.notes])
+    return join(notes if schema.notes else None, table(["column", "kind", "role", "domain"], rows, label="Columns"))
+
+
+def _domain(column: Column) -> str:
+    """What the domain is; what was read off the rows is counted, not told."""
+    if column.domain is None:
+        return "none"
+    if column.generalized:
+        return "generalized cells"
+    if isinstance(column.domain, Bounds):
+        if column.observed:
+            return "bounds read off the rows"
+        return f"{column.write(column.domain.low)} to {column.write(column.domain.high)}"
+    return f"{number(len(column.levels))} levels{', read off the rows' if column.observed else ''}"
+
+
+def _release(made: Release) -> Html:
+    card = made.card()
+    first, *_ = promise.sentences(card)
+    head = f"Release by {made.recipe.recipe}: {number(made.table.rows)} rows, {number(len(made.table.schema))} columns"
+    return join(element("h4", head), promise.badge(card), element("p", first), _first_rows(made.table))
+
+
+def _first_rows(released: Table) -> Html:
+    names = released.schema.names[:COLUMNS]
+    top = released.select(names).take(slice(0, ROWS))  # type: ignore[arg-type]
+    cells = [[shortened(text) if text is not None else "" for text in top.strings(name)] for name in names]
+    more = len(released.schema) - len(names)
+    rest = f"The first {number(top.rows)} released rows" + (f"; {number(more)} more columns." if more else ".")
+    return join(table(names, zip(*cells, strict=True), label="Released rows"), element("p", rest, class_="soft"))
+
+
+def _guarantee(guarantee: Guarantee) -> Html:
+    badge = promise.badge({"guarantee": {"assurance": str(guarantee.assurance)}})
+    return join(element("h4", "Guarantee"), badge, pairs(guarantee.sentences()))
+
+
+def _recipe(recipe: Recipe) -> Html:
+    steps = [element("li", element("code", step_name(step)), _turned(step)) for step in recipe.steps]
+    told = [("Promises at best", recipe.guarantee), ("Source", recipe.cite), ("Its source reports", recipe.reports)]
+    title = f"Recipe {recipe.recipe}" + (f": {recipe.title}" if recipe.title else "")
+    return join(element("h4", title), element("ol", steps), pairs((head, text) for head, text in told if text))
+
+
+def _turned(step: Any) -> str:
+    """The knobs that are not as they come."""
+    fresh = dict(recipes.defaults(type(step)))
+    changed = [f"{name} = {getattr(step, name)}" for name, value in fresh.items() if getattr(step, name) != value]
+    return f" ({', '.join(changed)})" if changed else ""
+
+
+def _finding(finding: Finding) -> Html:
+    return join(element("h4", finding.label), _readings([Reading.of(finding.to_json())]), element("p", finding.note))
+
+
+def _readings(readings: list[Reading]) -> Html:
+    rows = [[r.label, r.told(r.value), r.interval(), r.told(r.baseline), r.verdict.words] for r in readings]
+    heads = ["what", "found", "95 % interval", "baseline", "which is"]
+    return table(heads, rows, label="Findings", numbers=[1, 2, 3])
+
+
+def _audit(report: AuditReport) -> Html:
+    from hushtable.evidence.finding import Risk, Subject
+    from hushtable.evidence.gate import worst_of
+
+    worst = [f for f in (worst_of(report.findings, risk) for risk in Risk) if f is not None]
+    whole = [f for f in report.findings if f.subject is Subject.UTILITY and not f.scope and f.value is not None]
+    readings = [Reading.of(f.to_json()) for f in (*worst, *whole[: LINES - len(worst)])]
+    rows = ", ".join(f"{number(count)} {name}" for name, count in report.rows.items())
+    private = "Computed from the raw rows: not for publication."
+    conditions = [[gate.expression, "holds" if gate.holds else "fails", gate.told] for gate in report.gates]
+    return join(
+        element("h4", f"{'Audit' if worst else 'Utility'}: {report.told}"),
+        element("p", f"{rows} rows. {private}", class_="soft"),
+        table(["condition", "decision", "by"], conditions, label="Conditions") if conditions else None,
+        _readings(readings) if readings else None,
+        element("p", f"{number(len(report.findings))} findings in all.", class_="soft"),
+    )
+
+
+def _comparison(told: Mapping[str, Any]) -> Html:
+    ranked = sorted(told.get("cells") or [], key=lambda cell: cell.get("rank") or len(told["cells"]) + 1)
+    axis = (told.get("utility") or {}).get("label") or "score"
+    rows = [_cell(cell) for cell in ranked[:LINES]]
+    words = (told.get("recommendation") or {}).get("words") or []
+    heads = ["rank", "release", "evidence", axis, "largest risk (upper bound)", "fits"]
+    return join(
+        element("h4", f"Comparison of {number(len(ranked))} releases"),
+        [element("p", str(sentence)) for sentence in words],
+        table(heads, rows, label="Ranked releases", numbers=[0, 3, 4]),
+        element("p", "Computed from the raw rows: not for publication.", class_="soft"),
+    )
+
+
+def _cell(cell: Mapping[str, Any]) -> list[Child]:
+    shape, _ = promise.ASSURANCES.get(str(cell.get("assurance")), promise.ASSURANCES["none"])
+    score, risk = cell.get("score") or {}, cell.get("risk") or {}
+    fits = str(cell["failed"]) if cell.get("failed") else "yes" if cell.get("fits") else "; ".join(cell.get("misses") or ["no"])
+    evidence = f"{shape} {cell.get('assurance') or 'none'}"
+    return [number(cell.get("rank")), str(cell.get("id")), evidence, number(score.get("value")), share(risk.get("high")), fits]
+
+
+_MAKERS: tuple[tuple[type, Callable[[Any], Html]], ...] = (
+    (Table, _table),
+    (Schema, _schema),
+    (Release, _release),
+    (Guarantee, _guarantee),
+    (Recipe, _recipe),
+    (AuditReport, _audit),
+)

@@ -1,0 +1,153 @@
+"""The documentation: every method has its page, what it says is true of the code, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import time
+from dataclasses import fields
+
+import pytest
+import typer
+
+import hushtable as ht
+from docs.build import markdown as md
+from docs.build import methods, site
+from hushtable.bench.families import by_family, family
+from hushtable.check import example
+from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline import registry
+from hushtable.pipeline.plan import plan
+from hushtable.privacy.unit import Budget, Unit
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    start = time.process_time()
+    made = site.all_pages(pictures=None, story=False)
+    assert time.process_time() - start < 20
+    return made
+
+
+def plain(text: str) -> str:
+    """Markdown without its escapes."""
+    return re.sub(r"\\([\\*_<>|\[\]#~])", r"\1", text)
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_every_recipe_has_a_page_with_its_guarantee_steps_and_knobs(pages, name):
+    text, recipe = plain(pages[f"methods/{name}.md"]), recipes.load(name)
+    assert recipe.title in text
+    assert recipe.guarantee in text
+    assert recipe.cite in text
+    assert all(f"| `{knob}` |" in text for step in recipe.steps for knob in type(step).knobs())
+    assert "**Take it if**" in text
+    assert "**Look elsewhere if**" in text
+
+
+@pytest.mark.parametrize("name", registry.AUDITS)
+def test_every_audit_has_a_page_with_its_knobs(pages, name):
+    text, kind = plain(pages[f"audits/{name}.md"]), registry.load(registry.AUDITS[name])
+    assert (kind.__doc__ or "").split("``")[0].strip().splitlines()[0][:40] in text
+    assert all(f"| `{f.name}` |" in text for f in fields(kind))
+
+
+@pytest.mark.parametrize("name", recipes.names())
+def test_the_example_of_a_recipe_can_be_planned(name):
+    shown = methods.Example.of(recipes.load(name))
+    budget = Budget(shown.epsilon, 1e-6) if shown.epsilon else None
+    schema = example().schema
+    plan(recipes.load(name).set(shown.settings), schema.select(schema.released), budget=budget, unit=Unit(relation=shown.relation))
+    assert ("--epsilon" in shown.command()) == ("epsilon=" in shown.python()) == (budget is not None)
+
+
+def test_recipes_are_grouped_as_in_the_readme():
+    told, here = {}, ""
+    for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines():
+        if head := re.match(r"\| \*\*(.+?)\*\* \| \| \|", line):
+            here = head[1]
+        elif (row := re.match(r"\| `([\w-]+)` \|", line)) and row[1] in recipes.names():
+            told.setdefault(row[1], here)
+    assert told == {name: family(recipes.load(name)) for name in recipes.names()}
+    assert sum(map(len, by_family().values())) == len(recipes.names())
+
+
+def test_every_internal_link_leads_to_a_page(pages):
+    files = {*pages, *(path.name for path in (ROOT / "docs").glob("*.png"))}
+    broken = []
+    for name, text in pages.items():
+        prose = re.sub(r"```.*?```", "", text, flags=re.S)
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
+            if not target.startswith("http") and posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) not in files:
+                broken.append(f"{name}: {target}")
+    assert broken == []
+
+
+def test_the_contents_name_every_page_once(pages):
+    def leaves(entry):
+        if isinstance(entry, str):
+            return [entry]
+        return [leaf for part in (entry.values() if isinstance(entry, dict) else entry) for leaf in leaves(part)]
+
+    named = leaves(site.configuration()["nav"])
+    assert sorted(named) == sorted(pages)
+
+
+def test_nothing_is_fetched_when_a_page_is_read(pages):
+    assert site.configuration()["theme"]["font"] is False
+    style = (site.HAND / "extra.css").read_text(encoding="utf-8")
+    assert "url(" not in style
+    assert "@import" not in style
+    assert not [name for name, text in pages.items() if re.search(r"""(src=["']|!\[[^\]]*\]\()https?:""", text)]
+
+
+def test_names_that_pages_use_are_public(pages):
+    used = {name for text in pages.values() for name in re.findall(r"\bht\.(\w+)\(", text)}
+    assert used >= {"read", "release", "audit", "utility", "compare", "show"}
+    assert used <= set(ht.__all__)
+
+
+def test_commands_that_pages_type_exist_with_their_options(pages):
+    from hushtable.cli import app
+
+    known = {
+        name: {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
+        for name, command in typer.main.get_command(app).commands.items()
+    }
+    wrong, seen = [], 0
+    for page, text in pages.items():
+        for block in re.findall(r"```(?:console)?\n(.*?)```", text, flags=re.S):
+            for line in block.replace("\\\n", " ").splitlines():
+                command = re.match(r"hush ([\w-]+)", line)
+                if not command:
+                    continue
+                seen += 1
+                options = re.findall(r"(?<=\s)--[\w-]+", line.split("#")[0])
+                wrong += [f"{page}: {line}" for opt in options or [""] if opt and opt not in known.get(command[1], ())]
+                wrong += [f"{page}: {line}"] * (command[1] not in known)
+    assert seen > 80
+    assert wrong == []
+
+
+def test_every_command_is_on_its_page(pages):
+    from hushtable.cli import app
+
+    for name in typer.main.get_command(app).commands:
+        assert f"## `hush {name}`" in pages["command-line.md"]
+    demo = pages["command-line.md"].split("## `hush demo`")[1].split("## ")[0]
+    assert "| `--seed` | `0` |" in demo
+    assert "| `--json` |  |" in demo
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a*b*c", r"a\*b\*c"),
+        ("``k | l`` of _x_", r"<code>k &#124; l</code> of \_x\_"),
+        ("<script>", r"\<script\>"),
+        ("`k`", "`k`"),
+    ],
+)
+def test_no_docstring_becomes_markup_by_accident(text, told):
+    assert md.escaped(text) == told
