@@ -85,7 +85,7 @@ def covers(column: Column, code: int, text: str | None) -> bool:
     return column.number(text) in span if isinstance(span, Interval) else text in span
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(tables(), knobs)
 def test_nothing_released_breaks_what_is_promised(table, asked):
     step = Generalize(**asked)

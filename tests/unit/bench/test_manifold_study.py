@@ -10,6 +10,7 @@ from hushtable.bench.manifold_study import METHODS, PUBLISHED, run, text
 from hushtable.errors import InputError
 
 
+@pytest.mark.nightly
 def test_rows_of_every_method_and_the_published_ones_beside_them(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     labels = np.arange(90) % 6

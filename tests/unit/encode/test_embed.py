@@ -129,6 +129,7 @@ def test_what_cannot_be_done_is_refused_by_name(small):
             Embed(**knobs)
 
 
+@pytest.mark.nightly  # its compilation alone takes a quarter of a minute
 def test_umap_embeds_repeats_itself_and_places_other_rows(small):
     pytest.importorskip("umap", reason="umap-learn is not installed: pip install hushtable[manifold]")
     codes = [Embed(method=Method.UMAP).fit(Vault.of(small).named("embed"), np.random.default_rng(3)) for _ in range(2)]
