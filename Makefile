@@ -46,7 +46,10 @@ docs: .venv/docs
 # The tests of pages need a browser; where none can be had they are skipped.
 browser:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
-	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -qq -y chromium >/dev/null 2>&1 && exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing chromium with apt-get: the tests open the pages in a browser"; \
+		apt-get install -qq -y chromium >/dev/null 2>&1 && exit 0; \
+	fi; \
 	echo "no chromium found: browser tests are skipped"
 
 clean:

@@ -45,11 +45,11 @@ def rows_of(column: Column, count: int, rng: np.random.Generator) -> np.ndarray:
 
 
 @st.composite
-def tables(draw: st.DrawFn, kinds: tuple[Kind, ...] = tuple(KINDS), width: int = 3) -> Table:
-    """Up to ``width`` columns of these kinds and up to sixty rows."""
+def tables(draw: st.DrawFn, kinds: tuple[Kind, ...] = tuple(KINDS), width: int = 3, rows: int = 60) -> Table:
+    """Up to ``width`` columns of these kinds and up to so many rows."""
     columns = [draw(plain_columns(f"c{i}", kinds)) for i in range(draw(st.integers(1, width)))]
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    count = draw(st.integers(1, 60))
+    count = draw(st.integers(1, rows))
     return Table(Schema(tuple(columns)), {c.name: rows_of(c, count, rng) for c in columns})
 
 

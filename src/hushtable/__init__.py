@@ -42,8 +42,12 @@ _WHERE = {
     "methods": "hushtable.notebook",
     "Synthesizer": "hushtable.estimators",
     "Anonymizer": "hushtable.estimators",
+    "HushError": "hushtable.errors",
     "InputError": "hushtable.errors",
+    "PlanError": "hushtable.errors",
     "GuaranteeRefused": "hushtable.errors",
+    "BudgetExceeded": "hushtable.errors",
+    "MissingExtra": "hushtable.errors",
 }
 __all__ = ["__version__", *_WHERE]
 

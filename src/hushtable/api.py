@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ from hushtable.errors import Fault, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import Release, data_file, load_card, load_table, verify_files
+from hushtable.pipeline.release import Release, data_file, load_card, load_table
+from hushtable.pipeline.release import verify as verify_release
 from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.privacy.noise import SYSTEM, Entropy
@@ -24,6 +26,7 @@ from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
 from hushtable.shown import Shown
 from hushtable.table import io
+from hushtable.table.arguments import require_seed, require_tables, several
 from hushtable.table.disk import whole_folder
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hushtable.evidence.case import Case
-    from hushtable.evidence.finding import Audit, Finding
+    from hushtable.evidence.finding import Audit, Finding, Subject
     from hushtable.evidence.gate import Outcome
 
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
@@ -69,6 +72,7 @@ def release(
     Traceback (most recent call last):
     hushtable.errors.InputError: knob kk: no step has this knob; there are microaggregate.k, ...
     """
+    require_tables(table=table)
     chosen = (recipe if isinstance(recipe, Recipe) else recipes.load(recipe)).set({**(settings or {}), **knobs})
     if learn_domain and any(table.schema[name].observed for name in table.schema.released):
         chosen = learning_domains(chosen)
@@ -96,8 +100,9 @@ def best_of(
     # Fitted models load slowly, and few releases need them all.
     from hushtable.synthesize import best_of as choosing
 
+    require_tables(table=table)
     faults, chosen = list[Fault](), list[Recipe]()
-    for one in candidates:
+    for one in [candidates] if isinstance(candidates, (str, Path, Recipe)) else candidates:
         try:
             chosen.append(one if isinstance(one, Recipe) else recipes.load(one))
         except InputError as error:
@@ -133,8 +138,10 @@ def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | N
     all others: a promise about the training rows is then one about them only. ``by`` names the column that tells persons
     apart: all rows of a person go to one side. A row without a person is one of its own.
     """
-    if not 0 < share < 1:
-        raise InputError(f"a share lies between 0 and 1, got {share}", where="hold-out")
+    require_tables(table=table)
+    require_seed(seed)
+    if not (isinstance(share, Real) and 0 < share < 1):
+        raise InputError(f"a share is a number between 0 and 1, got {share!r}", where="hold-out")
     persons = np.arange(table.rows) if by is None else table.groups([by])[0]
     if by is not None:
         nobodys = table.rows + np.arange(table.rows)
@@ -161,7 +168,7 @@ def rows_used(table: Table, unit: Unit) -> int:
 
 def save_private(tables: Mapping[str, Table], folder: Path) -> Path:
     """Write training and control rows to a new folder that only its owner can read."""
-    with whole_folder(folder, mode=0o700) as partial:
+    with whole_folder(folder, private=True) as partial:
         for name, table in tables.items():
             io.write(table, partial / f"{name}.csv")
         (partial / "README.txt").write_text(PRIVATE_NOTE, encoding="utf-8")
@@ -219,15 +226,15 @@ class AuditReport(Shown):
 
     def page(self) -> str:
         """The audit as a standalone page. It is private."""
-        from hushtable.report.audit import page_of
+        from hushtable.report.audit import audit_page
 
-        return page_of(self.to_json())
+        return audit_page(self.to_json())
 
     def markdown(self) -> str:
         """The audit as Markdown. It is private."""
-        from hushtable.report.markdown import audit_markdown_of
+        from hushtable.report.markdown import audit_markdown
 
-        return audit_markdown_of(self.to_json())
+        return audit_markdown(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values."""
@@ -246,21 +253,18 @@ class AuditReport(Shown):
         }
 
     def save(self, folder: str | Path, formats: Iterable[str] = ("html",)) -> Path:
-        """Write ``audit.json``, and ``audit.html`` or ``audit.md`` as asked for, to a new folder that only its owner can read."""
+        """Write ``audit.json``, always, and ``audit.html`` or ``audit.md`` as asked for, to a folder only its owner can read."""
         writers = {"html": self.page, "md": self.markdown}
-        wanted = list(dict.fromkeys(formats))
+        wanted = list(dict.fromkeys(several(formats)))
         if odd := [name for name in wanted if name not in (*writers, "json")]:
-            raise InputError(f"expected {', '.join(writers)}, got {', '.join(odd)}", where="format")
+            raise InputError(f"expected {', '.join((*writers, 'json'))}, got {', '.join(odd)}", where="format")
         folder = Path(folder)
-        if any((parent / "card.json").exists() for parent in folder.resolve().parents):
-            raise InputError(
-                "lies inside a release; an audit is computed from raw rows and must not be published with it", where=str(folder)
-            )
         pages = {f"audit.{name}": writers[name]() for name in wanted if name in writers}
         kept = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
-        with whole_folder(folder, mode=0o700) as partial:
+        with whole_folder(folder, private=True) as partial:
             for name, text in ({"audit.json": kept} | pages).items():
-                (partial / name).write_text(text, encoding="utf-8")
+                # A frame may hold half a character, which no file can.
+                (partial / name).write_text(text, encoding="utf-8", errors="replace")
         return folder
 
 
@@ -295,10 +299,12 @@ def audit(
     from hushtable.evidence.gate import Gate, refused
     from hushtable.evidence.validity import void
 
-    conditions = [Gate.parse(text) for text in gates]
+    conditions = [Gate.parse(text) for text in several(gates)]
     if isinstance(released, Release):
         recipe = recipe or released.recipe
         card, released = released.card(), released.table
+    require_tables(train=train, released=released, control=control)
+    require_seed(seed)
     if recipe is not None and not isinstance(recipe, Recipe):
         recipe = recipes.load(recipe)
     if recipe is not None and card is not None and recipe.recipe != card["recipe"]:
@@ -347,29 +353,37 @@ def utility(
 
     ``control`` are rows of the same kind that the release never saw: what models are tested on, and the baseline of every
     distance. Without them the real rows are halved at random: one half is compared, the other is the control. Then the test
-    rows are rows that the release was made from, and the report says so.
+    rows are rows that the release was made from, and the report says so. An attack that is named is refused: among halved rows
+    there is nobody whom the release has not seen, and it would find nothing.
     """
     from hushtable.evidence import harness
     from hushtable.evidence.case import Case
+    from hushtable.evidence.finding import Subject
 
     if isinstance(released, Release):
         card, released = released.card(), released.table
     halved = control is None
+    require_tables(real=real, released=released, **({} if halved else {"control": control}))
+    require_seed(seed)
+    measures = pick_audits(only, settings, Subject.UTILITY)
     if control is None:
         real, control = hold_out(real, 0.5, seed)
-    measures = pick_audits(only or utilities(), settings)
     if target:
         measures = {name: _aimed(measure, target) for name, measure in measures.items()}
     case = Case(real, released, control)
     findings = harness.run(case, measures, seed, progress)
     made = {"hushtable": __version__, "seed": seed, "audits": list(measures), "halved": halved}
-    return AuditReport(findings, {name: table.rows for name, table in case.tables.items()}, card, made=made)
+    # A measure of another package may say something about privacy all the same.
+    blind = halved and any(finding.subject is Subject.PRIVACY for finding in findings)
+    reasons = ["without a control there is nobody whom the release has not seen"] if blind else []
+    return AuditReport(findings, {name: table.rows for name, table in case.tables.items()}, card, void=reasons, made=made)
 
 
 def utilities() -> list[str]:
     """The names of the measures of utility that are run unless some are named."""
-    kinds = {name: registry.find(name, registry.AUDITS, "audit") for name in registry.AUDITS}
-    return [name for name, kind in kinds.items() if kind.__module__.startswith("hushtable.measures.") and not kind.costly]
+    from hushtable.evidence.finding import Subject
+
+    return list(pick_audits(subject=Subject.UTILITY))
 
 
 def _aimed(measure: Audit, target: str) -> Audit:
@@ -383,17 +397,29 @@ def _values(case: Case, row: int) -> dict[str, str | None]:
     return {name: one.strings(name)[0] for name in case.columns}
 
 
-def pick_audits(only: Iterable[str] = (), settings: Mapping[str, Any] | None = None) -> dict[str, Audit]:
-    """The audits to run, with their knobs: all but the costly ones unless some are named."""
+def pick_audits(
+    only: Iterable[str] = (), settings: Mapping[str, Any] | None = None, subject: Subject | None = None
+) -> dict[str, Audit]:
+    """The audits to run, with their knobs: all but the costly ones unless some are named; with a subject, those about it."""
     from hushtable.evidence.finding import Audit
 
-    known = registry.audits()
-    named = tuple(only)
-    kinds = {name: registry.find(name, known, "audit") for name in (named or known)}
-    odd = [name for name, kind in kinds.items() if not issubclass(kind, Audit)]
-    if odd:
-        raise InputError(f"{', '.join(odd)} is no audit", where="audit")
-    picked = [(name, kind()) for name, kind in kinds.items() if named or not kind.costly]
+    known, named = registry.audits(), several(only)
+    picked, faults = list[tuple[str, Audit]](), list[Fault]()
+    for name in named or known:
+        try:
+            kind = registry.find(name, known, "audit")
+        except InputError as error:
+            faults += error.faults
+            continue
+        if not issubclass(kind, Audit):
+            faults.append(Fault(name, "is no audit"))
+        elif subject not in (None, kind.subject):
+            if named:
+                faults.append(Fault(name, f"is about {kind.subject}, not about {subject}; hushtable.audit (hush audit) runs it"))
+        elif named or not kind.costly:
+            picked.append((name, kind()))
+    if faults:
+        raise InputError(faults)
     return dict(zip([name for name, _ in picked], recipes.turned(picked, settings or {}, "audit"), strict=True))
 
 
@@ -407,7 +433,8 @@ def read_release(path: str | Path, schema: Schema) -> tuple[Table, dict[str, Any
     path = Path(path)
     if path.is_dir():
         card = load_card(path)
-        if faults := verify_files(path, card):
+        # A card that says more than its own ledger gives would be believed on the first screen of the report.
+        if faults := verify_release(path):
             more = Fault(str(path), "is not what its card says; to attack it all the same, name its data file")
             raise InputError([*faults, more])
         return _seen(load_table(path), data_file(path), schema), card

@@ -46,7 +46,7 @@ def audit(
     from hushtable.table.io import read
     from hushtable.table.schema import Schema
 
-    refuse_existing(folder)
+    refuse_existing(folder, private=True)
     formats = formats_of(form)
     if train.exists() and control.exists() and train.samefile(control):
         raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")

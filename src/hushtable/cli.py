@@ -29,7 +29,7 @@ from hushtable.console import (
     show_sheet,
 )
 from hushtable.errors import HushError, InputError
-from hushtable.options import Data, Json, Seed, numbers_of, settings_of
+from hushtable.options import Data, Json, Seed, numbers_of, settings_of, whole_numbers_of
 
 app = typer.Typer(
     help="Protect a sensitive table, prove what was promised, and attack the result.",
@@ -96,11 +96,11 @@ def schema(
     as_json: Json = False,
 ) -> None:
     """Draft a schema for a table: kinds, missing codes, identifiers, likely quasi-identifiers."""
-    from hushtable.table.disk import whole_file
+    from hushtable.table.disk import refuse_existing, whole_file
     from hushtable.table.io import draft
 
-    if target is not None and target.exists():
-        raise InputError("the file exists already; name a new one, nothing was written", where=str(target))
+    if target is not None:
+        refuse_existing(target)
     drafted = draft(data)
     if target is not None:
         with whole_file(target) as partial:
@@ -197,7 +197,7 @@ def release(
     refuse_existing(folder)
     private = folder.with_name(f"{folder.name}.private")
     if hold_out is not None:
-        refuse_existing(private)
+        refuse_existing(private, private=True)
     _require_form(form)
     if relation not in list(Relation):
         raise InputError(f"expected add_remove or replace_one, got {relation!r}", where="--relation")
@@ -206,8 +206,6 @@ def release(
     _require_method(recipe, several, epsilon, not (settings or unproven or learn_domain))
     chosen = load(recipe).set(settings_of(settings or [])) if recipe is not None else None
     table = read(data, schema_file)
-    if chosen is not None and learn_domain and any(table.schema[name].observed for name in table.schema.released):
-        chosen = api.learning_domains(chosen)
     train, control = table, None
     if hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.
@@ -215,7 +213,8 @@ def release(
     with progress(quiet=as_json) as tell:
         if chosen is not None:
             made = api.release(
-                train, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed, unproven=unproven, progress=tell
+                train, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed, unproven=unproven,
+                learn_domain=learn_domain, progress=tell,
             )  # fmt: skip
         else:
             made = api.best_of(train, several, epsilon=epsilon or 0.0, delta=delta, unit=unit, rows=rows, seed=seed)
@@ -276,8 +275,8 @@ def pareto(
     from hushtable.table.io import read
 
     if folder is not None:
-        refuse_existing(folder)
-    wanted = [int(k) for k in numbers_of(ks, "--k")], numbers_of(limits, "--limit")
+        refuse_existing(folder, private=True)
+    wanted = whole_numbers_of(ks, "--k"), numbers_of(limits, "--limit")
     table = read(data, schema_file)
     with progress(quiet=as_json) as tell:
         sheet = make_sheet(table, ks=wanted[0], limits=wanted[1], settings=settings_of(settings or []), progress=tell)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,7 +40,7 @@ def utility(
     from hushtable.table.io import read
     from hushtable.table.schema import Schema
 
-    refuse_existing(folder)
+    refuse_existing(folder, private=True)
     formats = formats_of(form)
     if control is not None and real.exists() and control.exists() and real.samefile(control):
         raise InputError("is the same file as --real; a control holds people that the release never saw", where="--control")
@@ -92,7 +91,14 @@ def compare(
         bool, typer.Option("--search", help="Look for the smallest k and the largest epsilon that keep the constraints.")
     ] = False,
     hold_out: Annotated[float, typer.Option(help="The share of rows that is set aside to attack and test with.")] = 0.25,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes side by side.", show_default="one for each core")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Processes side by side; with 50,000 rows each takes about 0.7 GB.",
+            show_default="one for each core, 4 at most",
+        ),
+    ] = None,
     rows: Annotated[int | None, typer.Option(min=2, help="So many rows of the table at most, drawn at random.")] = None,
     attacked: Annotated[int | None, typer.Option(min=2, help="Rows of each side that are attacked.", show_default="10,000")] = None,
     only: Annotated[list[str] | None, typer.Option(help="Only this attack ('hush methods' lists them). May be repeated.")] = None,
@@ -106,6 +112,7 @@ def compare(
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if nothing fits."""
     from hushtable.comparison import compare as run_comparison
     from hushtable.comparison.cell import ATTACKED
+    from hushtable.comparison.workers import usual
     from hushtable.table.io import read
 
     budgets = numbers_of(epsilon, "--epsilon") if epsilon else []
@@ -115,7 +122,7 @@ def compare(
     with _watch(folder, quiet=as_json) as (tell, finished):
         made = run_comparison(
             table, wanted, target=target, grid=knobs, epsilons=budgets, constraints=constraints or (), runs=runs, search=search,
-            hold_out=hold_out, workers=workers or os.cpu_count() or 1, rows=rows, attacked=attacked or ATTACKED, only=only or (),
+            hold_out=hold_out, workers=workers or usual(), rows=rows, attacked=attacked or ATTACKED, only=only or (),
             public=public, delta=delta, seed=seed, folder=folder, named={"data": str(data), "schema": str(schema_file)},
             progress=tell, finished=finished,
         )  # fmt: skip

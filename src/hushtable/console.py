@@ -85,6 +85,7 @@ def show_audit(report: AuditReport, folder: str) -> None:
     """The verdict, the worst attack of each risk, what the release is good for, the gates, and where the page is."""
     from hushtable.evidence.finding import Risk
     from hushtable.evidence.gate import worst_of
+    from hushtable.measures.catalogue import main_model
 
     _verdict(report)
     attacks = [f for f in report.findings if f.risk is not None]
@@ -94,8 +95,7 @@ def show_audit(report: AuditReport, folder: str) -> None:
             mark = "[red]![/red]" if worst in report.alarms else " "
             out.print(f"{mark} [bold]{risk}[/bold], the worst of {count}: {_line(worst)}\n    {escape(worst.note)}")
     for finding in report.findings:
-        main = finding.name.startswith("train on release") and ", by " not in finding.scope
-        if finding.risk is None and (not finding.scope or main):
+        if finding.risk is None and (not finding.scope or main_model(finding)):
             mark = "[red]![/red]" if finding in report.alarms else " "
             out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
     blind = sum(f.value is None for f in attacks)
@@ -109,7 +109,9 @@ def show_audit(report: AuditReport, folder: str) -> None:
 
 def show_utility(report: AuditReport, folder: str) -> None:
     """Every measure of the whole table and of the target, beside the same for fresh real rows."""
-    lines = [f for f in report.findings if not f.scope or f.name.startswith("train on release")]
+    from hushtable.measures.catalogue import MODEL_SCORES
+
+    lines = [f for f in report.findings if not f.scope or f.name in MODEL_SCORES]
     grid = Grid(title=f"What {report.rows['release']:,} released rows are good for", title_justify="left")
     grid.add_column("measure", overflow="fold")
     for head in ("release", "interval", "real rows", "better"):

@@ -6,6 +6,7 @@ Both are thin: everything is a call of ``hushtable.release``, and promises exact
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +21,10 @@ from hushtable.table.io import read
 from hushtable.table.schema import Schema
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+
+    State = int | np.random.Generator | np.random.RandomState | None
 
 _OWN = ("recipe", "epsilon", "delta", "schema", "unit", "learn_domain", "random_state")
 
@@ -43,7 +47,7 @@ class _Estimator:
         schema: Schema | str | Path | None = None,
         unit: Unit | None = None,
         learn_domain: bool = False,
-        random_state: int | None = None,
+        random_state: State = None,
         **knobs: Any,
     ) -> None:
         self.recipe, self.epsilon, self.delta, self.schema, self.unit = recipe, epsilon, delta, schema, unit
@@ -71,7 +75,7 @@ class _Estimator:
         table = read(X, self.schema)
         made = release(
             table, self.recipe, settings=self._knobs, epsilon=self.epsilon, delta=self.delta, unit=self.unit,
-            learn_domain=self.learn_domain, seed=self.random_state,
+            learn_domain=self.learn_domain, seed=_seed(self.random_state),
         )  # fmt: skip
         self._accept(made)
         self.release_, self.guarantee_, self.schema_ = made, made.guarantee, table.schema
@@ -125,14 +129,10 @@ class Synthesizer(_Estimator):
     def __init__(self, recipe: str | Path | Recipe = "aim", **settings: Any) -> None:
         super().__init__(recipe, **settings)
 
-    def sample(self, n_samples: int | None = None, random_state: int | None = None) -> pd.DataFrame:
+    def sample(self, n_samples: int | None = None, random_state: State = None) -> pd.DataFrame:
         """So many rows from the fitted model as a frame; without a number the rows that ``fit`` released."""
         made = self._fitted()
-        return made.table.frame() if n_samples is None else made.draw(n_samples, random_state).frame()
-
-    def fit_sample(self, X: object, n_samples: int | None = None) -> pd.DataFrame:
-        """``fit``, then ``sample``."""
-        return self.fit(X).sample(n_samples)
+        return made.table.frame() if n_samples is None else made.draw(n_samples, _seed(random_state)).frame()
 
     def _accept(self, made: Release) -> None:
         if made.redraw is None:
@@ -161,6 +161,19 @@ class Anonymizer(_Estimator):
     def fit_transform(self, X: object, y: object = None) -> pd.DataFrame:
         """``fit``, then the released rows as a frame."""
         return self.fit(X).release_.table.frame()
+
+
+def _seed(state: State) -> int | None:
+    """A seed as it is, or one that is drawn from a state of numpy."""
+    import numpy as np
+
+    if isinstance(state, np.random.Generator):
+        return int(state.integers(2**32))
+    if isinstance(state, np.random.RandomState):
+        return int(state.randint(2**32, dtype=np.uint64))
+    if state is not None and not isinstance(state, Integral):
+        raise InputError(f"expected a whole number, a Generator or a RandomState, got {state!r}", where="random_state")
+    return state
 
 
 def _turned(recipe: str | Path | Recipe, knobs: Mapping[str, Any]) -> Recipe:

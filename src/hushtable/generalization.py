@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,9 @@ class Sheet:
     checks: int
 
     def save(self, folder: str | Path) -> Path:
-        """Write ``pareto.json`` and ``pareto.html`` to a new folder."""
+        """Write ``pareto.json`` and ``pareto.html`` to a new folder that only its owner can read."""
         folder = Path(folder)
-        with whole_folder(folder) as partial:
+        with whole_folder(folder, private=True) as partial:
             plain = {"loss": self.loss, "rows": self.rows, "lines": self.lines, "fronts": self.fronts}
             (partial / "pareto.json").write_text(json.dumps(plain, indent=1, ensure_ascii=False), encoding="utf-8")
             page = pareto_page(self.lines, self.fronts, loss=self.loss, rows=self.rows)
@@ -62,6 +63,8 @@ def pareto(
     few = [k for k in ks if k < 2] + [limit for limit in limits if not 0 <= limit <= 1]
     if few or not ks or not limits:
         raise InputError("k is at least 2 and a limit lies in [0, 1]; at least one of each is needed", where="pareto")
+    if odd := [k for k in ks if not isinstance(k, Integral)]:
+        raise InputError(f"k is a whole number, got {', '.join(map(str, odd))}", where="pareto")
     step = recipes.load("k-anonymity").set(settings or {}).steps[0]
     assert isinstance(step, Generalize)
     kept = table.select(table.schema.released)

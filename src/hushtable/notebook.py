@@ -25,7 +25,7 @@ from hushtable.report.html import page as whole_page
 from hushtable.report.reading import Reading
 from hushtable.report.words import number, share, shortened
 from hushtable.table.columns import Bounds, Column
-from hushtable.table.disk import whole_file
+from hushtable.table.disk import refuse_existing, whole_file
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     from hushtable.evidence.finding import Finding
 
+PUBLIC = (Release, Guarantee, Recipe)
+"""What may be shown to anybody; a table, a schema that was drafted from one, and all that was found come from raw rows."""
 ROWS, COLUMNS, LINES = 5, 8, 12
 """So many rows and columns of a release, and lines of findings or cells, are shown."""
 
@@ -65,14 +67,13 @@ class Fragment:
 def show(thing: object, path: str | Path | None = None) -> Fragment:
     """A fragment for a notebook; with a path, the standalone page is written there too.
 
-    The page of an audit or a comparison was computed from raw rows: only its owner can read the file, and it is not for
-    publication. InputError if there is nothing to show of such a thing.
+    A release, its guarantee and a recipe may be shown to anybody. All else is taken from raw rows: only its owner can read the
+    file, and it is not for publication. InputError if there is nothing to show of such a thing.
     """
     made = Fragment(fragment(thing), repr(thing))
     if path is not None:
-        private = isinstance(thing, AuditReport) or _is_comparison(thing)
-        with whole_file(Path(path)) as partial:
-            partial.touch(mode=0o600 if private else 0o666)
+        refuse_existing(Path(path))
+        with whole_file(Path(path), private=not isinstance(thing, PUBLIC)) as partial:
             partial.write_text(_page(thing), encoding="utf-8")
     return made
 
@@ -125,18 +126,15 @@ def _body(thing: object) -> Html:
     for kind, make in _MAKERS:
         if isinstance(thing, kind):
             return make(thing)
-    if _is_comparison(thing):
-        return _comparison(thing.to_json())  # type: ignore[attr-defined]
-    # Loaded last: findings bring compiled searches with them, which a table needs none of.
+    # Loaded last: these bring compiled searches with them, which a table needs none of.
+    from hushtable.comparison.comparison import Comparison
     from hushtable.evidence.finding import Finding
 
+    if isinstance(thing, Comparison):
+        return _comparison(thing.to_json())
     if isinstance(thing, Finding):
         return _finding(thing)
     raise InputError(f"nothing is known about how to show a {type(thing).__name__}", where="show")
-
-
-def _is_comparison(thing: object) -> bool:
-    return type(thing).__module__.startswith("hushtable.comparison") and hasattr(thing, "to_json")
 
 
 def _page(thing: object) -> str:
@@ -144,12 +142,18 @@ def _page(thing: object) -> str:
         return card_page(thing.card())
     if isinstance(thing, AuditReport):
         return thing.page()
-    if _is_comparison(thing):
+    from hushtable.comparison.comparison import Comparison
+    from hushtable.report.audit import INTERNAL
+
+    if isinstance(thing, Comparison):
         from hushtable.report.comparison import comparison_page
 
-        return str(comparison_page(thing.to_json()))  # type: ignore[attr-defined]
+        return comparison_page(thing.to_json())
     title = type(thing).__name__
-    return whole_page(title=title, head=element("h1", title), sections=[Section("shown", title, _body(thing))], kind="public")
+    sections = [Section("shown", title, _body(thing))]
+    if isinstance(thing, PUBLIC):
+        return whole_page(title=title, head=element("h1", title), sections=sections, kind="public")
+    return whole_page(title=f"INTERNAL {title}", head=element("h1", title), sections=sections, kind="internal", running=INTERNAL)
 
 
 def _table(shown: Table) -> Html:

@@ -33,6 +33,14 @@ def numbers_of(text: str, option: str) -> list[float]:
         raise InputError(f"expected numbers with commas between them, got {text!r}", where=option) from None
 
 
+def whole_numbers_of(text: str, option: str) -> list[int]:
+    """Whole numbers with commas between them."""
+    found = numbers_of(text, option)
+    if not all(number.is_integer() for number in found):
+        raise InputError(f"expected whole numbers with commas between them, got {text!r}", where=option)
+    return [int(number) for number in found]
+
+
 def formats_of(text: str, known: tuple[str, ...] = ("html", "md")) -> list[str]:
     """Formats with commas between them."""
     found = [item.strip() for item in text.split(",") if item.strip()]

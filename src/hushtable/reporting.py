@@ -31,22 +31,19 @@ def report(
     target: Annotated[Path | None, typer.Option("--out", help="A new file; printed when absent.", show_default=False)] = None,
 ) -> None:
     """Show a release, an audit or a comparison again as a page or as text, from the folder alone."""
-    from hushtable.table.disk import whole_file
+    from hushtable.table.disk import refuse_existing, whole_file
 
     if len(formats_of(form, FORMATS)) > 1:
         raise InputError(f"expected one of {', '.join(FORMATS)}, got {form}", where="--format")
-    if target is not None and target.exists():
-        raise InputError("the file exists already; name a new one, nothing was written", where=str(target))
     kind, told = _load(folder)
-    _keep_apart(kind, target)
+    if target is not None:
+        refuse_existing(target, private=kind != "card")
     text = _writer(kind, form.strip())(told)
     if target is None:
         print(text, end="")  # noqa: T201 - the report itself, unwrapped, for a pipe
         return
-    with whole_file(target) as partial:
+    with whole_file(target, private=kind != "card") as partial:
         partial.write_text(text, encoding="utf-8")
-        if kind != "card":
-            partial.chmod(0o600)
     note = "" if kind == "card" else " It was computed from raw rows: do not publish it."
     out.print(f"The {kind} is in [bold]{escape(str(target))}[/bold].{note}")
 
@@ -70,14 +67,6 @@ def _load(folder: Path) -> tuple[str, dict[str, Any]]:
     return kind, told
 
 
-def _keep_apart(kind: str, target: Path | None) -> None:
-    """What was computed from raw rows must not be written into a release."""
-    if kind != "card" and target is not None and any((parent / "card.json").exists() for parent in target.resolve().parents):
-        raise InputError(
-            f"lies inside a release; the {kind} is computed from raw rows and must not be published", where=str(target)
-        )
-
-
 def _writer(kind: str, form: str) -> Callable[[Mapping[str, Any]], str]:
     if form == "json":
         return lambda told: json.dumps(told, indent=1, ensure_ascii=False) + "\n"
@@ -86,10 +75,10 @@ def _writer(kind: str, form: str) -> Callable[[Mapping[str, Any]], str]:
 
         return comparison_page if form == "html" else comparison_markdown
     if kind == "audit":
-        from hushtable.report.audit import page_of
-        from hushtable.report.markdown import audit_markdown_of
+        from hushtable.report.audit import audit_page
+        from hushtable.report.markdown import audit_markdown
 
-        return page_of if form == "html" else audit_markdown_of
+        return audit_page if form == "html" else audit_markdown
     from hushtable.report.card import card_page
     from hushtable.report.markdown import card_markdown
 

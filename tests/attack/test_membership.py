@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from hushtable.audits.membership import HALF, Membership
-from hushtable.audits.roc import Threshold
 from hushtable.bench.people import people
 from hushtable.check import example
 from hushtable.check.tables import awkward
 from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
+from hushtable.evidence.roc import Threshold
 from hushtable.table.table import Table
 
 N = 2000

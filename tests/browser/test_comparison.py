@@ -21,7 +21,7 @@ def test_asking_for_less_risk_names_the_best_of_what_is_left(visit: Any) -> None
     )
     assert pale.count() == 9
     assert page.locator("svg.wide a.dimmed").count() == 9
-    page.locator("select").select_option("verified")
+    page.locator("select").select_option(label="verified or proven")
     page.get_by_role("checkbox").check()
     page.get_by_role("slider", name="Largest epsilon").press("ArrowLeft")
     assert "8 of 17" in answer.inner_text(), "four is still allowed, and all of these were verified or proven"

@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hushtable.bench import listing
 from hushtable.bench.people import people
 from hushtable.cli import main
+from hushtable.pipeline import registry
 from hushtable.table import io
 
 
@@ -85,7 +87,8 @@ def test_methods_are_listed_and_explained(hush):
     for kind in ("recipes", "steps", "audits"):
         for method in everything[kind]:
             assert f" {method['name']} " in listed, "a name is never cut"
-            assert hush("methods", method["name"], "--json")[0] == 0
+            assert listing.describe(method["name"])
+        assert hush("methods", everything[kind][0]["name"], "--json")[0] == 0
     assert hush("methods", "mdva")[0] == 2
 
 
@@ -273,8 +276,10 @@ def test_an_unknown_audit_is_named(hush, town, tmp_path):
     assert "closest-record" in told
 
 
-def test_the_demo_runs_and_says_what_was_promised(hush, tmp_path):
-    code, told, _ = hush("demo", "--out", tmp_path / "demo", "--rows", 400, "--json")
+def test_the_demo_runs_and_says_what_was_promised(hush, tmp_path, monkeypatch):
+    few = ("near-matches", "singling-out", "linkability", "inference", "downstream")
+    monkeypatch.setattr(registry, "AUDITS", {name: registry.AUDITS[name] for name in few})
+    code, told, _ = hush("demo", "--out", tmp_path / "demo", "--rows", 200, "--json")
     assert code == 0
     releases = {line["recipe"]: line for line in json.loads(told)["releases"]}
     assert releases["aim"]["promised"].startswith("proven")
@@ -283,6 +288,8 @@ def test_the_demo_runs_and_says_what_was_promised(hush, tmp_path):
     for line in releases.values():
         assert Path(line["card"]).is_file()
         assert Path(line["audit"]).is_file()
+        assert "real" in line["auc"]
+        assert 0 <= float(line["linkability"]) <= 1
     assert hush("demo", "--out", tmp_path / "demo")[0] == 2
 
 
@@ -353,6 +360,7 @@ def test_a_drafted_domain_does_not_bind_a_control(hush, town, tmp_path):
     code, _, told = hush(
         "audit", "--train", tmp_path / "train.csv", "--control", tmp_path / "control.csv", "--release", tmp_path / "out",
         "--schema", tmp_path / "schema.yaml", "--out", tmp_path / "audit",
+        "--only", "closest-record", "--only", "linkability", "--only", "margins", "--only", "association", "--only", "queries",
     )  # fmt: skip
     assert code == 0, told
 
@@ -362,7 +370,7 @@ def test_the_hint_to_attack_a_release_can_be_pasted(hush, town, tmp_path):
     code, told, _ = hush(*release(town, folder, "--hold-out", 0.3, "--seed", 1))
     assert code == 0
     hint = next(line for line in told.splitlines() if line.strip().startswith("hush audit"))
-    assert hush(*shlex.split(hint)[1:])[0] == 0
+    assert hush(*shlex.split(hint)[1:], "--only", "closest-record")[0] == 0
 
 
 def test_a_sheet_for_programs_and_its_faults(hush, town, tmp_path):
@@ -375,9 +383,42 @@ def test_a_sheet_for_programs_and_its_faults(hush, town, tmp_path):
     code, _, told = hush(*words, "--k", "two")
     assert code == 2
     assert "--k" in told
+    for odd in ("nan", "inf", "2.5", "2,"):
+        code, _, told = hush(*words, "--k", odd)
+        assert code == 2, odd
+        assert "--k" in told
+        assert "numbers with commas" in told
     code, _, told = hush(*words, "--set", "loss=nothing")
     assert code == 2
     assert "loss" in told
+
+
+def test_what_is_private_is_refused_inside_a_release_before_anything_is_computed(hush, town, tmp_path):
+    assert hush(*release(town, tmp_path / "public", "--seed", 1))[0] == 0
+    before = sorted(p.name for p in (tmp_path / "public").iterdir())
+    data, schema, inside = town / "people.csv", ("--schema", town / "schema.yaml"), ("--out", tmp_path / "public" / "more")
+    commands = (
+        ("compare", data, *schema, "--recipes", "mdav"),
+        ("pareto", data, *schema),
+        ("utility", "--real", data, "--release", data, *schema),
+        ("audit", "--train", data, "--release", data, "--control", data, *schema),
+        ("certify", data, *schema),
+        ("release", data, *schema, "--recipe", "mdav", "--hold-out", 0.3),
+    )
+    for words in commands:
+        code, _, told = hush(*words, *inside)
+        assert code == 2, words
+        assert "inside a release" in " ".join(told.split()), told
+    assert sorted(p.name for p in (tmp_path / "public").iterdir()) == before
+
+
+def test_utility_does_not_clear_a_release_that_it_does_not_attack(hush, town, tmp_path):
+    words = ("utility", "--real", town / "people.csv", "--release", town / "people.csv", "--schema", town / "schema.yaml")
+    code, _, told = hush(*words, "--only", "linkability", "--only", "margins", "--only", "nothing", "--out", tmp_path / "u")
+    assert code == 2
+    assert "linkability: is about privacy" in " ".join(told.split())
+    assert "there is no audit 'nothing'" in " ".join(told.split())
+    assert not (tmp_path / "u").exists()
 
 
 def test_a_mapping_on_new_rows_and_on_rows_outside_its_domains(hush, town, tmp_path):

@@ -75,7 +75,7 @@ def test_bad_input_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
 
 def test_an_audit_is_saved_in_known_formats_only(folders: dict[str, Path], tmp_path: Path) -> None:
     report = api.AuditReport([], {"train": 2, "release": 2, "control": 2})
-    with pytest.raises(InputError, match="expected html, md, got pdf"):
+    with pytest.raises(InputError, match="expected html, md, json, got pdf"):
         report.save(tmp_path / "x", ["pdf"])
     assert not (tmp_path / "x").exists()
     report.save(tmp_path / "x", ["md"])

@@ -7,12 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from hushtable import api
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Sample
+from hushtable.bench.certify import privacy_audits
+from hushtable.bench.families import audit_family
 from hushtable.check import check, example
+from hushtable.comparison.cell import Study
 from hushtable.encode.bins import Bins
-from hushtable.evidence.finding import Audit, Better, Finding, Subject
+from hushtable.evidence.finding import Audit, Better, Finding, Subject, Utility
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Core, Plan
 from hushtable.privacy.event import DiscreteGaussian, Raw
@@ -29,7 +33,7 @@ def timely(target: str) -> object:
     return pytest.param(target, marks=pytest.mark.nightly) if late else target
 
 
-@pytest.mark.parametrize("target", map(timely, EVERYTHING))
+@pytest.mark.parametrize("target", [timely(target) for target in EVERYTHING])
 def test_everything_registered_keeps_the_contract(target):
     failed = [f"{v.asks}: {v.wrong}" for v in check(registry.load(target)) if not v.passed]
     assert not failed, failed
@@ -251,9 +255,43 @@ class Impossible(Audit):
         return [Finding(name="x", value=0.5, low=0.6, high=0.7, better=Better.LOWER, subject=Subject.PRIVACY, n=1, note="")]
 
 
-@pytest.mark.parametrize(("kind", "asks"), [(Restless, "same seed"), (Silent, "finds something"), (Impossible, "finds something")])
+@dataclass(frozen=True, kw_only=True)
+class Mislabelled(Audit):
+    """Measures utility, and would be run as an attack."""
+
+    def run(self, case, rng):
+        return [Finding(name="x", value=0.5, better=Better.LOWER, subject=Subject.UTILITY, n=1, note="half")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled(Utility):
+    """The same, as what it is."""
+
+    def run(self, case, rng):
+        return Mislabelled().run(case, rng)
+
+
+BROKEN_AUDITS = [
+    (Restless, "same seed"),
+    (Silent, "finds something"),
+    (Impossible, "finds something"),
+    (Mislabelled, "finds something"),
+]
+
+
+@pytest.mark.parametrize(("kind", "asks"), BROKEN_AUDITS)
 def test_the_battery_finds_broken_audits(kind, asks):
     assert any(asks in v.asks for v in check(kind) if not v.passed)
+
+
+def test_a_measure_of_ones_own_is_run_as_one_and_never_as_an_attack(monkeypatch):
+    assert all(v.passed for v in check(Labelled))
+    monkeypatch.setitem(registry.AUDITS, "own", f"{__name__}:Labelled")
+    assert "own" in api.utilities()
+    assert "own" not in privacy_audits()
+    assert audit_family("own") == "utility"
+    table = example(40)
+    assert "own" not in Study(table, table, "sick", 0).attacks
 
 
 def test_something_else_is_no_step():

@@ -23,7 +23,7 @@ MISSING, ANYTHING = "missing", "anything"
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """A table cut in three, the last part released as it is or with cells."""
-    table = draw(tables(width=4))
+    table = draw(tables(width=4, rows=30))
     assume(table.rows >= 9 and len(table.schema) >= 2)
     train, control, release = (table.take(np.arange(i, table.rows, 3)) for i in range(3))
     if draw(st.booleans()):

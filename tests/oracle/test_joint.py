@@ -115,10 +115,11 @@ def test_partners_are_the_best_of_all_pairings(seed):
 
 
 def by_pairs(score: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
-    """AUC and DeLong's variance from the matrix of comparisons."""
-    ups, downs = score[positive], score[~positive]
+    """AUC and DeLong's variance from the matrix of comparisons, one more row above and below all others on each side."""
+    ends = [-np.inf, np.inf]
+    ups, downs = np.append(score[positive], ends), np.append(score[~positive], ends)
     wins = (ups[:, None] > downs) + 0.5 * (ups[:, None] == downs)
-    return float(wins.mean()), wins.mean(axis=1).var(ddof=1) / len(ups) + wins.mean(axis=0).var(ddof=1) / len(downs)
+    return float(wins[:-2, :-2].mean()), wins.mean(axis=1).var(ddof=1) / len(ups) + wins.mean(axis=0).var(ddof=1) / len(downs)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from hushtable.audits import roc
 from hushtable.audits.density import Kernels, Map
 from hushtable.audits.likeness import Likeness, _agreeing
 from hushtable.check import example
 from hushtable.errors import InputError
+from hushtable.evidence import roc
 from hushtable.evidence.confidence import fisher
 from tests.random_tables import tables
 

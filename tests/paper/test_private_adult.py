@@ -21,12 +21,12 @@ def halves(adult: Table) -> tuple[Table, Table]:
 
 @pytest.mark.parametrize(
     ("recipe", "auc", "tvd"),
-    [("aim", 0.88, 0.02), ("mst", 0.80, 0.03), ("privbayes", 0.84, 0.04)],
+    [("aim", 0.88, 0.02), ("mst", 0.80, 0.03), pytest.param("privbayes", 0.84, 0.04, marks=pytest.mark.nightly)],
 )
 def test_a_model_trained_on_the_release_predicts_real_people(halves, recipe, auc, tvd):
     train, test = halves
     made = release(train, load(recipe), epsilon=1.0, delta=1e-5, seed=0)
     assert made.guarantee.epsilon() <= 1.0
     case = Case(train, made.table, test)
-    assert TrainOnRelease(bootstrap=2).run(case, np.random.default_rng(0))[0].value >= auc
+    assert TrainOnRelease(models=("boosting",), seeds=0, bootstrap=2).run(case, np.random.default_rng(0))[0].value >= auc
     assert MarginDistances().run(case, np.random.default_rng(0))[0].value <= tvd

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import hushtable as ht
+from hushtable.comparison.summary import Axis
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.privacy.guarantee import Guarantee
@@ -203,18 +204,23 @@ def test_a_report_is_a_frame(shown):
     assert set(shown["report"].frame(whole=True)["scope"]) <= {""}
 
 
-@pytest.mark.parametrize(("name", "mode"), [("release", 0o644), ("report", 0o600), ("guarantee", 0o644)])
-def test_a_page_is_written_whole_and_what_is_private_is_its_owners(shown, name, mode, tmp_path):
+@pytest.mark.parametrize("name", ["table", "schema", "release", "guarantee", "recipe", "report", "finding"])
+def test_a_page_is_written_whole_and_what_was_read_off_raw_rows_is_its_owners(shown, name, tmp_path):
     path = tmp_path / "page.html"
     ht.show(shown[name], path)
-    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert stat.S_IMODE(path.stat().st_mode) & ~mode == 0
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    public = name in ("release", "guarantee", "recipe")
+    assert ("INTERNAL: computed from the raw rows, do not publish" in text) is not public
+    assert bool(stat.S_IMODE(path.stat().st_mode) & 0o077) is public
     assert [p.name for p in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_what_is_not_known_is_not_shown():
     with pytest.raises(InputError, match="how to show a int"):
         ht.show(3)
+    with pytest.raises(InputError, match="how to show a Axis"):
+        ht.show(Axis("a name", "a label", "a meaning"))
 
 
 # Estimators

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.audits import roc
 from hushtable.audits.density import Density, Kernels, Map
+from hushtable.evidence import roc
 from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.audits import roc
 from hushtable.errors import InputError
+from hushtable.evidence import roc
 from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, wilson

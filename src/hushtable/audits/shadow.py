@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtrc
 
-from hushtable.audits import roc
 from hushtable.audits.again import refused, unknown
 from hushtable.audits.secret import secret_of
 from hushtable.audits.shadows import Floats, Game, Shadowing, fitted, inside_of, standard
 from hushtable.errors import HushError
+from hushtable.evidence import roc
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson

@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable import __version__
 from hushtable.errors import InputError
-from hushtable.table.disk import read_text, whole_file
+from hushtable.table.disk import read_text, refuse_inside_release, whole_file
 from hushtable.table.table import Table
 
 
@@ -29,6 +29,7 @@ class Cells:
         """Open a new folder, or one that holds results of the same knobs and rows; any other is refused."""
         if folder is None:
             return cls(None)
+        refuse_inside_release(folder)
         told = "\n".join([f"hushtable {__version__}", *map(str, knobs), *map(_digest, tables)]) + "\n"
         path = folder / "study.txt"
         if path.exists():

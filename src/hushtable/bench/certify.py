@@ -53,9 +53,7 @@ def privacy_audits(only: Iterable[str] = ()) -> dict[str, Audit]:
     picked = api.pick_audits(named)
     if named:
         return picked
-    return {
-        n: audit for n, audit in picked.items() if n not in BARE and not type(audit).__module__.startswith("hushtable.measures.")
-    }
+    return {name: audit for name, audit in picked.items() if name not in BARE and audit.subject is Subject.PRIVACY}
 
 
 def certify(

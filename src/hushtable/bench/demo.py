@@ -10,6 +10,7 @@ from hushtable import api
 from hushtable.bench.people import people
 from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.gate import worst_of
+from hushtable.measures.catalogue import main_model
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Assurance, rounded_up
 from hushtable.table import io
@@ -50,7 +51,7 @@ def _named(progress: Callable[[str, float], None], prefix: str) -> Callable[[str
 
 
 def _line(made: Release, report: api.AuditReport) -> dict[str, Any]:
-    auc = next((f for f in report.findings if f.name.startswith("train on release")), None)
+    auc = next((f for f in report.findings if main_model(f)), None)
     tests = sum(f.p is not None for f in report.findings)
     return {
         "recipe": made.recipe.recipe,

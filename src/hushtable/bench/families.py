@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hushtable.errors import InputError
+from hushtable.evidence.finding import Subject
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
@@ -66,6 +67,6 @@ def audit_family(name: str) -> str:
     if name not in known:
         raise InputError(f"there is no audit {name!r}; there are {', '.join(sorted(known))}", where="audit")
     kind = registry.load(known[name])
-    if kind.__module__.startswith("hushtable.measures."):
+    if getattr(kind, "subject", None) is Subject.UTILITY:
         return "utility"
     return "only when named" if getattr(kind, "costly", False) else "attacks and indicators"

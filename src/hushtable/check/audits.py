@@ -60,6 +60,8 @@ def _findings(audit: Audit, case: Case) -> str:
     if not isinstance(found, list) or not found or not all(isinstance(f, Finding) for f in found):
         return "run must return a list of at least one Finding; where there is nothing to say, one with value None and a note"
     told = [why for finding in found if (why := _wrong(finding, case))]
+    if any(f.subject is not audit.subject for f in found):
+        told.append(f"a finding is not about {audit.subject}: a measure of utility is a Utility, and what attacks is another audit")
     names = [(f.name, f.scope) for f in found]
     twice = {name for name in names if names.count(name) > 1}
     told += [f"{name} {scope}".strip() + " stands twice" for name, scope in sorted(twice)]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from hushtable.comparison.choice import Cell, chosen, nearest, strictest
-from hushtable.comparison.constraint import STRENGTH, Constraint
+from hushtable.comparison.constraint import Constraint
+from hushtable.report.promise import STRENGTH
 
-KINDS = {"proven": "a proof (differential privacy)", "verified": "a verified k", "none": "no promise at all"}
+KINDS = {"proven": "a proof (differential privacy)", "verified": "a verified promise", "none": "no promise at all"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def recommended(
         "id": take["id"],
         "words": [f"Take {take['id']}.", *_scored(take, setting), *_promised(take)],
         "why": _why(cells, take, best, constraints, setting),
-        "caveats": _caveats(take, setting),
+        "caveats": [*_caveats(take, setting), *_by_chance(cells)],
         "command": _command(take, setting, files.get(take["id"], "")),
         "others": _others(cells, take, setting),
     }
@@ -94,6 +95,8 @@ def _why(cells: Sequence[Cell], take: Cell, best: Cell | None, constraints: Sequ
 
 def _caveats(take: Cell, setting: Setting) -> list[str]:
     told = list[str]()
+    if not take["tests"]:
+        told.append("No attack could be tested on it: nothing is known about its risk, and that is not the same as no risk.")
     if take["alarms"]:
         told.append(
             f"{take['alarms']} of {take['tests']} tests raise an alarm: it tells more about people in the table than about others. "
@@ -101,10 +104,15 @@ def _caveats(take: Cell, setting: Setting) -> list[str]:
         )
     if take["assurance"] == "proven":
         told.append("Proven holds against every attack, known or not, under the assumptions on the card of the release.")
-    elif take["assurance"] == "verified":
+    elif take["assurance"] == "verified" and take["guarantee"]["k"]:
         told.append(
             "Verified holds for the released table and the columns named, and not against somebody who knows other columns. It is "
             "measured on the release itself, so that choosing k by looking at the rows does not void it."
+        )
+    elif take["assurance"] == "verified":
+        told.append(
+            "What was verified holds for the columns named, or for the table that this one was made from. It is no k-anonymity of "
+            "the release over all quasi-identifiers: rows of it may stand alone."
         )
     told.append(
         "Measured risks say what these attacks could do to this release; another attack may do more, and no alarm is no proof."
@@ -119,6 +127,17 @@ def _caveats(take: Cell, setting: Setting) -> list[str]:
             "and bounds are narrower."
         )
     return told
+
+
+def _by_chance(cells: Sequence[Cell]) -> list[str]:
+    """What many audits do to releases that leak nothing, where alarms excluded some."""
+    if not any(miss.startswith("alarms: ") for cell in cells for miss in cell["misses"]):
+        return []
+    made = sum(cell["runs"] for cell in cells if not cell["failed"])
+    return [
+        "One audit in twenty of a release that leaks nothing raises an alarm. Tests are corrected within each audit and not across "
+        f"the {made:,} audits here, so that chance alone may have excluded safe releases, the more of them the more are tried."
+    ]
 
 
 def _tuned(setting: Setting) -> list[str]:
@@ -202,6 +221,13 @@ def _nothing(cells: Sequence[Cell], constraints: Sequence[Constraint], setting: 
     why = [] if near is None else _scored(near, setting)
     ways = [
         "Allow more, try stricter settings (--grid, --epsilon), or let --search look between them.",
-        "Upper bounds shrink with more rows (--attacked): a risk that is not known to be small does not pass as small.",
+        "Upper bounds shrink with more control rows (--hold-out, --attacked): a risk that is not known to be small does not pass.",
+        *_by_chance(cells),
     ]
+    vague = sum(any("cannot be excluded" in miss for miss in c["misses"]) for c in tried)
+    if vague:
+        ways.append(
+            f"What attacks gained from {vague} of {len(tried)} releases lies below the limit, and only its upper bound does not. "
+            "On a small table, or for a column that nobody guesses wrong, no release at all may keep so small a limit."
+        )
     return {"id": None, "words": words, "why": why, "caveats": ways, "command": "", "others": []}

@@ -6,23 +6,26 @@ The release itself is thrown away. What is kept are aggregates: the guarantee, a
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hushtable import api
 from hushtable.comparison.grid import Trial
-from hushtable.errors import HushError
+from hushtable.errors import Fault, HushError, InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject
 from hushtable.evidence.validity import void
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Assurance, Guarantee, rounded_up
-from hushtable.privacy.preserve import Syntactic
+from hushtable.privacy.preserve import Form
+from hushtable.report.promise import STRENGTH
 from hushtable.table.table import Table
 
 ATTACKED = 10_000
@@ -55,16 +58,17 @@ class Study:
     measured: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MEASURES)
     """The measures of utility to take, each with the knobs that are not the usual ones."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """How it reaches another process: its tables as schema, arrays and texts."""
-        plain = [(table.schema, dict(table.arrays), dict(table.texts)) for table in (self.train, self.control)]
-        return _study, (*plain, self.target, self.seed, self.delta, self.attacked, self.only, self.measured)
-
     @cached_property
     def attacks(self) -> dict[str, Audit]:
-        """By name."""
+        """By name; InputError if a measure of utility is named as one, or if what is named attacks nobody."""
         found = api.pick_audits(self.only)
-        return {name: audit for name, audit in found.items() if not _measures(audit)}
+        kept = {name: audit for name, audit in found.items() if audit.subject is Subject.PRIVACY}
+        faults = [Fault(f"--only {name}", "measures utility and attacks nobody") for name in self.only if name not in kept]
+        if not faults and all(type(audit).__module__ == "hushtable.audits.checks" for audit in kept.values()):
+            faults.append(Fault("--only", "names checks of the audit alone; name an attack too"))
+        if faults:
+            raise InputError(faults)
+        return kept
 
     @property
     def knobs(self) -> tuple[object, ...]:
@@ -78,7 +82,10 @@ class Study:
         return _part(self.train, most, self.seed), _part(self.control, most, self.seed)
 
     def observe(self, trial: Trial, run: int) -> dict[str, Any]:
-        """Make a release, attack it, measure it: plain values. Why it could not be done, if it could not."""
+        """Make a release, attack it, measure it: plain values. Why it could not be done, if it could not.
+
+        What went wrong in a way that was not foreseen may go well another time, and is marked ``again``.
+        """
         start = time.perf_counter()
         try:
             # A seed would take away the secrecy of samples; a private release is fresh each time, and never leaves this function.
@@ -90,12 +97,14 @@ class Study:
             findings += self._measured(made, run)
         except HushError as error:
             return {"failed": str(error), "seconds": time.perf_counter() - start}
+        except Exception as error:  # noqa: BLE001 - one cell must not cost the hours of all others
+            return {"failed": _unforeseen(error), "seconds": time.perf_counter() - start, "again": True}
         told = [finding.to_json() for finding in findings]
         return {
             "failed": "",
             "seconds": time.perf_counter() - start,
             "rows": made.table.rows,
-            **guaranteed(made.guarantee),
+            **guaranteed(made.guarantee, made.table.schema.quasi),
             "void": reasons,
             "notes": _notes(made),
             "findings": [{key: one[key] for key in KEPT} for one in told],
@@ -116,12 +125,12 @@ class Study:
         ).findings
 
 
-def _study(train: tuple[Any, ...], control: tuple[Any, ...], *more: Any) -> Study:
-    return Study(Table(*train), Table(*control), *more)
-
-
-def _measures(audit: Audit) -> bool:
-    return type(audit).__module__.startswith("hushtable.measures.")
+def _unforeseen(error: Exception) -> str:
+    """The type of an error and where it arose. What it says itself may hold values of rows."""
+    if isinstance(error, MemoryError):
+        return "MemoryError: there was not enough memory; try fewer rows or fewer workers"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: an error that was not foreseen, in {Path(place.filename).name}, line {place.lineno}"
 
 
 def _part(table: Table, most: int, seed: int) -> Table:
@@ -131,15 +140,14 @@ def _part(table: Table, most: int, seed: int) -> Table:
     return table.take(np.sort(np.random.default_rng([seed, 7]).permutation(table.rows)[:most]))
 
 
-def guaranteed(guarantee: Guarantee) -> dict[str, Any]:
-    """What a release promises, the kinds of evidence kept apart."""
+def guaranteed(guarantee: Guarantee, quasi: Sequence[str]) -> dict[str, Any]:
+    """What a release promises, the kinds of evidence kept apart; ``quasi`` are its quasi-identifiers."""
     epsilon = guarantee.epsilon()
     proven = guarantee.assurance is Assurance.PROVEN
-    ks = [p.value for p in guarantee.promises if p.kind is Syntactic.K_ANONYMITY]
     numbers = {
         "epsilon": epsilon if proven else None,
         "delta": guarantee.delta if proven else None,
-        "k": max(ks, default=None),
+        "k": guarantee.k(quasi),
         "bound": guarantee.bound if proven else None,
     }
     return {"assurance": str(guarantee.assurance), "promise": _promise(guarantee), "guarantee": numbers}
@@ -151,11 +159,10 @@ def _promise(guarantee: Guarantee) -> str:
         delta = f", delta {rounded_up(guarantee.delta, 3):.3g}" if guarantee.delta else ""
         told.append(f"epsilon {rounded_up(guarantee.epsilon(), 4):.4g}{delta} (proven)")
     for promise in guarantee.promises:
-        head, _, columns = str(promise).partition(" over ")
         names = promise.quasi
         over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)
-        derived = ", of the table it was made from" if columns.endswith("(derived)") else ""
-        told.append(f"{head} over {over}{derived} (verified)")
+        derived = ", of the table it was made from" if promise.form is Form.DERIVED else ""
+        told.append(f"{promise.what} over {over}{derived} (verified)")
     if guarantee.claims and guarantee.assurance is Assurance.CLAIMED:
         told += [f"{claim.statement} (claimed, with a gap in its proof)" for claim in guarantee.claims]
     return "; ".join(told) or "nothing"
@@ -185,12 +192,11 @@ def _finding(one: Mapping[str, Any]) -> Finding:
     return Finding(**{**one, **typed})
 
 
-def same_guarantee(observed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The weakest of several runs' guarantees: with noisy looks they may differ a little."""
-    order = [str(Assurance.NONE), str(Assurance.CLAIMED), str(Assurance.VERIFIED), str(Assurance.PROVEN)]
+def weakest(observed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The run whose guarantee is the weakest: with noisy looks they may differ a little."""
 
     def strength(one: Mapping[str, Any]) -> tuple[float, ...]:
         held = one["guarantee"]
-        return order.index(one["assurance"]), -(held["epsilon"] or 0.0), held["k"] or 0.0
+        return STRENGTH[one["assurance"]], -(held["epsilon"] or 0.0), held["k"] or 0.0
 
     return min(observed, key=strength)

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.comparison.constraint import STRENGTH, Constraint
+from hushtable.comparison.constraint import Constraint
 from hushtable.evidence.finding import Finding
+from hushtable.report.promise import STRENGTH
 
 Cell = dict[str, Any]
 NOISE = 0.01

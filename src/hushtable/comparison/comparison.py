@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hushtable.comparison.grid import file_name
 from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.shown import Shown
@@ -81,7 +82,7 @@ class Comparison(Shown):
     def save(self, folder: str | Path) -> Path:
         """Write it to a new folder that only its owner can read. No released row is in it."""
         folder = Path(folder)
-        with whole_folder(folder, mode=0o700) as partial:
+        with whole_folder(folder, private=True) as partial:
             (partial / "recipes").mkdir(mode=0o700)
             for name, text in self.files().items():
                 (partial / name).write_text(text, encoding="utf-8")
@@ -90,4 +91,4 @@ class Comparison(Shown):
 
 def recipe_file(cell: str) -> str:
     """The name of a cell's recipe file."""
-    return "".join(c if c.isalnum() or c in "-." else "-" for c in cell) + ".yaml"
+    return f"{file_name(cell)}.yaml"

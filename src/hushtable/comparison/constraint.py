@@ -13,14 +13,14 @@ from hushtable.evidence.finding import Better, Finding, Risk, Subject
 from hushtable.evidence.gate import Gate
 from hushtable.measures.catalogue import MEASURES
 from hushtable.report.meanings import FAMILIES, METRICS
+from hushtable.report.promise import STRENGTH
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
-STRENGTH = {"none": 0, "claimed": 0, "verified": 1, "proven": 2}
-"""How strong a kind of evidence is. A claim with a known gap counts like none."""
 DEFAULT = ("alarms<1",)
 """What is asked for if nothing is: no alarm. That the audit is valid is always asked for."""
 _FORM = re.compile(r"\s*([\w ./:+-]+?)\s*(<=|>=|<|>|=)\s*([\w.+-]+)\s*")
 _OWN = {"epsilon": ("<", "<="), "k": (">", ">="), "score": (">", ">=")}
+_NO_K = "no k over all quasi-identifiers is verified on the release"
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Constraint:
     """A condition such as ``max_risk<0.05``, ``epsilon<=2``, ``k>=10``, ``score>=0.8`` or ``promise=proven``.
 
     Risks are judged by the upper bounds of every run and attack (see ``Gate``), the score and other measures of which more is
-    better by their lower bounds. ``epsilon`` is the proven one, infinite where nothing is proven; ``k`` is the verified one.
-    ``promise=verified`` is kept by a proof too.
+    better by their lower bounds. ``epsilon`` is the proven one, infinite where nothing is proven; ``k`` is the one verified
+    on the release itself over all its quasi-identifiers. ``promise=verified`` is kept by a proof too.
     """
 
     expression: str
@@ -77,7 +77,7 @@ class Constraint:
         words = {
             "promise": f"what it promises must be {self.limit}" + (", or proven" if self.limit == "verified" else ""),
             "epsilon": f"differential privacy must be proven with an epsilon of {bound}",
-            "k": f"k-anonymity must be verified with a k of {bound}",
+            "k": f"k-anonymity over all quasi-identifiers must be verified on the release with a k of {bound}",
             "score": f"the score must be {bound} (lower bound)",
             "alarms": "no attack may raise an alarm" if self.expression == "alarms<1" else f"{bound} attacks may raise an alarm",
             "max_risk": f"every attack must gain {bound} (upper bound)",
@@ -103,12 +103,12 @@ class Constraint:
             return "" if self._keeps(score["low"]) else f"lower bound {score['low']:.3g}"
         held = cell["guarantee"][self.name]
         if held is None:
-            return "nothing is proven, so it is infinite" if self.name == "epsilon" else "no k is verified"
+            return "nothing is proven, so it is infinite" if self.name == "epsilon" else _NO_K
         return "" if self._keeps(held) else f"it is {held:.4g}"
 
     def _found(self, runs: Sequence[Sequence[Finding]]) -> str:
         """Of all runs, so that one lucky run does not pass."""
-        for run in runs:
+        for run in runs or [()]:
             why = self._above(run) if self.sign in ("<", "<=") else self._below(run)
             if why:
                 return why

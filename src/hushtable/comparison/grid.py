@@ -13,6 +13,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.step import knob_fields
 from hushtable.privacy.unit import Budget, default_delta
+from hushtable.table.arguments import several
 from hushtable.table.schema import Schema
 
 EPSILON = "epsilon"
@@ -48,8 +49,7 @@ class Trial:
     @property
     def file(self) -> str:
         """A name for files, which no other knobs have."""
-        letters = "".join(c if c.isalnum() or c in "-." else "-" for c in self.id.replace("=", ""))
-        return f"{letters[:60]}-{sha256(f'{self.recipe.dump()}{self.epsilon!r}'.encode()).hexdigest()[:8]}"
+        return f"{file_name(self.id)[:60]}-{sha256(f'{self.recipe.dump()}{self.epsilon!r}'.encode()).hexdigest()[:8]}"
 
     @property
     def spends(self) -> bool:
@@ -66,6 +66,11 @@ class Trial:
     def value(self, knob: str) -> float:
         """The value of a numeric knob that was set."""
         return self.epsilon if knob == EPSILON and self.epsilon is not None else float(dict(self.settings)[knob])
+
+
+def file_name(text: str) -> str:
+    """A text as the name of a file: what is no letter, digit, point or hyphen becomes a hyphen."""
+    return "".join(c if c.isalnum() or c in "-." else "-" for c in text)
 
 
 def spends(recipe: Recipe) -> bool:
@@ -149,7 +154,7 @@ def _grids(
     wanted: dict[str, dict[str, list[str]]] = {}
     for key, values in grid.items():
         name = max((n for n in known if key.startswith(f"{n}.")), key=len, default="")
-        texts = [str(value).strip() for value in values if str(value).strip()]
+        texts = [str(value).strip() for value in several(values) if str(value).strip()]
         if not name:
             faults.append(Fault(f"--grid {key}", f"expected recipe.knob with one of the recipes compared: {', '.join(known)}"))
         elif not texts:

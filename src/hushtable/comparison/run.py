@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.unit import default_delta
 from hushtable.synthesize.best_of import payable
+from hushtable.table.arguments import require_tables, several
 from hushtable.table.table import Table
 
 FEWEST = 40
@@ -51,30 +53,32 @@ class _Bench:
     def run(self, wanted: Sequence[Trial]) -> None:
         """Observe these trials, so many runs of each; what the folder holds is not made again."""
         tasks = [(trial, run) for run in range(self.runs) for trial in wanted]
-        lost: dict[str, dict[str, Any]] = {}
+        again: dict[str, dict[str, Any]] = {}
         todo = [(trial, run) for trial, run in tasks if not self.kept.has(_name(trial, run))]
         for task, observed, busy in made(todo, self.study, self.workers):
             if task is not None:
                 name = _name(*task)
-                if observed.get("lost"):
-                    lost[name] = observed
+                if observed.get("again"):
+                    again[name] = observed
                 else:
                     self.kept.kept(name, partial(dict, observed))
                 if task[1] == self.runs - 1:
-                    self.finished(self.cell(task[0], lost))
-            left = sum(not self.kept.has(_name(*one)) and _name(*one) not in lost for one in todo)
+                    self.finished(self.cell(task[0], again))
+            left = sum(not self.kept.has(_name(*one)) and _name(*one) not in again for one in todo)
             self.progress(f"{left} left; at work: {', '.join(busy) or 'nothing'}", 1 - left / max(len(todo), 1))
         for trial in wanted:
-            self.observed[trial.id] = self._runs(trial, lost)
+            self.observed[trial.id] = self._runs(trial, again)
 
-    def _runs(self, trial: Trial, lost: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    def _runs(self, trial: Trial, again: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
         names = [_name(trial, run) for run in range(self.runs)]
-        # What was lost is not in the folder, and is tried again next time.
-        return [lost[name] if name in lost else self.kept.kept(name, dict) for name in names if name in lost or self.kept.has(name)]
+        # What failed by accident is not in the folder, and is tried again next time.
+        return [
+            again[name] if name in again else self.kept.kept(name, dict) for name in names if name in again or self.kept.has(name)
+        ]
 
-    def cell(self, trial: Trial, lost: Mapping[str, dict[str, Any]] | None = None) -> Cell:
+    def cell(self, trial: Trial, again: Mapping[str, dict[str, Any]] | None = None) -> Cell:
         """One cell, judged."""
-        observed = self._runs(trial, lost) if lost is not None else self.observed[trial.id]
+        observed = self._runs(trial, again) if again is not None else self.observed[trial.id]
         return judged(summed(trial, observed, self.axis), [findings_of(one) for one in observed], self.constraints)
 
     def search(self, wanted: list[Trial]) -> tuple[list[Trial], list[dict[str, str]]]:
@@ -123,12 +127,14 @@ def compare(
     ``epsilons`` those of all differentially private recipes. ``constraints`` are conditions such as ``max_risk<0.05``; no alarm
     when there are none. ``search`` looks for the last setting of each recipe that keeps them. ``public`` says that the rows are
     public or other people's, so that choosing by them is free. ``attacked`` rows of each side are attacked at most, by the audits
-    that ``only`` names (all but the costly ones when empty).
+    that ``only`` names (all but the costly ones when empty); measures of utility are always taken, and are not named there.
 
     With a folder every cell is kept as soon as it is done, and the same call goes on where one was stopped; other constraints,
     recipes or more runs use what is there. In a script, more than one worker needs ``if __name__ == "__main__":``.
     """
     start = time.perf_counter()
+    require_tables(table=table)
+    epsilons, constraints, only = several(epsilons), several(constraints), several(only)
     _checked(runs=runs, workers=workers, attacked=attacked, epsilons=epsilons)
     judges = parsed(list(constraints))
     used = _used(table, rows, seed)
@@ -187,7 +193,11 @@ def _checked(*, runs: int, workers: int, attacked: int, epsilons: Sequence[float
         faults.append(Fault("workers", f"at least one, got {workers}"))
     if attacked < 2:
         faults.append(Fault("attacked", f"at least two rows, got {attacked}"))
-    faults += [Fault("epsilon", f"must be positive and finite, got {e:g}") for e in epsilons if not 0 < e < float("inf")]
+    faults += [
+        Fault("epsilon", f"must be a positive and finite number, got {e!r}")
+        for e in epsilons
+        if not (isinstance(e, Real) and 0 < e < float("inf"))
+    ]
     if faults:
         raise InputError(faults)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.comparison.cell import findings_of, same_guarantee
+from hushtable.comparison.cell import findings_of, weakest
 from hushtable.comparison.grid import EPSILON, Trial
 from hushtable.errors import InputError
 from hushtable.evidence.finding import Finding, Risk, Subject
@@ -85,7 +85,7 @@ def summed(trial: Trial, observed: Sequence[Mapping[str, Any]], axis: Axis) -> d
     if reason := next((one["failed"] for one in observed if one["failed"]), ""):
         return cell | {"failed": reason}
     runs = [findings_of(one) for one in observed]
-    promised = same_guarantee(observed)
+    promised = weakest(observed)
     pooled = [finding for run in runs for finding in run]
     return cell | {
         **{key: promised[key] for key in ("assurance", "promise", "guarantee")},
@@ -133,7 +133,7 @@ def _measures(runs: Sequence[Sequence[Finding]]) -> dict[str, Any]:
     """Measures of the whole table, and of the target, the mean over runs."""
     told: dict[str, Any] = {}
     for one in runs[0]:
-        if one.subject is not Subject.UTILITY or one.value is None or (one.scope and not one.name.startswith("train on release")):
+        if one.subject is not Subject.UTILITY or one.value is None or (one.scope and not catalogue.main_model(one)):
             continue
         same = [f for run in runs for f in run if f.label == one.label]
         told.setdefault(

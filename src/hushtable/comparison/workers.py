@@ -23,13 +23,22 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 FUTILE = 3
 """After so many processes that ended without an answer, one after the other, it is not the cells that are wrong."""
+MOST = 4
+"""Processes side by side unless more are asked for: each holds the split, a release and its models."""
 GUARD = "A script that compares with several workers does so under: if __name__ == '__main__'"
+
+
+def usual() -> int:
+    """One for each core that this process may use, and no more than ``MOST``."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST, cores)
 
 
 def made(tasks: Sequence[Task], study: Study, workers: int) -> Iterator[tuple[Task | None, dict[str, Any], list[str]]]:
     """Each task with what was observed, as soon as it is done, and what is at work; first (None, {}, what is at work).
 
-    A process that ends without an answer (killed, out of memory) costs its cell alone, which says so and is marked ``lost``.
+    A process that ends without an answer (killed, out of memory) costs its cell alone, which says so and is marked ``lost``, and
+    ``again`` like all that may go well another time.
     """
     if workers <= 1 or len(tasks) <= 1:
         yield from _here(tasks, study)
@@ -138,7 +147,7 @@ def _received(link: Connection, process: BaseProcess) -> dict[str, Any]:
     except (EOFError, ConnectionError):
         process.join()
         why = f"the process that made it ended with code {process.exitcode}; it may have run out of memory"
-        return {"failed": why, "seconds": 0.0, "lost": True}
+        return {"failed": why, "seconds": 0.0, "lost": True, "again": True}
 
 
 def _at_work(crew: dict[Connection, tuple[BaseProcess, Task]]) -> list[str]:

@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, ndtri
 
+NORMAL = float(ndtri(0.975))
+"""So many standard errors either way are an interval of 95 %."""
+
 
 @dataclass(frozen=True)
 class Rate:

@@ -119,12 +119,20 @@ class Finding(Shown):
 class Audit(ABC):
     """A frozen dataclass of knobs that turns a case into findings."""
 
+    subject: ClassVar[Subject] = Subject.PRIVACY
+    """What all its findings are about: it is run as an attack on privacy, or as a measure of utility."""
     costly: ClassVar[bool] = False
     """Whether it runs only when it is named: it trains a network, or makes the release again many times."""
 
     @abstractmethod
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """Look at train, release and control."""
+
+
+class Utility(Audit):
+    """An audit that measures what a release is good for."""
+
+    subject = Subject.UTILITY
 
 
 def uncomputed(name: str, n: int, note: str, *, scope: str = "", subject: Subject = Subject.PRIVACY, **more: Any) -> Finding:

@@ -57,9 +57,13 @@ class Gate:
         worst = max(known, key=lambda f: f.high or 0.0)
         blind = sum(f.value is None for f in chosen)
         rest = f"; {blind} could not be computed" if blind else ""
-        return self._outcome(
-            worst.high or 0.0, f"the largest upper bound of {len(known)} is {worst.high:.3g} ({worst.label}){rest}"
-        )
+        high = worst.high or 0.0
+        if not self._keeps(high) and all(f.value is not None and self._keeps(f.value) for f in known):
+            rest += (
+                f"; what was measured is {worst.value:.2f}, but with so few people up to {high:.2f} cannot be excluded, and more "
+                "control rows would narrow it"
+            )
+        return self._outcome(high, f"the largest upper bound of {len(known)} is {high:.3g} ({worst.label}){rest}")
 
     def _chosen(self, findings: Sequence[Finding]) -> list[Finding]:
         if self.name == "max_risk":
@@ -74,8 +78,11 @@ class Gate:
             raise InputError(f"there is no {self.name!r} in this audit; there are {known}", where="--gate")
         return found
 
+    def _keeps(self, value: float) -> bool:
+        return bool(OPERATORS[self.sign](value, self.limit))
+
     def _outcome(self, worst: float, told: str) -> Outcome:
-        return Outcome(self.expression, bool(OPERATORS[self.sign](worst, self.limit)), told)
+        return Outcome(self.expression, self._keeps(worst), told)
 
 
 @dataclass(frozen=True)

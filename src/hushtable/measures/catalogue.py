@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Protocol
+
 from hushtable.evidence.finding import Better
 from hushtable.evidence.measure import Measure, Page
 
@@ -125,7 +128,8 @@ PROPENSITY = Measure(
 )
 K_STRESS = Measure(
     name="K-Stress",
-    meaning="how much the distances between records change when each is replaced by its released partner: 0 is not at all",
+    meaning="how much the distances between records change when each is replaced by its released partner: 0 is not at all; "
+    "where rows are sampled even a copy is above 0, for most rows have lost their own copy",
     page=Page.JOINT,
     high=None,
 )
@@ -252,8 +256,17 @@ CLASS_SIZE = Measure(
 SUPPRESSED_ROWS = Measure(
     name="rows missing", meaning="the share of training rows that the release has fewer of", page=Page.LOSSES, share=True
 )
+MISSING_COLUMNS = Measure(
+    name="columns missing",
+    meaning="the share of the columns that could be released (no identifiers, keys or texts) that the release has not",
+    page=Page.LOSSES,
+    share=True,
+)
 SUPPRESSED_CELLS = Measure(
-    name="cells hidden", meaning="the share of cells that are * or newly missing", page=Page.LOSSES, share=True
+    name="cells hidden",
+    meaning="the share of cells that are *, newly missing, or of a column that was not released",
+    page=Page.LOSSES,
+    share=True,
 )
 VARIANCE = Measure(
     name="variance lost",
@@ -302,3 +315,26 @@ G_PLUS = Measure(
 )
 
 MEASURES = {measure.name: measure for measure in list(vars().values()) if isinstance(measure, Measure)}
+MODEL_SCORES = frozenset(name for name, measure in MEASURES.items() if measure.page is Page.DOWNSTREAM)
+"""What models that learnt from the release are judged by."""
+
+
+class Found(Protocol):
+    """A finding, or how a report reads it."""
+
+    @property
+    def name(self) -> str:
+        """What was measured."""
+
+    @property
+    def scope(self) -> str:
+        """Of what."""
+
+    @property
+    def detail(self) -> Mapping[str, Any]:
+        """What else is known."""
+
+
+def main_model(found: Found) -> bool:
+    """Whether it is a score of the main model: its scope is the target alone, that of another family names the family as well."""
+    return found.name in MODEL_SCORES and found.detail.get("target", found.scope) == found.scope

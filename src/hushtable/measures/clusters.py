@@ -14,7 +14,7 @@ from hushtable.encode import ball
 from hushtable.encode.ball import gaps_of
 from hushtable.encode.ball_map import BallMap, mappable
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.reading import floats_like
 from hushtable.measures.bins import tables
 from hushtable.measures.catalogue import BALL_CLUSTERS, FRECHET_MEAN
@@ -151,7 +151,7 @@ def _widths(points, gaps, labels, taken):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrechetMeans(Audit):
+class FrechetMeans(Utility):
     """How far the Frechet mean moved, and whether the release's clusters are those of the training rows.
 
     The tables are mapped into the Poincare ball by the training rows' schema. The second number is the agreement (NMI) of two

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hushtable.errors import InputError
 from hushtable.measures.bins import Bins, binned
 from hushtable.measures.learners import FAMILIES, Performance, Task
-from hushtable.measures.phik import phik_matrix
+from hushtable.measures.phik import few_levels, phik_matrix
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
 
@@ -44,6 +44,8 @@ class Composite:
     """By target: models trained and tested on the synthetic table."""
     there: Mapping[str, Performance]
     """By target: the same models tested on real rows. No part of G; it cannot be had by rows that are easy to classify."""
+    left_out: tuple[str, ...] = ()
+    """Columns of too many levels for phi_k, which mu does not see."""
 
     @property
     def g(self) -> float:
@@ -69,6 +71,8 @@ class Reference:
     """The real side, computed once for any number of synthetic tables."""
 
     table: Table
+    correlated: tuple[str, ...]
+    """The columns that mu sees."""
     correlations: Floats
     tasks: Mapping[str, Task]
     performance: Mapping[str, Performance]
@@ -111,7 +115,8 @@ class Reference:
                 raise InputError(f"expected one of {', '.join(known)}, got {strange[0]!r}", where=where)
         tasks = {target: Task.of(real, target, models) for target in targets}
         performance = {target: task.performance(real, splits=splits, seed=seed, rows=rows)[0] for target, task in tasks.items()}
-        return cls(real, phik_matrix(real), tasks, performance, splits, seed, weights, norm, cut, bins, rows)
+        few = few_levels([real], real.schema.names)
+        return cls(real, few, phik_matrix(real, few), tasks, performance, splits, seed, weights, norm, cut, bins, rows)
 
     def compare(self, released: Table, *, there: bool = True) -> Composite:
         """All parts for one synthetic table with the same columns; ``there`` is whether models are tested on real rows too."""
@@ -126,11 +131,14 @@ class Reference:
             for target, task in self.tasks.items()
         }
         own = {target: pair[0] for target, pair in made.items()}
+        few = few_levels([released], self.correlated)
+        kept = [self.correlated.index(name) for name in few]
         return Composite(
-            mu=mu(phik_matrix(released, names), self.correlations, self.norm),
+            mu=mu(phik_matrix(released, few), self.correlations[np.ix_(kept, kept)], self.norm),
             delta=delta(own, self.performance), nu=nu(released, self.table, self.bins, self.cut),
             alpha=self.weights[0], beta=self.weights[1], gamma=self.weights[2],
             own=own, there={target: pair[1] for target, pair in made.items() if pair[1] is not None},
+            left_out=tuple(name for name in names if name not in few),
         )  # fmt: skip
 
 

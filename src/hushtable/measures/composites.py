@@ -9,13 +9,14 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
 from hushtable.measures.bins import tables
 from hushtable.measures.catalogue import G_PLUS, G
 from hushtable.measures.composite import BINS, CUTS, NORMS, Composite, Reference
 from hushtable.measures.downstream import target_of
 from hushtable.measures.learners import FAMILIES, unfit
+from hushtable.measures.phik import LEVELS
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.table import Table
 
@@ -23,7 +24,7 @@ ALL = "*"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompositeScore(Audit):
+class CompositeScore(Utility):
     """G = alpha mu + beta delta and G+ = G + gamma nu of the release against the training rows (Galloni 2025).
 
     mu is the distance of the correlations (phi_k), delta the mean difference of the performance of models that are trained and
@@ -79,9 +80,9 @@ class CompositeScore(Audit):
             norm=self.norm, models=self.models, cut=self.cut, bins=self.bins, rows=self.rows,
         )  # fmt: skip
         made, fresh = (reference.compare(seen[which], there=False) for which in ("release", "control"))
-        return [
-            self._finding(measure, made, fresh, reference, "; ".join(["", *reasons])) for measure in (G, G_PLUS)
-        ]  # fmt: skip
+        if made.left_out:
+            reasons.append(f"of more than {LEVELS} levels, so not in mu: {', '.join(made.left_out)}")
+        return [self._finding(measure, made, fresh, reference, "; ".join(["", *reasons])) for measure in (G, G_PLUS)]
 
     def _targets(self, case: Case, train: Table) -> tuple[list[str], list[str]]:
         """The columns that can be predicted, and why others cannot."""

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
 from hushtable.measures import catalogue
-from hushtable.measures.bins import coded, tables
+from hushtable.measures.bins import Fresh, coded, tables
 from hushtable.measures.contingency import Pairs, pairs_of
 from hushtable.measures.correlation import correlations, ordered
-from hushtable.measures.phik import phik_matrix
+from hushtable.measures.phik import LEVELS as MOST_LEVELS
+from hushtable.measures.phik import few_levels, phik_matrix
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -25,7 +26,7 @@ LEVELS = {"low": 0.0, "weak": 0.1, "middle": 0.3, "strong": 0.5}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Association(Audit):
+class Association(Utility):
     """How pairs of columns hang together, compared between release and training rows.
 
     Cramer's V with Bergsma's bias correction (2013), its four levels (Tao et al. 2021; Garg 2025, equation 4.17) and the total
@@ -34,12 +35,13 @@ class Association(Audit):
     the rows that have both values. phi_k (Baak et al. 2020) cuts numbers into equal bins between each table's own extremes.
 
     A pair of which the training rows show a column in one value only is left out, and the note counts it. Where only the release
-    shows one value, the association is lost: it counts as none.
+    shows one value, the association is lost: it counts as none. Baselines are those of the control rows, scaled to the rows of the
+    release (``Fresh``), which for phi_k is some 15 % too strict, since it subtracts what chance explains.
     """
 
     bins: int = 10
     """Quantile bins for numbers, for Cramer's V and the total variation."""
-    levels: int = 100
+    levels: int = MOST_LEVELS
     """Columns of more levels than this are left out of phi_k, which needs a table of all pairs of levels."""
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
@@ -47,16 +49,19 @@ class Association(Audit):
         pairs = pairs_of(coded(case, self.bins))
         numbers = ordered(case.train, case.columns)
         pearson = {which: correlations(table, numbers, case.train) for which, table in tables(case).items()}
-        few = _with_few_levels(case, self.levels)
+        few = few_levels(tables(case).values(), case.columns, self.levels)
         strange = len(case.columns) - len(few)
         phik = {which: phik_matrix(table, few) for which, table in tables(case).items()}
-        strengths = Kept.of(case.columns, pairs.cramers_v)
-        linear = Kept.of(numbers, pearson, kind="numbers, dates or ordinals")
-        any_kind = Kept.of(few, phik, more=f"; {strange} columns of more than {self.levels} levels are not in it" * bool(strange))
+        fresh = Fresh.of(case)
+        strengths = Kept.of(case.columns, pairs.cramers_v, fresh)
+        linear = Kept.of(numbers, pearson, fresh, kind="numbers, dates or ordinals")
+        any_kind = Kept.of(
+            few, phik, fresh, more=f"; {strange} columns of more than {self.levels} levels are not in it" * bool(strange)
+        )
         return [
             strengths.difference(catalogue.ASSOCIATION, "Cramer's V"),
             _levels_kept(strengths),
-            _variation(pairs),
+            _variation(pairs, fresh),
             linear.similarity(catalogue.PEARSON),
             linear.difference(catalogue.CORRELATION, "Pearson's correlation"),
             any_kind.difference(catalogue.PHIK, "phi_k"),
@@ -74,16 +79,18 @@ class Kept:
     values: Matrices
     """By table: the coefficient of each such pair; 0 where only this table has none."""
     left_out: int
+    fresh: Fresh
     kind: str
     more: str
 
     @classmethod
-    def of(cls, columns: tuple[str, ...], matrices: Matrices, kind: str = "", more: str = "") -> Kept:
+    def of(cls, columns: tuple[str, ...], matrices: Matrices, fresh: Fresh, kind: str = "", more: str = "") -> Kept:
         """From the matrices over these columns; ``kind`` says what columns can have one, ``more`` what a reader must know."""
         upper = np.triu(~np.isnan(matrices["train"]), 1)
         first, second = np.nonzero(upper)
         values = {which: np.nan_to_num(matrix[first, second]) for which, matrix in matrices.items()}
-        return cls(columns, matrices, first, second, values, len(columns) * (len(columns) - 1) // 2 - len(first), kind, more)
+        left_out = len(columns) * (len(columns) - 1) // 2 - len(first)
+        return cls(columns, matrices, first, second, values, left_out, fresh, kind, more)
 
     @property
     def n(self) -> int:
@@ -103,7 +110,7 @@ class Kept:
         pair = f"{self.columns[self.first[worst]]} and {self.columns[self.second[worst]]}"
         note = f"mean over {self.n} pairs of the difference in {what}; the largest, {gap[worst]:.2f}, is for {pair}{self.rest}"
         return measure.finding(
-            gap.mean(), baseline=self.gap("control").mean(), n=self.n, note=note,
+            gap.mean(), baseline=self.fresh.near(0.0, self.gap("control").mean()), n=self.n, note=note,
             detail={"columns": list(self.columns)} | {which: self.matrices[which].tolist() for which in ("train", "release")},
         )  # fmt: skip
 
@@ -112,7 +119,8 @@ class Kept:
         if not self.n:
             return measure.finding(None, n=0, note=self.nothing)
         value, base = (1 - self.gap(which).mean() / 2 for which in ("release", "control"))
-        return measure.finding(value, baseline=base, n=self.n, note=f"mean over {self.n} pairs of {self.kind}{self.rest}")
+        note = f"mean over {self.n} pairs of {self.kind}{self.rest}"
+        return measure.finding(value, baseline=self.fresh.near(1.0, base), n=self.n, note=note)
 
     @property
     def nothing(self) -> str:
@@ -125,17 +133,9 @@ class Kept:
 
     @property
     def rest(self) -> str:
-        """What was left out."""
+        """What was left out, and what the baseline is."""
         told = f"; {self.left_out} pairs are left out, since in the training rows a column of them shows a single value"
-        return told * bool(self.left_out) + self.more
-
-
-def _with_few_levels(case: Case, most: int) -> tuple[str, ...]:
-    return tuple(
-        name
-        for name in case.columns
-        if case.train.schema[name].numeric or all(len(table.words(name)) <= most for table in tables(case).values())
-    )
+        return told * bool(self.left_out) + self.more + self.fresh.note
 
 
 def _levels_kept(strengths: Kept) -> Finding:
@@ -149,12 +149,12 @@ def _levels_kept(strengths: Kept) -> Finding:
     weaker = int((found["release"] < found["train"]).sum())
     note = f"{int(kept.sum())} of {strengths.n} pairs keep their level (low, weak, middle, strong); {weaker} became weaker"
     return catalogue.LEVELS_KEPT.finding(
-        kept.mean(), baseline=fresh.mean(), n=strengths.n, note=note + strengths.rest,
+        kept.mean(), baseline=strengths.fresh.near(1.0, fresh.mean()), n=strengths.n, note=note + strengths.rest,
         detail={"levels": list(LEVELS), "counts": counts.reshape(len(LEVELS), -1).tolist()},
     )  # fmt: skip
 
 
-def _variation(pairs: Pairs) -> Finding:
+def _variation(pairs: Pairs, fresh: Fresh) -> Finding:
     first, second = np.triu_indices(len(pairs.columns), 1)
     if not len(first):
         return catalogue.PAIR_TVD.finding(None, n=0, note="a pair needs two columns, there is 1")
@@ -162,7 +162,7 @@ def _variation(pairs: Pairs) -> Finding:
     worst = int(release.argmax())
     pair = f"{pairs.columns[first[worst]]} and {pairs.columns[second[worst]]}"
     return catalogue.PAIR_TVD.finding(
-        release.mean(), baseline=control.mean(), n=len(first),
-        note=f"mean over {len(first)} pairs; the largest, {release[worst]:.2f}, is for {pair}",
+        release.mean(), baseline=fresh.near(0.0, control.mean()), n=len(first),
+        note=f"mean over {len(first)} pairs; the largest, {release[worst]:.2f}, is for {pair}{fresh.note}",
         detail={"columns": list(pairs.columns), "distance": pairs.variation["release"].tolist()},
     )  # fmt: skip

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.evidence import roc
 from hushtable.evidence.case import Case
-from hushtable.evidence.confidence import Rate
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.confidence import NORMAL, Rate
+from hushtable.evidence.finding import Finding, Utility
 from hushtable.measures.catalogue import DISCRIMINATOR, PROPENSITY
 from hushtable.measures.features import Features, Points, alike, features
 from hushtable.pipeline.step import check_knobs
@@ -28,11 +29,10 @@ BATCH = 40_000
 """Shuffled rows that are judged at a time."""
 TELLING = 0.005
 """What a column must add to the AUC to be named."""
-NORMAL = 1.959963984540054
 
 
 @dataclass(frozen=True, kw_only=True)
-class Discriminator(Audit):
+class Discriminator(Utility):
     """Gradient boosting that tells released rows from as many training rows, each judged by a model that did not see it.
 
     The first number is its AUC (DeLong's interval), the second the mean square by which its belief differs from one half
@@ -145,27 +145,18 @@ def auc(score: Floats, positive: Bits, fold: Rows | None = None) -> Rate:
     """The area under the ROC curve, ties half, with the interval of DeLong et al. (1988); nothing lies below one half.
 
     With folds it is the mean of their areas by their rows: scores of different models are not compared. A fold with rows of one
-    side only does not count.
+    side only does not count. Errors of the folds are put together by variance estimates recovery (Donner and Zou 2012).
     """
     parts = [np.arange(len(score))] if fold is None else [np.flatnonzero(fold == one) for one in np.unique(fold)]
     kept = [rows for rows in parts if 0 < positive[rows].sum() < len(rows)]
-    areas = [_area(np.sort(score[rows][positive[rows]]), np.sort(score[rows][~positive[rows]])) for rows in kept] or [(0.5, 0.25)]
-    weights = np.array([len(rows) for rows in kept] or [1]) / max(1, sum(map(len, kept)))
-    value = float(weights @ np.array([area for area, _ in areas]))
-    radius = NORMAL * math.sqrt(float(weights**2 @ np.array([variance for _, variance in areas])))
-    return Rate(max(0.5, value), max(0.5, value - radius), min(1.0, max(0.5, value + radius)))
-
-
-def _area(ups: Floats, downs: Floats) -> tuple[float, float]:
-    """The share of pairs in the right order and its variance."""
-    beaten, beating = _placed(ups, downs), 1 - _placed(downs, ups)
-    variance = sum(float(part.var(ddof=1)) / len(part) if len(part) > 1 else 0.25 for part in (beaten, beating))
-    return float(beaten.mean()), variance
-
-
-def _placed(values: Floats, among: Floats) -> Floats:
-    """The share of the others that each value exceeds, equal ones half; all sorted."""
-    return (np.searchsorted(among, values, side="left") + np.searchsorted(among, values, side="right")) / (2 * len(among))
+    if not kept:
+        return Rate(0.5, 0.5, 1.0)
+    areas = [roc.auc(score[rows][positive[rows]], score[rows][~positive[rows]]) for rows in kept]
+    weights = np.array([len(rows) for rows in kept]) / sum(map(len, kept))
+    values, lows, highs = (np.array([getattr(area, key) for area in areas]) for key in ("value", "low", "high"))
+    value = float(weights @ values)
+    down, up = (float(np.linalg.norm(weights * reach)) for reach in (values - lows, highs - values))
+    return Rate(max(0.5, value), max(0.5, value - down), min(1.0, max(0.5, value + up)))
 
 
 def mean_square(gaps: Floats) -> Rate:

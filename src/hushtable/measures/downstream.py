@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
 from hushtable.evidence.reading import floats_like
 from hushtable.measures import catalogue
@@ -35,7 +35,7 @@ MEASURES: Mapping[str, Measure] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainOnRelease(Audit):
+class TrainOnRelease(Utility):
     """Models of several families fitted on the release and on the training rows, all tested on the control rows.
 
     AUC (one against the rest, averaged by frequency, where there are more than two classes), accuracy and macro F1 for a target
@@ -250,8 +250,10 @@ def _finding(task: Task, family: str, release: Judged, real: Judged, score: str,
     )
     if task.kept:
         note += f"; classes beyond the {task.kept} commonest count as one"
+    real_low, real_high = _inside(measure, real.interval)
     detail: dict[str, Any] = {
-        "model": by, "score": score, "loss": lost.value, "loss_low": low, "loss_high": high,
+        "target": task.target, "model": by, "score": score, "baseline_low": real_low, "baseline_high": real_high,
+        "loss": lost.value, "loss_low": low, "loss_high": high,
         "tested": release.tested, "learnt": release.learnt,
     }  # fmt: skip
     scope = task.target if first else f"{task.target}, by {by}"

@@ -12,8 +12,8 @@ from scipy.special import stdtrit
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.confidence import Rate
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.confidence import NORMAL, Rate
+from hushtable.evidence.finding import Finding, Utility
 from hushtable.measures import structure
 from hushtable.measures.catalogue import DISTANCES, K_STRESS
 from hushtable.measures.divergence import transported
@@ -30,7 +30,6 @@ DRAWN = 100_000
 """Pairs of records of each table whose distances are compared; all of them where there are no more."""
 BESIDE = 50
 """With fewer control rows the pairing has no baseline: it would rest on other numbers of rows than the release's."""
-NORMAL = 1.959963984540054
 
 
 def k_stress(original: Floats | Singles, moved: Floats | Singles, rng: np.random.Generator, *, scaled: bool = False) -> Rate:
@@ -89,7 +88,7 @@ def _root(lost: Floats, whole: Floats, *, interval: bool) -> Rate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Geometry(Audit):
+class Geometry(Utility):
     """What is left of the shape of the table: distances between records, main directions, and clusters.
 
     All on the features of all columns (``features``), of a sample where there are many rows. A release has no order of rows, so

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
-from hushtable.measures.bins import coded
+from hushtable.evidence.finding import Finding, Utility
+from hushtable.measures.bins import Fresh, coded
 from hushtable.measures.catalogue import GROUP_GAP, GROUP_SCORE, GROUP_SHARE, GROUP_TVD
 from hushtable.measures.downstream import target_of
 from hushtable.measures.group_scores import Scores
@@ -29,7 +30,7 @@ THIRDS = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groups(Audit):
+class Groups(Utility):
     """For each group of people, how far the release lies from the real rows of this group, and how well it serves as data.
 
     Groups share a level, a quarter of a number, or two of these. Distances are mean total variations of the other columns
@@ -37,6 +38,9 @@ class Groups(Audit):
     large as the smaller: a release of fresh real rows then has the distances of the control, group by group, and what lies
     beyond is the excess. Groups too small to expect some control rows of them are left out. Where there is a target, models
     that learnt from the release and from the training rows (the ones of ``downstream``) are scored on the group's control rows.
+
+    Groups with findings of their own are picked, so their intervals hold for all groups at once (Bonferroni). That of a distance
+    allows for the chance in its baseline, too; that of a size takes released rows for independent draws.
     """
 
     target: str = ""
@@ -98,6 +102,10 @@ class Measured:
     """How far the release lies from the training rows: all rows, then without each lot of them."""
     base_lines: Floats
     """The same of the control rows."""
+    error: Floats
+    """The standard error of the ratio of the released share to the real one."""
+    scale: float
+    """What sizes in the control are scaled by, to the rows of the release."""
 
     @classmethod
     def of(cls, case: Case, found: Sequence[Partition], rng: np.random.Generator) -> Measured:
@@ -107,10 +115,14 @@ class Measured:
         apart = [distances(partition, columns, draw) for partition in found]
         shares = {which: np.concatenate([p.rows(which) for p in found]) / t.rows for which, t in case.tables.items()}
         labels = tuple(label for p in found for label in p.labels)
+        share, released = shares["train"], np.maximum(shares["train"], shares["release"])
+        part = released / share
+        error = part * np.sqrt((1 / released - 1) / case.release.rows + (1 / share - 1) / case.train.rows)
         return cls(
             labels, np.concatenate([p.rows("train") for p in found]).astype(np.float64),
             shares["train"], shares["release"], shares["control"],
-            *(np.concatenate([part[which] for part in apart], axis=1) for which in ("release", "control")),
+            np.concatenate([part["release"] for part in apart], axis=1),
+            np.concatenate([part["control"] for part in apart], axis=1), error, Fresh.of(case).ratio,
         )  # fmt: skip
 
     @property
@@ -143,6 +155,7 @@ class Measured:
         each = [
             GROUP_TVD.finding(
                 float(self.distance[at]), n=int(self.rows[at]), baseline=float(self.baseline[at]), scope=self.labels[at],
+                interval=_around(self.lines[:, at], 0.0, jackknife((self.lines - self.base_lines)[:, at], len(self.labels))),
                 note=f"{int(self.rows[at]):,} training rows; {self.share[at]:.1%} of them, {self.released[at]:.1%} of the release",
             )
             for at in told
@@ -169,17 +182,19 @@ class Measured:
 
     def sizes(self, most: int) -> tuple[Finding, list[Finding]]:
         """By how much the shares of groups differ, the largest difference, and the groups that have the largest."""
-        off, base = (np.abs(share / self.share - 1) for share in (self.released, self.fresh))
+        off, base = np.abs(self.released / self.share - 1), np.abs(self.fresh / self.share - 1) * self.scale
+        radius = self.error * ndtri(1 - 0.025 / len(off))
         worst = np.argsort(-off, kind="stable")[:most].tolist()
         each = [
             GROUP_SHARE.finding(
                 float(off[at]), n=int(self.rows[at]), baseline=float(base[at]), scope=self.labels[at],
+                interval=(max(0.0, float(off[at] - radius[at])), float(off[at] + radius[at])),
                 note=f"{self.share[at]:.2%} of the training rows, {self.released[at]:.2%} of the release",
             )
             for at in worst
         ]  # fmt: skip
         whole = GROUP_SHARE.finding(
-            float(off.max()), n=len(off), baseline=float(base.max()),
+            float(off.max()), n=len(off), baseline=float(base.max()), interval=(each[0].low or 0.0, each[0].high or 0.0),
             note=f"the worst of {len(off)} groups is {self.labels[worst[0]]}: {each[0].note}; the baseline is the worst group of "
             "the control rows",
         )  # fmt: skip
@@ -202,7 +217,7 @@ class Measured:
         }
 
 
-def _around(lines: Floats, least: float) -> tuple[float, float]:
-    """The interval of a value that cannot be less than this, nor more than 1."""
-    radius = jackknife(lines)
+def _around(lines: Floats, least: float, radius: float | None = None) -> tuple[float, float]:
+    """The interval of a value that cannot be less than this, nor more than 1; by the jackknife unless a radius is given."""
+    radius = jackknife(lines) if radius is None else radius
     return max(least, float(lines[0]) - radius), min(1.0, float(lines[0]) + radius)

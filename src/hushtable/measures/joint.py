@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.finding import Finding, Utility
+from hushtable.measures.bins import Fresh
 from hushtable.measures.catalogue import FRECHET, MMD
 from hushtable.measures.features import Features, Points, features
+from hushtable.measures.jackknife import variance
 from hushtable.pipeline.step import check_knobs
 
 Floats = NDArray[np.float64]
@@ -29,7 +31,7 @@ PAIRS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Joint(Audit):
+class Joint(Utility):
     """Maximum mean discrepancy with a Gaussian kernel, and the Frechet distance of mean and covariance.
 
     Both on the features of all columns (``features``). The bandwidth is the median distance of pairs of real rows (training
@@ -55,22 +57,22 @@ class Joint(Audit):
         seen = features(case)
         # Sums over several threads differ in the last bit from those over another number of them.
         with threadpool_limits(1):
-            return [self._discrepancy(seen, rng), _frechet(case)]
+            return [self._discrepancy(seen, Fresh.of(case), rng), _frechet(case)]
 
-    def _discrepancy(self, seen: Features, rng: np.random.Generator) -> Finding:
+    def _discrepancy(self, seen: Features, fresh: Fresh, rng: np.random.Generator) -> Finding:
         width = bandwidth(seen, rng)
         exact = max(map(len, seen.points.values())) <= EXACT
         frequencies = None if exact else rng.standard_normal((seen.width, self.frequencies)) / width
         sums = kernel_sums(seen.points, width, frequencies, rng)
-        value, fresh = (sums.discrepancy(which, "train") for which in ("release", "control"))
+        value, control = (math.sqrt(max(0.0, sums.discrepancy(which, "train"))) for which in ("release", "control"))
         how = "all pairs of rows" if exact else f"{self.frequencies:,} random frequencies"
         return MMD.finding(
-            math.sqrt(max(0.0, value)),
-            baseline=math.sqrt(max(0.0, fresh)),
+            value,
+            baseline=fresh.near(0.0, control),
             interval=sums.interval("release", "train"),
             n=len(seen.points["release"]),
-            note=f"Gaussian kernel of bandwidth {width:.3g} (in standard deviations), {how}; fresh real rows lie at "
-            f"{math.sqrt(max(0.0, fresh)):.3g}",
+            note=f"Gaussian kernel of bandwidth {width:.3g} (in standard deviations), {how}; control rows lie at "
+            f"{control:.3g}{fresh.note}",
         )
 
 
@@ -129,10 +131,8 @@ class KernelSums:
         groups = [int((self.owner == which).sum()) for which in (one, other)]
         if min(groups) < FEWEST:
             return None
-        variance = self._wave_variance(one, other)
-        for count, left in zip(groups, (self.left_out(one, other), self.left_out(other, one)), strict=True):
-            variance += float(((left - left.mean()) ** 2).sum()) * (count - 1) / count
-        radius = float(stdtrit(min(groups) - 1, (1 + level) / 2)) * math.sqrt(variance)
+        total = self._wave_variance(one, other) + variance(self.left_out(one, other)) + variance(self.left_out(other, one))
+        radius = float(stdtrit(min(groups) - 1, (1 + level) / 2)) * math.sqrt(total)
         value = self.discrepancy(one, other)
         low, high = (math.sqrt(max(0.0, end)) for end in (value - radius, value + radius))
         return low, high
@@ -238,12 +238,13 @@ def _root(covariance: Floats) -> Floats:
 
 def _frechet(case: Case) -> Finding:
     known = moments(case)
-    value, fresh = (frechet_distance(known[which], known["train"]) for which in ("release", "control"))
+    value, control = (frechet_distance(known[which], known["train"]) for which in ("release", "control"))
+    fresh = Fresh.of(case)
     shift = float(np.linalg.norm(known["release"].mean - known["train"].mean))
     return FRECHET.finding(
         value,
-        baseline=fresh,
+        baseline=fresh.near(0.0, control),
         n=case.release.rows,
         note=f"in standard deviations of the real rows, over {len(case.columns)} columns; the means alone lie {shift:.3g} apart, "
-        f"fresh real rows {fresh:.3g}",
+        f"control rows {control:.3g}{fresh.note}",
     )

@@ -33,6 +33,8 @@ FAMILIES = ("support vectors", "linear", "tree")
 """In the order of ``MODELS`` and ``NUMBER_MODELS``."""
 SVC_ROWS, SVC_CELLS = 3000, 600_000
 """The most rows for support vectors, and the most cells: of more than 200 predictors and indicators they see fewer rows."""
+MOST_CLASSES = 100
+"""A column that shows more levels is not predicted."""
 TESTED = 0.2
 """The share of rows that is tested on."""
 MOST_LEVELS = 50
@@ -155,9 +157,12 @@ def unfit(table: Table, target: str) -> str:
     """Why a column cannot be learnt from the others; empty if it can."""
     if len(table.schema.names) < 2:
         return "there is no other column to predict it from"
-    if len(_values(table, target)[0]) < 2:
+    shown = len(_values(table, target)[0])
+    if shown < 2:
         return "shows a single value; there is nothing to tell apart"
-    return ""
+    return f"shows {shown:,} levels; at most {MOST_CLASSES} are told apart" * (
+        shown > MOST_CLASSES and not table.schema[target].numeric
+    )
 
 
 def _values(table: Table, name: str) -> tuple[Floats, NDArray[np.int64]]:

@@ -1,39 +1,54 @@
-"""What anonymization takes away: wide cells, large classes, hidden cells, missing rows, and variance."""
+"""What anonymization takes away: wide cells, large classes, hidden cells, missing rows and columns, and variance."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
-from hushtable.measures.catalogue import CLASS_SIZE, DISCERNIBILITY, GENERALIZATION, SUPPRESSED_CELLS, SUPPRESSED_ROWS, VARIANCE
+from hushtable.evidence.confidence import NORMAL
+from hushtable.evidence.finding import Finding, Utility
+from hushtable.measures.catalogue import (
+    CLASS_SIZE,
+    DISCERNIBILITY,
+    GENERALIZATION,
+    MISSING_COLUMNS,
+    SUPPRESSED_CELLS,
+    SUPPRESSED_ROWS,
+    VARIANCE,
+)
 from hushtable.measures.cells import Spans, penalties
+from hushtable.measures.jackknife import LOTS, jackknife
 from hushtable.privacy.criteria import Classes
-from hushtable.table.columns import NUMBERS, Cells, Column, Role
+from hushtable.table.columns import FREE, NUMBERS, Cells, Column, Role
 from hushtable.table.table import Table
 
 Floats = NDArray[np.float64]
+Lots = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Losses(Audit):
+class Losses(Utility):
     """The losses that anonymizers are compared by.
 
     Generalization loss is the normalized certainty penalty (Xu et al. 2006), a mean over the cells of quasi-identifiers and
     other generalized columns. Discernibility (Bayardo and Agrawal 2005) and average class size (LeFevre et al. 2006) look at
     the rows that are equal on the quasi-identifiers. Variance lost is 1 less the variance of the release over that of the
     training rows, cells counting as their middle: where groups of rows were replaced by their means it is SSE / SST, the
-    information loss of microaggregation; where noise made the variance larger it is 0, and the note says so. The baseline of
-    the classes is the training table itself, for classes grow with the rows; of the others, the control rows.
+    information loss of microaggregation; where noise made the variance larger it is 0, and the note says so; its interval is a
+    jackknife over rows. The cells of columns that were not released count as hidden. The baseline of the classes is the training
+    table itself, for classes grow with the rows; of the others, the control rows.
     """
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
-        """Six findings for the table, then what each column lost."""
-        wide, variance, hidden = _generalization(case), _variances(case), _hidden(case)
-        return [wide[0], *_classes(case), _rows(case), hidden[0], variance[0], *wide[1:], *hidden[1:], *variance[1:]]
+        """Seven findings for the table, then what each column lost."""
+        wide, variance, hidden = _generalization(case), _variances(case, rng), _hidden(case)
+        return [
+            wide[0], *_classes(case), _rows(case), _columns(case), hidden[0], variance[0], *wide[1:], *hidden[1:], *variance[1:],
+        ]  # fmt: skip
 
 
 def quasi(case: Case) -> list[str]:
@@ -55,9 +70,9 @@ def _generalization(case: Case) -> list[Finding]:
         found.append(GENERALIZATION.finding(values, n=present, note=note, scope=name))
     told = [f.value for f in found if f.value is not None]
     note = f"mean over {len(told)} columns: quasi-identifiers, and others that are generalized; missing cells are not counted"
-    absent = [c.name for c in case.train.schema if c.role is Role.QUASI and c.name not in release]
-    if absent:
-        note += f"; not released at all: {', '.join(absent)}"
+    gone = [name for name in absent(case) if case.train.schema[name].role is Role.QUASI]
+    if gone:
+        note += f"; not released at all: {', '.join(gone)}"
     return [GENERALIZATION.finding(float(np.mean(told)) if told else None, n=len(told), note=note), *found]
 
 
@@ -124,18 +139,50 @@ def _rows(case: Case) -> Finding:
     return SUPPRESSED_ROWS.finding(1 - ours / before, n=before, note=note)
 
 
+def absent(case: Case) -> list[str]:
+    """The columns that could be released and were not; identifiers, keys and texts never are."""
+    return [c.name for c in case.train.schema if releasable(c) and c.name not in case.release.schema]
+
+
+def releasable(column: Column) -> bool:
+    """Whether a release may be expected to have it."""
+    return column.role is not Role.IDENTIFIER and column.kind not in FREE
+
+
+def _columns(case: Case) -> Finding:
+    gone, n = absent(case), sum(map(releasable, case.train.schema))
+    note = f"{n - len(gone)} of {n} columns are released; not released: {', '.join(gone) or 'none'}"
+    return MISSING_COLUMNS.finding(len(gone) / n, n=n, baseline=0.0, note=note, detail={"columns": gone})
+
+
 def _hidden(case: Case) -> list[Finding]:
     """The whole, then the columns that hide anything."""
+    gone = absent(case)
     parts = {name: (hidden(case.release, case.train, name), hidden(case.control, case.train, name)) for name in case.columns}
+    parts |= dict.fromkeys(gone, (1.0, 0.0))
     release, control = (float(np.mean([part[side] for part in parts.values()])) for side in (0, 1))
     note = f"of the cells of {len(parts)} columns; a cell is newly missing where a column misses more than in the training rows"
+    if gone:
+        note += f"; all cells of {len(gone)} columns that were not released count as hidden"
     whole = SUPPRESSED_CELLS.finding(release, n=case.release.rows * len(parts), baseline=control, note=note)
+    why = ("* or newly missing", "not released")
     columns = [
-        SUPPRESSED_CELLS.finding(ours, n=case.release.rows, baseline=fresh, note="* or newly missing", scope=name)
+        SUPPRESSED_CELLS.finding(
+            ours, n=case.release.rows, baseline=fresh, interval=_missing(case, name, ours), note=why[name in gone], scope=name
+        )
         for name, (ours, fresh) in parts.items()
         if ours > 0
     ]
     return [whole, *columns]
+
+
+def _missing(case: Case, name: str, value: float) -> tuple[float, float]:
+    """The interval of what is hidden: missing values are as many as chance makes them, in both tables; ``*`` is put on purpose."""
+    if name not in case.release.schema:
+        return 1.0, 1.0
+    share = float(case.release.missing(name).mean())
+    radius = NORMAL * np.sqrt(share * (1 - share) * (1 / case.release.rows + 1 / case.train.rows))
+    return max(0.0, value - radius), min(1.0, value + radius)
 
 
 def hidden(table: Table, before: Table, name: str) -> float:
@@ -146,11 +193,13 @@ def hidden(table: Table, before: Table, name: str) -> float:
     return stars + max(0.0, float(table.missing(name).mean() - before.missing(name).mean()))
 
 
-def _variances(case: Case) -> list[Finding]:
+def _variances(case: Case, rng: np.random.Generator) -> list[Finding]:
     columns = [name for name in case.columns if case.train.schema[name].kind in NUMBERS]
     if not columns:
         return [VARIANCE.finding(None, n=0, note="there is no column of numbers or dates")]
-    found = [_variance(case, name) for name in columns]
+    lots = {which: rng.permutation(table.rows) % LOTS for which, table in case.tables.items()}
+    ratios = {name: _ratios(case, name, lots) for name in columns}
+    found = [_variance(case, name, ratios[name]) for name in columns]
     told = [f for f in found if f.value is not None]
     if not told:
         return [VARIANCE.finding(None, n=0, note="; ".join(f.note for f in found)), *found]
@@ -160,13 +209,43 @@ def _variances(case: Case) -> list[Finding]:
     )
     bases = [f.baseline for f in told if f.baseline is not None]
     base = float(np.mean(bases)) if bases else None
-    return [VARIANCE.finding(float(np.mean([f.value for f in told])), n=len(told), baseline=base, note=note), *found]
+    lines = np.mean([np.clip(1 - ratios[f.scope], 0.0, 1.0) for f in told], axis=0)
+    return [
+        VARIANCE.finding(float(lines[0]), n=len(told), baseline=base, interval=_interval(lines), note=note),
+        *found,
+    ]
 
 
-def _variance(case: Case, name: str) -> Finding:
-    tables = {"training rows": case.train, "release": case.release, "control rows": case.control}
-    plain = case.ordinary().schema[name]
-    values = {which: _known(middles(table, name, plain)) for which, table in tables.items()}
+def _ratios(case: Case, name: str, lots: Mapping[str, Lots]) -> Floats:
+    """The variance of the release over that of the training rows: of all rows, then without each lot of them."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        release, train = (_spreads(_values(case, name, which), lots[which]) for which in ("release", "train"))
+        return np.where(train > 0, release / train, np.nan)
+
+
+def _spreads(values: Floats, lots: Lots) -> Floats:
+    """The variance of the values that are present, then without each lot; NaN where none is left."""
+    known = ~np.isnan(values)
+    centred = values[known] - (values[known].mean() if known.any() else 0.0)
+    sums = [np.bincount(lots[known], centred**power, minlength=LOTS) for power in (0, 1, 2)]
+    rows, first, second = (np.append(total.sum(), total.sum() - total) for total in sums)
+    return np.asarray(second / rows - (first / rows) ** 2)
+
+
+def _interval(lost: Floats) -> tuple[float, float]:
+    """Of a share, from the same without each lot; NaN, hence none, where a lot has all values."""
+    radius = jackknife(lost)
+    low, high = (float(np.clip(lost[0] + side * radius, 0.0, 1.0)) for side in (-1, 1))
+    return low, high
+
+
+def _values(case: Case, name: str, which: str) -> Floats:
+    return middles(case.tables[which], name, case.ordinary().schema[name])
+
+
+def _variance(case: Case, name: str, ratios: Floats) -> Finding:
+    words = {"train": "training rows", "release": "release", "control": "control rows"}
+    values = {word: _known(_values(case, name, which)) for which, word in words.items()}
     n = len(values["release"])
 
     def reason(why: str) -> Finding:
@@ -181,7 +260,9 @@ def _variance(case: Case, name: str) -> Finding:
     fresh = values["control rows"]
     base = max(0.0, 1 - float(fresh.var()) / before) if len(fresh) else None
     note = f"{1 - ratio:.1%} of the variance is gone" if ratio <= 1 else f"the variance is {ratio:.3g} times as large: none is gone"
-    return VARIANCE.finding(max(0.0, 1 - ratio), n=n, baseline=base, note=note, scope=name, detail={"ratio": ratio})
+    return VARIANCE.finding(
+        max(0.0, 1 - ratio), n=n, baseline=base, interval=_interval(1 - ratios), note=note, scope=name, detail={"ratio": ratio}
+    )
 
 
 def middles(table: Table, name: str, plain: Column) -> Floats:

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import kolmogorov
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import holm
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
 from hushtable.evidence.reading import floats_like
 from hushtable.measures import catalogue
-from hushtable.measures.bins import Coded, coded, tables
+from hushtable.measures.bins import Coded, Fresh, coded, tables
 from hushtable.measures.divergence import (
     ChiSquare,
     jensen_shannon,
@@ -50,7 +51,7 @@ Pair = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MarginDistances(Audit):
+class MarginDistances(Utility):
     """How far every column lies from that of the training rows, by its bins and, where it has an order, by its values.
 
     Total variation, Jensen-Shannon, relative entropy and the chi-square test count rows in bins: numbers are cut at the training
@@ -58,8 +59,12 @@ class MarginDistances(Audit):
     present, as they are; the Wasserstein distance is divided by the width of the domain. The test takes released rows for
     independent draws; those of an anonymized table are not, and can lie closer to the training rows than draws would.
 
-    Baselines compare the control rows with the training rows: no release needs to be closer than that. What is kept to be
-    drawn is coarser than what is compared: see ``shown``.
+    Baselines compare the control rows with the training rows, scaled to the rows of the release (``Fresh``; the chi-square
+    statistic is not, which by chance is as large in tables of any size): no release needs to be closer than that. What is kept to
+    be drawn is coarser than what is compared: see ``shown``.
+
+    The detail of a column's distance holds the p-value of a test whether chance explains it: Kolmogorov's (1933) for the largest
+    gap of cumulative distributions, chi-square for what counts rows in bins, none for the Wasserstein distance.
     """
 
     bins: int = 20
@@ -74,8 +79,9 @@ class MarginDistances(Audit):
             tests[name] = _tests(cells, name)
             for measure, pair in {**_counted(cells, name), **_ordered(case, name)}.items():
                 detail = shown(cells.bins[name], case.train, case.ordinary(), self.bins) if measure is catalogue.TVD else {}
-                found[measure].append(_finding(measure, name, pair, case, detail))
-        means = [_mean(measure, items) for measure, items in found.items() if items]
+                chance = _kolmogorov(case, name, pair[0]) if measure is catalogue.KS else _p(measure, tests[name][0])
+                found[measure].append(_finding(measure, name, pair, case, detail | chance))
+        means = [_mean(measure, items, Fresh.of(case).note) for measure, items in found.items() if items]
         tested = [_tested(name, *pair, case) for name, pair in tests.items()]
         return [*means, _told_apart(tests), *(item for items in found.values() for item in items), *tested]
 
@@ -118,9 +124,21 @@ def _test(cells: Coded, which: str, name: str) -> ChiSquare | None:
     return two_samples(*(wider(real, other, bins.known) if bins.column.numeric else (real, other)))
 
 
+def _p(measure: Measure, test: ChiSquare | None) -> dict[str, object]:
+    return {"p": test.p} if test is not None and measure is not catalogue.WASSERSTEIN else {}
+
+
+def _kolmogorov(case: Case, name: str, distance: float) -> dict[str, object]:
+    """Kolmogorov's limit, which is rather too large for few rows and for values that are tied."""
+    rows = [int((~tables(case)[which].missing(name)).sum()) for which in ("train", "release")]
+    return {"p": float(kolmogorov(distance * np.sqrt(rows[0] * rows[1] / sum(rows))))} if min(rows) else {}
+
+
 def _finding(measure: Measure, name: str, pair: Pair, case: Case, detail: Mapping[str, object]) -> Finding:
-    value, base = pair
-    note = NOTES[measure] if np.isfinite(value) else f"{name}: {_empty(case, name)} no value"
+    value, fresh = pair[0], Fresh.of(case)
+    # Relative entropy is the square of a distance to first order.
+    base = pair[1] * fresh.ratio ** (2 if measure is catalogue.KL else 1)
+    note = NOTES[measure] + fresh.note if np.isfinite(value) else f"{name}: {_empty(case, name)} no value"
     return measure.finding(value, baseline=base, n=case.release.rows, note=note, scope=name, detail=detail)
 
 
@@ -131,9 +149,9 @@ def _empty(case: Case, name: str) -> str:
     return " and ".join(empty) or "known to the training rows the release has"
 
 
-def _mean(measure: Measure, items: list[Finding]) -> Finding:
+def _mean(measure: Measure, items: list[Finding], more: str) -> Finding:
     values, bases = [f.value for f in items if f.value is not None], [f.baseline for f in items if f.baseline is not None]
-    note = f"mean over {len(values)} columns; the baseline is what control rows of the real table show"
+    note = f"mean over {len(values)} columns; the baseline is what control rows of the real table show{more}"
     if not values:
         note = "no column has values in both tables"
     return MEANS[measure].finding(_average(values), baseline=_average(bases), n=len(values), note=note)

@@ -12,7 +12,7 @@ Pearson characteristics, Computational Statistics and Data Analysis 152, 2020. T
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -28,6 +28,14 @@ REACH = 5.0
 """Half the width over which the normal pair is binned."""
 PANELS = 96
 """Pieces of the quarter turn over which the angle whose sine is rho is tabulated."""
+LEVELS = 100
+"""Columns of more levels are left out: phi_k needs a table of all pairs of levels."""
+
+
+def few_levels(tables: Iterable[Table], names: Iterable[str], most: int = LEVELS) -> tuple[str, ...]:
+    """Those of the columns that are numbers, or have at most so many levels in each of the tables."""
+    seen = list(tables)
+    return tuple(n for n in names if all(t.schema[n].numeric or len(t.words(n)) <= most for t in seen))
 
 
 def phik_matrix(table: Table, names: Sequence[str] | None = None, *, bins: int = BINS) -> Floats:

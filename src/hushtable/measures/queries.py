@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.confidence import NORMAL
+from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
 from hushtable.measures.answers import answers
+from hushtable.measures.bins import Fresh, tables
 from hushtable.measures.catalogue import COUNTING_ABSOLUTE, COUNTING_RELATIVE, RANGE_ABSOLUTE, RANGE_RELATIVE
 from hushtable.measures.conditions import Question, by_range, by_value, counting, ranges
 from hushtable.measures.jackknife import jackknife
@@ -28,12 +30,10 @@ LIMITS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 FEWEST = 5
 """A median of fewer questions is not shown."""
 RESAMPLES = 200
-NORMAL = 1.96
-"""The quantile of 95 %."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Queries(Audit):
+class Queries(Utility):
     """Random counting and range queries, asked of the training rows, the release and the control rows.
 
     A counting query asks for values or sets of levels, a range query for ranges of numbers, dates and ordinals, of one to
@@ -42,7 +42,7 @@ class Queries(Audit):
     to the true share or, where it is smaller, to a thousandth of the rows (the sanity bound of Xiao et al. 2011). A generalized
     row counts by the share of its cells' values that meet the conditions. The interval allows for other rows (a jackknife, which
     is wide where errors are chance alone) and for other questions drawn the same way (a bootstrap); the baseline is the error of
-    the control rows.
+    the control rows, scaled to the rows of the release (``Fresh``).
     """
 
     queries: int = 500
@@ -108,18 +108,22 @@ class Errors:
     truth: Floats
     release: Floats
     control: Floats
+    """Scaled to the rows of the release."""
+    more: str = ""
+    """What a reader must know of the baselines."""
 
     @classmethod
     def of(cls, case: Case, questions: Sequence[Question], rng: np.random.Generator) -> Errors:
         """Ask all three tables."""
-        read = {"train": case.train, "release": case.ordinary(), "control": case.control}
-        told = {w: answers(case.tables[w], plain, questions, rng.permutation(plain.rows)) for w, plain in read.items()}
+        read = tables(case).items()
+        told = {w: answers(case.tables[w], plain, questions, rng.permutation(plain.rows)) for w, plain in read}
         truth = told["train"]
-        return cls(truth, np.abs(told["release"] - truth), np.abs(told["control"] - truth))
+        fresh = Fresh.of(case)
+        return cls(truth, np.abs(told["release"] - truth), np.abs(told["control"] - truth) * fresh.ratio, fresh.note)
 
     def of_these(self, questions: NDArray[np.bool_]) -> Errors:
         """Of some of the questions."""
-        return Errors(self.truth[:, questions], self.release[:, questions], self.control[:, questions])
+        return Errors(self.truth[:, questions], self.release[:, questions], self.control[:, questions], self.more)
 
     def relative(self, errors: Floats) -> Floats:
         """To the true share, or to the sanity bound."""
@@ -139,12 +143,13 @@ class Errors:
                 float(release.mean()), n=n, scope=scope, baseline=float(control.mean()), detail=extremes,
                 interval=_interval(self.release, np.mean, rng, 1.0),
                 note=f"over {n:,} random questions; the worst is off by {release[worst]:.1%} of the rows, "
-                f"where the truth is {truth[worst]:.1%}",
+                f"where the truth is {truth[worst]:.1%}{self.more}",
             ),
             family.relative.finding(
                 float(np.median(parts[0])), n=n, scope=scope, baseline=float(np.median(fresh)), detail=detail,
                 interval=_interval(parts, np.median, rng, np.inf),
-                note=f"the median of {n:,} random questions; one in ten is off by {np.quantile(parts[0], 0.9):.0%} or more",
+                note=f"the median of {n:,} random questions; one in ten is off by {np.quantile(parts[0], 0.9):.0%} or more"
+                f"{self.more}",
             ),
         ]  # fmt: skip
 

@@ -31,7 +31,7 @@ def shown(cells: Bins, train: Table, release: Table, bins: int) -> dict[str, obj
     column = cells.column
     if column.numeric:
         edges = _coarse(column, train.floats(column.name), bins)
-        labels = [_span(*(_limit(column, edge) for edge in pair)) for pair in pairwise(edges)]
+        labels = [span(*(_limit(column, edge) for edge in pair)) for pair in pairwise(edges)]
         cells = Bins(column, edges, [*labels, "missing"], len(labels))
         one, other = cells.mass(train), cells.mass(release)
         return {"labels": cells.labels, "train": one.tolist(), "release": other.tolist()}
@@ -94,7 +94,8 @@ def _limit(column: Column, edge: float) -> str:
     return f"{edge if abs(edge) > 1e-300 else 0:.6g}" if column.step is None else column.write(edge)
 
 
-def _span(low: str, high: str) -> str:
+def span(low: str, high: str) -> str:
+    """A range in words; an empty limit is none."""
     if low and high:
         return f"{low} to {high}"
     return f"up to {high}" if high else f"from {low}" if low else "all values"

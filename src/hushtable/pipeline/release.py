@@ -21,6 +21,7 @@ from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
 from hushtable.shown import Shown
 from hushtable.table import io
+from hushtable.table.arguments import require_seed
 from hushtable.table.disk import read_text, whole_folder
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
@@ -41,14 +42,16 @@ class Release(Shown):
     dropped: tuple[str, ...] = ()
     """Columns that were left out: identifiers, keys, free text."""
     versions: Mapping[str, str] = field(default_factory=lambda: installed_versions())
-    redraw: Callable[[int, int | None], Table] | None = field(default=None, repr=False)
-    """Draws further tables from the fitted model, if there is one; it lives in memory only and is never saved."""
+    redraw: Callable[[int | None, int | None], Table] | None = field(default=None, repr=False)
+    """Draws further tables of so many rows (None: as many as the model says) from the fitted model, if there is one, with a seed.
+
+    It lives in memory only and is never saved.
+    """
 
     def __repr__(self) -> str:
         """What it is and what it promises, in one line."""
-        return (
-            f"Release({self.recipe.recipe}: {self.table.rows:,} rows, {len(self.table.schema)} columns; {self.guarantee.brief()})"
-        )
+        promised = self.guarantee.brief(self.table.schema.quasi)
+        return f"Release({self.recipe.recipe}: {self.table.rows:,} rows, {len(self.table.schema)} columns; {promised})"
 
     def draw(self, rows: int, seed: int | None = None) -> Table:
         """Another table from the same fitted model: post-processing, which costs no budget and keeps the guarantee.
@@ -62,6 +65,7 @@ class Release(Shown):
             )
         if rows < 2:
             raise InputError(f"a table has at least two rows, got {rows}", where="rows")
+        require_seed(seed)
         return self.redraw(rows, seed)
 
     def card(self) -> dict[str, Any]:

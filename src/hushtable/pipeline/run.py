@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserv
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget, Unit, default_delta
 from hushtable.privacy.vault import Scheme, Vault
+from hushtable.table.arguments import require_seed
 from hushtable.table.columns import Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -53,10 +55,9 @@ def release(
     recipe that cannot keep it is refused before a row is read, unless ``unproven`` or it is a publication's claim.
     """
     unit = unit or Unit()
-    if rows is not None and rows < 2:
-        raise InputError(f"a release has at least two rows, got {rows}", where="rows")
-    if seed is not None and seed < 0:
-        raise InputError(f"a seed is not negative, got {seed}", where="seed")
+    if rows is not None and not (isinstance(rows, Integral) and rows >= 2):
+        raise InputError(f"a release has at least two rows, a whole number, got {rows!r}", where="rows")
+    require_seed(seed)
     budget = _budget(table, epsilon, delta)
     kept = table.schema.select(table.schema.released)
     course = plan(recipe, kept, budget=budget, unit=unit, seeded=seed is not None)
@@ -89,6 +90,26 @@ def _budget(table: Table, epsilon: float | None, delta: float | None) -> Budget 
             f"Take {default_delta(table.rows):g} or less"
         )
     return budget
+
+
+@dataclass(frozen=True, eq=False)
+class _Redraw:
+    """Further tables from a fitted model: a function of what was released already, so it reads no row and costs nothing."""
+
+    model: Model
+    codes: list[Code]
+    promises: tuple[Promise, ...]
+
+    def __call__(self, rows: int | None, seed: int | None) -> Table:
+        """So many rows, or as many as the model says; what is promised of the table itself is measured again."""
+        rng = np.random.default_rng(seed)
+        table = self.model.sample(rows, rng)
+        for code in reversed(self.codes):
+            table = code.undo(table, rng)
+        for promise in self.promises:
+            if promise.form is Form.SYNTACTIC:
+                _require(promise, table)
+        return own_domains(shuffled(table, rng))
 
 
 class _Walk:
@@ -174,23 +195,9 @@ class _Walk:
         else:
             self.vault = self.vault.released(table, taint)
 
-    def redraw(self) -> Callable[[int, int | None], Table] | None:
-        """Further tables from the last model: a function of what was released already, so it reads no row and costs nothing."""
-        if self.last is None:
-            return None
-        (model, codes), promises = self.last, self.promises
-
-        def draw(rows: int, seed: int | None) -> Table:
-            rng = np.random.default_rng(seed)
-            table = model.sample(rows, rng)
-            for code in reversed(codes):
-                table = code.undo(table, rng)
-            for promise in promises:
-                if promise.form is Form.SYNTACTIC:
-                    _require(promise, table)
-            return own_domains(shuffled(table, rng))
-
-        return draw
+    def redraw(self) -> _Redraw | None:
+        """Further tables from the last model, if there is one."""
+        return None if self.last is None else _Redraw(*self.last, self.promises)
 
     def _measure(self, table: Table) -> None:
         """Re-measure k, l and t on the table as it leaves; what was promised of it must hold."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -176,11 +176,25 @@ class Guarantee(Shown):
             bound=None if card.get("bound") is None else float(card["bound"]),
         )
 
-    def brief(self) -> str:
-        """The strongest kind of evidence, and what it is evidence of, in one line."""
+    def k(self, quasi: Iterable[str] = ()) -> float | None:
+        """The k of k-anonymity measured on the release itself over all quasi-identifiers; the smallest of several, None if none is.
+
+        A k for some of these columns, or of the table that this one was made from, is another promise and does not count. Where
+        no column is a quasi-identifier, those that were promised something are.
+        """
+        asked = self._asked(quasi)
+        covering = [p for p in self.promises if p.form is Form.SYNTACTIC and asked <= set(p.quasi)]
+        return min((p.value for p in covering if p.kind is Syntactic.K_ANONYMITY), default=None)
+
+    def _asked(self, quasi: Iterable[str]) -> set[str]:
+        return set(quasi) or {name for promise in self.promises for name in promise.quasi}
+
+    def brief(self, quasi: Iterable[str] = ()) -> str:
+        """The strongest kind of evidence, and what it is evidence of, in one line. ``quasi``: the quasi-identifiers released."""
         epsilon = self.epsilon()
         proven = f"epsilon {rounded_up(epsilon, 3):.3g}" + (f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else "")
-        told = [proven] * math.isfinite(epsilon) + [f"{p.kind.replace('_', '-')} {p.value:g}" for p in self.promises]
+        asked = self._asked(quasi)
+        told = [proven] * math.isfinite(epsilon) + list(dict.fromkeys(_promise_brief(p, asked) for p in self.promises))
         told += ["a publication's claim with a known gap"] * (self.assurance is Assurance.CLAIMED)
         return f"{self.assurance}: {'; '.join(told) or 'nothing is promised'}"
 
@@ -292,6 +306,12 @@ def _promise_from(told: Mapping[str, Any]) -> Promise:
         kind=Syntactic(told["kind"]), value=float(told["value"]), quasi=tuple(map(str, told["quasi"])), secret=told["secret"],
         variant=told["variant"], form=Form(told["form"]), c=float(told.get("c", 0.0)),
     )  # fmt: skip
+
+
+def _promise_brief(promise: Promise, asked: set[str]) -> str:
+    covered = len(asked & set(promise.quasi))
+    part = f" over {covered} of {len(asked)} columns" if covered < len(asked) else ""
+    return f"{promise.kind.replace('_', '-')} {promise.value:g}{part}{' (derived)' if promise.form is Form.DERIVED else ''}"
 
 
 def _promise_words(promise: Promise) -> str:

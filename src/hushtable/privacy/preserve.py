@@ -53,16 +53,19 @@ class Promise:
         # With c below 1 even l = 1 says something: no secret is more frequent than c in a class.
         return self.value <= 1 and (self.variant != "recursive" or self.c > 1)
 
-    def __str__(self) -> str:
-        """In words."""
+    @property
+    def what(self) -> str:
+        """In words, but for the columns it is over."""
         letter = {"k_anonymity": "k", "k_map": "k", "l_diversity": "l", "t_closeness": "t"}[self.kind]
         name = str(self.kind).replace("_", "-")
         text = f"{name} with {letter} = {self.value:g}" + (f" and c = {self.c:g}" if self.c else "")
         if self.variant:
             text = f"{self.variant} {text}"
-        if self.secret:
-            text += f" for {self.secret}"
-        return f"{text} over {', '.join(self.quasi)}" + (" (derived)" if self.form is Form.DERIVED else "")
+        return f"{text} for {self.secret}" if self.secret else text
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.what} over {', '.join(self.quasi)}" + (" (derived)" if self.form is Form.DERIVED else "")
 
 
 class Effect(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Real
 
 from hushtable.errors import Fault, InputError
 
@@ -56,10 +57,10 @@ class Budget:
     def __post_init__(self) -> None:
         """Both in range; every fault at once."""
         faults = []
-        if not (self.epsilon > 0 and math.isfinite(self.epsilon)):
-            faults.append(Fault("epsilon", f"must be a positive number, got {self.epsilon}"))
-        if not 0 <= self.delta < 1:
-            faults.append(Fault("delta", f"must lie in [0, 1), got {self.delta}"))
+        if not (isinstance(self.epsilon, Real) and self.epsilon > 0 and math.isfinite(self.epsilon)):
+            faults.append(Fault("epsilon", f"must be a positive number, got {self.epsilon!r}"))
+        if not (isinstance(self.delta, Real) and 0 <= self.delta < 1):
+            faults.append(Fault("delta", f"must be a number in [0, 1), got {self.delta!r}"))
         if faults:
             raise InputError(faults)
 

@@ -1,4 +1,4 @@
-"""Attacks by the risk they are an instance of: the decision of the first screen, and a section for each of the three."""
+"""Attacks by the risk they are an instance of: a box and a section for each of the three."""
 
 from __future__ import annotations
 
@@ -31,16 +31,6 @@ RISKS = {
 DRAWN = 12
 """So many attacks of one risk are drawn and listed; the others are folded away."""
 SOURCE = "Opinion 05/2014 of the Article 29 Working Party names three risks that an anonymous table must not leave open."
-
-
-def decision(readings: Sequence[Reading], power: Mapping[str, Any] | None) -> list[str]:
-    """The sentence that decides, on findings with a test: how many gain more on people in the table. Then what it rests on."""
-    tested = sorted(readings, key=hardest)
-    worse = [r for r in tested if r.surely_worse]
-    count = f"{gaining(tested)} more on people in the table than on people outside it."
-    if worse:
-        return [count, f"The worst is {worse[0].label}: {worse[0].note.removesuffix('.')}."]
-    return [f"{count} This is not a proof of safety: {noticed(tested, power)}."]
 
 
 def boxes(readings: Sequence[Reading]) -> Html:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hushtable.measures.catalogue import main_model
 from hushtable.report import attacks, decision, distances, promise, roc, sections, utility
 from hushtable.report import card as cards
 from hushtable.report import records as whom
@@ -25,35 +26,19 @@ HALVED = (
 Plain = Mapping[str, Any]
 
 
-def audit_page(
-    findings: Iterable[Plain],
-    card: Plain | None,
-    *,
-    rows: Mapping[str, int],
-    records: Sequence[Plain] | None = None,
-    at_risk: Sequence[Plain] = (),
-    groups: Plain | None = None,
-    power: Plain | None = None,
-    gates: Sequence[Plain] = (),
-    void: Sequence[str] = (),
-    made: Plain | None = None,
-) -> str:
-    """Findings as ``Finding.to_json()`` gives them, the card of the audited release if it is known, and the row counts.
-
-    ``records``, ``at_risk`` and ``groups`` are what ``evidence.records`` and ``evidence.groups`` found, as plain values;
-    ``power`` is what ``audits.power.summary`` tells of leaks that were planted to try the audit out;
-    ``gates`` are what was asked of the release, whether it holds, and by which number; ``void`` are reasons why nothing that
-    the audit says about safety counts; ``made`` says by which version and with which seed it was made.
-    """
-    readings = read(findings, power)
-    found = Evidence(readings, card, power, gates, void)
+def audit_page(told: Plain) -> str:
+    """The page of what ``AuditReport.to_json()`` gives or ``audit.json`` keeps; only findings and row counts must be there."""
+    found = evidence(told)
+    readings, card, power, rows = found.readings, found.card, found.power, told["rows"]
+    records, groups = told.get("records"), told.get("groups")
     whole = [r for r in readings if r.value is not None and r.subject == "privacy" and r.risk not in attacks.RISKS]
     compared = sorted((r for r in whole if r.tested or r.baseline is not None), key=worst_first)
     properties = [r for r in whole if not r.tested and r.baseline is None]
     others = [r for r in readings if r.value is not None and r.subject != "privacy" and not r.page]
     failed = [r for r in readings if r.value is None]
     attacked = any(r.risk for r in readings)
-    told = records if found.attacked or records else None
+    # A report on utility alone keeps an empty list of records.
+    listed = records is not None and (found.attacked or bool(records))
     parts = [
         Section("summary", "Decision", _summary(found)),
         *([Section("figures", "Key figures", _figures(found))] if readings else []),
@@ -62,7 +47,11 @@ def audit_page(
         *_given("distances", "Distances", distances.section(readings)),
         *_given("indicators", "Indicators", sections.indicators(compared) if compared else None),
         *_given("properties", "Properties", sections.properties(properties) if properties else None),
-        *_given("records", "Riskiest records", whom.records(told, at_risk, rows.get("train")) if told is not None else None),
+        *_given(
+            "records",
+            "Riskiest records",
+            whom.records(records, told.get("at_risk") or (), rows.get("train")) if listed else None,
+        ),
         *_given("groups", "Groups at risk", whom.groups(groups) if groups else None),
         *_given("power", "What it would have noticed", attacks.power_section(power) if power and power.get("noticed") else None),
         *_promised(card),
@@ -75,28 +64,19 @@ def audit_page(
     kind = "audit" if found.attacked or not readings else "utility"
     return page(
         title=f"INTERNAL {kind}: {title_of(card)}",
-        head=_head(kind, card, rows, made or {}),
+        head=_head(kind, card, rows, told.get("made") or {}),
         sections=parts,
         kind="internal",
         running=INTERNAL,
     )
 
 
-def page_of(told: Plain) -> str:
-    """The page of an audit that was kept as ``audit.json``."""
-    return audit_page(**arguments(told))
-
-
-def arguments(told: Plain) -> dict[str, Any]:
-    """What the writers of an audit take, from what ``AuditReport.to_json()`` gives."""
-    keys = ("rows", "records", "at_risk", "groups", "power", "gates", "void", "made")
-    return {"findings": told["findings"], "card": told.get("card"), **{key: told[key] for key in keys if key in told}}
-
-
-def read(findings: Iterable[Plain], power: Plain | None) -> list[Reading]:
-    """Every finding, with the largest leak that was planted to try the audit out."""
-    tried = max((float(share) for share in (power or {}).get("shares") or ()), default=0.1) if power is not None else None
-    return [Reading.of(finding, tried) for finding in findings]
+def evidence(told: Plain) -> Evidence:
+    """What the four answers rest on; every finding is read with the largest leak that was planted to try the audit out."""
+    power = told.get("power")
+    tried = max((float(share) for share in power.get("shares") or ()), default=0.1) if power is not None else None
+    readings = [Reading.of(finding, tried) for finding in told["findings"]]
+    return Evidence(readings, told.get("card"), power, told.get("gates") or (), told.get("void") or ())
 
 
 def title_of(card: Plain | None) -> str:
@@ -177,9 +157,7 @@ def _promised(of: Plain | None) -> list[Section]:
 def _figures(found: Evidence) -> Html:
     readings = found.readings
     attacked = any(r.risk for r in readings)
-    told = _decided(readings, found.power) if found.attacked else []
     return join(
-        [element("p", text, class_="lead" if at == 0 else None) for at, text in enumerate(told)],
         attacks.boxes(readings) if attacked else None,
         element("h3", "Other key figures") if attacked else None,
         element("div", [_figure(r) for r in key_figures(readings)], class_="figures"),
@@ -187,27 +165,11 @@ def _figures(found: Evidence) -> Html:
     )
 
 
-def _decided(readings: Sequence[Reading], power: Plain | None) -> list[str]:
-    """A sentence on what was tested against people outside, then one on what has only a baseline; the first one leads."""
-    privacy = [r for r in readings if r.subject == "privacy" and r.value is not None]
-    tested = [r for r in privacy if r.tested]
-    judged = [r for r in privacy if not r.tested and r.baseline is not None]
-    told = attacks.decision(tested, power) if tested else []
-    if judged:
-        worse = sum(r.surely_worse for r in judged)
-        what = f"{number(len(judged))} privacy findings{' without a test of their own' if tested else ''}"
-        verb = "is" if worse <= 1 else "are"
-        end = "" if worse else " This is not a proof of safety."
-        told.append(f"{number(worse) if worse else 'None'} of {what} {verb} worse than for fresh real rows.{end}")
-    return told or ["No privacy finding could be judged: there is none with a value and a baseline."]
-
-
 def key_figures(readings: Sequence[Reading]) -> list[Reading]:
     """The worst privacy findings, one of a name, and the utility of the table as a whole, five at most."""
-    named = {name: next((r for r in readings if r.name == name), None) for name in ("mean TVD", "association difference")}
-    models = sorted((r for r in readings if r.name.startswith(decision.DOWNSTREAM)), key=worst_first)
-    main = [r for r in models if decision.FAMILY not in r.scope] or models
-    utility = [*(r for r in named.values() if r), *main[:1]]
+    named = [next((r for r in readings if r.name == name), None) for name in ("mean TVD", "association difference")]
+    # The first score of the main model; others may be in a unit of their own.
+    utility = [r for r in (*named, next(filter(main_model, readings), None)) if r]
     utility = utility or [r for r in readings if r.subject != "privacy"][:3]
     # The three risks have boxes of their own.
     privacy = sorted((r for r in readings if r.subject == "privacy" and not r.risk and r.baseline is not None), key=worst_first)

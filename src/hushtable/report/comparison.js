@@ -4,7 +4,6 @@
   const panel = document.querySelector(".controls");
   const rows = [...document.querySelectorAll("tr[data-release]")];
   if (!panel || !rows.length) return;
-  const strength = { none: 0, claimed: 1, verified: 2, proven: 3 };
   const ask = (name) => panel.querySelector(`[data-ask="${name}"]`);
   const answer = panel.querySelector(".answer");
   const start = answer.textContent;
@@ -27,12 +26,12 @@
 
   const update = () => {
     const risk = limit("risk"), epsilon = limit("epsilon");
-    const least = strength[ask("assurance").value] ?? 0, fits = ask("fits").checked;
+    const least = Number(ask("assurance").value), fits = ask("fits").checked;
     const kept = rows.filter((row) => {
       const given = row.dataset;
       // Not knowing a risk is not passing.
       const known = "risk" in given ? Number(given.risk) : Infinity;
-      return known <= risk && !(Number(given.epsilon) > epsilon) && strength[given.assurance] >= least && (!fits || given.fits === "yes");
+      return known <= risk && !(Number(given.epsilon) > epsilon) && Number(given.strength) >= least && (!fits || given.fits === "yes");
     });
     const numbers = new Set(kept.map((row) => row.dataset.release));
     for (const mark of document.querySelectorAll("[data-release]")) {
@@ -50,7 +49,7 @@
 
   const clear = () => {
     for (const slider of panel.querySelectorAll("input[type=range]")) slider.value = slider.max;
-    ask("assurance").value = "";
+    ask("assurance").value = "0";
     ask("fits").checked = false;
     update();
     unmark();

@@ -11,7 +11,7 @@ from hushtable.report.comparison_markdown import comparison_markdown
 from hushtable.report.comparison_text import changes, ended, evidence, facts, headline, reading, untried
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs
 from hushtable.report.plane import HUES, plane
-from hushtable.report.promise import ASSURANCES
+from hushtable.report.promise import ASSURANCES, STRENGTH
 from hushtable.report.trials import Trial, Trials
 from hushtable.report.words import number, sentence, share
 
@@ -173,7 +173,7 @@ def _legend(read: Trials) -> Html:
 def _controls(read: Trials) -> Html:
     """What the reader may ask for by hand. Hidden until the script that answers has run; the choice above never changes."""
     epsilons = sorted({t.epsilon for t in read.ran if t.epsilon is not None})
-    kinds = (("", "any, or none"), ("verified", "verified or proven"), ("proven", "proven"))
+    kinds = (("none", "any, or none"), ("verified", "verified or proven"), ("proven", "proven"))
     return element(
         "div",
         element("p", element("strong", "Ask for something else"), class_="wide-row"),
@@ -184,7 +184,7 @@ def _controls(read: Trials) -> Html:
         element(
             "label",
             element("span", "Promise"),
-            element("select", [element("option", words, value=value) for value, words in kinds], data_ask="assurance"),
+            element("select", [element("option", words, value=STRENGTH[kind]) for kind, words in kinds], data_ask="assurance"),
         ),
         element(
             "label", element("input", type="checkbox", data_ask="fits"), element("span", "meets all that was asked"), class_="tick"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.report import markdown
 from hushtable.report.audit import INTERNAL
 from hushtable.report.comparison_text import changes, ended, facts, headline, reading, untried
-from hushtable.report.markdown import bullets, grid
+from hushtable.report.markdown import bullets, code, grid, plain
 from hushtable.report.ranking import alarms, asked, measure, measures, setting
 from hushtable.report.trials import Trial, Trials
 from hushtable.report.words import number, sentence
@@ -78,18 +77,3 @@ def _block(title: str, items: Sequence[str]) -> list[str]:
 
 def _listed(title: str, lines: Sequence[str]) -> list[str]:
     return [f"## {title}", bullets(lines)] if lines else []
-
-
-def plain(text: str) -> str:
-    """Data as Markdown that shows it, entities too."""
-    return markdown.plain(_printable(text)).replace("&", "\\&")
-
-
-def code(text: str) -> str:
-    """Data in fixed width."""
-    return markdown.code(_printable(text))
-
-
-def _printable(text: str) -> str:
-    """Without what breaks a line, reverses it or cannot be written."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split()))

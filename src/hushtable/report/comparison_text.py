@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.report.promise import ASSURANCES
+from hushtable.report.promise import ASSURANCES, STRENGTH
 from hushtable.report.ranking import alarms
 from hushtable.report.trials import Trial, Trials
-from hushtable.report.words import listed, number, sentence, share
-
-STRENGTH = {"none": 0, "claimed": 0, "verified": 1, "proven": 2}
-"""How much stands behind a promise; a claim with a known gap counts like none. More is better evidence, not a smaller risk."""
-
+from hushtable.report.words import interval, listed, number, sentence, share
 
 WIDE = 0.2
 """A risk that may be larger than measured by more than this is hardly known."""
@@ -43,7 +39,7 @@ def facts(read: Trials) -> list[tuple[str, str, str, str]]:
     tested = f"{alarms(trial)} tests raised an alarm" if trial.tests else "no attack was tested"
     vague = bounded and (trial.risk.upper or 0.0) - (trial.risk.value or 0.0) > WIDE
     tested += "; so wide an interval says that little is known" if vague else ""
-    spread = trial.score.told().partition(" (")[2].removesuffix(")")
+    spread = interval(trial.score.low, trial.score.high)
     real = f"; real rows {number(read.axis.baseline)}" if read.axis.baseline is not None else ""
     return [
         ("Promised", f"{shape} {trial.assurance}", trial.promise or "nothing", f"Evidence: {meaning}."),
@@ -125,11 +121,18 @@ def reading(read: Trials) -> list[tuple[str, str]]:
             + (f" Each is the mean of {number(runs)} runs." if isinstance(runs, int) and runs > 1 else ""),
         ),
         *((f"{shape} {word}", meaning) for word, (shape, meaning) in ASSURANCES.items()),
-        ("Alarms", "attacks that gained more on people in the table than chance explains, corrected for how many were tried"),
+        (
+            "Alarms",
+            "attacks that gained more on people in the table than chance explains, corrected for how many were tried on one "
+            "release. One audit in twenty of a release that leaks nothing raises an alarm; with "
+            f"{number(sum(t.runs for t in read.ran))} audits here chance alone may exclude safe releases, and does so oftener the "
+            "more are tried.",
+        ),
         (
             "Proven, verified, measured",
-            "a proof holds against every attack, also those not yet thought of; what was verified holds for the table that comes "
-            "out; what was measured holds for the attacks that were tried. They are never added up to one score.",
+            "a proof holds against every attack, also those not yet thought of; what was verified holds for the columns named, in "
+            "the table that comes out or, where that is said, in the one it was made from; what was measured holds for the attacks "
+            "that were tried. They are never added up to one score.",
         ),
     ]
 

@@ -12,14 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hushtable.measures.catalogue import main_model
 from hushtable.privacy.guarantee import LARGE
 from hushtable.report import attacks, promise
 from hushtable.report.reading import Reading, Tone
 from hushtable.report.words import number, sentence, share
 
-DOWNSTREAM = "train on release"
-FAMILY = ", by "
-"""What a scope says before the name of a model other than the main one."""
 OVERALL = ("mean pair TVD", "mean TVD", "association difference", "real or released: AUC")
 """What stands for the cost where nothing is predicted, the first that was measured."""
 REASONS = 4
@@ -134,8 +132,7 @@ def attacked(found: Evidence) -> Answer:
 def cost(found: Evidence) -> Answer:
     """What a model loses by learning from the release; where nothing is predicted, how far the tables lie apart."""
     question = "What does it cost in accuracy?"
-    models = [r for r in found.readings if r.name.startswith(DOWNSTREAM) and r.value is not None and r.baseline is not None]
-    main = next((r for r in models if FAMILY not in r.scope), None)
+    main = next((r for r in found.readings if main_model(r) and r.value is not None), None)
     if main is not None and main.value is not None and main.baseline is not None:
         score = main.name.rpartition(": ")[2]
         between = f" (interval {main.interval()})" if main.interval() else ""
@@ -166,7 +163,7 @@ def _ruled(found: Evidence) -> Answer:
         return Answer(question, "This audit cannot say", sentence(told), Tone.ALARM, reasons=tuple(map(sentence, found.void)))
     if not found.tested:
         told = "No attack was run that was tested against people outside the table" if found.attacked else "No attack was run"
-        reasons = ("Attack it first: hush audit, with rows that the release never saw.",)
+        reasons = (*_suspected(found), "Attack it first: hush audit, with rows that the release never saw.")
         return Answer(question, "This report cannot say", sentence(told), Tone.OPEN, reasons=reasons)
     failed = [gate for gate in found.gates if not gate.get("holds")]
     if failed or found.alarms:
@@ -209,7 +206,7 @@ def _remedy(found: Evidence) -> str:
 
 def _open(found: Evidence) -> tuple[str, ...]:
     """What finding nothing does not mean here: what is promised, what could not be looked at, what would have been noticed."""
-    told = [f"{r.label}: {sentence(r.note)}" for r in found.suspicious[:REASONS]]
+    told = _suspected(found)
     if found.assurance == "proven":
         told.append("The promise is a theorem about the recipe: it holds against attacks that were not tried as well.")
     elif found.assurance == "verified":
@@ -236,6 +233,10 @@ def _open(found: Evidence) -> tuple[str, ...]:
         told.append(f"Whether it is still worth publishing is another question: accuracy is far from real ({spent.figure}).")
     held = [str(gate.get("expression", "")) for gate in found.gates if gate.get("holds")]
     return (*([f"What was asked of it holds: {', '.join(held)}."] if held else []), *told)
+
+
+def _suspected(found: Evidence) -> list[str]:
+    return [f"{r.label}: {sentence(r.note)}" for r in found.suspicious[:REASONS]]
 
 
 def _size(card: Mapping[str, Any], word: str) -> str:

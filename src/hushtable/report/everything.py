@@ -42,6 +42,11 @@ RULES = (
         "of those whom the attack would not have hit anyway, the share it hits because they are in the table",
     ),
     ("no worse than real rows", "the number, or its interval, reaches the baseline"),
+    (
+        "no interval to judge it by",
+        "worse than the baseline, but nobody can say whether by more than chance; a statistic of a test is judged by its p, and "
+        f"what lies between 0 and 1 counts as off where it is worse by more than {number(CLOSE)}",
+    ),
     ("close to real", f"worse than the baseline by at most {number(CLOSE)}"),
     ("noticeably off", f"worse than the baseline by at most {number(OFF)}"),
     ("far from real", f"worse than the baseline by more than {number(OFF)}"),

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.measures.shown import span
+
 LEVELS = 12
 """So many levels are drawn on their own."""
 RANGES = 24
@@ -56,12 +58,6 @@ def _limits(label: str) -> list[str]:
     return [label.removeprefix("from "), ""] if label.startswith("from ") else label.split(" to ")
 
 
-def _range(low: str, high: str) -> str:
-    if low and high:
-        return f"{low} to {high}"
-    return f"up to {high}" if high else f"from {low}" if low else "all values"
-
-
 def ranges(found: list[Bar], most: int = RANGES) -> tuple[list[Bar], list[str], Bar | None]:
     """Ranges in order, neighbours put together if there are too many; what to write at their limits; the missing values if any."""
     ends = limits(found)
@@ -69,7 +65,7 @@ def ranges(found: list[Bar], most: int = RANGES) -> tuple[list[Bar], list[str], 
     ends = [*ends[:-1:size], ends[-1]]
     inner = found[:-1]
     groups = [inner[i : i + size] for i in range(0, len(inner), size)]
-    shown = [_together(_range(a, b), group) for (a, b), group in zip(pairwise(ends), groups, strict=True)]
+    shown = [_together(span(a, b), group) for (a, b), group in zip(pairwise(ends), groups, strict=True)]
     ends = [ends[0] or shown[0].label, *ends[1:-1], ends[-1] or shown[-1].label]
     return shown, ends, found[-1] if found[-1].size else None
 

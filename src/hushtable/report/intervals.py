@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from hushtable.report import words
 from hushtable.report.html import Child, Html, element
 from hushtable.report.plots import Scale, from_zero, svg, text, titled
 from hushtable.report.reading import Reading
@@ -29,7 +31,7 @@ def dots(readings: Sequence[Reading], label: str) -> Html:
 def versus(readings: Sequence[Reading], label: str) -> Html:
     """For each finding a bar for the release with its interval, and under it a bar for the real rows."""
     shown = [r for r in readings if r.value is not None]
-    scale = from_zero([x for r in shown for x in r.numbers], NAMES, RIGHT)
+    scale = from_zero([x for r in shown for x in (*r.numbers, *real_interval(r))], NAMES, RIGHT)
     tall = 64.0
     bottom = tall * len(shown)
     return svg(WIDTH, bottom + 20, label, _axis(scale, bottom), [_bars(r, scale, i * tall) for i, r in enumerate(shown)])
@@ -42,7 +44,16 @@ def told(reading: Reading) -> str:
         text += f" (interval {reading.interval()})"
     if reading.baseline is not None:
         text += f", baseline {reading.told(reading.baseline)}"
+    if real := real_interval(reading):
+        text += f" (interval {words.interval(*real, percent=reading.percent)})"
     return text
+
+
+def real_interval(reading: Reading) -> list[float]:
+    """The ends of the interval around the baseline; none if the finding does not tell them."""
+    ends = [reading.detail.get(f"baseline_{end}") for end in ("low", "high")]
+    known = [float(end) for end in ends if isinstance(end, (int, float)) and math.isfinite(end)]
+    return known if reading.baseline is not None and len(known) == 2 else []
 
 
 def _dot(reading: Reading, scale: Scale, top: float) -> Html:
@@ -80,13 +91,16 @@ def _bars(reading: Reading, scale: Scale, top: float) -> Html:
         marks.append(text(LEFT, top + 52, f"real rows {number(reading.baseline)}"))
         marks.append(_bar(zero, scale(reading.baseline), top + 40, "real"))
     if reading.low is not None and reading.high is not None:
-        ends = {"x1": scale(reading.low), "x2": scale(reading.high), "y1": top + 29.5, "y2": top + 29.5}
-        marks += [element("line", class_="halo", **ends), element("line", class_="whisker over", **ends)]
-    real = [reading.detail.get(f"baseline_{end}") for end in ("low", "high")]
-    if reading.baseline is not None and all(isinstance(end, (int, float)) for end in real):
-        ends = {"x1": scale(real[0]), "x2": scale(real[1]), "y1": top + 48.5, "y2": top + 48.5}
-        marks += [element("line", class_="halo", **ends), element("line", class_="whisker over", **ends)]
+        marks.append(_whisker(scale(reading.low), scale(reading.high), top + 29.5))
+    if real := real_interval(reading):
+        low, high = real
+        marks.append(_whisker(scale(low), scale(high), top + 48.5))
     return titled(told(reading), marks)
+
+
+def _whisker(low: float, high: float, y: float) -> list[Html]:
+    ends = {"x1": low, "x2": high, "y1": y, "y2": y}
+    return [element("line", class_="halo", **ends), element("line", class_="whisker over", **ends)]
 
 
 def _bar(zero: float, end: float, y: float, colour: str) -> Html:

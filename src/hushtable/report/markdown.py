@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from hushtable.report import attacks, budget, decision, promise
-from hushtable.report.audit import HALVED, INTERNAL, ROWS, arguments, read, title_of
+from hushtable.report.audit import HALVED, INTERNAL, ROWS, evidence, title_of
 from hushtable.report.card import CRITERIA, SECRETS, notes
 from hushtable.report.decision import Evidence
 from hushtable.report.everything import RULES, SHAPES, meaning_of
@@ -18,49 +18,32 @@ from hushtable.report.utility import PAGES
 from hushtable.report.words import listed, number, p_value, sentence, share
 
 Plain = Mapping[str, Any]
-_SPECIAL = str.maketrans({**{char: f"\\{char}" for char in "\\`*_[]<>|#~"}, "\n": " ", "\r": " ", "\t": " "})
+_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|#~&"})
 
 
-def audit_markdown(
-    findings: Iterable[Plain],
-    card: Plain | None,
-    *,
-    rows: Mapping[str, int],
-    records: Sequence[Plain] | None = None,
-    at_risk: Sequence[Plain] = (),
-    groups: Plain | None = None,
-    power: Plain | None = None,
-    gates: Sequence[Plain] = (),
-    void: Sequence[str] = (),
-    made: Plain | None = None,
-) -> str:
-    """What ``audit_page`` tells, without the drawings and the values of records; the arguments are the same."""
-    readings = read(findings, power)
-    found = Evidence(readings, card, power, gates, void)
+def audit_markdown(told: Plain) -> str:
+    """What ``audit_page`` tells of the same values, without the drawings and the values of records."""
+    found = evidence(told)
+    readings, card, made = found.readings, found.card, told.get("made") or {}
     kind = "Audit" if found.attacked or not readings else "Utility"
-    counts = [f"{number(count)} {ROWS.get(name, name)}" for name, count in rows.items()]
-    source = [f"hushtable {made['hushtable']}, seed {made['seed']}"] if made and "hushtable" in made and "seed" in made else []
+    counts = [f"{number(count)} {ROWS.get(name, name)}" for name, count in told["rows"].items()]
+    source = [f"hushtable {made['hushtable']}, seed {made['seed']}"] if "hushtable" in made and "seed" in made else []
     parts = [
         f"**{INTERNAL}**",
         f"# {kind}: {plain(title_of(card))}",
         plain(", ".join([*counts, *source])),
-        plain(HALVED) if (made or {}).get("halved") else "",
+        plain(HALVED) if made.get("halved") else "",
         *_decision(found),
-        *_gates(gates),
+        *_gates(found.gates),
         *_attacks(readings),
-        *_whom(at_risk, groups, records),
-        *_power(power),
+        *_whom(told.get("at_risk") or (), told.get("groups"), told.get("records")),
+        *_power(found.power),
         *(["## Guarantee", *_guarantee(card)] if card else []),
         *_utility(readings),
         *_uncomputed(readings),
         *_meanings(readings),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def audit_markdown_of(told: Plain) -> str:
-    """The text of an audit that was kept as ``audit.json``."""
-    return audit_markdown(**arguments(told))
 
 
 def card_markdown(card: Plain) -> str:
@@ -90,13 +73,18 @@ def card_markdown(card: Plain) -> str:
 
 
 def plain(text: object) -> str:
-    """Text that shows as it is: nothing in it can start a heading, a table cell, a link or markup."""
-    return str(text).translate(_SPECIAL)
+    """Text that shows as it is: nothing in it can start a heading, a table cell, a link, an entity or markup."""
+    return _printable(text).translate(_SPECIAL)
 
 
 def code(text: object) -> str:
     """A name in fixed width."""
-    return f"`{str(text).translate(str.maketrans({'`': 'ʼ', '|': '∣', chr(10): ' ', chr(13): ' '}))}`"
+    return f"`{_printable(text).translate(str.maketrans('`|', 'ʼ∣'))}`"
+
+
+def _printable(text: object) -> str:
+    """Without what breaks a line, reverses it or cannot be written."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(str(text).split()))
 
 
 def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

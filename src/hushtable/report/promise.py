@@ -18,6 +18,8 @@ ASSURANCES = {
     "none": ("○", "no theorem and no measurement on the table stands behind it"),
 }
 """A shape and one line for each kind of assurance."""
+STRENGTH = {"none": 0, "claimed": 0, "verified": 1, "proven": 2}
+"""How much stands behind a promise; a claim with a known gap counts like none. More is better evidence, not a smaller risk."""
 
 
 def badge(card: Mapping[str, Any]) -> Html:

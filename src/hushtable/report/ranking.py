@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hushtable.report.html import Child, Html, element, join, pairs, table
-from hushtable.report.promise import ASSURANCES
+from hushtable.report.promise import ASSURANCES, STRENGTH
 from hushtable.report.trials import Trial, Trials, finite
-from hushtable.report.words import NOTHING, number, sentence, share, shortened
+from hushtable.report.words import NOTHING, interval, number, sentence, share, shortened
 
 FIRST = ("mean TVD", "association difference", "real or released: AUC")
 """Measures that are shown before others: of one column, of two, of all together."""
@@ -113,7 +113,7 @@ def _row(trial: Trial, read: Trials, names: Sequence[str]) -> Html:
         (join(kind, element("br"), element("span", trial.promise, class_="soft")), None),
         (_risk(trial), trial.risk.upper),
         (alarms(trial), None if trial.alarms is None else float(trial.alarms)),
-        (_estimate(number(trial.score.value), trial.score.told()), trial.score.value),
+        (_estimate(number(trial.score.value), interval(trial.score.low, trial.score.high)), trial.score.value),
         (element("span", f"{'✓' if trial.fits else '✗'} {asked(trial)}", class_=f"verdict {tone}"), None),
         *((number(measure(trial, name)), measure(trial, name)) for name in names),
         (number(trial.seconds), trial.seconds),
@@ -134,6 +134,7 @@ def _row(trial: Trial, read: Trials, names: Sequence[str]) -> Html:
         data_shown=number(trial.score.value),
         data_epsilon=None if trial.epsilon is None else f"{trial.epsilon:.9g}",
         data_assurance=trial.assurance,
+        data_strength=STRENGTH[trial.assurance],
         data_fits="yes" if trial.fits else "no",
     )
 
@@ -142,14 +143,13 @@ def _risk(trial: Trial) -> Child:
     if trial.risk.value is None:
         return "not attacked"
     void = " (audit void)" if trial.void else ""
-    told = _estimate(share(trial.risk.value) + void, trial.risk.told(percent=True))
+    told = _estimate(share(trial.risk.value) + void, interval(trial.risk.low, trial.risk.high, percent=True))
     return join(told, element("br"), element("span", trial.risk.name, class_="soft")) if trial.risk.name else told
 
 
-def _estimate(value: str, told: str) -> Child:
+def _estimate(value: str, gap: str) -> Child:
     """The value, and its interval under it."""
-    _, _, gap = told.partition(" (")
-    return join(value, element("br"), element("span", gap.removesuffix(")"), class_="soft")) if gap else value
+    return join(value, element("br"), element("span", gap, class_="soft")) if gap else value
 
 
 def _table(heads: Sequence[str], rows: Sequence[Html], right: set[int]) -> Html:

@@ -135,14 +135,31 @@ class Reading:
 
     @property
     def surely_worse(self) -> bool:
-        """Whether chance does not explain it: by its corrected test, else if its whole interval is worse than the baseline."""
+        """Whether chance does not explain it: by its corrected test, else if its whole interval is worse than the baseline.
+
+        A finding of utility without an interval goes by the p of its own test (and must be worse at all), else, on a scale of 0 to
+        1, by whether it is further off than ``CLOSE``; on other scales there is nothing to judge it by.
+        """
         if self.p_adjusted is not None:
             return self.p_adjusted <= LEVEL
         if self.baseline_bad is None or self.value is None:
             return False
-        if self.better == "higher":
-            return (self.value if self.high is None else self.high) < self.baseline_bad
-        return (self.value if self.low is None else self.low) > self.baseline_bad
+        end = self.high if self.better == "higher" else self.low
+        if end is None and self.subject == "utility":
+            excess = self.excess or 0.0
+            return excess > 0 and self.chance <= LEVEL if self.chance is not None else self.scaled and excess > CLOSE
+        end = self.value if end is None else end
+        return end < self.baseline_bad if self.better == "higher" else end > self.baseline_bad
+
+    @property
+    def scaled(self) -> bool:
+        """Whether it lies on a scale that ends at 1, so that it can be said how far is far."""
+        return bool(self.metric and self.metric.scaled)
+
+    @property
+    def chance(self) -> float | None:
+        """The p-value of its own test that the release is drawn as real rows are; None if it has none."""
+        return _finite(self.detail.get("p"))
 
     @property
     def verdict(self) -> Verdict:
@@ -166,10 +183,12 @@ class Reading:
         return Verdict(Tone.OPEN, "no excess found (not a proof of safety)")
 
     def _utility(self) -> Verdict:
-        excess = self.excess or 0.0
-        if not self.surely_worse:
+        excess, judged = self.excess or 0.0, self.low is not None or self.high is not None or self.chance is not None
+        if excess > 0 and not judged and not self.scaled:
+            return Verdict(Tone.OPEN, "no interval to judge it by")
+        if excess <= 0 or (judged and not self.surely_worse):
             return Verdict(Tone.CALM, "no worse than real rows")
-        if self.metric is None or not self.metric.scaled:
+        if not self.scaled:
             return Verdict(Tone.WATCH, "worse than real rows")
         if excess <= CLOSE:
             return Verdict(Tone.CALM, "close to real")

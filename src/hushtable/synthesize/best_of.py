@@ -120,7 +120,8 @@ def best_of(
     """The best of about ``runs`` releases, each by one of the recipes picked blindly, for one budget.
 
     ``pairs`` are the columns whose joint counts a release is judged by; when empty, all pairs, or the first of them. How many
-    runs were made is not told, because the price rests on it. A recipe that pays a delta of its own, or samples, is refused.
+    runs were made is not told, because the price rests on it. A recipe whose price does not add up over
+    runs (a raw look, a delta of its own, a sample where that costs a delta) is refused.
     """
     unit = unit or Unit()
     budget = Budget(epsilon, default_delta(table.rows) if delta is None else delta)
@@ -139,7 +140,9 @@ def best_of(
         if not price.covers(Ledger(made.guarantee.ledger)):
             raise GuaranteeRefused(f"a run of {recipe.recipe} spent more than it was charged with; nothing is released")
         vault = Vault.of(table, unit=unit, entropy=entropy, seed=seed).select(kept.names).named("best-of").through(coder)
-        synthetic = coder.apply(_plain(made.table, kept))
+        # Counts of a table of another size would differ by the size alone, whatever the recipe.
+        seen = made.table if rows is None or made.redraw is None else made.redraw(None, seed)
+        synthetic = coder.apply(_plain(seen, kept))
         query = Misfit(judged, tuple(synthetic.counts(pair) for pair in judged))
         noise = Noise.GAUSSIAN if price.score.rho is not None else Noise.LAPLACE
         misfit = float(vault.measure(query, price.score.scale(query, vault.schema), noise)[0]) / len(judged)

@@ -24,10 +24,17 @@ def read_text(path: Path, where: str) -> str:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A name beside ``path`` to write to; it becomes ``path`` when all went well, and leaves nothing when not."""
+def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """A name beside ``path`` to write to; it becomes ``path`` when all went well, and leaves nothing when not.
+
+    What is private is its owner's alone, and is never put into a release.
+    """
+    if private:
+        refuse_inside_release(path)
     partial = _beside(path)
     try:
+        if private:
+            partial.touch(mode=0o600)
         yield partial
         partial.replace(path)
     except OSError as error:
@@ -37,13 +44,16 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(folder: Path, mode: int = 0o777) -> Iterator[Path]:
-    """A folder beside ``folder`` to fill; it becomes ``folder``, which must be new, when all went well."""
-    refuse_existing(folder)
+def whole_folder(folder: Path, *, private: bool = False) -> Iterator[Path]:
+    """A folder beside ``folder`` to fill; it becomes ``folder``, which must be new, when all went well.
+
+    What is private is its owner's alone, and is never put into a release.
+    """
+    refuse_existing(folder, private=private)
     partial = _beside(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        partial.mkdir(mode=mode)
+        partial.mkdir(mode=0o700 if private else 0o777)
         yield partial
         refuse_existing(folder)
         partial.rename(folder)
@@ -53,12 +63,20 @@ def whole_folder(folder: Path, mode: int = 0o777) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def refuse_existing(folder: Path) -> None:
-    """An output folder must have a name and be new, so that nothing is overwritten."""
-    if not folder.name:
-        raise InputError("is no name for an output folder", where=repr(str(folder)))
-    if folder.exists():
-        raise InputError("the output folder exists already; name a new one, nothing was written", where=str(folder))
+def refuse_existing(path: Path, *, private: bool = False) -> None:
+    """An output must have a name and be new, so that nothing is overwritten; a private one must lie outside of every release."""
+    if not path.name:
+        raise InputError("is no name for an output folder or file", where=repr(str(path)))
+    if path.exists():
+        raise InputError("exists already; name a new one, nothing was written", where=str(path))
+    if private:
+        refuse_inside_release(path)
+
+
+def refuse_inside_release(path: Path) -> None:
+    """What was computed from raw rows must not be published with a release."""
+    if any((parent / "card.json").exists() for parent in path.resolve().parents):
+        raise InputError("lies inside a release; what is computed from raw rows must not be published with it", where=str(path))
 
 
 def _beside(path: Path) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,10 @@ class Table(Shown):
         for part in ("arrays", "texts"):
             frozen = {name: _frozen(array) for name, array in getattr(self, part).items()}
             object.__setattr__(self, part, MappingProxyType(frozen))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is copied or reaches another process: through the same checks, and frozen again."""
+        return Table, (self.schema, dict(self.arrays), dict(self.texts), self.ignored)
 
     @property
     def rows(self) -> int:

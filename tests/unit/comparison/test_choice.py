@@ -119,6 +119,33 @@ def test_choosing_k_by_looking_voids_nothing_and_evidence_is_kept_apart():
     assert "Way out" not in words
 
 
+def test_where_no_k_of_the_release_is_verified_nothing_of_the_kind_is_said():
+    derived = cell(
+        "mdav-sequential k=5", kind="verified", promise="k-anonymity with k = 5, of the table it was made from (verified)"
+    )
+    words = " ".join(advice([derived], "promise=verified")["caveats"])
+    assert "no k-anonymity of the release" in words
+    assert "measured on the release itself" not in words
+
+
+def test_that_nothing_was_tested_is_told_first():
+    told = advice([cell("a", k=5.0, tests=0)], "k>=2")
+    assert told["id"] == "a"
+    assert told["caveats"][0].startswith("No attack could be tested on it")
+    assert not any("No attack" in text for text in advice([cell("a", k=5.0)], "k>=2")["caveats"])
+
+
+def test_what_many_audits_do_to_safe_releases_is_told_where_alarms_excluded_some():
+    cells = [cell("a", runs=3), cell("b", runs=3)]
+    runs = {"a": [[attack(0.02)]], "b": [[attack(0.02, p=0.01)]]}
+    for excluded in ({"b"}, {"a", "b"}):
+        judged_cells = [judged(c, runs["b" if c["id"] in excluded else "a"], parsed([])) for c in cells]
+        told = recommended(judged_cells, parsed([]), SETTING, {})
+        assert told["id"] == (None if "a" in excluded else "a")
+        assert [text for text in told["caveats"] if "One audit in twenty" in text and "the 6 audits here" in text]
+    assert not any("twenty" in text for text in advice([cell("a")])["caveats"])
+
+
 def test_alarms_that_the_constraints_allow_are_told_first():
     told = advice([cell("a", 0.9, 0.04, alarms=3)], "max_risk<0.05")
     assert told["id"] == "a"
@@ -129,7 +156,7 @@ def test_alarms_that_the_constraints_allow_are_told_first():
 def test_what_another_promise_costs_is_told():
     others = {one["id"]: one["words"] for one in advice(CELLS, "k>=2")["others"]}
     assert others["aim epsilon=4"].startswith("if you need a proof (differential privacy): aim epsilon=4 costs 0.020 of AUC for y")
-    assert "misses k: no k is verified" in others["aim epsilon=4"]
+    assert "misses k: no k over all quasi-identifiers is verified" in others["aim epsilon=4"]
     assert "gains 0.020" in others["sequential"]
     assert others["mdav k=50"].startswith("if you need a stricter promise: mdav k=50 costs 0.040")
 
@@ -147,5 +174,15 @@ def test_where_nothing_fits_the_strictest_constraint_and_the_nearest_cell_are_na
     assert "epsilon<=2 excludes most: 4 of 5 releases." in told["words"]
     assert "The nearest is aim epsilon=4, which misses epsilon: it is 4." in told["words"]
     assert told["command"] == ""
+    assert not any("no release at all" in text for text in told["caveats"])
     failed = [cell("a", None, None, failed="no", fits=False)]
     assert recommended(failed, parsed([]), SETTING, {})["words"][0].startswith("Nothing could be released")
+
+
+def test_a_limit_below_what_so_few_rows_can_tell_is_told_to_be_so():
+    told = advice([cell("a", 0.9, 0.055), cell("b", 0.8, 0.30)], "max_risk<0.05")
+    (nearest,) = [text for text in told["words"] if text.startswith("The nearest is a")]
+    assert "measured is 0.04, but with so few people up to 0.06 cannot be excluded" in nearest
+    assert any(text.startswith("What attacks gained from 1 of 2 releases lies below the limit") for text in told["caveats"])
+    # Of the other what was measured is itself too much.
+    assert not any("cannot be excluded" in text for text in advice([cell("b", 0.8, 0.30)], "max_risk<0.05")["words"])

@@ -53,6 +53,15 @@ def test_a_risk_is_judged_by_the_upper_bound_of_the_worst_run():
     assert "not known" in miss("singling out<0.03", None, [attack(0.01)])
 
 
+@pytest.mark.parametrize("text", ["max_risk<0.9", "alarms<1", "linkability<0.9", "mean TVD<0.9", "association levels kept>=0.1"])
+def test_what_was_neither_attacked_nor_measured_keeps_nothing(text):
+    assert miss(text) != ""
+    assert miss(text, None, []) != ""
+    assert (
+        miss(text, None, [attack(0.01), measure("mean TVD", 0.1), measure("association levels kept", 0.5, Better.HIGHER)], []) != ""
+    )
+
+
 def test_alarms_are_counted_in_each_run():
     assert miss("alarms<1", None, [attack(0.5, p=0.5)]) == ""
     assert "1 findings" in miss("alarms<1", None, [attack(0.5, p=0.5)], [attack(0.5, p=0.01)])
@@ -63,7 +72,7 @@ def test_promises_are_not_what_was_asked_for_but_what_is_known():
     assert miss("epsilon<=1", proven) == miss("k>=10", verified) == miss("promise=proven", proven) == ""
     assert miss("promise=verified", proven) == miss("promise=verified", verified) == ""
     assert "infinite" in miss("epsilon<=100", verified)
-    assert "no k is verified" in miss("k>=2", proven)
+    assert "no k over all quasi-identifiers is verified" in miss("k>=2", proven)
     assert "it is 1" in miss("epsilon<1", proven)
     assert miss("promise=proven", verified)
     assert miss("promise=verified", cell("c", kind="claimed"))
@@ -89,5 +98,7 @@ def test_each_is_told_in_words():
     told = {one.expression: one.told for one in parsed(["max_risk<0.05", "epsilon<=2", "promise=verified", "singling out<0.1"])}
     assert told["max_risk<0.05"] == "every attack must gain less than 0.05 (upper bound)"
     assert told["epsilon<=2"] == "differential privacy must be proven with an epsilon of at most 2"
+    (k,) = parsed(["k>=5"])
+    assert k.told == "k-anonymity over all quasi-identifiers must be verified on the release with a k of at least 5"
     assert told["promise=verified"] == "what it promises must be verified, or proven"
     assert told["singling_out<0.1"].startswith("every attack by singling out")

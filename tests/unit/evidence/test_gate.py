@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hushtable.errors import InputError
@@ -41,6 +43,16 @@ def test_the_worst_is_named_and_what_could_not_be_computed_is_counted():
     told = Gate.parse("max_risk<0.05").judge([finding(), uncomputed("inference", 3, "why", risk=Risk.INFERENCE)]).told
     assert "0.04 (linkability)" in told
     assert "1 could not" in told
+
+
+def test_a_limit_that_only_the_upper_bound_misses_is_told_to_be_so():
+    vague = Gate.parse("max_risk<0.03").judge([finding()])
+    assert not vague.holds
+    assert "what was measured is 0.00, but with so few people up to 0.04 cannot be excluded" in vague.told
+    sure = Gate.parse("max_risk<0.03").judge([finding(), replace(finding(), value=0.035)])
+    assert not sure.holds
+    assert "excluded" not in sure.told
+    assert "excluded" not in Gate.parse("max_risk<0.05").judge([finding()]).told
 
 
 def test_alarms_are_counted():

@@ -11,6 +11,7 @@ from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.measures.composite import Reference
 from hushtable.measures.composites import CompositeScore
+from hushtable.table.columns import Column, Kind, Levels
 from tests.unit.measures.awkward import constant, found, missing, plain, shuffled, sound
 
 QUICK = CompositeScore(models=("linear",), targets=("sick",))
@@ -84,3 +85,24 @@ def test_bad_knobs_are_told_together():
         assert f"CompositeScore.{knob}" in str(error.value)
     with pytest.raises(InputError, match="no column 'nobody'"):
         CompositeScore(targets=("nobody",)).run(plain(), np.random.default_rng(0))
+
+
+def test_columns_of_very_many_levels_are_named_and_left_out():
+    case, most = plain(), 30_000
+    codes = Column(name="zip", kind=Kind.CATEGORY, domain=Levels(tuple(f"t{i}" for i in range(most))))
+    wide = {
+        which: table.with_columns(
+            *(
+                (replace(codes, name=name), np.random.default_rng(seed).integers(0, most, table.rows, np.int32))
+                for name in ("zip", "job")
+            )
+        )
+        for seed, (which, table) in enumerate(case.tables.items())
+    }
+    findings = found(QUICK, Case(*wide.values()))
+    assert findings["G", ""].note.endswith("of more than 100 levels, so not in mu: zip, job")
+    assert findings["G", ""].detail["mu"] == found(QUICK, case)["G", ""].detail["mu"]
+    refused = found(replace(QUICK, targets=("zip",)), Case(*wide.values()))["G", ""]
+    assert refused.value is None
+    assert "zip: shows" in refused.note
+    assert "at most 100 are told apart" in refused.note

@@ -7,6 +7,7 @@ import pytest
 
 from hushtable.check import example
 from hushtable.errors import InputError
+from hushtable.evidence import roc
 from hushtable.evidence.case import Case
 from hushtable.measures import discriminator as module
 from hushtable.measures.discriminator import Discriminator, auc, folds
@@ -61,13 +62,13 @@ def _unclipped(monkeypatch, case: Case, rule) -> float:
     """The mean AUC of the folds before it is told as one half."""
     seen = []
 
-    def spy(ups, downs):
-        seen.append(float(np.mean(module._placed(ups, downs))))
-        return seen[-1], 0.0
+    def spy(ups, downs, auc=roc.auc):
+        seen.append(auc(ups, downs).value)
+        return auc(ups, downs)
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "folds", rule)
-        patch.setattr(module, "_area", spy)
+        patch.setattr(roc, "auc", spy)
         module.Discriminator().run(case, np.random.default_rng(0))
     return float(np.mean(seen[-4:-2]))  # the last two are those of the control
 
@@ -88,8 +89,17 @@ def test_models_of_different_folds_are_not_compared():
     one, other = (auc(score[fold == f], positive[fold == f]) for f in (0, 1))
     moved = auc(score + 10 * fold, positive, fold)
     assert moved.value == pytest.approx((one.value + other.value) / 2)
-    assert moved.high - moved.low == pytest.approx(np.hypot(one.high - one.low, other.high - other.low) / 2)
+    assert moved.high - moved.value == pytest.approx(np.hypot(one.high - one.value, other.high - other.value) / 2)
+    assert moved.value - moved.low == pytest.approx(np.hypot(one.value - one.low, other.value - other.low) / 2)
     assert auc(score, positive, np.where(positive, 0, 1)).value == 0.5
+
+
+@pytest.mark.parametrize("fold", [None, np.arange(30) % 2])
+def test_perfect_separation_is_no_certainty(fold):
+    positive = np.arange(30) < 15
+    found = auc(positive + np.arange(30) / 100, positive, fold)
+    assert found.value == found.high == 1
+    assert 0.5 < found.low < 0.9
 
 
 def test_few_rows_learn_nothing_and_say_so():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hushtable.check import example
 from hushtable.evidence.case import Case
 from hushtable.measures.losses import Losses
+from hushtable.report.reading import Reading
 from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Kind, Role
 from tests.unit.measures.awkward import constant, found, missing, plain, sound
@@ -70,6 +73,30 @@ def test_a_quasi_identifier_that_was_not_released_is_named():
     release = example(100, 2).select(["age", "town", "sick"]).with_column(age.generalize((ANYTHING,)), np.zeros(100, np.int32))
     finding = found(Losses(), Case(train, release, control))["generalization loss", ""]
     assert "not released at all: height, school" in finding.note
+
+
+def test_columns_that_were_not_released_are_counted_and_named():
+    train, control = example(200, 1), example(100, 3)
+    names = [column.name for column in train.schema]
+    kept = [name for name in names if name not in ("town", "pay")]
+    findings = found(Losses(), Case(train, train.select(kept), control))
+    gone = findings["columns missing", ""]
+    assert gone.value == pytest.approx(2 / len(names))
+    assert gone.baseline == 0
+    assert gone.note.endswith("not released: town, pay")
+    assert gone.detail == {"columns": ["town", "pay"]}
+    assert findings["cells hidden", ""].value == pytest.approx(2 / len(names))
+    assert findings["cells hidden", "pay"].value == 1
+    assert Reading.of(gone.to_json()).verdict.words == "far from real"
+    assert found(Losses(), Case(train, train, control))["columns missing", ""].value == 0
+
+
+def test_what_is_never_released_is_not_missed():
+    train, release, control = (example(60, i) for i in range(3))
+    column = replace(train.schema["town"], role=Role.IDENTIFIER)
+    train, control = (table.with_column(column, table["town"]) for table in (train, control))
+    finding = found(Losses(), Case(train, release.select([n for n in release.schema.names if n != "town"]), control))
+    assert finding["columns missing", ""].value == 0
 
 
 def test_a_release_that_hides_every_row_is_one_class():

@@ -98,7 +98,7 @@ def test_a_value_that_the_training_rows_hold_alone_is_not_its_neighbours(elsewhe
     release = release.with_column(release.schema["x"], np.append(release["x"][:-1], 5))
     findings = found(MarginDistances(), Case(train, release, control.with_column(control.schema["x"], control["x"] + 1)))
     assert findings["TVD", "x"].value == pytest.approx(59 / 60)
-    assert findings["TVD", "x"].baseline == 1.0
+    assert findings["TVD", "x"].baseline == pytest.approx(np.sqrt((1 / 60 + 1 / 60) / (1 / 60 + 1 / 40)))
     assert findings["chi-square", "x"].detail["p"] < 1e-10
 
 
@@ -163,3 +163,11 @@ def test_bins_are_cut_once_for_all_who_ask():
     for name in case.columns:
         assert cells.mass("train", name) == pytest.approx(cells.bins[name].mass(case.train))
         assert cells.counts("release", name).sum() == case.release.rows
+
+
+def test_a_small_release_is_not_excused_and_a_small_control_excuses_nothing():
+    train, control = example(400, 1), example(100, 3)
+    small, large = (found(MarginDistances(), Case(train, example(n, 2), control))["mean TVD", ""] for n in (50, 400))
+    assert large.baseline == pytest.approx(small.baseline * np.sqrt((2 / 400) / (1 / 400 + 1 / 100)))
+    assert "scaled to the rows of the release" in large.note
+    assert "scaled" not in small.note

@@ -106,6 +106,13 @@ def hostile() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return found, evil
 
 
+def told(
+    findings: list[dict[str, Any]], card: dict[str, Any] | None = None, *, rows: dict[str, int], **more: Any
+) -> dict[str, Any]:
+    """An audit as it is kept."""
+    return {"findings": findings, "card": card, "rows": rows} | more
+
+
 def attacked(text: str = "income") -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Findings of attacks on people one by one, and what else their page takes; every text that can be data is this one."""
     roc = {"fpr": [0.0, 0.01, 1.0], "tpr": [0.02, 0.05, 1.0]}

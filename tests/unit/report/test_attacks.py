@@ -42,7 +42,7 @@ GROUP = {
 
 
 def page(findings: list[dict[str, Any]], **more: Any) -> Reader:
-    return Reader(audit_page(findings, None, rows=ROWS, **more))
+    return Reader(audit_page(samples.told(findings, None, rows=ROWS, **more)))
 
 
 def inside(reader: Reader, section: str, name: str, class_: str = "") -> list[str]:
@@ -67,22 +67,20 @@ def test_a_corrected_test_decides_where_there_is_one(numbers, tried, words, powe
 
 def test_the_first_sentence_decides_and_names_the_worst() -> None:
     found = [attack("mild", 0.2, low=0.01), attack("bad", 0.1, low=0.09), attack("none", 0.5, p=0.3)]
-    lead, worst, *_ = inside(page(found), "figures", "p")
-    assert lead == "2 of 3 attacks gain more on people in the table than on people outside it."
-    assert worst == "The worst is bad: an attacker who knows x does bad.", "by what is surely gained, not by the estimate"
+    told = inside(page(found), "summary", "p", "told")[1]
+    assert told.startswith("2 of 3 attacks gain more on people in the table than on people outside it; the worst is bad")
+    assert inside(page(found), "summary", "li")[0] == "bad: An attacker who knows x does bad.", "by what is surely gained"
+    assert "2 of 3 attacks gain" not in " ".join(inside(page(found), "figures", "p")), "the decision is told once"
 
 
-def test_without_alarm_the_first_sentence_says_what_would_have_been_noticed() -> None:
+def test_without_alarm_the_reasons_say_what_would_have_been_noticed() -> None:
     quiet = [attack("a", p=0.4), attack("b", p=1.0)]
-    told = "None of 2 attacks gains more on people in the table than on people outside it. This is not a proof of safety: "
-    assert inside(page(quiet), "figures", "p", "lead") == [
-        f"{told}how small a leak this audit would have noticed was not tried out."
-    ]
-    assert inside(page(quiet, power=POWER), "figures", "p", "lead") == [
-        f"{told}the smallest leak that this audit would have noticed is 1 % of the released rows."
-    ]
+    told = "This is not a proof of safety: "
+    assert f"{told}how small a leak this audit would have noticed was not tried out." in inside(page(quiet), "summary", "li")
+    least = "the smallest leak that this audit would have noticed is 1 % of the released rows."
+    assert f"{told}{least}" in inside(page(quiet, power=POWER), "summary", "li")
     blind = POWER | {"audit": None, "noticed": [0, 0]}
-    assert "not even the largest leak" in inside(page(quiet, power=blind), "figures", "p", "lead")[0]
+    assert "not even the largest leak" in " ".join(inside(page(quiet, power=blind), "summary", "li"))
     assert page(quiet, power=blind).text.count("would have missed even a leak of 10 %") == 1, "in the one box with an attack"
     assert "1 of 4" in inside(page(quiet, power=POWER), "power", "td")
 
@@ -217,7 +215,7 @@ def test_seventy_findings_stay_small_and_balanced() -> None:
     found = [attack(f"attack {i}", 0.1, risk=list(RISKS)[i % 3], scope=f"column {i}") for i in range(70)]
     groups = {"worst": [GROUP] * 20, "tested": 900, "alarms": 40, "left_out": 3}
     whole = audit_page(
-        found, None, rows=ROWS, records=[record(i) for i in range(1, 21)], groups=groups, power=POWER, gates=[FAILED]
+        samples.told(found, None, rows=ROWS, records=[record(i) for i in range(1, 21)], groups=groups, power=POWER, gates=[FAILED])
     )
     assert Reader(whole).all("section")
     assert len(whole.encode()) < 200_000

@@ -20,7 +20,7 @@ ROWS = {"train": 30000, "release": 29977, "control": 12000}
 
 
 def page(findings: list[dict[str, Any]], card: dict[str, Any] | None = None) -> Reader:
-    return Reader(audit_page(findings, card, rows=ROWS))
+    return Reader(audit_page(samples.told(findings, card, rows=ROWS)))
 
 
 def rows_of(reader: Reader, section: str) -> list[list[str]]:
@@ -48,7 +48,14 @@ def rows_of(reader: Reader, section: str) -> list[list[str]]:
         ({"name": "mean TVD", "value": 0.03, "baseline": 0.02}, "close to real"),
         ({"name": "mean TVD", "value": 0.08, "baseline": 0.02}, "noticeably off"),
         ({"name": "mean TVD", "value": 0.2, "baseline": 0.02}, "far from real"),
-        ({"name": "unheard of", "value": 9.0, "baseline": 2.0}, "worse than real rows"),
+        ({"name": "unheard of", "value": 9.0, "baseline": 2.0}, "no interval to judge it by"),
+        ({"name": "unheard of", "value": 1.0, "baseline": 2.0}, "no worse than real rows"),
+        ({"name": "unheard of", "value": 9.0, "low": 8.0, "high": 9.5, "baseline": 2.0}, "worse than real rows"),
+        ({"name": "chi-square", "value": 30.0, "baseline": 20.0, "detail": {"p": 0.06}}, "no worse than real rows"),
+        ({"name": "chi-square", "value": 40.0, "baseline": 20.0, "detail": {"p": 0.01}}, "worse than real rows"),
+        ({"name": "TVD", "value": 0.3, "baseline": 0.2, "detail": {"p": 0.2}}, "no worse than real rows"),
+        ({"name": "TVD", "value": 0.3, "baseline": 0.2, "detail": {"p": 0.01}}, "noticeably off"),
+        ({"name": "chi-square", "value": 40.0, "baseline": 50.0, "detail": {"p": 0.01}}, "no worse than real rows"),
         (
             {"name": "mean TVD", "value": 0.9, "low": 0.85, "high": 0.96, "baseline": 0.95, "better": "higher"},
             "no worse than real rows",
@@ -79,10 +86,11 @@ def test_the_worst_privacy_findings_come_first_and_there_are_five_figures() -> N
 
 def test_the_summary_counts_but_does_not_merge() -> None:
     reader = page(samples.audit())
-    assert "2 of 3 privacy findings are worse than for fresh real rows." in reader.text
-    assert "score" not in reader.one("p", "lead").text
-    calm = [f for f in samples.audit() if f["name"] == "closest record score"]
-    assert "None of 1 privacy findings is worse than for fresh real rows. This is not a proof of safety." in page(calm).text
+    (reasons,) = reader.all("div", "reasons")
+    assert [e.text.partition(":")[0] for e in reader.all("li") if reasons in e.parents] == [
+        "identical match share", "plugin attack, age", "Attack it first",
+    ]  # fmt: skip
+    assert "never added up to one score" in reader.text
 
 
 def test_every_finding_is_in_the_full_table_with_everything_about_it() -> None:
@@ -113,7 +121,7 @@ def test_a_finding_without_value_shows_its_reason() -> None:
 
 def test_unknown_metrics_have_a_section_and_a_meaning() -> None:
     reader = page(samples.audit())
-    assert [r[0] for r in rows_of(reader, "others")[1:]] == ["plugin metric◆ worse than real rows"]
+    assert [r[0] for r in rows_of(reader, "others")[1:]] == ["plugin metric○ no interval to judge it by"]
     assert reader.text.count("not one of ours") == 3
     assert "others" not in [e.attributes.get("id") for e in page([samples.finding("mean TVD", 0.1)]).elements]
 

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from hushtable.comparison.grid import Trial
+from hushtable.comparison.summary import Axis, summed
+from hushtable.pipeline import recipe as recipes
 from hushtable.report.comparison import comparison_markdown, comparison_page
-from hushtable.report.comparison_text import changes
+from hushtable.report.comparison_text import changes, reading
 from hushtable.report.trials import Estimate, Trials
 from tests.unit.report import comparisons
 from tests.unit.report.documents import Reader
@@ -81,6 +84,10 @@ def test_the_ranking_keeps_the_kinds_of_evidence_apart() -> None:
     assert (rows[0].attributes["data-risk"], rows[0].attributes["data-score"]) == ("0.0264", "0.871")
     assert "data-epsilon" not in rows[0].attributes
     assert [e.attributes["data-assurance"] for e in rows[:4]] == ["verified", "verified", "proven", "proven"]
+    assert {e.attributes["data-assurance"]: e.attributes["data-strength"] for e in rows} == {
+        "proven": "2", "verified": "1", "claimed": "0", "none": "0",
+    }  # fmt: skip
+    assert [e.attributes["value"] for e in reader.all("option")][:3] == ["0", "1", "2"]
     last = " ".join(rows[-1].text.split())
     assert "✗ max_risk: upper bound 0.078" in last
     assert "not attacked" in next(e.text for e in rows if "dpcopula" in e.text)
@@ -201,6 +208,14 @@ def test_no_part_of_a_cell_is_needed(key: str) -> None:
         comparison_markdown(told | {"cells": cells})
 
 
+def test_the_sample_cells_are_made_as_the_engine_makes_them() -> None:
+    trial = Trial(recipes.load("mdav"))
+    made = summed(trial, [{"seconds": 1.0, "failed": "no rows"}], Axis("a measure", "a label", "a meaning"))
+    for cell in comparisons.ordinary()["cells"]:
+        assert cell.keys() == made.keys()
+        assert cell["guarantee"].keys() == made["guarantee"].keys()
+
+
 def test_markdown_holds_the_decision_the_table_and_the_caveats() -> None:
     text = comparison_markdown(comparisons.ordinary())
     assert text.index("INTERNAL") < text.index("**Publish mdav with k = 10") < text.index("## Mind") < text.index("## All releases")
@@ -227,3 +242,9 @@ def test_estimates_make_odd_numbers_safe() -> None:
     assert Estimate.of(None) == Estimate.of([]) == Estimate()
     assert Estimate(0.012, 0.0, 0.031).told(percent=True) == "1.2 % (0 to 3.1 %)"
     assert Estimate(0.5).upper == 0.5
+
+
+def test_how_often_chance_alone_raises_an_alarm_is_said() -> None:
+    said = dict(reading(Trials.of(told := comparisons.EVERY["ordinary"]())))["Alarms"]
+    made = sum(c["runs"] for c in told["cells"] if not c.get("failed"))
+    assert f"One audit in twenty of a release that leaks nothing raises an alarm; with {made} audits here" in said

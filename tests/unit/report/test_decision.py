@@ -23,9 +23,10 @@ def attack(p: float, risk: str = "inference", value: float = 0.03, **more: Any) 
     return samples.finding(f"{risk} attack", value, subject=Subject.PRIVACY, risk=risk, note="somebody guesses", **numbers)
 
 
-def model(value: float = 0.87, baseline: float = 0.93, scope: str = "income") -> dict[str, Any]:
+def model(value: float = 0.87, baseline: float = 0.93, by: str = "") -> dict[str, Any]:
     name = "train on release, test on real: AUC"
-    return samples.finding(name, value, low=value - 0.01, high=value + 0.01, baseline=baseline, better=Better.HIGHER, scope=scope)
+    numbers = {"low": value - 0.01, "high": value + 0.01, "baseline": baseline, "better": Better.HIGHER}
+    return samples.finding(name, value, scope=f"income{by}", detail={"target": "income"}, **numbers)
 
 
 def evidence(*findings: dict[str, Any], card: dict[str, Any] | None = None, tried: float | None = None, **more: Any) -> Evidence:
@@ -124,14 +125,14 @@ def test_the_cost_without_a_target_is_how_far_the_tables_lie_apart() -> None:
 
 
 def test_the_main_model_decides_not_the_best_of_many() -> None:
-    told = answers(evidence(model(0.95, scope="income, by a tree"), model(0.8)))[2]
+    told = answers(evidence(model(0.95, by=", by a tree"), model(0.8)))[2]
     assert told.figure == "−0.13 AUC"
 
 
 def test_the_answers_lead_to_sections_that_are_there() -> None:
     for card in (samples.card(samples.PROVEN), None):
         for findings in ([*QUIET, model()], [attack(0.001)], [model()], samples.audit()):
-            reader = Reader(audit_page(findings, card, rows=ROWS))
+            reader = Reader(audit_page(samples.told(findings, card, rows=ROWS)))
             ids = {e.attributes.get("id") for e in reader.elements}
             links = [e.attributes["href"] for e in reader.all("a") if any(p.has("answers") for p in e.parents)]
             assert {(link or "")[1:] for link in links} <= ids
@@ -139,7 +140,9 @@ def test_the_answers_lead_to_sections_that_are_there() -> None:
 
 def test_a_report_on_utility_alone_has_no_page_of_attacks_and_says_what_it_was_tested_on() -> None:
     findings = [model(), samples.finding("mean TVD", 0.1, baseline=0.01)]
-    reader = Reader(audit_page(findings, None, rows=ROWS, records=[], made={"hushtable": "1", "seed": 0, "halved": True}))
+    reader = Reader(
+        audit_page(samples.told(findings, None, rows=ROWS, records=[], made={"hushtable": "1", "seed": 0, "halved": True}))
+    )
     ids = [e.attributes["id"] for e in reader.all("section")]
     assert ids == ["summary", "figures", "margins", "downstream", "all", "words"]
     assert reader.all("title")[0].text.startswith("INTERNAL utility")

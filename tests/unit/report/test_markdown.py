@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 
 from hushtable import api
 from hushtable.bench.people import people
-from hushtable.report.audit import audit_page, page_of
-from hushtable.report.markdown import audit_markdown, audit_markdown_of, card_markdown, grid, plain
+from hushtable.measures.catalogue import MEASURES
+from hushtable.report.audit import audit_page
+from hushtable.report.markdown import audit_markdown, card_markdown, grid, plain
 from tests.unit.report import samples
 
 ROWS = {"train": 30000, "release": 29977, "control": 12000}
@@ -27,7 +29,7 @@ def tables(text: str) -> list[list[str]]:
 def test_the_audit_holds_every_finding_with_its_value() -> None:
     findings, more = samples.attacked()
     found = [*samples.audit(), *findings]
-    text = audit_markdown(found, samples.card(samples.VERIFIED), rows=ROWS, **more)
+    text = audit_markdown(samples.told(found, samples.card(samples.VERIFIED), rows=ROWS, **more))
     told = {row[0] for row in tables(text)}
     for finding in found:
         label = f"{finding['name']}, {finding['scope']}" if finding["scope"] else finding["name"]
@@ -40,7 +42,7 @@ def test_the_audit_holds_every_finding_with_its_value() -> None:
 
 def test_a_table_keeps_its_shape_whatever_is_in_it() -> None:
     found, card = samples.hostile()
-    for text in (audit_markdown(found, card, rows={samples.EVIL: 3}), card_markdown(card)):
+    for text in (audit_markdown(samples.told(found, card, rows={samples.EVIL: 3})), card_markdown(card)):
         assert "<" not in re.sub(r"`[^`]*`", "", text).replace("\\<", "").replace("max\\_risk<", "")
         width = 0
         for line in text.splitlines():
@@ -53,10 +55,18 @@ def test_a_line_break_stays_in_its_cell() -> None:
     assert grid(["a"], [[plain("x\n| y")]]).splitlines() == ["| a |", "| --- |", "| x \\| y |"]
 
 
+def test_what_cannot_be_written_or_turns_a_line_round_is_replaced() -> None:
+    found, card = samples.hostile()
+    for text in (audit_markdown(samples.told(found, card, rows={samples.EVIL: 3})), card_markdown(card)):
+        text.encode("utf-8")
+        assert not [char for char in text if char != "\n" and not char.isprintable()]
+        assert "&amp;" not in re.sub(r"`[^`]*`", "", text).replace("\\&", ""), "an entity shows as it is"
+
+
 def test_rows_of_people_are_not_told() -> None:
     findings, more = samples.attacked()
     more["records"] = [r | {"values": {"age": "83 and a half"}} for r in more["records"]]
-    text = audit_markdown(findings, None, rows=ROWS, **more)
+    text = audit_markdown(samples.told(findings, None, rows=ROWS, **more))
     assert "83 and a half" not in text
     assert "12 people have a risk above 50 %" in text
 
@@ -82,12 +92,19 @@ def test_what_is_kept_makes_the_same_page_again() -> None:
         train, made, control, only=["identical-matches", "inference", "margins", "association"], gates=["max_risk<0.9"]
     )
     kept = json.loads(json.dumps(report.to_json()))
-    assert page_of(kept) == report.page()
-    assert audit_markdown_of(kept) == report.markdown()
+    assert audit_page(kept) == report.page()
+    assert audit_markdown(kept) == report.markdown()
     assert kept["card"]["recipe"] == "mdav"
     assert 'id="guarantee"' in report.page()
 
 
+def test_an_audit_of_text_that_cannot_be_encoded_is_written(tmp_path: Path) -> None:
+    found = MEASURES["TVD"].finding(0.1, n=3, note="a note", scope="\ud800lone")
+    folder = api.AuditReport([found], ROWS).save(tmp_path / "audit", ("html", "md"))
+    for file in folder.iterdir():
+        assert "lone" in file.read_text(encoding="utf-8")
+
+
 def test_an_empty_audit_says_so_in_both() -> None:
     for write in (audit_page, audit_markdown):
-        assert "No audit was run" in write([], None, rows={})
+        assert "No audit was run" in write(samples.told([], rows={}))

@@ -32,20 +32,20 @@ def pages() -> dict[str, str]:
         "card without hashes": card_page({k: v for k, v in cards["PROVEN"].items() if k != "hashes"}),
         "card hostile": card_page(card),
         "card empty": card_page({}),
-        "audit": audit_page(samples.audit(), cards["PROVEN"], rows=ROWS),
-        "audit hostile": audit_page(found, card, rows={samples.EVIL: 3}),
-        "audit of 40 columns": audit_page(samples.audit([f"column_{i}" for i in range(40)]), None, rows=ROWS),
-        "audit of one column": audit_page(samples.audit(["age"]), None, rows=ROWS),
+        "audit": audit_page(samples.told(samples.audit(), cards["PROVEN"], rows=ROWS)),
+        "audit hostile": audit_page(samples.told(found, card, rows={samples.EVIL: 3})),
+        "audit of 40 columns": audit_page(samples.told(samples.audit([f"column_{i}" for i in range(40)]), None, rows=ROWS)),
+        "audit of one column": audit_page(samples.told(samples.audit(["age"]), None, rows=ROWS)),
         "audit of attacks": attacked("income"),
         "audit of attacks, hostile": attacked(samples.EVIL),
-        "audit empty": audit_page([], None, rows={}),
+        "audit empty": audit_page(samples.told([], None, rows={})),
         **{f"comparison {name}": comparison_page(make()) for name, make in comparisons.EVERY.items()},
     }
 
 
 def attacked(text: str) -> str:
     found, more = samples.attacked(text)
-    return audit_page([*samples.audit(), *found], None, rows=ROWS, **more)
+    return audit_page(samples.told([*samples.audit(), *found], None, rows=ROWS, **more))
 
 
 PAGES = pages()
@@ -160,7 +160,7 @@ def test_pages_stay_small() -> None:
 def test_pages_are_pure_functions_of_their_input() -> None:
     found, card = samples.audit(), samples.card()
     before = json.dumps([found, card])
-    assert audit_page(found, card, rows=ROWS) == audit_page(found, card, rows=ROWS)
+    assert audit_page(samples.told(found, card, rows=ROWS)) == audit_page(samples.told(found, card, rows=ROWS))
     assert card_page(card) == card_page(card)
     assert json.dumps([found, card]) == before
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from hushtable import console
+from hushtable.api import AuditReport
+from hushtable.check import example
+from hushtable.evidence.case import Case
+from hushtable.evidence.finding import Better, Finding
 from hushtable.evidence.measure import Page
-from hushtable.measures.catalogue import MEASURES
+from hushtable.measures.catalogue import MEASURES, main_model
+from hushtable.measures.downstream import TrainOnRelease
 from hushtable.report import associations, drawings
-from hushtable.report.audit import audit_page
+from hushtable.report.audit import audit_page, key_figures
+from hushtable.report.decision import Evidence, cost
 from hushtable.report.reading import Reading
 from hushtable.report.utility import PAGES
+from hushtable.table.table import Table
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader
 
@@ -32,7 +42,18 @@ def finding(name: str, value: float = 0.4, **more: Any) -> dict[str, Any]:
 
 
 def page(findings: list[dict[str, Any]]) -> Reader:
-    return Reader(audit_page(findings, None, rows=ROWS))
+    return Reader(audit_page(samples.told(findings, None, rows=ROWS)))
+
+
+def learnt(target: str) -> list[Finding]:
+    """What two families that learnt to predict the column ``sick`` under another name found."""
+
+    def renamed(seed: int) -> Table:
+        table = example(200, seed).select(["age", "town", "sick"])
+        return table.with_column(replace(table.schema["sick"], name=target), table["sick"]).select(["age", "town", target])
+
+    audit = TrainOnRelease(target=target, models=("tree", "bayes"), seeds=2, bootstrap=10)
+    return audit.run(Case(*map(renamed, (1, 2, 3))), np.random.default_rng(0))
 
 
 def inside(reader: Reader, section: str, name: str) -> list[str]:
@@ -75,14 +96,37 @@ def test_columns_have_one_row_each_with_all_their_measures() -> None:
 
 
 def test_models_stand_beside_those_that_learnt_from_the_real_rows() -> None:
-    name = "train on release, test on real: AUC"
-    detail = {"baseline_low": 0.88, "baseline_high": 0.92}
-    found = [finding(name, 0.8, scope=s, interval=(0.7, 0.9), detail=detail) for s in ("income", "income, by a tree")]
-    reader = page(found)
+    found = learnt("sick")
+    for one in found:
+        assert 0 <= one.detail["baseline_low"] <= one.baseline <= one.detail["baseline_high"] <= 1
+    reader = page([one.to_json() for one in found])
     bars = [e for e in reader.all("rect") if any(p.attributes.get("id") == "downstream" for p in e.parents)]
-    assert [b.attributes["class"] for b in bars] == ["release", "real"] * 2
+    assert [b.attributes["class"] for b in bars] == ["release", "real"] * len(found)
     lines = [e for e in reader.all("line", "over") if any(p.attributes.get("id") == "downstream" for p in e.parents)]
-    assert len(lines) == 4, "an interval for the release and one for the real rows"
+    assert len(lines) == 2 * len(found), "an interval for the release and one for the real rows"
+    assert all(float(e.attributes[end] or 0) <= 400 for e in lines for end in ("x1", "x2")), "inside the drawing"
+
+
+def test_a_target_may_be_called_what_it_likes() -> None:
+    target = "spend, by card"
+    found = learnt(target)
+    readings = [Reading.of(one.to_json()) for one in found]
+    assert {(r.scope, main_model(r)) for r in readings} == {(target, True), (f"{target}, by naive Bayes", False)}
+    assert f"predicts {target} of real people" in cost(Evidence(readings)).told
+    assert [r.scope for r in key_figures(readings)] == [target]
+    assert key_figures(readings[::-1])[0].scope == target
+    with console.out.capture() as told:
+        console.show_audit(AuditReport(found, {"release": 200}), "folder")
+    assert told.get().count(f", {target} ") == 3, "every score of the main model, and no other"
+
+
+def test_a_score_in_a_unit_of_its_own_is_no_key_figure() -> None:
+    scores = [("R2", 0.5, "higher", 0.6), ("RMSE", 900.0, "lower", 500.0)]
+    found = [
+        samples.finding(f"train on release, test on real: {name}", value, baseline=base, better=Better(better), scope="pay")
+        for name, value, better, base in scores
+    ]
+    assert [r.name.rpartition(": ")[2] for r in key_figures([Reading.of(f) for f in found])] == ["R2"]
 
 
 @pytest.mark.parametrize(

@@ -61,13 +61,15 @@ def test_what_has_no_price_that_adds_up_is_refused_by_name(small):
         best_of(small, RECIPES, epsilon=1.0, runs=1.0)
 
 
-def test_the_better_recipe_wins():
+@pytest.mark.parametrize("rows", [None, 50])
+def test_the_better_recipe_wins(rows):
     coarse = Recipe(recipe="coarse", steps=(Bins(bins=2), Margins()))
     fine = Recipe(recipe="fine", steps=(Bins(bins=32), Margins()))
     table = example(1000)
     assert not math.isfinite(best_of(table, [fine], epsilon=1.0, runs=1.1, entropy=Entropy.seeded(0)).guarantee.epsilon())
-    won = [best_of(table, [coarse, fine], epsilon=8.0, runs=6.0, entropy=Entropy.seeded(s)).recipe.recipe for s in range(6)]
-    assert won.count("fine") >= 5
+    made = [best_of(table, [coarse, fine], epsilon=8.0, runs=6.0, rows=rows, entropy=Entropy.seeded(s)) for s in range(6)]
+    assert [one.recipe.recipe for one in made].count("fine") >= 5
+    assert rows is None or {one.table.rows for one in made} == {rows}
 
 
 @pytest.mark.parametrize("relation", list(Relation))

@@ -1,0 +1,29 @@
+"""What people give by mistake, and what we take for what they meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+from hushtable.errors import Fault, InputError
+from hushtable.table.table import Table
+
+
+def require_tables(**given: object) -> None:
+    """InputError names every argument that is no table, and says how a frame becomes one."""
+    odd = {name: type(value).__name__ for name, value in given.items() if not isinstance(value, Table)}
+    if odd:
+        reason = "expected a Table, got a {}; hushtable.read makes a table of a frame or a file"
+        raise InputError([Fault(name, reason.format(kind)) for name, kind in odd.items()])
+
+
+def require_seed(seed: object) -> None:
+    """A whole number that is not negative, or None."""
+    if seed is not None and not (isinstance(seed, Integral) and int(seed) >= 0):
+        raise InputError(f"a seed is a whole number and not negative, got {seed!r}", where="seed")
+
+
+def several(given: str | Real | Iterable[Any]) -> tuple[Any, ...]:
+    """The items of a list; one text or number is a list of one."""
+    return (given,) if isinstance(given, (str, Real)) else tuple(given)
