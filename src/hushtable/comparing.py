@@ -83,7 +83,8 @@ def compare(
         list[str] | None,
         typer.Option(
             "--constraint",
-            help="What must hold, by bounds: max_risk<0.05, epsilon<=2, k>=10, score>=0.8, promise=proven, alarms<1.",
+            help="What must hold, by bounds: max_risk<0.05, epsilon<=2, k>=10, score>=0.8, promise=proven. "
+            "No alarm (alarms<1) is asked for too, unless alarms are named.",
         ),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Releases of each setting.")] = 1,
@@ -91,6 +92,8 @@ def compare(
         bool, typer.Option("--search", help="Look for the smallest k and the largest epsilon that keep the constraints.")
     ] = False,
     hold_out: Annotated[float, typer.Option(help="The share of rows that is set aside to attack and test with.")] = 0.25,
+    person: Annotated[str | None, typer.Option(help="The key column that tells persons apart, if they hold several rows.")] = None,
+    rows_per_person: Annotated[int, typer.Option(min=1, help="The most rows one person may hold.")] = 1,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -122,9 +125,9 @@ def compare(
     with _watch(folder, quiet=as_json) as (tell, finished):
         made = run_comparison(
             table, wanted, target=target, grid=knobs, epsilons=budgets, constraints=constraints or (), runs=runs, search=search,
-            hold_out=hold_out, workers=workers or usual(), rows=rows, attacked=attacked or ATTACKED, only=only or (),
-            public=public, delta=delta, seed=seed, folder=folder, named={"data": str(data), "schema": str(schema_file)},
-            progress=tell, finished=finished,
+            hold_out=hold_out, person=person, rows_per_person=rows_per_person, workers=workers or usual(), rows=rows,
+            attacked=attacked or ATTACKED, only=only or (), public=public, delta=delta, seed=seed, folder=folder,
+            named={"data": str(data), "schema": str(schema_file)}, progress=tell, finished=finished,
         )  # fmt: skip
     told = made.to_json()
     if as_json:

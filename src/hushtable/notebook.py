@@ -254,7 +254,8 @@ def _comparison(told: Mapping[str, Any]) -> Html:
     ranked = sorted(told.get("cells") or [], key=lambda cell: cell.get("rank") or len(told["cells"]) + 1)
     axis = (told.get("utility") or {}).get("label") or "score"
     rows = [_cell(cell) for cell in ranked[:LINES]]
-    words = (told.get("recommendation") or {}).get("words") or []
+    advice = told.get("recommendation") or {}
+    words = [*(advice.get("words") or []), *(f"Mind: {words}" for words in (advice.get("caveats") or [])[:1])]
     heads = ["rank", "release", "evidence", axis, "largest risk (upper bound)", "fits"]
     return join(
         element("h4", f"Comparison of {number(len(ranked))} releases"),

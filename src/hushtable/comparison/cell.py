@@ -16,15 +16,18 @@ from typing import Any
 import numpy as np
 
 from hushtable import api
+from hushtable.comparison.caveats import GAP
 from hushtable.comparison.grid import Trial
-from hushtable.errors import Fault, HushError, InputError
+from hushtable.errors import Fault, HushError, InputError, MissingExtra
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject
 from hushtable.evidence.validity import void
+from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Assurance, Guarantee, rounded_up
 from hushtable.privacy.preserve import Form
+from hushtable.privacy.unit import Relation, Unit
 from hushtable.report.promise import STRENGTH
 from hushtable.table.table import Table
 
@@ -57,6 +60,13 @@ class Study:
     """The attacks to run; every audit of privacy that is not costly when empty."""
     measured: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MEASURES)
     """The measures of utility to take, each with the knobs that are not the usual ones."""
+    person: str | None = None
+    """The key column that tells persons apart."""
+    rows_per_person: int = 1
+
+    def unit(self, recipe: Recipe) -> Unit:
+        """Whom a release by this recipe protects: each under the neighbouring relation that it is proven for."""
+        return Unit(relation=recipe.relation, rows=self.rows_per_person, by=self.person)
 
     @cached_property
     def attacks(self) -> dict[str, Audit]:
@@ -75,7 +85,8 @@ class Study:
         """Everything but the rows that decides what a cell of this study says."""
         cheap = [f"{name} {knobs}" for name, knobs in self.measured.items()]
         attacks = [f"{name} {audit!r}" for name, audit in self.attacks.items()]
-        return ("comparison", self.target, self.seed, self.delta, self.attacked, MEASURED, *cheap, *attacks)
+        whom = [] if self.person is None else [self.person, self.rows_per_person]
+        return ("comparison", self.target, self.seed, self.delta, self.attacked, MEASURED, *whom, *cheap, *attacks)
 
     def people(self, most: int) -> tuple[Table, Table]:
         """Training and control rows, at most so many of each, the same for every cell."""
@@ -91,12 +102,14 @@ class Study:
             # A seed would take away the secrecy of samples; a private release is fresh each time, and never leaves this function.
             made = api.release(
                 self.train, trial.recipe, epsilon=trial.epsilon, delta=self.delta if trial.epsilon is not None else None,
-                seed=None if trial.spends else self.seed + run,
+                unit=self.unit(trial.recipe), seed=None if trial.spends else self.seed + run,
             )  # fmt: skip
             findings, reasons = self._attacked(made, run)
             findings += self._measured(made, run)
         except HushError as error:
-            return {"failed": str(error), "seconds": time.perf_counter() - start}
+            # What is not installed today may be tomorrow.
+            again = {"again": True} if isinstance(error, MissingExtra) else {}
+            return {"failed": str(error), "seconds": time.perf_counter() - start} | again
         except Exception as error:  # noqa: BLE001 - one cell must not cost the hours of all others
             return {"failed": _unforeseen(error), "seconds": time.perf_counter() - start, "again": True}
         told = [finding.to_json() for finding in findings]
@@ -157,14 +170,18 @@ def _promise(guarantee: Guarantee) -> str:
     told = []
     if guarantee.assurance is Assurance.PROVEN:
         delta = f", delta {rounded_up(guarantee.delta, 3):.3g}" if guarantee.delta else ""
-        told.append(f"epsilon {rounded_up(guarantee.epsilon(), 4):.4g}{delta} (proven)")
+        whom = guarantee.unit
+        replaced = whom.relation is Relation.REPLACE_ONE
+        change = f", for one {whom}{' replaced by another' if replaced else ''}" if replaced or whom.by else ""
+        told.append(f"epsilon {rounded_up(guarantee.epsilon(), 4):.4g}{delta}{change} (proven)")
     for promise in guarantee.promises:
         names = promise.quasi
         over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)
         derived = ", of the table it was made from" if promise.form is Form.DERIVED else ""
         told.append(f"{promise.what} over {over}{derived} (verified)")
     if guarantee.claims and guarantee.assurance is Assurance.CLAIMED:
-        told += [f"{claim.statement} (claimed, with a gap in its proof)" for claim in guarantee.claims]
+        claimed = " and ".join(claim.statement for claim in guarantee.claims)
+        told = [*(told or ["nothing"]), f"its source claims {claimed}, which is not proven (epsilon is infinite)"]
     return "; ".join(told) or "nothing"
 
 
@@ -175,7 +192,8 @@ def _notes(made: Release) -> list[str]:
             notes.append(f"{gone:,} rows were suppressed by {name}")
         if note := told.get("note"):
             notes.append(str(note))
-    return [*notes, *made.guarantee.caveats]
+    gaps = [f"{GAP}{gap}" for claim in made.guarantee.claims for gap in claim.gaps]
+    return [*notes, *gaps, *made.guarantee.caveats]
 
 
 def findings_of(observed: Mapping[str, Any]) -> list[Finding]:

@@ -51,8 +51,9 @@ class Comparison(Shown):
         return f"Comparison({len(self.cells)} releases; {'nothing fits' if best is None else 'take ' + best['id']})"
 
     def __str__(self) -> str:
-        """The recommendation, and a line for each cell."""
-        lines = [*self.told["recommendation"]["words"], ""]
+        """The recommendation with its first caveat, and a line for each cell."""
+        advice = self.told["recommendation"]
+        lines = [*advice["words"], *(f"Mind: {words}" for words in advice["caveats"][:1]), ""]
         for cell in self.cells:
             score, risk = cell["score"], cell["risk"]
             numbers = cell["failed"] or (

@@ -17,7 +17,7 @@ from hushtable.report.promise import STRENGTH
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
 DEFAULT = ("alarms<1",)
-"""What is asked for if nothing is: no alarm. That the audit is valid is always asked for."""
+"""What is asked for unless alarms are constrained by name: none. That the audit is valid is always asked for."""
 _FORM = re.compile(r"\s*([\w ./:+-]+?)\s*(<=|>=|<|>|=)\s*([\w.+-]+)\s*")
 _OWN = {"epsilon": ("<", "<="), "k": (">", ">="), "score": (">", ">=")}
 _NO_K = "no k over all quasi-identifiers is verified on the release"
@@ -79,7 +79,7 @@ class Constraint:
             "epsilon": f"differential privacy must be proven with an epsilon of {bound}",
             "k": f"k-anonymity over all quasi-identifiers must be verified on the release with a k of {bound}",
             "score": f"the score must be {bound} (lower bound)",
-            "alarms": "no attack may raise an alarm" if self.expression == "alarms<1" else f"{bound} attacks may raise an alarm",
+            "alarms": f"{'no attack' if self.name == 'alarms' and not self._keeps(1) else f'{bound} attacks'} may raise an alarm",
             "max_risk": f"every attack must gain {bound} (upper bound)",
         }
         if self.name in map(_joined, Risk):
@@ -135,15 +135,17 @@ class Constraint:
 
 
 def parsed(texts: Sequence[str]) -> list[Constraint]:
-    """All constraints, or all faults at once; the usual ones where none is given."""
+    """All constraints, or all faults at once. No alarm is asked for too, unless alarms are constrained by name."""
     found, faults = [], list[Fault]()
-    for text in texts or DEFAULT:
+    for text in texts:
         try:
             found.append(Constraint.parse(text))
         except InputError as error:
             faults += error.faults
     if faults:
         raise InputError(faults)
+    if not any(one.name == "alarms" for one in found):
+        found += map(Constraint.parse, DEFAULT)
     return list({one.expression: one for one in found}.values())
 
 

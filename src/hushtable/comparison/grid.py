@@ -12,7 +12,7 @@ from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.step import knob_fields
-from hushtable.privacy.unit import Budget, default_delta
+from hushtable.privacy.unit import Budget, Unit, default_delta
 from hushtable.table.arguments import several
 from hushtable.table.schema import Schema
 
@@ -139,7 +139,8 @@ def _default(schema: Schema, rows: int, epsilons: Sequence[float]) -> tuple[list
         recipe = recipes.load(name)
         epsilon = max(epsilons, default=1.0)
         try:
-            plan(recipe, kept, budget=Budget(epsilon, default_delta(rows)) if spends(recipe) else None)
+            budget = Budget(epsilon, default_delta(rows)) if spends(recipe) else None
+            plan(recipe, kept, budget=budget, unit=Unit(relation=recipe.relation))
         except HushError as error:
             how = ". Declare the domains in the schema if they are public knowledge" if spends(recipe) else ""
             notes.append(f"{name} was left out: {str(error).rstrip('.')}{how}.")
@@ -163,9 +164,19 @@ def _grids(
             faults.append(Fault(f"--grid {key}", f"{name} spends no budget, so it has no epsilon"))
         elif knob == EPSILON and any(_positive(text) is None for text in texts):
             faults.append(Fault(f"--grid {key}", f"expected positive numbers with commas between them, got {','.join(texts)}"))
+        elif wrong := [fault for text in texts if knob != EPSILON for fault in _wrong(known[name], knob, text)]:
+            faults += dict.fromkeys(wrong)
         else:
             wanted.setdefault(name, {})[knob] = texts
     return wanted
+
+
+def _wrong(recipe: Recipe, knob: str, text: str) -> Iterable[Fault]:
+    try:
+        recipe.set({knob: text})
+    except InputError as error:
+        return error.faults
+    return ()
 
 
 def _positive(text: str) -> float | None:

@@ -15,7 +15,8 @@ import numpy as np
 from hushtable import __version__, api
 from hushtable.bench.cells import Cells
 from hushtable.comparison import search as searching
-from hushtable.comparison.advice import Setting, recommended
+from hushtable.comparison.advice import recommended
+from hushtable.comparison.caveats import Setting, provided
 from hushtable.comparison.cell import ATTACKED, Study, findings_of
 from hushtable.comparison.choice import Cell, chosen, front, judged, ranked
 from hushtable.comparison.comparison import Comparison, recipe_file
@@ -24,13 +25,17 @@ from hushtable.comparison.grid import Trial, trials
 from hushtable.comparison.summary import Axis, baseline_of, summed, target_of
 from hushtable.comparison.workers import made
 from hushtable.errors import Fault, HushError, InputError
+from hushtable.measures import catalogue
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
-from hushtable.privacy.unit import default_delta
+from hushtable.privacy.unit import Unit, default_delta
 from hushtable.synthesize.best_of import payable
 from hushtable.table.arguments import require_tables, several
+from hushtable.table.columns import Kind
 from hushtable.table.table import Table
 
+GUESSES = {catalogue.AUC.name: 0.5, catalogue.R2.name: 0.0}
+"""What guessing scores."""
 FEWEST = 40
 """Rows without which nothing can be split, attacked and predicted."""
 Progress = Callable[[str, float], None]
@@ -109,6 +114,8 @@ def compare(
     runs: int = 1,
     search: bool = False,
     hold_out: float = 0.25,
+    person: str | None = None,
+    rows_per_person: int = 1,
     workers: int = 1,
     rows: int | None = None,
     attacked: int = ATTACKED,
@@ -124,10 +131,12 @@ def compare(
     """Release a table in many ways, attack and measure every release on the same held-out rows, and say which way to take.
 
     ``recipes`` are names, files or objects; ``default`` is a set that suits the schema. ``grid`` holds values by ``recipe.knob``,
-    ``epsilons`` those of all differentially private recipes. ``constraints`` are conditions such as ``max_risk<0.05``; no alarm
-    when there are none. ``search`` looks for the last setting of each recipe that keeps them. ``public`` says that the rows are
-    public or other people's, so that choosing by them is free. ``attacked`` rows of each side are attacked at most, by the audits
-    that ``only`` names (all but the costly ones when empty); measures of utility are always taken, and are not named there.
+    ``epsilons`` those of all differentially private recipes. ``constraints`` are conditions such as ``max_risk<0.05``; that no
+    attack raises an alarm is asked for too, unless they name alarms. ``search`` looks for the last setting of each recipe that
+    keeps them. ``public`` says that the rows are public or other people's, so that choosing by them is free. ``person`` is the key
+    column that tells persons apart, of whom each lies on one side of the split and holds at most ``rows_per_person`` rows.
+    ``attacked`` rows of each side are attacked at most, by the audits that ``only`` names (all but the costly ones when empty);
+    measures of utility are always taken, and are not named there.
 
     With a folder every cell is kept as soon as it is done, and the same call goes on where one was stopped; other constraints,
     recipes or more runs use what is there. In a script, more than one worker needs ``if __name__ == "__main__":``.
@@ -142,7 +151,11 @@ def compare(
     wanted, notes = trials(
         used.schema, used.rows, [recipes] if isinstance(recipes, (str, Recipe)) else recipes, grid or {}, epsilons
     )
-    study = Study(*api.hold_out(used, hold_out, seed), goal, seed, delta, attacked, tuple(only))
+    _person(used, person, rows_per_person)
+    study = Study(
+        *api.hold_out(used, hold_out, seed, by=person), goal, seed, delta, attacked, tuple(only), person=person,
+        rows_per_person=rows_per_person,
+    )  # fmt: skip
     axis = Axis.of(used.schema, goal)
     kept = Cells.of(Path(folder) if folder is not None else None, study.knobs, (study.train, study.control))
     bench = _Bench(study, axis, judges, runs, workers, kept, progress, finished)
@@ -152,12 +165,15 @@ def compare(
         wanted, found = bench.search(wanted)
     cells = [bench.cell(trial) for trial in wanted]
     on_front = front(cells)
-    cells = [cell | {"front": cell["id"] in on_front} for cell in cells]
+    cells = [provided(cell | {"front": cell["id"] in on_front}, public=public) for cell in cells]
     take, _ = chosen(cells)
     words = {"data": "DATA", "schema": "SCHEMA", "folder": str(folder or "DIR")} | dict(named or {})
+    unit = next((study.unit(trial.recipe) for trial in wanted if take is not None and trial.id == take["id"]), Unit())
     setting = Setting(
-        axis.label, public, **words, delta=delta, payable=_payable(study, wanted, take), runs=runs, rows=used.rows,
-        whole=table.rows,
+        axis.label, public, **words, delta=delta, payable=_payable(study, wanted, unit),
+        budgets=len({trial.epsilon for trial in wanted if trial.spends}), unit=unit,
+        repeated="" if person is not None else _repeated(used), guess=GUESSES.get(axis.name), searched=search,
+        capped=max(study.train.rows, study.control.rows) > attacked, runs=runs, rows=used.rows, whole=table.rows,
     )  # fmt: skip
     files = {cell["id"]: str(Path(words["folder"]) / "recipes" / recipe_file(cell["id"])) for cell in cells}
     advice = recommended(cells, judges, setting, files)
@@ -215,16 +231,31 @@ def _name(trial: Trial, run: int) -> str:
     return f"{trial.file}-{run}"
 
 
-def _payable(study: Study, wanted: Sequence[Trial], take: Cell | None) -> tuple[str, ...]:
+def _person(table: Table, person: str | None, rows: int) -> None:
+    faults = [Fault("rows_per_person", f"at least one, got {rows}")] if rows < 1 else []
+    if person is not None and person not in table.schema:
+        faults.append(Fault("person", f"there is no column {person!r}; there are {', '.join(table.schema.names)}"))
+    if person is None and rows > 1:
+        faults.append(Fault("person", "name the key column that tells persons apart, if they hold several rows"))
+    if faults:
+        raise InputError(faults)
+
+
+def _repeated(table: Table) -> str:
+    """The first key column in which a value stands more than once; empty if there is none."""
+    keys = [column.name for column in table.schema if column.kind is Kind.KEY]
+    return next((name for name in keys if len(known := table[name][~table.missing(name)]) > len(np.unique(known))), "")
+
+
+def _payable(study: Study, wanted: Sequence[Trial], unit: Unit) -> tuple[str, ...]:
     """The private recipes that were tried, whatever their scores: a list chosen by scores would be a look that nobody paid for."""
-    if take is None or take["epsilon"] is None:
-        return ()
     tried = {trial.recipe.recipe: trial.recipe for trial in wanted if trial.spends and trial.recipe.recipe in recipes.names()}
     delta = default_delta(study.train.rows) if study.delta is None else study.delta
+    most = max((trial.epsilon for trial in wanted if trial.epsilon is not None), default=1.0)
     found = []
     for name, recipe in tried.items():
         try:
-            payable(study.train.schema, [recipe], epsilon=take["epsilon"], delta=delta)
+            payable(study.train.schema, [recipe], epsilon=most, delta=delta, unit=unit)
         except HushError:
             continue
         found.append(name)

@@ -303,13 +303,13 @@ GROUP_SCORE = Measure(
 # Several in one.
 G = Measure(
     name="G",
-    meaning="correlations (mu) and performance of models (delta) apart, added up (Galloni): 0 is as alike as a copy",
+    meaning="correlations (mu) and performance of models (delta) apart, added up (Galloni): 0 is no difference",
     page=Page.COMPOSITE,
     high=None,
 )
 G_PLUS = Measure(
     name="G+",
-    meaning="G and the mean distance of the columns (nu), which sees columns that were moved or turned; 0 is as alike as a copy",
+    meaning="G and the mean distance of the columns (nu), which sees columns that were moved or turned; 0 is no difference",
     page=Page.COMPOSITE,
     high=None,
 )

@@ -2,7 +2,7 @@
 
 mu is how far the correlations (phi_k) lie apart, delta how differently models perform that are trained and tested on the one
 table and on the other (scores of classes, R2 of numbers, all between 0 and 1), nu the mean total variation of the columns. All are
-0 for a copy of the rows. They are measures of likeness only: they see the real rows and promise nothing about privacy.
+0 for the same rows in the same order. They are measures of likeness only: they see the real rows and promise nothing about privacy.
 
 A. Galloni, Evaluating synthetic data generators in the context of differential privacy, dissertation, Eotvos Lorand University
 2025, chapters 3 to 5. What the text leaves open is said at each part.
@@ -49,7 +49,7 @@ class Composite:
 
     @property
     def g(self) -> float:
-        """G, from 0 (as alike as a copy) up."""
+        """G, from 0 (no difference) up."""
         return self.alpha * self.mu + self.beta * self.delta
 
     @property

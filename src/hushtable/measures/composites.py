@@ -28,9 +28,10 @@ class CompositeScore(Utility):
     """G = alpha mu + beta delta and G+ = G + gamma nu of the release against the training rows (Galloni 2025).
 
     mu is the distance of the correlations (phi_k), delta the mean difference of the performance of models that are trained and
-    tested on the one table and on the other, nu the mean total variation of the columns; 0 is as alike as a copy. The baseline is
-    the control rows against the training rows. What G does not see: models that do equally well on both tables count as alike,
-    even if they would fail on each other's rows; that is what training on the release and testing on real people asks.
+    tested on the one table and on the other, nu the mean total variation of the columns; 0 is no difference. Rows in another
+    order are split otherwise, so even a copy is a little above 0. The baseline is the control rows against the training rows.
+    What G does not see: models that do equally well on both tables count as alike, even if they would fail on each other's rows;
+    that is what training on the release and testing on real people asks.
     """
 
     targets: tuple[str, ...] = ()

@@ -75,8 +75,10 @@ class Discriminator(Utility):
         enough = len(seen.points["control"]) >= FEWEST
         # Sums over several threads differ in the last bit from those over another number of them, and on a busy machine they wait.
         with threadpool_limits(1, "openmp"):
-            told = self._told(seen, "release", rng, columns=True)
-            fresh = self._told(seen, "control", rng) if enough else None
+            told = self._told(seen, "release", self.most, rng, columns=True)
+            fresh = self._told(seen, "control", self.most, rng) if enough else None
+            # A model of fewer rows believes more by chance: the errors of both are those of as many rows.
+            like = told if fresh is None or fresh.n >= told.n else self._told(seen, "release", fresh.n, rng)
         beside = f"fresh real rows: {fresh.auc.value:.3f}" if fresh else f"the control has only {len(seen.points['control'])} rows"
         columns = sorted(told.importance, key=lambda name: -told.importance[name])
         telling = [name for name in columns if told.importance[name] > TELLING][:3] if told.auc.low > 0.5 else []
@@ -91,18 +93,18 @@ class Discriminator(Utility):
                 detail={"columns": columns, "importance": [round(told.importance[name], 4) for name in columns]},
             ),
             PROPENSITY.finding(
-                told.error.value,
+                like.error.value,
                 baseline=fresh.error.value if fresh else None,
-                interval=(told.error.low, told.error.high),
-                n=told.n,
+                interval=(like.error.low, like.error.high),
+                n=like.n,
                 note="mean square of the model's belief less one half; 0 if it knows nothing, 0.25 if it is always sure and right"
                 + (f"; fresh real rows: {fresh.error.value:.4f}" if fresh else ""),
             ),
         ]
 
-    def _told(self, seen: Features, which: str, rng: np.random.Generator, *, columns: bool = False) -> Told:
+    def _told(self, seen: Features, which: str, most: int, rng: np.random.Generator, *, columns: bool = False) -> Told:
         one, other = seen.points[which], seen.points["train"]
-        n = min(len(one), len(other), self.most)
+        n = min(len(one), len(other), most)
         sides = [_matrix(points, np.sort(rng.choice(len(points), n, replace=False))) for points in (one, other)]
         x, released = np.concatenate(sides), np.arange(2 * n) < n
         categories = [False] * len(seen.scaled) + [True] * len(seen.levelled)

@@ -9,6 +9,7 @@ from hushtable.report import knobs, ranking
 from hushtable.report.audit import INTERNAL
 from hushtable.report.comparison_markdown import comparison_markdown
 from hushtable.report.comparison_text import changes, ended, evidence, facts, headline, reading, untried
+from hushtable.report.ground import below
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs
 from hushtable.report.plane import HUES, plane
 from hushtable.report.promise import ASSURANCES, STRENGTH
@@ -131,6 +132,7 @@ def _list(title: str, items: Sequence[Child]) -> Html | None:
 def _plane(read: Trials) -> Html:
     asked = [join(element("code", expression), f": {sentence(told)}" if told else None) for expression, told in read.constraints]
     missing = [t.id for t in read.ran if t.score.value is None]
+    drawn = [t for t in read.ran if t.score.value is not None]
     return join(
         element("p", f"Each mark is one release; up and to the left is better. {evidence(read)}"),
         _controls(read),
@@ -143,8 +145,8 @@ def _plane(read: Trials) -> Html:
                 "figcaption",
                 "A mark sits at what the worst attack gained, on a root scale, and at its score; the lines through it are the "
                 "intervals. The bar at the right end is the upper bound, which decides. The steps are the front: releases that no "
-                "other beats in both. Numbers are ranks, as in the table; pale marks miss something that was asked; "
-                "marks on the lower edge lie below it.",
+                "other beats in both. Numbers are ranks, as in the table; pale marks miss something that was asked"
+                + ("; marks on the lower edge lie below it." if below(read, drawn) else "."),
             ),
             class_="plane",
         ),

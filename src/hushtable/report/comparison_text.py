@@ -33,6 +33,7 @@ def facts(read: Trials) -> list[tuple[str, str, str, str]]:
     if trial is None:
         return []
     shape, meaning = ASSURANCES[trial.assurance]
+    unpaid = trial.assurance == "proven" and not read.made.get("public")
     attacked = trial.risk.value is not None
     bounded = trial.risk.high is not None
     about = f"{trial.risk.name or 'the worst attack'}; measured {trial.risk.told(percent=True)}"
@@ -42,7 +43,12 @@ def facts(read: Trials) -> list[tuple[str, str, str, str]]:
     spread = interval(trial.score.low, trial.score.high)
     real = f"; real rows {number(read.axis.baseline)}" if read.axis.baseline is not None else ""
     return [
-        ("Promised", f"{shape} {trial.assurance}", trial.promise or "nothing", f"Evidence: {meaning}."),
+        (
+            "Promised",
+            f"{shape} proven if named before looking" if unpaid else f"{shape} {trial.assurance}",
+            trial.promise or "nothing",
+            "Evidence: a theorem, which a choice by looking at private rows makes void." if unpaid else f"Evidence: {meaning}.",
+        ),
         (
             f"Attacks gain{' at most' if bounded else ''}",
             share(trial.risk.upper) if attacked else "not attacked",
@@ -77,7 +83,11 @@ def changes(read: Trials) -> list[str]:
     firmer = [t for t in (*mentioned, *rivals) if t.fits and STRENGTH[t.assurance] > STRENGTH[chosen.assurance]]
     firm = _best(firmer, read) if not set(map(id, firmer)) & set(map(id, mentioned)) else None
     if firm:
-        told.append(f"If its promise must be {firm.assurance}: {_named(firm, read)}, against {number(chosen.score.value)}")
+        unpaid = firm.assurance == "proven" and not read.made.get("public")
+        told.append(
+            f"If its promise must be {firm.assurance}: {_named(firm, read)}, against {number(chosen.score.value)}"
+            + ("; it would be proven had it been named before looking" if unpaid else "")
+        )
     upper = chosen.risk.upper
     safer = [t for t in rivals if t.fits and t.front and t.judged and upper is not None and (t.risk.upper or 0.0) < upper]
     safe = _best(safer, read)

@@ -12,22 +12,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hushtable.measures.catalogue import main_model
+from hushtable.measures.catalogue import DOWNSTREAM, main_model
 from hushtable.privacy.guarantee import LARGE
 from hushtable.report import attacks, promise
 from hushtable.report.reading import Reading, Tone
-from hushtable.report.words import number, sentence, share
+from hushtable.report.words import number, odds, sentence, share
 
 OVERALL = ("mean pair TVD", "mean TVD", "association difference", "real or released: AUC")
 """What stands for the cost where nothing is predicted, the first that was measured."""
 REASONS = 4
 """So many attacks are named one by one."""
-COARSE = 0.1
-"""An upper bound above this is told even where nothing was found."""
+COARSE, BLIND = 0.1, 0.5
+"""An upper bound above the first is told even where nothing was found; above the second finding nothing says nothing."""
+WEAK = 5.0
+"""An epsilon above this is called weak: what is likely may be 150 times as likely."""
+HARDLY = {"AUC": 0.55, "R2": 0.05}
+"""Scores up to which a target is not to be predicted, whatever one learns from."""
 RULE = (
     "a void audit cannot say; nor can one without attacks; not as it is if a condition fails or an attack gains more than chance "
-    "explains; look closer if only a number without a test is worse than for fresh rows; nothing speaks against it if nothing was "
-    "found and the promise is proven or verified; else nothing was found and nothing is promised. It never calls a release safe"
+    "explains; look closer if only a number without a test is worse than for fresh rows, if some attack may still gain more than "
+    "half, if epsilon is above 5, or if what is verified covers only some of the columns that others may know; nothing speaks "
+    "against it if nothing was found and the promise is proven or verified; else nothing was found and nothing is promised. It "
+    "never calls a release safe"
 )
 """How the last answer comes about."""
 KINDS = {"k_anonymity": "k", "k_map": "k", "l_diversity": "l", "t_closeness": "t"}
@@ -83,9 +89,33 @@ class Evidence:
 
     @property
     def assurance(self) -> str:
-        """Proven, verified, claimed or none; none as well where epsilon is too large to protect anybody."""
-        word = promise.assurance(self.card) if self.card else "none"
-        return "none" if word == "proven" and promise.epsilon(self.card or {}) > LARGE else word
+        """Proven, verified, claimed or none; of an epsilon too large to protect anybody, and of a claim, what else is verified."""
+        if not self.card:
+            return "none"
+        word = promise.assurance(self.card)
+        if word == "claimed" or (word == "proven" and promise.epsilon(self.card) > LARGE):
+            rest = "claimed" if word == "claimed" else "none"
+            return "verified" if (self.card.get("guarantee") or {}).get("promises") else rest
+        return word
+
+    @property
+    def widest(self) -> Reading | None:
+        """The attack whose upper bound is largest."""
+        return max((r for r in self.readings if r.risk and r.high is not None), key=lambda r: r.high or 0.0, default=None)
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why it is worth a closer look though no attack succeeded."""
+        told = []
+        if self.suspicious:
+            told.append(f"{_few(self.suspicious)} worse than for fresh real rows")
+        if self.widest is not None and (self.widest.high or 0.0) > BLIND:
+            told.append(f"a gain of up to {share(self.widest.high)} cannot be excluded ({self.widest.label})")
+        if self.assurance == "proven" and promise.epsilon(self.card or {}) > WEAK:
+            told.append("an epsilon this large promises little")
+        if self.assurance == "verified" and not promise.covers(self.card or {}):
+            told.append("what is verified covers only some of the columns that others may know")
+        return told
 
 
 def answers(found: Evidence) -> list[Answer]:
@@ -133,21 +163,28 @@ def cost(found: Evidence) -> Answer:
     """What a model loses by learning from the release; where nothing is predicted, how far the tables lie apart."""
     question = "What does it cost in accuracy?"
     main = next((r for r in found.readings if main_model(r) and r.value is not None), None)
+    lost = next((r for r in found.readings if r.name == "columns missing" and r.value), None)
+    gone = f"; {lost.told(lost.value)} of the columns are not in it" if lost is not None else ""
     if main is not None and main.value is not None and main.baseline is not None:
         score = main.name.rpartition(": ")[2]
         between = f" (interval {main.interval()})" if main.interval() else ""
         told = (
             f"A model that learnt from the release predicts {main.scope or 'the target'} of real people with an {score} "
-            f"of {number(main.value)}{between}; one that learnt from the real rows has {number(main.baseline)}"
+            f"of {number(main.value)}{between}; one that learnt from the real rows has {number(main.baseline)}{gone}"
         )
+        if main.baseline <= HARDLY.get(score, -math.inf):
+            told += "; nobody can predict it from these columns, so this says little"
         change = main.value - main.baseline
         return Answer(question, f"{_signed(change)} {score}", sentence(told), str(main.verdict.tone), "measured", "downstream")
     overall = next((r for name in OVERALL for r in found.readings if r.name == name and not r.scope and r.value is not None), None)
     if overall is not None:
         meaning = overall.metric.meaning if overall.metric else overall.note
         base = f"; for fresh real rows it is {overall.told(overall.baseline)}" if overall.baseline is not None else ""
-        told = f"{overall.name} is {overall.told(overall.value)}{base} ({meaning})"
-        return Answer(question, overall.told(overall.value), sentence(told), str(overall.verdict.tone), "measured", overall.page)
+        told = f"{overall.name} is {overall.told(overall.value)}{base} ({meaning}){gone}"
+        why = next((r.note for r in found.readings if r.name.startswith(DOWNSTREAM.name) and r.value is None), "")
+        tone = Tone.WATCH if gone and overall.verdict.tone == Tone.CALM else overall.verdict.tone
+        unpredicted = f" No model was tested: {sentence(why)}" if why else ""
+        return Answer(question, overall.told(overall.value), sentence(told) + unpredicted, str(tone), "measured", overall.page)
     return Answer(question, "not known", "Nothing about its utility was measured.", Tone.OPEN)
 
 
@@ -161,15 +198,15 @@ def _ruled(found: Evidence) -> Answer:
     if found.void:
         told = "Nothing it says about safety counts, for or against"
         return Answer(question, "This audit cannot say", sentence(told), Tone.ALARM, reasons=tuple(map(sentence, found.void)))
+    failed = [gate for gate in found.gates if not gate.get("holds")]
     if not found.tested:
         told = "No attack was run that was tested against people outside the table" if found.attacked else "No attack was run"
-        reasons = (*_suspected(found), "Attack it first: hush audit, with rows that the release never saw.")
+        reasons = (*_gated(failed), *_suspected(found), "Attack it first: hush audit, with rows that the release never saw.")
         return Answer(question, "This report cannot say", sentence(told), Tone.OPEN, reasons=reasons)
-    failed = [gate for gate in found.gates if not gate.get("holds")]
     if failed or found.alarms:
         return _refused(question, found, failed)
-    if found.suspicious:
-        told = f"No attack gained more than chance explains, but {_few(found.suspicious)} worse than for fresh real rows"
+    if found.doubts:
+        told = f"No attack gained more than chance explains, but {', and '.join(found.doubts)}"
         return Answer(question, "Look closer first", sentence(told), Tone.WATCH, reasons=_open(found))
     if found.assurance in ("proven", "verified"):
         told = f"its promise is {found.assurance}, and none of {attacks.count_of(found.tested)} gained more than chance explains"
@@ -187,11 +224,15 @@ def _refused(question: str, found: Evidence, failed: Sequence[Mapping[str, Any]]
         if alarms
         else "what was asked of it fails"
     )
-    reasons = [f"{gate.get('expression', '')} fails: {sentence(str(gate.get('told', '')))}" for gate in failed]
+    reasons = _gated(failed)
     reasons += [f"{r.label}: {sentence(r.note)}" for r in alarms[:REASONS]]
     if len(alarms) > REASONS:
         reasons.append(f"And {number(len(alarms) - REASONS)} more, each in the section of its kind.")
     return Answer(question, "Not as it is", sentence(told), Tone.ALARM, reasons=(*reasons, _remedy(found)))
+
+
+def _gated(failed: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [f"{gate.get('expression', '')} fails: {sentence(str(gate.get('told', '')))}" for gate in failed]
 
 
 def _remedy(found: Evidence) -> str:
@@ -208,7 +249,10 @@ def _open(found: Evidence) -> tuple[str, ...]:
     """What finding nothing does not mean here: what is promised, what could not be looked at, what would have been noticed."""
     told = _suspected(found)
     if found.assurance == "proven":
-        told.append("The promise is a theorem about the recipe: it holds against attacks that were not tried as well.")
+        told.append(
+            "The promise is a theorem about the recipe: it holds against attacks that were not tried as well, and allows each "
+            f"to make what it concludes {odds(promise.epsilon(found.card or {}))} times as likely."
+        )
     elif found.assurance == "verified":
         told.append("The promise was measured on this table, and says nothing about attackers who know more than it assumes.")
     elif found.card and promise.assurance(found.card) == "proven":
@@ -225,9 +269,8 @@ def _open(found: Evidence) -> tuple[str, ...]:
     if blind:
         told.append(f"Not looked at: {', '.join(word.lower() for word in blind)}. Not knowing is not the same as finding nothing.")
     told.append(sentence(f"This is not a proof of safety: {attacks.noticed(found.tested, found.power)}"))
-    widest = max((r for r in found.readings if r.risk and r.high is not None), key=lambda r: r.high or 0.0, default=None)
-    if widest is not None and widest.high is not None and widest.high > COARSE:
-        told.append(f"With so few people a gain of up to {share(widest.high)} cannot be excluded ({widest.label}).")
+    if found.widest is not None and (found.widest.high or 0.0) > COARSE:
+        told.append(f"With so few people a gain of up to {share(found.widest.high)} cannot be excluded ({found.widest.label}).")
     spent = cost(found)
     if spent.tone == Tone.ALARM:
         told.append(f"Whether it is still worth publishing is another question: accuracy is far from real ({spent.figure}).")

@@ -20,7 +20,8 @@ LONG = 30
 """Beyond so many findings the full table opens on demand."""
 FEW = 2
 """So few more are not worth folding away."""
-SHAPES = {Tone.ALARM: "▲", Tone.WATCH: "◆", Tone.CALM: "●", Tone.OPEN: "○"}
+SHAPES = {Tone.ALARM: "■", Tone.WATCH: "◧", Tone.CALM: "□", Tone.OPEN: "–"}
+"""Squares: circles, diamonds and triangles tell kinds of evidence."""
 RULES = (
     ("Interval", "a range that holds the true number in 95 of 100 repetitions, unless the audit was set otherwise"),
     ("Baseline", "the same number for real rows that the release never saw, or for the real rows: no release needs to beat it"),

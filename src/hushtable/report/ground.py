@@ -96,6 +96,12 @@ def upwards(told: Trials, drawn: Sequence[Trial], bottom: float, top: float, lim
     return Scale(low, high, *((bottom, top) if told.axis.higher else (top, bottom)))
 
 
+def below(told: Trials, drawn: Sequence[Trial]) -> bool:
+    """Whether a score is so bad that its mark stands at the edge and not in its place."""
+    scale = upwards(told, drawn, 1.0, 0.0, [limit.value for limit in told.limits if limit.axis == "score"])
+    return any(t.score.value is not None and scale(t.score.value) > 1.0 for t in drawn)
+
+
 def axes(told: Trials, field: Field) -> list[Child]:
     """Lines, ticks and names of both axes."""
     frame, (width, height) = field.frame, field.size

@@ -42,6 +42,13 @@ def epsilon(card: Mapping[str, Any]) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.inf
 
 
+def covers(card: Mapping[str, Any]) -> bool:
+    """Whether some promise of a card is about all the columns that its criteria were measured over at once."""
+    guarantee = _guarantee(card)
+    quasi = set((guarantee.get("criteria") or {}).get("quasi") or ())
+    return not quasi or any(quasi <= set(p.get("quasi") or ()) for p in guarantee.get("promises") or [])
+
+
 def sentences(card: Mapping[str, Any]) -> list[str]:
     """What is promised, the most important first, each a whole sentence for somebody who knows none of the words."""
     told = {"proven": _proven, "verified": _verified, "claimed": _claimed}.get(assurance(card))

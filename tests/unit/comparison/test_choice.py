@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.comparison.advice import Setting, recommended
+from hushtable.comparison.advice import recommended
+from hushtable.comparison.caveats import GAP, PROVISO, Setting, provided
 from hushtable.comparison.choice import chosen, front, judged, ranked
 from hushtable.comparison.constraint import parsed
+from hushtable.privacy.unit import Relation, Unit
 from tests.unit.comparison.cells import attack, cell
 
 SETTING = Setting("AUC for y", public=False, payable=("aim", "mst"), runs=2, rows=10, whole=10)
@@ -70,7 +75,7 @@ def test_a_void_audit_fits_nothing():
 def advice(cells, *constraints, setting=SETTING):
     runs = {c["id"]: [[attack(c["risk"]["high"])]] for c in cells}
     judges = parsed(constraints)
-    cells = [judged(c, runs[c["id"]], judges) for c in cells]
+    cells = [provided(judged(c, runs[c["id"]], judges), public=setting.public) for c in cells]
     return recommended(cells, judges, setting, {c["id"]: f"recipes/{c['id']}.yaml" for c in cells})
 
 
@@ -103,15 +108,111 @@ def test_a_choice_among_private_recipes_is_told_to_be_unpaid_with_three_ways_out
     assert "not free" in words
     assert "tuned: private" in words
     assert [f"Way out {i}" in words for i in (1, 2, 3)] == [True] * 3
-    assert "--best-of aim,mst --epsilon 4" in told["command"]
+    assert "--best-of aim,mst" in told["command"]
     assert "--recipe" not in told["command"]
     public = advice(CELLS, "promise=proven", setting=Setting("AUC", public=True, runs=2))
     assert "Way out" not in " ".join(public["caveats"])
     assert "--recipe 'recipes/aim epsilon=4.yaml' --epsilon 4" in public["command"]
 
 
+def test_no_command_carries_an_epsilon_that_was_chosen_by_looking():
+    command = advice(CELLS, "promise=proven")["command"]
+    assert "--epsilon EPSILON " in command
+    assert command.endswith("# set EPSILON by policy, not by what was found here")
+    named = advice(CELLS[:-1], "promise=proven", setting=replace(SETTING, budgets=1))["command"]
+    assert "--epsilon 4 " in named
+    assert "#" not in named
+
+
+def test_a_single_private_recipe_is_not_paid_for_but_named_beforehand():
+    told = advice(CELLS, "promise=proven", setting=replace(SETTING, payable=("aim",)))
+    assert told["command"] == ""
+    assert "--best-of aim" not in " ".join(told["caveats"])
+    assert any("name it beforehand" in text for text in told["caveats"])
+
+
+PROVEN = cell("aim epsilon=1", 0.84, 0.02, epsilon=1.0, promise="epsilon 1 (proven); k-anonymity (verified)")
+
+
+def test_proven_never_stands_alone_where_rows_are_private():
+    told = advice([CELLS[1], PROVEN], "promise=proven")
+    assert told["words"][-1] == f"It promises epsilon 1 ({PROVISO}); k-anonymity (verified)."
+    assert "not free" in told["caveats"][0]
+    other = advice([CELLS[1], PROVEN], "k>=2")
+    assert other["id"] == "mdav k=5"
+    assert PROVISO in other["words"][-1]
+    assert PROVISO in other["others"][0]["words"]
+    assert "not free" in other["caveats"][0]
+    nearest = advice([PROVEN], "max_risk<0.001")
+    assert PROVISO in nearest["words"][-1]
+    assert "not free" in nearest["caveats"][0]
+    public = advice([CELLS[1], PROVEN], "promise=proven", setting=replace(SETTING, public=True))
+    assert public["words"][-1] == "It promises epsilon 1 (proven); k-anonymity (verified)."
+    assert not any("not free" in text for text in public["caveats"])
+
+
+def test_a_claim_promises_nothing_and_its_gap_and_its_certified_twin_are_told():
+    claim = "nothing; its source claims differential privacy, which is not proven (epsilon is infinite)"
+    one = cell("beta-k-eps k=5", kind="claimed", promise=claim, notes=["fine", f"{GAP}a look is not paid for", f"{GAP}another"])
+    told = advice([one])
+    assert f"It promises {claim}." in told["words"]
+    assert told["caveats"][:2] == [
+        f"{GAP}a look is not paid for (1 more in its notes).",
+        "beta-k-eps-certified is hushtable's variant with a proof that holds.",
+    ]  # fmt: skip
+    assert not any("certified" in text for text in advice([one | {"recipe": "frechet"}])["caveats"])
+
+
+def test_whom_the_release_protects_is_in_the_command():
+    unit = Unit(relation=Relation.REPLACE_ONE, rows=3, by="patient")
+    command = advice(CELLS, "k>=2", setting=replace(SETTING, unit=unit))["command"]
+    assert "--relation replace_one --person patient --rows-per-person 3 --out" in command
+    assert "--relation" not in advice(CELLS, "k>=2")["command"]
+
+
+def test_a_key_that_repeats_is_told_with_the_remedy():
+    told = advice(CELLS, "k>=2", setting=replace(SETTING, repeated="patient"))
+    assert any("both sides of the split" in text and "--person patient --rows-per-person N" in text for text in told["caveats"])
+    assert not any("--person" in text for text in advice(CELLS, "k>=2")["caveats"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "match"),
+    [
+        ({"risk": {"value": 0.0, "low": 0.0, "high": 0.9, "name": "an attack"}}, "Its risk is hardly known: 0.000 was measured"),
+        ({"score": {"value": 0.8, "low": 0.5, "high": 0.9}}, "Its score is hardly known: 0.800 (0.500 to 0.900)"),
+        ({"score": {"value": 0.5, "low": 0.4, "high": 0.55}}, "Its score is no better than guessing, whose AUC for y is 0.5"),
+    ],
+)
+def test_what_is_hardly_known_or_no_better_than_guessing_is_called_so(changed, match):
+    setting = replace(SETTING, guess=0.5)
+    assert any(text.startswith(match) for text in advice([cell("a") | changed], setting=setting)["caveats"])
+    assert not any(text.startswith("Its ") for text in advice([cell("a")], setting=setting)["caveats"])
+
+
+def test_a_cost_is_told_only_where_the_intervals_are_apart():
+    told = advice([cell("sequential", 0.9, width=0.02), cell("mdav k=5", 0.87, k=5.0, width=0.02)])
+    (other,) = [one["words"] for one in told["others"]]
+    assert "cannot be told apart" in other
+    assert "costs" not in other
+    assert "gains" not in other
+
+
+def test_where_nothing_fits_only_what_would_help_is_advised():
+    one = [cell("a", 0.9, 0.3)]
+    told = advice(one, "max_risk<0.05", setting=replace(SETTING, rows=5))
+    words = " ".join(told["caveats"])
+    assert "let --search look" in words
+    assert "--attacked" not in words
+    assert "Only 5 of 10 rows were used" in words
+    assert all(text.startswith("Of the nearest release, ") for text in told["why"])
+    words = " ".join(advice(one, "max_risk<0.05", setting=replace(SETTING, searched=True, capped=True))["caveats"])
+    assert "let --search look" not in words
+    assert "(--hold-out, --attacked)" in words
+
+
 def test_choosing_k_by_looking_voids_nothing_and_evidence_is_kept_apart():
-    told = advice(CELLS, "k>=2")
+    told = advice(CELLS[:3], "k>=2")
     assert told["id"] == "mdav k=5"
     words = " ".join(told["caveats"])
     assert "does not void it" in words
@@ -128,11 +229,10 @@ def test_where_no_k_of_the_release_is_verified_nothing_of_the_kind_is_said():
     assert "measured on the release itself" not in words
 
 
-def test_that_nothing_was_tested_is_told_first():
-    told = advice([cell("a", k=5.0, tests=0)], "k>=2")
-    assert told["id"] == "a"
-    assert told["caveats"][0].startswith("No attack could be tested on it")
-    assert not any("No attack" in text for text in advice([cell("a", k=5.0)], "k>=2")["caveats"])
+@pytest.mark.parametrize("constraint", ["k>=2", "alarms<99"])
+def test_what_no_attack_was_tested_on_never_fits(constraint):
+    told = judged(cell("a", k=5.0, tests=0), [[]], parsed([constraint]))
+    assert told["misses"] == ["alarms: nothing was tested, so it is not known to hold"]
 
 
 def test_what_many_audits_do_to_safe_releases_is_told_where_alarms_excluded_some():
@@ -171,7 +271,7 @@ def test_why_says_that_evidence_decided():
 def test_where_nothing_fits_the_strictest_constraint_and_the_nearest_cell_are_named():
     told = advice(CELLS, "max_risk<0.05", "epsilon<=2", "score>=0.85")
     assert told["id"] is None
-    assert "epsilon<=2 excludes most: 4 of 5 releases." in told["words"]
+    assert "Of the constraints epsilon<=2 excludes most: 4 of 5 releases." in told["words"]
     assert "The nearest is aim epsilon=4, which misses epsilon: it is 4." in told["words"]
     assert told["command"] == ""
     assert not any("no release at all" in text for text in told["caveats"])

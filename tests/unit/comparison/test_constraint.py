@@ -40,7 +40,8 @@ def test_all_faults_are_told_at_once_and_no_alarm_is_asked_for_when_nothing_is()
         parsed(["happiness<1", "k<=5"])
     assert len(refused.value.faults) == 2
     assert [one.expression for one in parsed([])] == ["alarms<1"]
-    assert [one.expression for one in parsed(["k >= 5", "k>=5"])] == ["k>=5"]
+    assert [one.expression for one in parsed(["k >= 5", "k>=5"])] == ["k>=5", "alarms<1"]
+    assert [one.expression for one in parsed(["k>=5", "alarms<=2"])] == ["k>=5", "alarms<=2"]
 
 
 def test_a_risk_is_judged_by_the_upper_bound_of_the_worst_run():
@@ -98,7 +99,11 @@ def test_each_is_told_in_words():
     told = {one.expression: one.told for one in parsed(["max_risk<0.05", "epsilon<=2", "promise=verified", "singling out<0.1"])}
     assert told["max_risk<0.05"] == "every attack must gain less than 0.05 (upper bound)"
     assert told["epsilon<=2"] == "differential privacy must be proven with an epsilon of at most 2"
-    (k,) = parsed(["k>=5"])
-    assert k.told == "k-anonymity over all quasi-identifiers must be verified on the release with a k of at least 5"
+    assert (
+        Constraint.parse("k>=5").told
+        == "k-anonymity over all quasi-identifiers must be verified on the release with a k of at least 5"
+    )
     assert told["promise=verified"] == "what it promises must be verified, or proven"
+    assert Constraint.parse("alarms<=0").told == told["alarms<1"] == "no attack may raise an alarm"
+    assert Constraint.parse("alarms<3").told == "less than 3 attacks may raise an alarm"
     assert told["singling_out<0.1"].startswith("every attack by singling out")

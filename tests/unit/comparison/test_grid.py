@@ -61,6 +61,8 @@ def test_every_fault_is_told_at_once(small, tmp_path):
         assert part in told
     with pytest.raises(InputError, match=r"no step has this knob; there are microaggregate\.k"):
         trials(small.schema, 1000, ["mdav"], {"mdav.q": [1]}, ())
+    with pytest.raises(InputError, match=r"at least 2, got 1\nknob k: expected a whole number, got 'foo'"):
+        trials(small.schema, 1000, ["mdav"], {"mdav.k": ["1", "foo"]}, ())
     with pytest.raises(InputError, match="two different recipes have this name"):
         trials(small.schema, 1000, [load("mdav"), load("mdav").set({"k": "7"})], {}, ())
     with pytest.raises(InputError, match="nothing to compare"):

@@ -12,6 +12,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+import hushtable as ht
 from hushtable import api
 from hushtable.check import example
 from hushtable.check.tables import awkward
@@ -19,9 +20,11 @@ from hushtable.comparison import cell, compare, workers
 from hushtable.comparison.cell import Study
 from hushtable.comparison.grid import Trial
 from hushtable.comparison.summary import target_of
-from hushtable.errors import InputError
+from hushtable.errors import InputError, MissingExtra
 from hushtable.evidence.finding import Better
 from hushtable.pipeline.recipe import Recipe, load
+from hushtable.table.columns import Column, Kind, Role
+from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.unit.comparison.cells import attack, measure
 
@@ -91,7 +94,7 @@ def test_the_folder_is_private_and_holds_no_row(made, table):
 def test_another_call_makes_nothing_again_and_follows_other_constraints(made, table, monkeypatch):
     folder, _ = made
     monkeypatch.setattr(Study, "observe", lambda *_: pytest.fail("it was made again"))
-    again = compare(table, **WAYS, **QUICK, runs=2, folder=folder, constraints=["k>=10"])
+    again = compare(table, **WAYS, **QUICK, runs=2, folder=folder, constraints=["k>=10", "alarms<100"])
     assert again.best["id"] == "mdav k=20"
     assert {p.stem for p in (folder / "recipes").iterdir()} >= {"mdav-k-20"}
     nothing = compare(table, **WAYS, **QUICK, runs=2, folder=folder, constraints=["k>=10", "epsilon<=1"])
@@ -153,13 +156,61 @@ def test_a_cell_that_cannot_be_made_is_a_line_with_its_reason(table):
 
 def test_a_k_of_some_columns_or_of_another_table_is_not_the_k_of_the_release(table):
     ways = {"mdav": "mdav.k", "univariate": "univariate.k", "mdav-sequential": "mdav-sequential.microaggregate.k"}
-    told = compare(table, list(ways), grid={key: [5] for key in ways.values()}, **QUICK, constraints=["k>=5"])
+    told = compare(table, list(ways), grid={key: [5] for key in ways.values()}, **QUICK, constraints=["k>=5", "alarms<100"])
     cells = {c["recipe"]: c for c in told.cells}
     assert {name: c["guarantee"]["k"] for name, c in cells.items()} == {"mdav": 5, "univariate": None, "mdav-sequential": None}
     assert [c["recipe"] for c in told.cells if c["fits"]] == ["mdav"]
     assert {c["assurance"] for c in told.cells} == {"verified"}
     assert "of the table it was made from" in cells["mdav-sequential"]["promise"]
     assert "of the table it was made from" not in cells["univariate"]["promise"]
+
+
+def test_a_recipe_that_is_proven_for_another_relation_is_compared_under_it(table):
+    told = compare(table, ["dpcopula-kendall", "independent"], epsilons=[2.0], **QUICK, **LENIENT)
+    cells = {c["recipe"]: c for c in told.cells}
+    assert {c["assurance"] for c in cells.values()} == {"proven"}, [c["failed"] for c in told.cells]
+    assert "for one record replaced by another (would be proven had it" in cells["dpcopula-kendall"]["promise"]
+    assert "replaced" not in cells["independent"]["promise"]
+
+
+def test_what_is_told_to_anybody_who_looks_holds_the_price_of_looking(table):
+    told = compare(table, ["independent"], epsilons=[2.0], **QUICK, **LENIENT)
+    for shown in (str(told), ht.show(told).html, *(told.files()[f"comparison.{form}"] for form in ("html", "md"))):
+        assert "would be proven had it been named before looking" in shown
+        assert "is not free" in shown
+    assert told.told["recommendation"]["command"] == ""
+
+
+@pytest.fixture(scope="module")
+def visits() -> Table:
+    """Four rows of each of sixty persons."""
+    who = Column(name="who", kind=Kind.KEY, role=Role.IDENTIFIER)
+    plain, persons = example(240, seed=4), np.arange(240, dtype=np.int32) // 4
+    words = np.array([f"p{i:02d}" for i in range(60)], object)
+    return Table(Schema((who, *plain.schema.columns)), {"who": persons, **plain.arrays}, {"who": words})
+
+
+def test_all_rows_of_a_person_lie_on_one_side(visits, monkeypatch):
+    seen = []
+    observed = Study.observe
+    monkeypatch.setattr(Study, "observe", lambda study, trial, run: seen.append(study) or observed(study, trial, run))
+    ways = {"recipes": ["mdav"], "grid": {"mdav.k": [5]}, "target": "school", "only": ["near-matches"]}
+    told = compare(visits, **ways, **LENIENT, person="who", rows_per_person=2)
+    (study,) = seen
+    assert not set(study.train["who"]) & set(study.control["who"])
+    assert told.cells[0]["rows"] == 2 * len(set(study.train["who"]))
+    assert "--person who --rows-per-person 2" in told.told["recommendation"]["command"]
+    assert not any("both sides" in text for text in told.told["recommendation"]["caveats"])
+    told = compare(visits, **ways, **LENIENT)
+    assert set(seen[1].train["who"]) & set(seen[1].control["who"])
+    assert any("key who repeat" in text for text in told.told["recommendation"]["caveats"])
+
+
+def test_what_is_not_installed_is_tried_again_next_time(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(api, "release", Mock(side_effect=MissingExtra("a library", "extra", "it")))
+    told = compare(table, ["mdav"], grid={"mdav.k": [5]}, folder=tmp_path / "out", **QUICK)
+    assert "pip install" in told.cells[0]["failed"]
+    assert not list((tmp_path / "out" / "cells").iterdir())
 
 
 def crash(*_, **__):
@@ -202,7 +253,7 @@ def test_public_rows_cost_nothing_and_a_recipe_once_tuned_on_private_rows_stays_
     told = compare(table, ["independent"], epsilons=[2.0], public=True, **QUICK, **LENIENT)
     assert told.recipe.tuned == "public"
     marked = Recipe(recipe="mine", steps=load("mdav").steps, tuned="private")
-    told = compare(table, [marked], grid={"mine.k": [20]}, constraints=["k>=20"], public=True, **QUICK)
+    told = compare(table, [marked], grid={"mine.k": [20]}, constraints=["k>=20", "alarms<100"], public=True, **QUICK)
     assert told.recipe.tuned == "private"
 
 
@@ -219,6 +270,9 @@ def test_public_rows_cost_nothing_and_a_recipe_once_tuned_on_private_rows_stays_
         ({"only": ["margins", "linkability"]}, "--only margins: measures utility"),
         ({"only": ["control-seen", "coverage"]}, "name an attack too"),
         ({"hold_out": 1.5}, "between 0 and 1"),
+        ({"person": "nobody"}, "person: there is no column 'nobody'"),
+        ({"rows_per_person": 2}, "person: name the key column"),
+        ({"person": "town", "rows_per_person": 0}, "rows_per_person: at least one"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_made(table, monkeypatch, more, match):

@@ -133,3 +133,11 @@ def test_big_tables_are_sampled():
 def test_wrong_knobs_are_refused(knobs):
     with pytest.raises(InputError):
         Discriminator(**knobs)
+
+
+def test_errors_are_compared_at_as_many_rows():
+    """A model of few rows believes more by chance: with a small control fresh rows would look worse, or better, by that alone."""
+    case = Case(*(numbers(cloud(n, seed)) for n, seed in ((600, 0), (600, 1), (60, 2))))
+    findings = found(Discriminator(), case)
+    assert findings[AUC].n == 600
+    assert findings[ERROR].n == 60

@@ -100,7 +100,7 @@ def test_the_three_risks_have_a_box_each_with_the_surest_attack() -> None:
 def test_the_gate_stands_on_the_first_screen() -> None:
     reader = page([attack("a")], gates=[FAILED, FAILED | {"expression": "alarms<1", "holds": True}])
     told = inside(reader, "summary", "strong", "badge")
-    assert told[-2:] == ["▲ Gate failed", "● Gate passed"]
+    assert told[-2:] == ["■ Gate failed", "□ Gate passed"]
     assert inside(reader, "summary", "code") == ["max_risk<0.05", "alarms<1"]
 
 
@@ -153,9 +153,9 @@ def test_groups_are_listed_with_both_rates() -> None:
     found = {"worst": [GROUP, GROUP | {"p_adjusted": 0.7}], "tested": 40, "alarms": 1, "left_out": 3}
     reader = page([attack("a")], groups=found)
     cells = inside(reader, "groups", "td")
-    assert cells[:4] == ["sex: f▲ worse than for people outside", "guess, income", "30 % of 200", "10 % of 90"]
+    assert cells[:4] == ["sex: f■ worse than for people outside", "guess, income", "30 % of 200", "10 % of 90"]
     assert cells[4:8] == ["22 %", "10 to 30 %", "5 %", "10⁻⁶"]
-    assert cells[8] == "sex: f○ no excess found"
+    assert cells[8] == "sex: f– no excess found"
     assert "1 of 40 such pairs gains more" in reader.text
     assert not inside(reader, "groups", "summary")
     assert inside(page([attack("a")], groups=found | {"alarms": 0}), "groups", "summary") == ["The 2 that come nearest"]

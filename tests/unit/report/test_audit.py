@@ -121,7 +121,7 @@ def test_a_finding_without_value_shows_its_reason() -> None:
 
 def test_unknown_metrics_have_a_section_and_a_meaning() -> None:
     reader = page(samples.audit())
-    assert [r[0] for r in rows_of(reader, "others")[1:]] == ["plugin metric○ no interval to judge it by"]
+    assert [r[0] for r in rows_of(reader, "others")[1:]] == ["plugin metric– no interval to judge it by"]
     assert reader.text.count("not one of ours") == 3
     assert "others" not in [e.attributes.get("id") for e in page([samples.finding("mean TVD", 0.1)]).elements]
 

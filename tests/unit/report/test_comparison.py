@@ -165,6 +165,23 @@ def test_a_risk_that_is_hardly_known_is_said_to_be() -> None:
     assert "little is known" in comparison_page(told)
 
 
+def test_a_proof_chosen_by_looking_at_private_rows_is_told_with_its_condition() -> None:
+    told = comparisons.ordinary()
+    told["recommendation"]["id"] = "aim epsilon=4"
+    assert "● proven if named before looking" in section(Reader(comparison_page(told)), "choice")
+    assert "makes void" in comparison_markdown(told)
+    told["made"]["public"] = True
+    assert "if named before looking" not in comparison_page(told)
+
+
+def test_the_lower_edge_is_explained_only_where_marks_stand_on_it() -> None:
+    told = comparisons.ordinary()
+    assert "marks on the lower edge" not in comparison_page(told)
+    told["cells"][-2 if told["cells"][-1]["failed"] else -1]["score"] = {"value": -30.0, "low": -31.0, "high": -29.0}
+    next(c for c in told["cells"] if c["score"])["score"] = {"value": -30.0, "low": -31.0, "high": -29.0}
+    assert "marks on the lower edge lie below it" in comparison_page(told)
+
+
 def test_what_the_comparison_left_out_is_told() -> None:
     left_out = "private recipes were left out: the levels of job are not declared"
     assert f"{left_out}." in section(Reader(comparison_page(comparisons.ordinary() | {"notes": [left_out]})), "reading")

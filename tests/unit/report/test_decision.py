@@ -110,6 +110,50 @@ def test_an_epsilon_that_protects_nobody_promises_nothing() -> None:
     assert any("protects hardly anybody" in line for line in told.reasons)
 
 
+def turned(card: dict[str, Any], **guarantee: Any) -> dict[str, Any]:
+    return card | {"guarantee": card["guarantee"] | guarantee}
+
+
+def test_a_weak_promise_a_partial_one_and_a_bound_that_says_nothing_ask_for_a_closer_look() -> None:
+    weak = turned(samples.card(samples.PROVEN), epsilon=7.0)
+    verified = samples.card(samples.VERIFIED)
+    alone = [p | {"quasi": p["quasi"][:1]} for p in verified["guarantee"]["promises"]]
+    quasi = verified["guarantee"]["promises"][0]["quasi"]
+    partial = turned(verified, promises=alone, criteria={"k": 1, "quasi": quasi})
+    whole = turned(verified, criteria={"k": 10, "quasi": quasi})
+    asked = {
+        "promises little": evidence(*QUIET, card=weak),
+        "covers only some": evidence(*QUIET, card=partial),
+        "up to 90 % cannot be excluded": evidence(*QUIET, attack(0.5, high=0.9), card=whole),
+    }
+    for why, found in asked.items():
+        answer = publish(found)
+        assert (answer.figure, answer.tone) == ("Look closer first", "watch")
+        assert why in answer.told
+    assert len(quasi) > 1
+    assert publish(evidence(*QUIET, card=whole)).figure == "Nothing speaks against it"
+
+
+def test_what_is_verified_beside_a_claim_counts() -> None:
+    both = turned(samples.card(samples.VERIFIED), assurance="claimed", claims=[{"statement": "epsilon 1", "gaps": ["a gap"]}])
+    assert "its promise is verified" in publish(evidence(*QUIET, card=both)).told.lower()
+
+
+def test_a_failed_gate_is_told_where_nothing_was_tested() -> None:
+    assert any("max_risk<0.05 fails" in reason for reason in publish(evidence(model(), gates=[FAILED])).reasons)
+
+
+def test_columns_and_targets_that_are_gone_are_part_of_the_cost() -> None:
+    lost = samples.finding("columns missing", 0.3, baseline=0.0)
+    unknown = samples.finding("train on release, test on real", None, note="the release has no column income", better=Better.HIGHER)
+    near = samples.finding("mean TVD", 0.01, baseline=0.01)
+    told = answers(evidence(lost, unknown, near))[2]
+    assert "30 % of the columns are not in it" in told.told
+    assert "No model was tested: The release has no column income." in told.told
+    assert told.tone == "watch"
+    assert "nobody can predict it" in answers(evidence(model(0.5, 0.52)))[2].told
+
+
 def test_no_answer_calls_a_release_safe() -> None:
     for card in (samples.PROVEN, samples.VERIFIED, samples.CLAIMED, samples.NONE):
         text = " ".join(f"{a.figure} {a.told} {' '.join(a.reasons)}" for a in answers(evidence(*QUIET, card=samples.card(card))))
