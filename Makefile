@@ -32,15 +32,15 @@ docs: .venv/docs
 
 .venv/core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -q -c constraints.txt -e .
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e .
 	touch $@
 
 .venv/test: .venv/core
-	$(BIN)/pip install -q -c constraints.txt -e ".[test,lint]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[test,lint]"
 	touch $@
 
 .venv/docs: .venv/core
-	$(BIN)/pip install -q -c constraints.txt -e ".[docs]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[docs]"
 	touch $@
 
 # The tests of pages need a browser; where none can be had they are skipped.

@@ -54,6 +54,7 @@ def test_the_sheet_and_the_mapping_of_the_readme(folder):
     assert (folder / "sheet" / "pareto.html").is_file()
 
 
+@pytest.mark.nightly
 def test_the_power_and_the_certificate_of_the_readme(folder):
     release = "hush release patients.csv --schema schema.yaml --recipe mdav --hold-out 0.3 --seed 1 --out release\n"
     commands = next(block for block in blocks("README.md", "") if "hush certify" in block)

@@ -28,9 +28,8 @@ EVERYTHING = sorted({*registry.steps().values(), *registry.audits().values()})
 
 
 def timely(target: str) -> object:
-    """The battery trains a network some thirty times: one of them in every run of the tests, the others by night."""
-    late = ".neural." in target and not target.endswith(":ContrastiveInference")
-    return pytest.param(target, marks=pytest.mark.nightly) if late else target
+    """The battery trains a network some thirty times: by night."""
+    return pytest.param(target, marks=pytest.mark.nightly) if ".neural." in target else target
 
 
 @pytest.mark.parametrize("target", [timely(target) for target in EVERYTHING])
