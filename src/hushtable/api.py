@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hushtable import __version__
+from hushtable.audited import AuditReport
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
@@ -24,7 +24,6 @@ from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
-from hushtable.shown import Shown
 from hushtable.table import io
 from hushtable.table.arguments import require_seed, require_tables, several
 from hushtable.table.disk import whole_folder
@@ -32,11 +31,8 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from hushtable.evidence.case import Case
-    from hushtable.evidence.finding import Audit, Finding, Subject
-    from hushtable.evidence.gate import Outcome
+    from hushtable.evidence.finding import Audit, Subject
 
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
 
@@ -173,99 +169,6 @@ def save_private(tables: Mapping[str, Table], folder: Path) -> Path:
             io.write(table, partial / f"{name}.csv")
         (partial / "README.txt").write_text(PRIVATE_NOTE, encoding="utf-8")
     return folder
-
-
-@dataclass(frozen=True, eq=False)
-class AuditReport(Shown):
-    """What the audits found. It was computed from raw rows: it is not for publication."""
-
-    findings: list[Finding]
-    rows: dict[str, int]
-    card: dict[str, Any] | None = field(default=None, repr=False)
-    records: list[dict[str, Any]] = field(default_factory=list, repr=False)
-    """The training rows at most risk, each with the attacks that hit it."""
-    at_risk: list[dict[str, Any]] = field(default_factory=list, repr=False)
-    """How many people are at risk, beside how many chance explains."""
-    groups: dict[str, Any] = field(default_factory=dict, repr=False)
-    """The groups of people at most risk."""
-    power: dict[str, Any] | None = None
-    """Which planted leaks this audit notices, if that was studied."""
-    gates: list[Outcome] = field(default_factory=list)
-    void: list[str] = field(default_factory=list)
-    """Why nothing that it says about safety counts: the control is not what it should be."""
-    made: dict[str, Any] = field(default_factory=dict)
-    """The version, the seed and the names it was made with."""
-
-    @property
-    def alarms(self) -> list[Finding]:
-        """What chance does not explain."""
-        from hushtable.evidence.gate import alarms
-
-        return alarms(self.findings)
-
-    @property
-    def told(self) -> str:
-        """What was found, in one line: whether it counts, the alarms, and whether the conditions hold."""
-        tests = sum(finding.p is not None for finding in self.findings)
-        told = ["void: " + "; ".join(self.void)] if self.void else []
-        told += [f"{len(self.alarms)} of {tests} tests alarm"] if tests else ["no attack was run"]
-        told += [f"{sum(gate.holds for gate in self.gates)} of {len(self.gates)} conditions hold"] if self.gates else []
-        return "; ".join(told)
-
-    def __repr__(self) -> str:
-        """Counts only: what was found about whom stays inside."""
-        return f"AuditReport({len(self.findings)} findings; {self.told})"
-
-    def frame(self, *, whole: bool = False) -> pd.DataFrame:
-        """The findings as a frame, a line each; ``whole``: only those about the whole table."""
-        import pandas as pd
-
-        keys = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "subject", "p_adjusted", "n", "note")
-        lines = [{key: line[key] for key in keys} for line in (f.to_json() for f in self.findings) if not (whole and line["scope"])]
-        return pd.DataFrame(lines, columns=list(keys))
-
-    def page(self) -> str:
-        """The audit as a standalone page. It is private."""
-        from hushtable.report.audit import audit_page
-
-        return audit_page(self.to_json())
-
-    def markdown(self) -> str:
-        """The audit as Markdown. It is private."""
-        from hushtable.report.markdown import audit_markdown
-
-        return audit_markdown(self.to_json())
-
-    def to_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
-        return {
-            "made": self.made,
-            "rows": self.rows,
-            "card": self.card,
-            "void": self.void,
-            "alarms": [finding.label for finding in self.alarms],
-            "gates": [asdict(gate) for gate in self.gates],
-            "power": self.power,
-            "findings": [finding.to_json() for finding in self.findings],
-            "at_risk": self.at_risk,
-            "groups": self.groups,
-            "records": self.records,
-        }
-
-    def save(self, folder: str | Path, formats: Iterable[str] = ("html",)) -> Path:
-        """Write ``audit.json``, always, and ``audit.html`` or ``audit.md`` as asked for, to a folder only its owner can read."""
-        writers = {"html": self.page, "md": self.markdown}
-        wanted = list(dict.fromkeys(several(formats)))
-        if odd := [name for name in wanted if name not in (*writers, "json")]:
-            raise InputError(f"expected {', '.join((*writers, 'json'))}, got {', '.join(odd)}", where="format")
-        folder = Path(folder)
-        pages = {f"audit.{name}": writers[name]() for name in wanted if name in writers}
-        kept = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
-        with whole_folder(folder, private=True) as partial:
-            for name, text in ({"audit.json": kept} | pages).items():
-                # A frame may hold half a character, which no file can.
-                (partial / name).write_text(text, encoding="utf-8", errors="replace")
-        return folder
 
 
 def audit(

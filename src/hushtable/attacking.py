@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from hushtable.console import out, print_json, progress, show_audit, show_mechanism
+from hushtable.console import out, print_json, print_report, progress, show_audit, show_mechanism
 from hushtable.errors import InputError
 from hushtable.options import Data, Json, formats_of, settings_of
 
@@ -66,8 +66,7 @@ def audit(
         )  # fmt: skip
     report.save(folder, formats)
     if as_json:
-        plain = report.to_json()
-        print_json({"folder": str(folder)} | plain | {"findings": [f | {"detail": {}} for f in plain["findings"]]})
+        print_report(report, str(folder))
     else:
         show_audit(report, str(folder))
     if report.void or not all(gate.holds for gate in report.gates):

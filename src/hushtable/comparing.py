@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from hushtable.console import err, out, print_json, progress, show_utility
+from hushtable.console import err, out, print_json, print_report, progress, show_utility
 from hushtable.errors import InputError
 from hushtable.options import Data, Json, formats_of, numbers_of, settings_of
 
@@ -58,8 +58,7 @@ def utility(
         )  # fmt: skip
     report.save(folder, formats)
     if as_json:
-        plain = report.to_json()
-        print_json({"folder": str(folder)} | plain | {"findings": [f | {"detail": {}} for f in plain["findings"]]})
+        print_report(report, str(folder))
     else:
         show_utility(report, str(folder))
 

@@ -81,6 +81,12 @@ def _named(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> 
     return grid
 
 
+def print_report(report: AuditReport, folder: str) -> None:
+    """All of a report as one JSON value, but for what only plots need."""
+    plain = report.to_json()
+    print_json({"folder": folder} | plain | {"findings": [f | {"detail": {}} for f in plain["findings"]]})
+
+
 def show_audit(report: AuditReport, folder: str) -> None:
     """The verdict, the worst attack of each risk, what the release is good for, the gates, and where the page is."""
     from hushtable.evidence.finding import Risk

@@ -20,7 +20,7 @@ from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.report import promise
 from hushtable.report.card import card_page
-from hushtable.report.html import Child, Html, Section, element, join, pairs, table
+from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, pairs, table
 from hushtable.report.html import page as whole_page
 from hushtable.report.reading import Reading
 from hushtable.report.words import number, share, shortened
@@ -143,7 +143,6 @@ def _page(thing: object) -> str:
     if isinstance(thing, AuditReport):
         return thing.page()
     from hushtable.comparison.comparison import Comparison
-    from hushtable.report.audit import INTERNAL
 
     if isinstance(thing, Comparison):
         from hushtable.report.comparison import comparison_page

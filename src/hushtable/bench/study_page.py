@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.report.html import Html, Section, element, join, page
+from hushtable.report.html import INTERNAL, Html, Section, element, join, page
 
 Plain = Mapping[str, Any]
-INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
 
 
 def mean(cells: Sequence[Plain], key: str) -> tuple[float, float] | None:

@@ -11,11 +11,10 @@ from hushtable.report import card as cards
 from hushtable.report import records as whom
 from hushtable.report.decision import Answer, Evidence
 from hushtable.report.everything import SHAPES, every_finding, meanings, verdict
-from hushtable.report.html import Html, Section, element, join, page
+from hushtable.report.html import INTERNAL, Html, Section, element, join, page
 from hushtable.report.reading import Reading, worst_first
 from hushtable.report.words import firsts, number
 
-INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
 FIGURES = 5
 """So many key figures."""
 ROWS = {"train": "training rows", "release": "released rows", "control": "control rows"}

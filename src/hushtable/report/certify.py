@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from hushtable.report import heat
-from hushtable.report.html import Child, Html, Section, element, join, page, table
+from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, page, table
 from hushtable.report.plots import LETTER, WIDTH, Scale, from_zero, svg, text, titled
 from hushtable.report.words import NOTHING, fit, fixed, interval, number
 
-INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
 SCOPES = 8
 """A metric with at most so many scopes is drawn with a thin line for each."""
 FEW, MANY = 10, 20

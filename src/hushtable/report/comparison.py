@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hushtable.report import knobs, ranking
-from hushtable.report.audit import INTERNAL
 from hushtable.report.comparison_markdown import comparison_markdown
 from hushtable.report.comparison_text import changes, ended, evidence, facts, headline, reading, untried
 from hushtable.report.ground import below
-from hushtable.report.html import Child, Html, Section, element, join, page, pairs
+from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, page, pairs
 from hushtable.report.plane import HUES, plane
 from hushtable.report.promise import ASSURANCES, STRENGTH
 from hushtable.report.trials import Trial, Trials

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.report.audit import INTERNAL
 from hushtable.report.comparison_text import changes, ended, facts, headline, reading, untried
+from hushtable.report.html import INTERNAL
 from hushtable.report.markdown import bullets, code, grid, plain
 from hushtable.report.ranking import alarms, asked, measure, measures, setting
 from hushtable.report.trials import Trial, Trials

@@ -18,6 +18,9 @@ class Html(str):
     __slots__ = ()
 
 
+INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
+"""What every page, and every printed sheet, of what is private says."""
+
 Child = str | int | float | None | Iterable["Child"]
 Attribute = str | int | float | bool | None
 

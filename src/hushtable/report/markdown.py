@@ -8,10 +8,11 @@ from itertools import groupby
 from typing import Any
 
 from hushtable.report import attacks, budget, decision, promise
-from hushtable.report.audit import HALVED, INTERNAL, ROWS, evidence, title_of
+from hushtable.report.audit import HALVED, ROWS, evidence, title_of
 from hushtable.report.card import CRITERIA, SECRETS, notes
 from hushtable.report.decision import Evidence
 from hushtable.report.everything import RULES, SHAPES, meaning_of
+from hushtable.report.html import INTERNAL
 from hushtable.report.meanings import family
 from hushtable.report.reading import Reading, worst_first
 from hushtable.report.utility import PAGES

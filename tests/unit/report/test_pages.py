@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.report.audit import INTERNAL, audit_page
+from hushtable.report.audit import audit_page
 from hushtable.report.card import card_page
 from hushtable.report.comparison import comparison_page
+from hushtable.report.html import INTERNAL
 from tests.unit.report import comparisons, samples
 from tests.unit.report.documents import Reader
 
