@@ -79,8 +79,11 @@ def demo(
         print_json(told)
         return
     keys = "recipe", "promised", "alarms", "singling out", "linkability", "inference", "auc"
-    heads = "release", "promised", "alarms", "singling out", "linkability", "inference", "AUC for readmitted"
-    grid = Grid(*heads, title="Three ways to share one table, and the worst attack of each kind")
+    heads = "release", "promised", "alarms", "single", "link", "infer", "AUC"
+    grid = Grid(
+        *heads,
+        title="Three ways to share one table: the worst attack that singles out, links and infers, and the AUC for readmitted",
+    )
     for line in told["releases"]:
         grid.add_row(*(escape(str(line[key])) for key in keys))
     out.print(grid)
