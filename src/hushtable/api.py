@@ -132,16 +132,15 @@ def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | N
     Without a seed a secret coin decides for each person alone, so what holds for one person more or less among the
     training rows holds for the whole table. With a seed the control has exactly this share, and one person more may move
     all others: a promise about the training rows is then one about them only. ``by`` names the column that tells persons
-    apart: all rows of a person go to one side. A row without a person is one of its own.
+    apart (those of the table itself when absent): all rows of a person go to one side. A row without a person is one of its own.
     """
     require_tables(table=table)
     require_seed(seed)
     if not (isinstance(share, Real) and 0 < share < 1):
         raise InputError(f"a share is a number between 0 and 1, got {share!r}", where="hold-out")
-    persons = np.arange(table.rows) if by is None else table.groups([by])[0]
     if by is not None:
-        nobodys = table.rows + np.arange(table.rows)
-        _, persons = np.unique(np.where(table.missing(by), nobodys, persons), return_inverse=True)
+        table = table.held_by(by)
+    persons = np.arange(table.rows) if table.persons is None else np.unique(table.persons, return_inverse=True)[1]
     count = int(persons.max(initial=-1)) + 1
     if seed is None:
         apart = SYSTEM.words(count) < np.uint64(int(share * 2.0**64))
@@ -149,7 +148,7 @@ def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | N
         apart = np.random.default_rng(seed).permutation(count) < round(share * count)
     control = apart[persons]
     if not 2 <= control.sum() <= table.rows - 2:
-        whom = "rows" if by is None else "persons"
+        whom = "rows" if table.persons is None else "persons"
         raise InputError(f"{share:g} of {count} {whom} leaves too few on one side", where="hold-out")
     return table.take(~control), table.take(control)
 

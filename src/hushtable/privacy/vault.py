@@ -353,6 +353,7 @@ def _limit(table: Table, unit: Unit, entropy: Entropy, seed: int | None) -> Tabl
     """
     if unit.by is None:
         return table
+    table = table.held_by(unit.by)
     known = np.flatnonzero(~table.missing(unit.by))
     _, persons = np.unique(table[unit.by][known], return_inverse=True)
     if seed is None:

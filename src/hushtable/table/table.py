@@ -38,6 +38,11 @@ class Table(Shown):
     """For text and key columns: the strings their codes stand for."""
     ignored: tuple[str, ...] = ()
     """Columns of the source that the schema does not name; they were left out."""
+    persons: NDArray[np.int64] | None = field(default=None, repr=False)
+    """For each row the number of the person who holds it; None where every row is a person of its own.
+
+    It follows the rows through ``take``, ``select`` and ``with_columns``, is never written, and is lost where a table is made anew.
+    """
 
     def __post_init__(self) -> None:
         """Check the arrays against the schema, list every fault at once, and freeze them."""
@@ -47,13 +52,17 @@ class Table(Shown):
         faults = [fault for column in self.schema for fault in _faults(column, self.arrays[column.name], self.texts)]
         if faults:
             raise InputError(faults)
+        if self.persons is not None:
+            if self.persons.shape != (self.rows,):
+                raise InputError(f"{len(self.persons)} persons for {self.rows} rows", where="table")
+            object.__setattr__(self, "persons", _frozen(self.persons))
         for part in ("arrays", "texts"):
             frozen = {name: _frozen(array) for name, array in getattr(self, part).items()}
             object.__setattr__(self, part, MappingProxyType(frozen))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """How it is copied or reaches another process: through the same checks, and frozen again."""
-        return Table, (self.schema, dict(self.arrays), dict(self.texts), self.ignored)
+        return Table, (self.schema, dict(self.arrays), dict(self.texts), self.ignored, self.persons)
 
     @property
     def rows(self) -> int:
@@ -104,13 +113,14 @@ class Table(Shown):
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
         """These rows, by position or by mask."""
-        return replace(self, arrays={name: _sealed(array[rows]) for name, array in self.arrays.items()})
+        persons = None if self.persons is None else _sealed(self.persons[rows])
+        return replace(self, arrays={name: _sealed(array[rows]) for name, array in self.arrays.items()}, persons=persons)
 
     def select(self, names: Iterable[str]) -> Table:
         """These columns."""
         schema = self.schema.select(names)
         texts = {n: t for n, t in self.texts.items() if n in schema}
-        return Table(schema, {n: self.arrays[n] for n in schema.names}, texts)
+        return Table(schema, {n: self.arrays[n] for n in schema.names}, texts, persons=self.persons)
 
     def with_column(self, column: Column, array: Array) -> Table:
         """The table with one column replaced or added."""
@@ -120,7 +130,21 @@ class Table(Shown):
         """The table with these columns replaced or added, all checked at once."""
         schema = self.schema.with_columns(*(column for column, _ in columns))
         texts = {name: words for name, words in self.texts.items() if schema[name].kind in FREE}
-        return Table(schema, {**self.arrays, **{column.name: array for column, array in columns}}, texts)
+        arrays = {**self.arrays, **{column.name: array for column, array in columns}}
+        return Table(schema, arrays, texts, persons=self.persons)
+
+    def held_by(self, key: str | None) -> Table:
+        """The table with persons told apart by a key column (every row a person of its own without one).
+
+        A row whose key is missing is a person of its own.
+        """
+        if key is None:
+            return replace(self, persons=None)
+        if key not in self.schema:
+            raise InputError(f"there is no column {key!r} to tell persons apart; the table has {', '.join(self.schema.names)}")
+        nobodys = self.rows + np.arange(self.rows)
+        _, persons = np.unique(np.where(self.missing(key), nobodys, self.groups([key])[0]), return_inverse=True)
+        return replace(self, persons=_sealed(persons.astype(np.int64)))
 
     def sizes(self, columns: Iterable[str]) -> tuple[int, ...]:
         """For each column the number of cells a histogram has, a last one for missing unless it is required."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import FrozenInstanceError, replace
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from hushtable.errors import InputError
-from hushtable.table.columns import MISSING_CODE, MISSING_INTEGER, Bounds, Column, Kind, Levels
+from hushtable.table.columns import MISSING_CODE, MISSING_INTEGER, Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import CELL_LIMIT, Table
 from hushtable.table.values import from_mapping
@@ -276,3 +277,24 @@ def test_many_columns_are_replaced_in_one_pass():
     changed = table.with_columns(*((c, np.ones(3, np.int64)) for c in columns))
     assert time.perf_counter() - start < 2
     assert changed["c1999"].tolist() == [1, 1, 1]
+
+
+def test_persons_follow_their_rows_and_are_never_written():
+    key = Column(name="pid", kind=Kind.KEY, role=Role.IDENTIFIER)
+    age = Column(name="age", kind=Kind.INTEGER, domain=Bounds(0, 99))
+    table = Table(
+        Schema((key, age)),
+        {"pid": np.array([0, 1, 0, -1, -1], np.int32), "age": np.array([1, 2, 3, 4, 5])},
+        {"pid": np.array(["a", "b"], object)},
+    ).held_by("pid")
+    assert len(set(table.persons.tolist())) == 4
+    assert table.persons[0] == table.persons[2]
+    rest = table.select(["age"]).take(np.array([2, 1, 0])).with_column(age, np.array([7, 8, 9]))
+    assert rest.persons[0] == rest.persons[2] != rest.persons[1]
+    assert rest.frame().columns.tolist() == ["age"]
+    assert copy.deepcopy(rest).persons.tolist() == rest.persons.tolist()
+    assert table.held_by(None).persons is None
+    with pytest.raises(ValueError):
+        rest.persons[0] = 1
+    with pytest.raises(InputError, match="no column 'who'"):
+        table.held_by("who")
