@@ -65,12 +65,15 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
     here = start = first = schema.select(schema.released)
     # Which columns are left out was read off the rows, too, where their kind or role was.
     gone = tuple(name for name in schema.names if name not in here)
-    stability, loose, undone = 1, "", False
+    stability, loose, undone, learner = 1, "", False, ""
     for step, name, weight in zip(recipe.steps, names, weights, strict=True):
         allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
         if step.learns_domains:
             _require_untouched(first, here, name)
-            gone = ()
+            gone, learner = (), name
+        elif step.spends and taint is not Taint.RAW and learner:
+            # What it will find there, and so what it costs, is not known before the rows are read.
+            raise PlanError(f"step {name!r} looks behind a released table, which does not go with {learner!r}: declare the schema")
         elif step.spends and taint is Taint.RAW:
             require_declared(here, here.names, name)
             require_declared(schema, gone, name)

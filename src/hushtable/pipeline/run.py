@@ -170,7 +170,9 @@ class _Walk:
                 codes = [] if planned.plan.one_way else [*codes, code]
                 stable = stable and code.stability == 1
                 vault = vault.through(code, learnt=planned.step.learns_domains)
-                origin = vault.schema if planned.step.learns_domains else origin
+                if planned.step.learns_domains:
+                    # From here on these are the rows: whoever looks behind a later table finds what was paid for.
+                    self.vault, origin = vault, vault.schema
             else:
                 assert isinstance(planned.step, Core)
                 model = planned.step.fit(at_work, self.rng)
