@@ -27,7 +27,7 @@ class IdenticalMatches(Audit):
     """Identical match share: released rows that equal a training row, and people who are published verbatim.
 
     The baseline of the first is the share of control rows that equal a training row: what chance alone repeats. The
-    others are attacks: training rows that stand in the release against control rows that do, by Fisher's exact test. They
+    others are attacks: training people of whom a row stands in the release against control people, by Fisher's exact test. They
     are made on whole rows, on the quasi columns and on the rest where there are both, and on every identifier, key or
     free text that the release has not left out.
     """
@@ -79,9 +79,9 @@ class IdenticalMatches(Audit):
     def _published(self, case: Case, columns: Sequence[str], name: str, scope: str, knows: str, does: str) -> Finding:
         ids = case.row_ids(columns)
         published, others, released = _standing(ids["train"], ids["control"], ids["release"])
-        trace = Trace(published, others, np.arange(len(published)), np.arange(len(others)), released)
         return judge(
-            trace, name=name, scope=scope, risk=Risk.SINGLING_OUT, level=self.level, naive=None, knows=knows, does=does
+            Trace.of(case, published, others, released), name=name, scope=scope, risk=Risk.SINGLING_OUT, level=self.level,
+            naive=None, knows=knows, does=does,
         )  # fmt: skip
 
 

@@ -115,7 +115,7 @@ class ContrastiveInference(Training, Attack):
 
         return Way(
             "contrastive inference", Risk.INFERENCE, known.told, f"guesses {secret.name}", strike,
-            float(secret.blind("train").mean()), known.scope, detail={"best_constant": secret.best_constant()},
+            secret.blind("train"), known.scope, detail={"best_constant": secret.best_constant()},
         )  # fmt: skip
 
     def _modelled(self, encoder: Encoder, column: int, offered: Floats, seed: int) -> tuple[Floats, Floats]:
