@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.errors import Fault, InputError
 from hushtable.table.table import Table
 
 Bits = NDArray[np.bool_]
@@ -108,6 +109,23 @@ class People:
     def standing_for(self, rows: Rows) -> Rows:
         """For each of these rows the first one of its person; -1 stays."""
         return rows if self.persons is None else np.where(rows >= 0, self.first[self.persons[rows]], -1)
+
+
+def held_by(train: Table, control: Table, key: str) -> tuple[Table, Table]:
+    """Both tables with persons told apart by a key column; InputError where one lacks it, or where a person stands in both."""
+    faults = [
+        Fault(name, f"there is no column {key!r} to tell persons apart")
+        for name, table in (("train", train), ("control", control))
+        if key not in table.schema
+    ]
+    if not faults:
+        ours, others = (np.unique(table.strings(key)[~table.missing(key)].astype(str)) for table in (train, control))
+        if both := len(np.intersect1d(ours, others)):
+            reason = f"holds persons of the training table ({key}); it must hold other people, with all of their rows"
+            faults.append(Fault("control", reason, both))
+    if faults:
+        raise InputError(faults)
+    return train.held_by(key), control.held_by(key)
 
 
 def _numbered(persons: Rows) -> Rows:
