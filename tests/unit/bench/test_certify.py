@@ -189,7 +189,7 @@ def test_a_study_by_person_goes_through_every_model(table):
 def test_bad_wishes_are_refused(table, tmp_path):
     with pytest.raises(InputError, match="no risk model"):
         certify(table, models=["leeky"], audits={})
-    with pytest.raises(InputError, match="at least two rows"):
+    with pytest.raises(InputError, match="at least two people"):
         certify(table.take(np.arange(5)), audits={})
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thing").touch()
