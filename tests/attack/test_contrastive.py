@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="the neural attacks need torch")
 from hushtable.audits.neural.contrastive import ContrastiveClosestRecord, ContrastiveInference, ContrastiveLinkability
 from hushtable.audits.neural.domias import DomiasFlow
 from hushtable.audits.neural.encoder import Training, nearest
-from hushtable.audits.neural.outliers import ContrastiveSinglingOut, _bins, _People
+from hushtable.audits.neural.outliers import ContrastiveSinglingOut, _bins, _Crowd
 from hushtable.bench.people import people
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
@@ -87,9 +87,9 @@ def test_descriptions_chosen_by_the_training_rows_would_always_succeed(fresh):
     records = Training(**SMALL).encoder(fresh).records
     _, kind = np.unique(records.codes + _bins(records, 10), axis=0, return_inverse=True)
     kinds = {name: kind.ravel()[rows] for name, rows in records.rows.items()}
-    people_ = _People.among(kinds, np.random.default_rng(0))
-    own = kinds["train"][people_.singled("train", kinds["train"])[0]]
-    ours, others = (int(people_.singled(which, own)[0].sum()) for which in ("train", "control"))
+    crowd = _Crowd.among(kinds, {which: fresh.people(which) for which in ("train", "control")}, np.random.default_rng(0))
+    own = kinds["train"][crowd.singled("train", kinds["train"])[0]]
+    ours, others = (int(crowd.singled(which, own)[0].sum()) for which in ("train", "control"))
     assert fisher(ours, len(own), others, len(own)) < 1e-12
 
 

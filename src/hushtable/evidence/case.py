@@ -12,6 +12,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.evidence import neighbours
 from hushtable.evidence.joint import jointly
 from hushtable.evidence.neighbours import Encoding, Neighbours, Points
+from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import CODED, FREE, Cells, Column, Kind, Role
@@ -25,7 +26,8 @@ Generator = Callable[[Table, int], Table]
 class Case:
     """The rows a release was made from, the release, and rows of the same kind that it was not made from.
 
-    Columns that the release does not have, identifiers and keys are left out of all three.
+    Columns that the release does not have, identifiers and keys are left out of all three. Who holds the rows of ``train`` and
+    of ``control`` is known from ``Table.persons``, on both sides or on neither; nobody may stand on both.
     """
 
     train: Table
@@ -45,6 +47,9 @@ class Case:
             faults.append(Fault("release", "has no column in common with the training rows"))
         faults += _unlike(self.tables)
         missing = [n for n in self.release.schema.names if n in self.train.schema and n not in self.control.schema]
+        if (self.train.persons is None) != (self.control.persons is None):
+            which = "train" if self.train.persons is None else "control"
+            faults.append(Fault(which, "does not tell who holds its rows, but the other side does: tell persons apart in both"))
         if missing:
             faults.append(Fault("control", f"lacks columns of the release: {', '.join(missing)}"))
         if not faults and _same(self.train, self.control, self.columns):
@@ -69,6 +74,15 @@ class Case:
             if schema[name].role is not Role.IDENTIFIER and schema[name].kind is not Kind.TEXT
         )
 
+    def people(self, which: str) -> People:
+        """Who holds the rows of ``train`` or of ``control``: what every rate and every test is about."""
+        return self.once(("people", which), lambda: People.of(self.tables[which]))
+
+    @property
+    def sides(self) -> tuple[People, People]:
+        """The people of ``train`` and those of ``control``."""
+        return self.people("train"), self.people("control")
+
     def encoding(self, columns: Sequence[str] | None = None) -> Encoding:
         """One encoding for all three tables.
 
@@ -85,12 +99,14 @@ class Case:
         return self.once(("points", which, names), lambda: self.encoding(names).points(self.tables[which]))
 
     def nearest(self, queries: str, targets: str, k: int = 1, columns: Sequence[str] | None = None) -> Neighbours:
-        """The k nearest ``targets`` of each of the ``queries``; a table searched in itself skips the row itself."""
+        """The k nearest ``targets`` of each of the ``queries``; in the table itself those of other people."""
         names = tuple(columns) if columns is not None else self.columns
 
         def search() -> Neighbours:
             ours, theirs = self.points(queries, names), self.points(targets, names)
-            return neighbours.search(ours, theirs, self.encoding(names), k, skip_self=queries == targets)
+            if queries != targets:
+                return neighbours.search(ours, theirs, self.encoding(names), k)
+            return neighbours.search_others(ours, self.encoding(names), k, self.people(queries))
 
         return self.once(("nearest", queries, targets, k, names), search)
 

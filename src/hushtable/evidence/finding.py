@@ -53,13 +53,28 @@ class Trace:
     control: Bits
     """The same on the control side."""
     persons: Rows
-    """The training row that each attempt of ``train`` is about, -1 where it is about nobody in particular."""
+    """The training row that each attempt of ``train`` is about, -1 where it is about nobody in particular.
+
+    Where a person holds several rows it is the first of them, whichever was hit.
+    """
     control_persons: Rows
     """The control row that each attempt of ``control`` is about."""
     released: Rows | None = None
     """For each attempt of ``train`` the released row that gives the person away; -1 where there is none."""
     tell: Callable[[int, bool], str] | None = None
     """What the attacker used in an attempt of ``train``, in words; values of rows only if the second argument is true."""
+
+    @classmethod
+    def of(
+        cls, case: Case, train: Bits, control: Bits, released: Rows | None = None, tell: Callable[[int, bool], str] | None = None
+    ) -> Trace:
+        """Of an attack on every row of both sides: one attempt a person, hit if any of their rows is, by the first that is."""
+        ours, others = case.sides
+        at = ours.strongest(train)
+        return cls(
+            train[at], others.any(control), ours.first, others.first, None if released is None else released[at],
+            tell and (lambda attempt, values: tell(int(at[attempt]), values)),
+        )  # fmt: skip
 
     @property
     def one_by_one(self) -> bool:
