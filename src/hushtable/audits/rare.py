@@ -22,10 +22,13 @@ RESERVED = 0.04
 """The part of the error that is kept for each of these findings."""
 SHARES = (0.02, 0.1, 0.3)
 """The shares of all people who have the most of their rare combinations released."""
-CELLS = 3_000_000
+CELLS = 6_000_000
 """Rows times combinations of columns that are looked at for each number of columns, ..."""
 FEWEST, MOST = 50, 400
 """... but never fewer combinations than this, if there are so many, nor more."""
+
+SPARSE = 8
+"""Numbers are given anew where there are more than so many for each row."""
 
 
 class Test(NamedTuple):
@@ -112,5 +115,8 @@ def _ids(case: Case, columns: Sequence[str]) -> Rows:
     parts = [np.concatenate([case.value_ids(name)[which] for which in ("train", "control", "release")]) for name in columns]
     ids = parts[0]
     for other in parts[1:]:
-        ids = np.unique(ids * (int(other.max()) + 1) + other, return_inverse=True)[1]
+        ids = ids * (int(other.max()) + 1) + other
+        # Numbers need not be dense, and sorting costs most; but they must stay small enough to be counted.
+        if int(ids.max()) >= SPARSE * len(ids):
+            ids = np.unique(ids, return_inverse=True)[1]
     return ids
