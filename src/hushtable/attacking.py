@@ -80,7 +80,11 @@ def certify(
         Path, typer.Option("--out", help="A folder for the study; one that was stopped goes on. It is private.", show_default=False)
     ],
     models: Annotated[
-        str, typer.Option(help="Risk models, with commas: leaky, noisy, overfit, size, outliers, knobs; all if empty.")
+        str,
+        typer.Option(
+            help="Risk models, with commas: leaky, noisy, overfit, size, outliers, knobs, handful, partial, rare, digests, texts; "
+            "all if empty."
+        ),
     ] = "",
     only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
     rows: Annotated[int | None, typer.Option(min=2, help="Rows of each of the three parts at most.", show_default="10,000")] = None,

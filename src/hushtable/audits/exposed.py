@@ -46,8 +46,8 @@ class ExposedRecords(Audit):
         _, ours, _, others = pool.counts(exposed, hit)
         few = fewest(ours, others, RESERVED * LEVEL)
         found = judge(
-            pool.trace(exposed, hit, released[at]), name=name, risk=Risk.SINGLING_OUT, naive=None,
-            knows="knows the whole row of a person who alone has it", does="finds it in the release as it is",
+            pool.trace(np.ones(len(hit), np.bool_), hit, released[at]), name=name, risk=Risk.SINGLING_OUT, naive=None,
+            knows="knows a person's whole row", does="finds it in the release as it is, where nobody else has the same,",
             p=fisher(*pool.counts(exposed, _top(least, hit, few, rng))), detail={"fewest": few},
         )  # fmt: skip
         if hit.sum() < few:

@@ -21,7 +21,7 @@ SIZES = {"rare values": (1,), "rare pairs": (2,), "rare combinations": (3, 4)}
 RESERVED = 0.04
 """The part of the error that is kept for each of these findings."""
 SHARES = (0.02, 0.1, 0.3)
-"""The shares of all people who have the most of their rare combinations released."""
+"""The shares of all people, those hit by the most sets of columns, that are tested."""
 CELLS = 6_000_000
 """Rows times combinations of columns that are looked at for each number of columns, ..."""
 FEWEST, MOST = 50, 400
@@ -32,14 +32,14 @@ SPARSE = 8
 
 
 class Test(NamedTuple):
-    """One way to hold training people against control people, and what chance says of it."""
+    """One way to hold training people against control people."""
 
     knows: str
     does: str
-    tried: Bits
-    hit: Bits
     released: Rows
+    """For each person a released row that hits them, -1 where none does."""
     p: float
+    """How likely chance does as much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,58 +48,56 @@ class RareValues(Audit):
 
     It finds levels that a release shows only because somebody in the table had them, and rows that were copied in part. For every
     set of columns the exposed are those who alone, among all people, have their values in them; hit is who finds them in the
-    release. Each set is one test, a few more ask who finds the most of theirs over all sets, and the least p-value is
-    multiplied by the number of all these. Where there are too many sets of columns some are drawn by lot.
+    release. Each set is one test among the exposed; a few more ask, of all people, who is hit by the most sets. The least p-value
+    is multiplied by the number of these tests, and the interval is as much wider: both hold for whichever test tells most.
+    Where there are too many sets of columns some are drawn by lot.
     """
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding for each number of columns; no distance is computed."""
         case = case.read_as_values()
         pool = Pool.of(case)
-        return [_judged(pool, name, list(_tests(case, pool, sizes, rng))) for name, sizes in SIZES.items()]
+        return [_finding(pool, name, _tests(case, pool, sizes, rng)) for name, sizes in SIZES.items()]
 
 
-def _judged(pool: Pool, name: str, tests: Sequence[Test]) -> Finding:
-    """The most telling of the tests, corrected for their number."""
-    if not tests:
-        return uncomputed(name, pool.train.count, "nobody in the table, or nobody outside it, alone has such values")
-    best = min(tests, key=lambda test: test.p)
+def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
+    best, count = next(tests, None), 1
+    if best is None:
+        return uncomputed(name, pool.train.count, "nothing that one person alone has stands in the release")
+    for test in tests:
+        best, count = min(best, test, key=lambda one: one.p), count + 1
+    everybody = np.ones(pool.people.count, np.bool_)
     found = judge(
-        pool.trace(best.tried, best.hit, best.released), name=name, risk=Risk.SINGLING_OUT, naive=None,
-        knows=best.knows, does=best.does, p=min(1.0, len(tests) * best.p), level=1 - (1 - LEVEL) / len(tests),
-        detail={"tests": len(tests)},
+        pool.trace(everybody, best.released >= 0, best.released), name=name, risk=Risk.SINGLING_OUT, naive=None,
+        knows=best.knows, does=best.does, p=min(1.0, count * best.p), level=1 - (1 - LEVEL) / count,
+        detail={"tests": count},
     )  # fmt: skip
-    return replace(found, reserved=RESERVED)
+    return replace(found, reserved=RESERVED, note=f"{found.note}; this is the most telling of {count:,} tests")
 
 
 def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Test]:
-    """Each set of columns by itself, and how many of all of them a person is hit by."""
-    people = pool.people
-    times = np.zeros(people.count)
+    """Each set of columns that hits anybody, and who is hit by the most of them."""
+    times, last = np.zeros(pool.people.count), np.full(pool.people.count, -1)
+    does = "finds in one released row what this person alone has"
     for columns in (chosen for size in sizes for chosen in _chosen(case, size, rng)):
-        ids = _ids(case, columns)
-        everyone, release = ids[: people.rows], ids[people.rows :]
-        alone = pool.alone(everyone)
-        released = np.where(alone, standing(everyone, release), -1)
-        exposed, at = people.any(alone), people.strongest(released)
-        hit = released[at] >= 0
+        exposed, released = _struck(pool, _ids(case, columns))
+        hit = released >= 0
+        if hit.any():
+            yield Test(f"knows a person's {' and '.join(columns)}", does, released, fisher(*pool.counts(exposed, hit)))
         times += hit
-        p = fisher(*pool.counts(exposed, hit))
-        if exposed[: pool.train.count].any() and exposed[pool.train.count :].any():
-            told = " and ".join(columns)
-            yield Test(
-                f"knows {told} of a person who alone has these values",
-                "finds them in a released row",
-                exposed,
-                hit,
-                released[at],
-                p,
-            )
-    everybody, nowhere = np.ones(people.count, np.bool_), np.full(people.count, -1)
-    for cut in thresholds(*np.split(-times, [pool.train.count]), SHARES):
-        hit = -times <= cut
-        does = f"finds at least {-cut:.0f} sets of values in released rows that this person alone has"
-        yield Test("knows a person's whole row", does, everybody, hit, nowhere, fisher(*pool.counts(everybody, hit)))
+        last = np.maximum(last, released)
+    everybody = np.ones(len(times), np.bool_)
+    for cut in -thresholds(*np.split(-times, [pool.train.count]), SHARES):
+        p = fisher(*pool.counts(everybody, times >= cut))
+        yield Test("knows a person's whole row", f"{does}, by {cut:.0f} sets of columns,", np.where(times >= cut, last, -1), p)
+
+
+def _struck(pool: Pool, ids: Rows) -> tuple[Bits, Rows]:
+    """Who alone has their values, and for each person a released row that has them too, -1 where none has."""
+    everyone, release = np.split(ids, [pool.people.rows])
+    alone = pool.alone(everyone)
+    released = np.where(alone, standing(everyone, release), -1)
+    return pool.people.any(alone), released[pool.people.strongest(released)]
 
 
 def _chosen(case: Case, size: int, rng: np.random.Generator) -> list[tuple[str, ...]]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import api
-from hushtable.audits import planted
+from hushtable.audits import covert, planted
 from hushtable.audits.planted import NOISES, Noise, Overfitted
 from hushtable.bench.cells import Cells
 from hushtable.bench.certificate import Certificate, Curve, Expect, curve
@@ -35,6 +35,16 @@ ROWS = 10_000
 """Rows of each of the three parts at most."""
 LEAKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 SIZES = (1, 2, 3, 4)
+HANDFULS = (0, 5, 10, 20, 40)
+COPIED = "share of released rows that hold it"
+ANSWERS = {
+    "handful": ("exposed-records", "identical-matches"),
+    "partial": ("rare-values",),
+    "rare": ("rare-values",),
+    "digests": ("identifiers",),
+    "texts": ("texts",),
+}
+"""The audits that leaks of parts of a row, or of a few rows, are meant for: others need not rise with them."""
 OUTLIERS = (0.0, 0.01, 0.02, 0.05, 0.1)
 KNOBS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "k-nearest": ("neighbours", ((2,), (3,), (5,), (10,), (20,))),
@@ -179,14 +189,63 @@ class Study:
                 curves.append(self._leaks(f"{name}, {knob}", told, Noise(), Expect.NOTHING, f"{name}-{place}-", turned))
         return curves
 
+    def handful(self) -> list[Curve]:
+        """A few training rows verbatim: the loneliest, or some at random."""
+        size = self.parts["train"].rows
+        loneliest = np.argsort(-self._outlying[:size])
+        counts = [float(count) for count in (HANDFULS[::2] if self.quick else HANDFULS) if count <= size]
+
+        def leak(order: np.ndarray | None) -> Callable[[float], Case]:
+            return lambda n: self._case(
+                covert.handful(self.parts["train"], self.parts["fresh"], int(n), np.random.default_rng([self.seed, 1]), order)
+            )
+
+        ways = {"outliers": leak(loneliest), "at random": leak(None)}
+        return [one for name, make in ways.items() for one in self._covert("handful", name, "rows copied verbatim", counts, make)]
+
+    def parts_of_rows(self) -> list[Curve]:
+        """A few columns of training rows, beside those of others."""
+        return self._covert("partial", "partial", COPIED, self._levels, self._spoilt(covert.partial))
+
+    def rare(self) -> list[Curve]:
+        """The rarest values of training people."""
+        return self._covert("rare", "rare", COPIED, self._levels, self._spoilt(covert.rarest))
+
+    def digests(self) -> list[Curve]:
+        """An identifier behind a digest."""
+        return self._covert("digests", "digests", COPIED, self._levels, self._spoilt(covert.hashed, named=True))
+
+    def texts(self) -> list[Curve]:
+        """A text in other letters and spaces."""
+        return self._covert("texts", "texts", COPIED, self._levels, self._spoilt(covert.respelled, named=True))
+
     # How cells are made.
+
+    @property
+    def _levels(self) -> tuple[float, ...]:
+        return (0.0, 0.5, 1.0) if self.quick else LEAKS
+
+    def _covert(self, model: str, name: str, along: str, levels: Sequence[float], make: Callable[[float], Case]) -> list[Curve]:
+        """The curve of the audits that such a leak is meant for; none where they are not among those asked for."""
+        audits = {audit: self.audits[audit] for audit in ANSWERS[model] if audit in self.audits}
+        cells = [(x, self._cell(f"{model}-{name}-{x:g}".replace(" ", "-"), lambda x=x: make(x), audits)) for x in levels if audits]
+        return [curve(model, name, along, Expect.RISE, cells)] if cells else []
+
+    def _spoilt(self, leak: Callable[..., Table], *, named: bool = False) -> Callable[[float], Case]:
+        """Fresh rows with so much of a leak among them; with invented identifiers and texts where it needs them."""
+
+        def case(share: float) -> Case:
+            rng = np.random.default_rng([self.seed, 1])
+            train, control, fresh = (covert.named(part, rng) if named else part for part in self.parts.values())
+            return Case(train, leak(train, fresh, share, rng), control)
+
+        return case
 
     def _leaks(
         self, model: str, name: str, noise: Noise, expect: Expect = Expect.RISE, prefix: str = "",
         audits: Mapping[str, Audit] | None = None,
     ) -> Curve:  # fmt: skip
-        levels = (0.0, 0.5, 1.0) if self.quick else LEAKS
-        points = [(x, self._cell(prefix + _leak_name(noise, x), lambda x=x: self._leak(x, noise), audits)) for x in levels]
+        points = [(x, self._cell(prefix + _leak_name(noise, x), lambda x=x: self._leak(x, noise), audits)) for x in self._levels]
         return curve(model, name, "share of released rows leaked", expect, points)
 
     def _leak(self, share: float, noise: Noise) -> Case:
@@ -250,6 +309,11 @@ MODELS: dict[str, Callable[[Study], list[Curve]]] = {
     "size": Study.size,
     "outliers": Study.outliers,
     "knobs": Study.knobs,
+    "handful": Study.handful,
+    "partial": Study.parts_of_rows,
+    "rare": Study.rare,
+    "digests": Study.digests,
+    "texts": Study.texts,
 }
 
 
