@@ -6,7 +6,7 @@ Each puts what it takes from training people into fresh rows at random places, a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,27 +52,29 @@ def named(table: Table, rng: Rng) -> Table:
     spelled = rng.choice(letters, (table.rows, WORDS, 5))
     texts = np.array([" ".join("".join(word) for word in text) for text in spelled], object)
     identifier = Column(name=IDENTIFIER, kind=Kind.KEY, role=Role.IDENTIFIER)
-    return _with_texts(_with_texts(table, identifier, numbers), Column(name=TEXT, kind=Kind.TEXT), texts)
+    return with_texts(with_texts(table, identifier, numbers), Column(name=TEXT, kind=Kind.TEXT), texts)
 
 
 def hashed(train: Table, fresh: Table, share: float, rng: Rng, digest: str = "sha256") -> Table:
     """The identifier of this share of the rows replaced by the digest of a training person's."""
-    return _rewritten(train, fresh, IDENTIFIER, share, rng, lambda word: hashlib.new(digest, word.encode()).hexdigest())
+    return rewritten(train, fresh, IDENTIFIER, share, rng, lambda word: hashlib.new(digest, word.encode()).hexdigest())
 
 
 def respelled(train: Table, fresh: Table, share: float, rng: Rng) -> Table:
     """The text of this share of the rows replaced by a training person's, in capitals and with other spaces."""
-    return _rewritten(train, fresh, TEXT, share, rng, lambda word: word.upper().replace(" ", "  "))
+    return rewritten(train, fresh, TEXT, share, rng, lambda word: word.upper().replace(" ", "  "))
 
 
-def _rewritten(train: Table, fresh: Table, name: str, share: float, rng: Rng, rewrite) -> Table:  # type: ignore[no-untyped-def]
+def rewritten(train: Table, fresh: Table, name: str, share: float, rng: Rng, rewrite: Callable[[str], str]) -> Table:
+    """A text or key of this share of the rows replaced by a training person's, rewritten."""
     places, whom = _places(train, fresh, share, rng)
     words = fresh.strings(name).copy()
     words[places] = [rewrite(word) for word in train.strings(name)[whom]]
-    return _with_texts(fresh, fresh.schema[name], words)
+    return with_texts(fresh, fresh.schema[name], words)
 
 
-def _with_texts(table: Table, column: Column, words: NDArray[np.object_]) -> Table:
+def with_texts(table: Table, column: Column, words: NDArray[np.object_]) -> Table:
+    """The table with one text or key column replaced or added."""
     known, codes = np.unique(words.astype(str), return_inverse=True)
     schema = table.schema.with_columns(column)
     arrays = {**table.arrays, column.name: codes.astype(np.int32)}
