@@ -219,9 +219,10 @@ def audit(
     if power:
         from hushtable.audits import power as study
 
-        tested = {f.audit for f in findings if f.p is not None}
+        tested = {f.audit for f in findings if f.p is not None or f.risk is not None}
         found = study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
-        findings, told = study.with_power(findings, found), study.summary(found)
+        in_part = study.parts(case, audits, findings, seed, progress=progress)
+        findings, told = study.with_power(findings, found), study.summary(found) | {"parts": in_part}
     reasons = void(case, findings)
     records = by_records.riskiest(findings, values=values)
     if values:

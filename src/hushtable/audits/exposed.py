@@ -39,7 +39,9 @@ class ExposedRecords(Audit):
         exposed, released = pool.people.any(alone), np.where(alone, standing(everyone, ids["release"]), -1)
         name, n = "exposed records", pool.train.count
         if not exposed[:n].any() or not exposed[n:].any():
-            return [uncomputed(name, n, "nobody is alone with a row of their own, in the table or outside it")]
+            return [
+                uncomputed(name, n, "nobody is alone with a row of their own, in the table or outside it", risk=Risk.SINGLING_OUT)
+            ]
         surprise = np.where(released >= 0, surprisal(case, case.columns), -np.inf)
         at, least = pool.people.strongest(surprise), pool.people.most(surprise)
         hit = least > -np.inf

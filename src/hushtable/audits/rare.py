@@ -63,7 +63,7 @@ class RareValues(Audit):
 def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
     best, count = next(tests, None), 1
     if best is None:
-        return uncomputed(name, pool.train.count, "nothing that one person alone has stands in the release")
+        return uncomputed(name, pool.train.count, "nothing that one person alone has stands in the release", risk=Risk.SINGLING_OUT)
     for test in tests:
         best, count = min(best, test, key=lambda one: one.p), count + 1
     everybody = np.ones(pool.people.count, np.bool_)
