@@ -176,6 +176,7 @@ def audit(
     released: Table | Release,
     control: Table,
     *,
+    person: str | None = None,
     only: Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
@@ -189,6 +190,10 @@ def audit(
 ) -> AuditReport:
     """Attack a release: every registered audit but the costly ones, or only those named, on training and control rows.
 
+    Where people hold several rows, ``person`` names the column that tells them apart: rates and tests then count people, each
+    hit if any of their rows is. When absent it is the one that the card names, if both tables have it, or the persons
+    that the tables know already (``Table.held_by``); else each row is a person, and ``assumed`` says what speaks against that.
+
     ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) tells how the
     release was made, for attacks that make it again. With ``power`` leaks are planted to see which ones this audit would
     notice. Records at risk are told by row number; ``values`` also tells what the attacker used. ``gates`` are conditions
@@ -200,7 +205,7 @@ def audit(
     from hushtable.evidence import records as by_records
     from hushtable.evidence.case import Case
     from hushtable.evidence.gate import Gate, refused
-    from hushtable.evidence.validity import void
+    from hushtable.evidence.validity import assumed, void
 
     conditions = [Gate.parse(text) for text in several(gates)]
     if isinstance(released, Release):
@@ -213,6 +218,7 @@ def audit(
     if recipe is not None and card is not None and recipe.recipe != card["recipe"]:
         raise InputError(f"the release was made by {card['recipe']}, not by {recipe.recipe}", where="recipe")
     audits = pick_audits(only, settings)
+    train, control, unknown = _held(train, control, person, card)
     case = Case(train, released, control, None if recipe is None else _generator(recipe, epsilon))
     findings = harness.run(case, audits, seed, progress)
     told = None
@@ -238,7 +244,24 @@ def audit(
         [refused(gate, reasons) if reasons else gate.judge(findings) for gate in conditions],
         reasons,
         {"hushtable": __version__, "seed": seed, "audits": list(audits)},
+        unknown + assumed(case),
+        {} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
     )
+
+
+def _held(train: Table, control: Table, person: str | None, card: dict[str, Any] | None) -> tuple[Table, Table, list[str]]:
+    """The tables with persons told apart as asked, or as the card says; and why the latter could not be done."""
+    from hushtable.evidence.persons import held_by
+
+    if person is not None:
+        return *held_by(train, control, person), []
+    key = None if card is None else card["guarantee"]["unit"]["by"]
+    if key is None or train.persons is not None or control.persons is not None:
+        return train, control, []
+    if key in train.schema and key in control.schema:
+        return *held_by(train, control, key), []
+    lacking = f"the card tells persons apart by {key}, which the training or the control rows lack"
+    return train, control, [f"{lacking}: the tests assume one row a person"]
 
 
 def utility(

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from hushtable.console import out, print_json, print_report, progress, show_audit, show_mechanism
 from hushtable.errors import InputError
-from hushtable.options import Data, Json, formats_of, settings_of
+from hushtable.options import Data, Json, Person, formats_of, settings_of
 
 
 def audit(
@@ -22,6 +22,7 @@ def audit(
     ],
     schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the training rows.", show_default=False)],
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the audit. It is private.", show_default=False)],
+    person: Person = None,
     only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of an audit: linkability.neighbours=1,10.")] = None,
     recipe: Annotated[
@@ -61,8 +62,8 @@ def audit(
         raise InputError("tells what a recipe spends; name the recipe with --recipe", where="--epsilon")
     with progress(quiet=as_json) as tell:
         report = api.audit(
-            tables[0], seen, tables[1], only=only or (), settings=settings_of(settings or []), recipe=recipe, epsilon=epsilon,
-            card=card, seed=seed, power=power, values=values, gates=gates or (), progress=tell,
+            tables[0], seen, tables[1], person=person, only=only or (), settings=settings_of(settings or []), recipe=recipe,
+            epsilon=epsilon, card=card, seed=seed, power=power, values=values, gates=gates or (), progress=tell,
         )  # fmt: skip
     report.save(folder, formats)
     if as_json:
@@ -86,6 +87,7 @@ def certify(
             "all if empty."
         ),
     ] = "",
+    person: Person = None,
     only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,
     rows: Annotated[int | None, typer.Option(min=2, help="Rows of each of the three parts at most.", show_default="10,000")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer levels and settings.")] = False,
@@ -96,7 +98,7 @@ def certify(
     from hushtable.bench import certify as study
     from hushtable.table.io import read
 
-    table = read(data, schema_file)
+    table = read(data, schema_file).held_by(person)
     chosen = [model.strip() for model in models.split(",") if model.strip()]
     with progress(quiet=as_json) as tell:
         made = study.certify(

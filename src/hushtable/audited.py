@@ -40,6 +40,10 @@ class AuditReport(Shown):
     """Why nothing that it says about safety counts: the control is not what it should be."""
     made: dict[str, Any] = field(default_factory=dict)
     """The version, the seed and the names it was made with."""
+    assumed: list[str] = field(default_factory=list)
+    """What its tests take for granted and the rows speak against: that each row is a person."""
+    people: dict[str, int] = field(default_factory=dict)
+    """How many people hold the training and the control rows; empty where each row is a person."""
 
     @property
     def alarms(self) -> list[Finding]:
@@ -86,8 +90,10 @@ class AuditReport(Shown):
         return {
             "made": self.made,
             "rows": self.rows,
+            "people": self.people,
             "card": self.card,
             "void": self.void,
+            "assumed": self.assumed,
             "alarms": [finding.label for finding in self.alarms],
             "gates": [asdict(gate) for gate in self.gates],
             "power": self.power,

@@ -29,7 +29,7 @@ from hushtable.console import (
     show_sheet,
 )
 from hushtable.errors import HushError, InputError
-from hushtable.options import Data, Json, Seed, numbers_of, settings_of, whole_numbers_of
+from hushtable.options import Data, Json, Person, Seed, numbers_of, settings_of, whole_numbers_of
 
 app = typer.Typer(
     help="Protect a sensitive table, prove what was promised, and attack the result.",
@@ -173,7 +173,7 @@ def release(
         float | None, typer.Option(help="Its delta; at most min(1e-6, 1/(10 n)) when absent, 0 for pure privacy.")
     ] = None,
     rows: Annotated[int | None, typer.Option(help="Rows to synthesize.")] = None,
-    person: Annotated[str | None, typer.Option(help="The key column that tells persons apart, if they hold several rows.")] = None,
+    person: Person = None,
     rows_per_person: Annotated[int, typer.Option(help="The most rows one person may hold.")] = 1,
     relation: Annotated[
         str, typer.Option(help="Neighbours: add_remove (n is private) or replace_one (n is public).")
@@ -245,7 +245,8 @@ def release(
     out.print(f"{made.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]: {', '.join(files)}")
     if control is not None:
         files = [f"--{name}={private / name}.csv" for name in ("train", "control")]
-        hint = ["hush", "audit", *files, f"--release={folder}", f"--schema={schema_file}", f"--out={folder}.audit"]
+        whom = [] if person is None else [f"--person={person}"]
+        hint = ["hush", "audit", *files, f"--release={folder}", f"--schema={schema_file}", *whom, f"--out={folder}.audit"]
         out.print(
             f"Training and control rows are in [bold]{escape(str(private))}[/bold] (private). Attack the release with:\n"
             + escape(f"  {shlex.join(hint)}")

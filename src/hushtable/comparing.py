@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 
 from hushtable.console import err, out, print_json, print_report, progress, show_utility
 from hushtable.errors import InputError
-from hushtable.options import Data, Json, formats_of, numbers_of, settings_of
+from hushtable.options import Data, Json, Person, formats_of, numbers_of, settings_of
 
 
 def utility(
@@ -91,7 +91,7 @@ def compare(
         bool, typer.Option("--search", help="Look for the smallest k and the largest epsilon that keep the constraints.")
     ] = False,
     hold_out: Annotated[float, typer.Option(help="The share of rows that is set aside to attack and test with.")] = 0.25,
-    person: Annotated[str | None, typer.Option(help="The key column that tells persons apart, if they hold several rows.")] = None,
+    person: Person = None,
     rows_per_person: Annotated[int, typer.Option(min=1, help="The most rows one person may hold.")] = 1,
     workers: Annotated[
         int | None,

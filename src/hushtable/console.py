@@ -138,6 +138,8 @@ def _verdict(report: AuditReport) -> None:
     tested = sum(f.p is not None for f in report.findings)
     for reason in report.void:
         out.print(f"[bold red]This audit is void[/bold red]: {escape(reason)}.")
+    for reason in report.assumed:
+        out.print(f"[yellow]Mind[/yellow]: {escape(reason)}.")
     if report.alarms:
         out.print(
             f"[bold red]{len(report.alarms)} of {tested} tests alarm[/bold red]: the release tells more about people in the "

@@ -11,6 +11,9 @@ from hushtable.errors import InputError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.", show_default=False)]
+Person = Annotated[
+    str | None, typer.Option(help="The key column that tells persons apart, if they hold several rows.", show_default=False)
+]
 Seed = Annotated[
     int | None,
     typer.Option(min=0, help="Fixes everything but the noise of differential privacy and, with --epsilon, the hold-out."),

@@ -19,6 +19,7 @@ from hushtable.evidence.attack import of_hundred
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, wilson
 from hushtable.evidence.finding import Finding, Risk
+from hushtable.evidence.persons import People
 from hushtable.table.table import Table
 
 N = 1500
@@ -104,7 +105,7 @@ def test_the_test_is_exact_over_every_labelling(ties):
     def honest(chosen: np.ndarray) -> float:
         released = np.zeros(5, np.int64)
         return excess_of_low(
-            scores[chosen], scores[~chosen], (0.2, 0.4, 0.6, 0.8),
+            (People(5), People(6)), scores[chosen], scores[~chosen], (0.2, 0.4, 0.6, 0.8),
             name="x", released=released, knows="", does=str, nothing="nothing",
         ).p  # fmt: skip
 

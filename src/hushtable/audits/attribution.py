@@ -29,7 +29,8 @@ class Attribution(Attack):
     secret, averaged over the claims that any original row matches; GTCAP lets numbers, keys and secret alike, differ by
     ``radius`` of their range. Both are in ``detail``, on training rows and on control rows.
 
-    CAP is the mean over people of the share of matching released rows that have their secret: a person without a match
+    CAP is the mean over people of the share of matching released rows that have their secret (a person of several rows counts
+    once, with the mean of them): a person without a match
     counts 0 (CAP0), is left out (CAP), or is matched with the rows that differ in the fewest keys (GCAP, on at most 10,000
     people of each side).
     Keys are all other columns (the worst case), and the quasi columns where there are some; CAP is for those only, then.
@@ -64,7 +65,7 @@ class Attribution(Attack):
                 matching = yield from self._targeted(case, secret, known)
                 # Equal in every column but one are hardly any two people: where fewer keys are declared, CAP is about those.
                 if known is not everything or not fewer:
-                    yield _cap(matching, known, rng)
+                    yield _cap(case, matching, known, rng)
 
     def _targeted(self, case: Case, secret: Secret, known: Knowledge) -> Generator[Way, None, Matching]:
         """TCAP, and GTCAP where numbers are involved; returns who matches whom exactly."""
@@ -105,7 +106,7 @@ class Attribution(Attack):
             detail[f"{prefix}claims"] = int((chosen[which] >= 0).sum())
             detail[prefix + name.lower()] = _published(matching, which, claiming)
         # Blind guessing, too, speaks only of those about whom something is claimed.
-        naive = float((secret.blind("train") * (chosen["train"] >= 0)).mean())
+        naive = secret.blind("train") * (chosen["train"] >= 0)
         does = f"reads {secret.name} rightly off released rows that agree on it"
         return Way(name, Risk.INFERENCE, known.told + vague, does, strike, naive, known.scope, tell, detail)
 
@@ -118,7 +119,7 @@ def _published(matching: Matching, which: str, claiming: Bits) -> float | None:
     return float(weight @ (same[defined] / total[defined]) / weight.sum()) if defined.any() else None
 
 
-def _cap(matching: Matching, known: Knowledge, rng: np.random.Generator) -> Finding:
+def _cap(case: Case, matching: Matching, known: Knowledge, rng: np.random.Generator) -> Finding:
     shares, detail = {}, {}
     for which, prefix in (("train", ""), ("control", "control_")):
         total, same, _ = matching.agreement(which, "release")
@@ -129,8 +130,8 @@ def _cap(matching: Matching, known: Knowledge, rng: np.random.Generator) -> Find
         skipped[place[asked]] = total[place[asked]] > 0
         more, right = matching.closest(which, "release", skipped)
         nearest = ((same + right) / np.maximum(total + more, 1))[place[asked]]
-        shares[which] = share
-        detail[f"{prefix}cap0"] = float(share.mean())
+        shares[which] = case.people(which).mean(share)
+        detail[f"{prefix}cap0"] = float(shares[which].mean())
         detail[f"{prefix}cap"] = float(share[matched].mean()) if matched.any() else None
         detail[f"{prefix}gcap"] = float(nearest.mean())
         detail[f"{prefix}matched"] = float(matched.mean())

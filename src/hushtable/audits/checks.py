@@ -20,8 +20,8 @@ class ControlSeen(Audit):
     """Whether the release was made from control rows too: then nothing exceeds the control, and every audit is too kind.
 
     Each control row is looked for in the release and in the training rows, equally many of both. A release that never saw
-    the control holds about as many control rows as the training table does, so that among the control rows that stand in
-    one of the two only, either is equally likely (McNemar's exact test, one-sided). A generator that prefers common
+    the control holds about as many control rows as the training table does, so that among the control people who have a row
+    in one of the two only, either is equally likely (McNemar's exact test, one-sided). A generator that prefers common
     rows can exceed this without having seen the control: a warning, not a proof.
     """
 
@@ -33,11 +33,13 @@ class ControlSeen(Audit):
         ids = case.row_ids()
         size = min(case.release.rows, case.train.rows)
         release, train = (rng.permutation(ids[which])[:size] for which in ("release", "train"))
-        here, there = np.isin(ids["control"], release), np.isin(ids["control"], train)
+        people = case.people("control")
+        here, there = (people.any(np.isin(ids["control"], rows)) for rows in (release, train))
         only, other = int((here & ~there).sum()), int((there & ~here).sum())
         p = float(bdtrc(only - 1, only + other, 0.5)) if only else 1.0
         share, fresh = (clopper_pearson(int(found.sum()), len(found), self.level) for found in (here, there))
-        told = f"{of_hundred(share.value)} control rows stand in the release, {of_hundred(fresh.value)} in as many training rows"
+        whom = "control rows stand" if people.persons is None else "control people have a row that stands"
+        told = f"{of_hundred(share.value)} {whom} in the release, {of_hundred(fresh.value)} in as many training rows"
         seen = p <= 1 - self.level
         verdict = (
             "the release seems to have been made from control rows too, so this control hides what it should show: take another"
@@ -74,7 +76,7 @@ class Coverage(Audit):
         told = [f"{what}: {', '.join(which)}" for what, which in names.items() if which and what != "compared"]
         alone = f"only {compared[0]} is shared, so no attack can combine columns" if len(compared) == 1 else ""
         rows = {which: table.rows for which, table in case.tables.items()}
-        sizes = ", ".join(f"{count:,} {which} rows" for which, count in rows.items())
+        sizes = ", ".join(f"{count:,} {which} rows{self._held(case, which)}" for which, count in rows.items())
         parts = [f"{len(compared)} of {len(schema)} columns are compared over {sizes}", *([alone] if alone else []), *told]
         return [
             Finding(
@@ -82,6 +84,13 @@ class Coverage(Audit):
                 n=len(schema), note="; ".join(parts), detail={"columns": names, "rows": rows},
             )
         ]  # fmt: skip
+
+    @staticmethod
+    def _held(case: Case, which: str) -> str:
+        """By how many people, where persons are told apart."""
+        if case.tables[which].persons is None:
+            return ""
+        return f" of {case.people(which).count:,} people"
 
 
 def _constant(table: Table, name: str) -> bool:

@@ -16,10 +16,11 @@ from hushtable.errors import InputError
 from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson
-from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.table.columns import Role
 
 Floats = NDArray[np.float64]
+Worth = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,7 @@ class IdenticalMatches(Audit):
     """Identical match share: released rows that equal a training row, and people who are published verbatim.
 
     The baseline of the first is the share of control rows that equal a training row: what chance alone repeats. The
-    others are attacks: training rows that stand in the release against control rows that do, by Fisher's exact test. They
+    others are attacks: training people of whom a row stands in the release against control people, by Fisher's exact test. They
     are made on whole rows, and on the quasi columns and on the rest where there are both.
     """
 
@@ -39,8 +40,7 @@ class IdenticalMatches(Audit):
         ids = case.row_ids()
         copied = np.isin(ids["release"], ids["train"])
         chance = np.isin(ids["control"], ids["train"])
-        share = clopper_pearson(int(copied.sum()), len(copied), self.level)
-        fresh = clopper_pearson(int(chance.sum()), len(chance), self.level)
+        share, fresh = (_share(hit, n, self.level) for hit, n in zip((copied, chance), worth(case), strict=True))
         return [
             Finding(
                 name="identical match share",
@@ -69,9 +69,9 @@ class IdenticalMatches(Audit):
     def _published(self, case: Case, columns: Sequence[str], name: str, scope: str, knows: str, does: str) -> Finding:
         ids = case.row_ids(columns)
         published, others, released = _standing(ids["train"], ids["control"], ids["release"])
-        trace = Trace(published, others, np.arange(len(published)), np.arange(len(others)), released)
         return judge(
-            trace, name=name, scope=scope, risk=Risk.SINGLING_OUT, level=self.level, naive=None, knows=knows, does=does
+            Trace.of(case, published, others, released), name=name, scope=scope, risk=Risk.SINGLING_OUT, level=self.level,
+            naive=None, knows=knows, does=does,
         )  # fmt: skip
 
 
@@ -86,6 +86,7 @@ class ClosestRecord(Audit):
     both sides, so that it still sees something where many real rows repeat one another. ``detail`` holds the published
     form too, whose threshold is the alpha-quantile from training rows to control rows, and which divides the *number* of
     closer released rows by alpha times the number of training rows: it may be negative, and grows with the release.
+    Rows are counted, for nobody knows who holds a released one; where people hold several, intervals are those of ``worth``.
     """
 
     alpha: float = 0.02
@@ -112,10 +113,11 @@ class ClosestRecord(Audit):
         most = max(counts)
         sides = (("release", "train"), ("control", "train"), ("train", "control"))
         found = [case.nearest(queries, targets, most).distance for queries, targets in sides]
-        return [self._score(k, *(distance[:, :k].mean(axis=1) for distance in found), generalized, rng) for k in counts]
+        means = ([distance[:, :k].mean(axis=1) for distance in found] for k in counts)
+        return [self._score(k, *mean, worth(case), generalized, rng) for k, mean in zip(counts, means, strict=True)]
 
     def _score(
-        self, k: int, release: Floats, control: Floats, real: Floats, generalized: bool, rng: np.random.Generator
+        self, k: int, release: Floats, control: Floats, real: Floats, worth: Worth, generalized: bool, rng: np.random.Generator
     ) -> Finding:
         name, scope = ("closest record score", "") if k == 1 else ("k-nearest score", f"{k} nearest")
         place = int(np.ceil(self.alpha * (len(control) - 1)))
@@ -124,9 +126,9 @@ class ClosestRecord(Audit):
         if chance == 1:
             reason = f"every fresh real row lies within {threshold:.3g} of a training row: no release can be closer than that"
             return uncomputed(name, len(release), reason, scope=scope)
-        draws = _resampled(release, control, place, self.bootstrap, rng)
+        draws = _resampled(release, control, place, worth, self.bootstrap, rng)
         low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
-        exact = clopper_pearson(int((release <= threshold).sum()), len(release), self.level)
+        exact = _share(release <= threshold, worth[0], self.level)
         excess = (close - chance) / (1 - chance)
         value = max(excess, 0.0)
         # Below zero there is no excess, but the interval still says how much the errors could have hidden, and is never a point.
@@ -176,6 +178,22 @@ class KNearest(ClosestRecord):
         return found + [uncomputed("k-nearest score", n, reason, scope=f"{k} nearest") for k in self.neighbours if k not in counts]
 
 
+def worth(case: Case) -> Worth:
+    """How many independent rows the released and the control rows are worth at least, where people hold several.
+
+    Who holds released rows is not known: they are taken to be held as training rows are.
+    """
+    ours, others = case.sides
+    return case.release.rows * (ours.independent / ours.rows), others.independent
+
+
+def _share(hit: Bits, worth: float, level: float) -> Rate:
+    """A share of rows, with the exact interval of so many independent ones."""
+    value, trials = float(hit.mean()), round(worth)
+    exact = clopper_pearson(round(value * trials), trials, level)
+    return Rate(value, min(exact.low, value), max(exact.high, value))
+
+
 def published(release: Floats, real: Floats, alpha: float) -> dict[str, float]:
     """The ratio and the score as published: ``real`` are the distances from training rows to control rows."""
     threshold = float(np.quantile(real, alpha))
@@ -191,19 +209,21 @@ def _standing(train, control, release):  # type: ignore[no-untyped-def]
     return found, np.isin(control, rows), np.where(found, first[place], -1)
 
 
-def _resampled(release: Floats, control: Floats, place: int, times: int, rng: np.random.Generator) -> Floats:
+def _resampled(release: Floats, control: Floats, place: int, worth: Worth, times: int, rng: np.random.Generator) -> Floats:
     """The score in bootstrap samples of both sides, drawn through their order statistics: no sample is ever laid out.
 
     Draw ranks as uniform numbers: the threshold of a sample is its order statistic ``place``, whose number is Beta; the
     numbers above it are uniform on the rest, so those that tie with the threshold are binomial, and so is the release.
+    Where rows are worth fewer independent ones, so many are drawn.
     """
     ours, fresh = np.sort(release), np.sort(control)
     n, m = len(ours), len(fresh)
-    u = rng.beta(place + 1, m - place, times)
+    drawn, each = round(worth[0]), worth[1] / m
+    u = rng.beta((place + 1) * each, (m - place) * each, times)
     cut = fresh[np.minimum((m * u).astype(np.int64), m - 1)]
     tied = (np.searchsorted(fresh, cut, side="right") / m - u) / np.maximum(1 - u, 1e-300)
-    chance = (place + 1 + rng.binomial(m - place - 1, np.clip(tied, 0, 1))) / m
-    close = rng.binomial(n, np.searchsorted(ours, cut, side="right") / n) / n
+    chance = (place + 1 + rng.binomial(round((m - place - 1) * each), np.clip(tied, 0, 1)) / each) / m
+    close = rng.binomial(drawn, np.searchsorted(ours, cut, side="right") / n) / drawn
     # A resample in which every fresh row is close says nothing about an excess.
     return np.divide(close - chance, 1 - chance, out=np.zeros(times), where=chance < 1)
 

@@ -64,7 +64,7 @@ class Inference(Attack):
 
         return Way(
             "inference", Risk.INFERENCE, known.told, f"guesses {secret.name}", strike,
-            float(secret.blind("train").mean()), known.scope, tell, {"best_constant": secret.best_constant()},
+            secret.blind("train"), known.scope, tell, {"best_constant": secret.best_constant()},
         )  # fmt: skip
 
 

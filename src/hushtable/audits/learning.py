@@ -13,6 +13,7 @@ from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, bootstrap
 from hushtable.evidence.finding import Better, Bits, Finding, Risk, Subject, uncomputed
+from hushtable.evidence.persons import People
 from hushtable.evidence.reading import floats_like
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.columns import CODED
@@ -70,10 +71,10 @@ class LearnedInference(Attack):
 
             yield Way(
                 "learned inference", Risk.INFERENCE, f"{told} and learns from the release", f"guesses {name}", strike,
-                float(secret.blind("train").mean()), name, None, {"best_constant": secret.best_constant()},
+                secret.blind("train"), name, None, {"best_constant": secret.best_constant()},
             )  # fmt: skip
             if means is not None:
-                yield _regression(secret, means, rng)
+                yield _regression(case, secret, means, rng)
 
     def _guesses(
         self, case: Case, secret: Secret, known: list[str], learnt: Bits, rng: np.random.Generator
@@ -130,11 +131,11 @@ def _unfit(secret: Secret, offered: Floats, known: list[str]) -> str:
     return "all released rows have the same value, so there is nothing to learn" if len(np.unique(offered)) < 2 else ""
 
 
-def _regression(secret: Secret, guesses: Guesses, rng: np.random.Generator) -> Finding:
-    """1 - RMSE/range of the guesses, on training rows and, as the baseline, on control rows."""
+def _regression(case: Case, secret: Secret, guesses: Guesses, rng: np.random.Generator) -> Finding:
+    """1 - RMSE/range of the guesses, on training people and, as the baseline, on control people, each counting once."""
     truth = np.concatenate(list(secret.truth.values()))
     width = float(np.nanmax(truth) - np.nanmin(truth))
-    ours, others = (_score((guesses[w] - secret.truth[w]) / width, rng) for w in ("train", "control"))
+    ours, others = (_score((guesses[w] - secret.truth[w]) / width, case.people(w), rng) for w in ("train", "control"))
     name = "learned inference NRMSE"
     if ours is None or others is None:
         return uncomputed(name, len(guesses["train"]), f"{secret.name} is missing for all people of one side", scope=secret.name)
@@ -146,9 +147,10 @@ def _regression(secret: Secret, guesses: Guesses, rng: np.random.Generator) -> F
     )  # fmt: skip
 
 
-def _score(errors: Floats, rng: np.random.Generator) -> Rate | None:
-    squares = errors[~np.isnan(errors)] ** 2
-    if not len(squares):
+def _score(errors: Floats, people: People, rng: np.random.Generator) -> Rate | None:
+    present = ~np.isnan(errors)
+    if not present.any():
         return None
+    squares = people.among(present).mean(errors[present] ** 2)
     found = bootstrap(lambda rows: 1 - float(np.sqrt(squares[rows].mean())), len(squares), rng, times=200)
     return Rate(found.value, min(found.low, found.value), max(found.high, found.value))

@@ -1,8 +1,8 @@
 """Membership from one release: one score per person, high where the release looks as if that person were in it.
 
 Scores are built from the release, and some from a reference: real rows that the attacker has anyway, for which a random half of
-the control stands in. Nobody in the reference is tested. Everybody else is: all training rows, and all control rows, or
-the other half where there is a reference.
+the control people stands in. Nobody in the reference is tested. Everybody else is: all training people, and all control people,
+or the other half where there is a reference. Who holds several rows scores as high as the highest of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HALF = "half of the control was the attacker's reference, the other half was tes
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What one attack thinks of every person it is tried on: the higher, the more surely in the table."""
+    """What one attack thinks of every row it is tried on: the higher, the more surely in the table."""
 
     name: str
     """To follow "membership by"."""
@@ -48,6 +48,16 @@ class Scores:
     """Who is tried on both sides: everybody, or a part chosen by one rule that cannot tell the sides apart."""
     remark: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
+
+    def by_person(self, case: Case) -> Scores:
+        """One score for each person: the highest of their rows that were tried."""
+        ours, others = case.sides
+        at = ours.among(self.persons).strongest(self.train)
+        other = others.among(self.control_persons).strongest(self.control)
+        return replace(
+            self, train=self.train[at], control=self.control[other], persons=ours.standing_for(self.persons[at]),
+            control_persons=others.standing_for(self.control_persons[other]), released=self.released[at],
+        )  # fmt: skip
 
     def among(self, ours: NDArray[np.bool_], others: NDArray[np.bool_], whom: str, **detail: float) -> Scores:
         """The scores of a part of the people."""
@@ -84,15 +94,16 @@ class ScoreAttack(Audit):
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """For each attack one finding for each rate, and one for the area under the curve."""
-        return [finding for scores in self.scores(case, rng) for finding in self._judged(scores)]
+        return [finding for scores in self.scores(case, rng) for finding in self._judged(case, scores)]
 
     @abstractmethod
     def scores(self, case: Case, rng: np.random.Generator) -> Iterator[Scores | Finding]:
         """The scores of each attack; a finding in place of them says why there are none."""
 
-    def _judged(self, scores: Scores | Finding) -> list[Finding]:
+    def _judged(self, case: Case, scores: Scores | Finding) -> list[Finding]:
         if isinstance(scores, Finding):
             return [scores]
+        scores = scores.by_person(case)
         if not len(scores.train) or not len(scores.control):
             return [_none(scores.name, 0, f"no {scores.whom} on one of the sides", _scope(scores))]
         return [*(self._at(scores, rate) for rate in self._told_apart(len(scores.control))), self._area(scores)]
@@ -138,7 +149,7 @@ class ScoreAttack(Audit):
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """The control cut in two at random: rows an attacker has anyway, and rows that are tested."""
+    """The control people cut in two at random: rows an attacker has anyway, and rows that are tested."""
 
     case: Case
     reference: Rows
@@ -148,9 +159,10 @@ class Halves:
     @classmethod
     def of(cls, case: Case, rng: np.random.Generator, k: int = 5) -> Halves:
         """Of the control of this case; ``k`` released rows are looked up for each person, if there are so many."""
-        order = rng.permutation(case.control.rows)
-        half = case.control.rows // 2
-        return cls(case, np.sort(order[:half]), np.sort(order[half:]), min(k, case.release.rows))
+        people = case.people("control")
+        order, half = rng.permutation(people.count), people.count // 2
+        reference, tested = (np.sort(people.rows_of(part)) for part in (order[:half], order[half:]))
+        return cls(case, reference, tested, min(k, case.release.rows))
 
     def near(self, which: str) -> Neighbours:
         """The released rows nearest to each training or control row."""

@@ -1,11 +1,11 @@
 """Near matches: whether people of the training table have a released row nearer than people outside have one.
 
-Every person, of the training table or of the control, gets a score from the release alone. If training and control rows are
-exchangeable given the release, then, given all the scores, every way to say which of them belong to training rows is
-equally likely. At a threshold that was chosen without asking who is who (here: quantiles of the scores of both tables
-together) the number of training rows within it is therefore hypergeometric, and Fisher's test is exact, whatever the sizes
-of the three tables; a threshold set where training rows lie would find too much. The least of g such p-values, times g, covers
-all the thresholds at once (Bonferroni).
+Every person, of the training table or of the control, gets a score from the release alone: the least of their rows. If
+training and control people are exchangeable given the release, then, given all the scores, every way to say which of them
+belong to training people is equally likely. At a threshold that was chosen without asking who is who (here: quantiles of the
+scores of both tables together) the number of training people within it is therefore hypergeometric, and Fisher's test is
+exact, whatever the sizes of the three tables; a threshold set where training people lie would find too much. The least of g
+such p-values, times g, covers all the thresholds at once (Bonferroni).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, wilson
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
+from hushtable.evidence.persons import People
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ TAIL = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 @dataclass(frozen=True, kw_only=True)
 class NearMatches(Audit):
-    """People for whom a released row lies suspiciously near: an exact test of training rows against control rows.
+    """People for whom a released row lies suspiciously near: an exact test of training people against control people.
 
     It finds what identical matches miss: copies with a little noise. The distance is Gower's over all compared columns.
     """
@@ -48,11 +49,12 @@ class NearMatches(Audit):
         case = case.read_as_values()
         ours, others = (case.nearest(who, "release") for who in ("train", "control"))
         found = excess_of_low(
-            ours.distance[:, 0], others.distance[:, 0], self.shares, name="near matches", released=ours.index[:, 0],
+            case.sides, ours.distance[:, 0], others.distance[:, 0], self.shares, name="near matches", released=ours.index[:, 0],
             knows="knows a person's whole row", does=lambda t: f"finds a released row at a distance of at most {t:.2g}",
             nothing="every person lies equally far from the release: no threshold tells any of them apart",
         )  # fmt: skip
-        edges, heights = densities({"train": ours.distance[:, 0], "control": others.distance[:, 0]})
+        near = {"train": ours.distance[:, 0], "control": others.distance[:, 0]}
+        edges, heights = densities({who: case.people(who).least(distance) for who, distance in near.items()})
         return [replace(found, detail={**found.detail, "edges": edges, **heights})]
 
 
@@ -78,8 +80,8 @@ class DistanceRatio(Audit):
         ours, others = (case.nearest(who, "release", 2) for who in ("train", "control"))
         return [
             excess_of_low(
-                _ratio(ours.distance), _ratio(others.distance), self.shares, name="distance ratio", released=ours.index[:, 0],
-                knows="knows a person's whole row",
+                case.sides, _ratio(ours.distance), _ratio(others.distance), self.shares, name="distance ratio",
+                released=ours.index[:, 0], knows="knows a person's whole row",
                 does=lambda t: f"finds one released row that is at most {t:.2g} times as far from it as any other",
                 nothing="one released row stands out for everybody alike: no threshold tells any person apart",
             )
@@ -87,6 +89,7 @@ class DistanceRatio(Audit):
 
 
 def excess_of_low(
+    people: tuple[People, People],
     ours: Floats,
     others: Floats,
     shares: Sequence[float],
@@ -97,12 +100,14 @@ def excess_of_low(
     does: Callable[[float], str],
     nothing: str,
 ) -> Finding:
-    """Whether low scores are commoner among training rows: the residual risk at the threshold that surely tells most.
+    """Whether low scores of rows are commoner among training people: the residual risk at the threshold that surely tells most.
 
     That is the one where the lower bound of the excess is largest, and the least one where there is no excess anywhere. Value,
     interval and sentence are of that threshold, and hold whichever it is; the p-value and the bands are of the whole curve.
     ``nothing`` is the reason where there is no threshold.
     """
+    at = people[0].strongest(-ours)
+    ours, others, released = ours[at], people[1].least(others), released[at]
     cuts = thresholds(ours, others, shares)
     if not len(cuts):
         return uncomputed(name, len(ours), nothing, risk=Risk.SINGLING_OUT)
@@ -113,8 +118,9 @@ def excess_of_low(
     best = int(np.argmax(np.maximum(_surely(curve), 0.0)))
     hit = ours <= cuts[best]
     trace = Trace(
-        hit, others <= cuts[best], np.arange(n), np.arange(m), np.where(hit, released, -1), lambda at, values: does(float(ours[at]))
-    )
+        hit, others <= cuts[best], people[0].first, people[1].first, np.where(hit, released, -1),
+        lambda attempt, values: does(float(ours[attempt])),
+    )  # fmt: skip
     return judge(
         trace, name=name, risk=Risk.SINGLING_OUT, knows=knows, does=does(float(cuts[best])), naive=None, level=level,
         p=min(1.0, len(cuts) * min(fisher(int(a), n, int(b), m) for a, b in zip(hits, chance, strict=True))),

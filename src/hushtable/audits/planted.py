@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case, Generator
-from hushtable.evidence.neighbours import Encoding, comparable, search
+from hushtable.evidence.neighbours import Encoding, comparable, search_others
+from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.step import Core
@@ -229,10 +230,13 @@ def _fitted(train: Table, recipe: str, settings: Mapping[str, str], rng: Rng) ->
 
 
 def outlying(table: Table, k: int = 20) -> NDArray[np.float64]:
-    """The local outlier factor of each row by the audits' own distance: about 1, larger the lonelier (Breunig et al. 2000)."""
+    """The local outlier factor of each row by the audits' own distance: about 1, larger the lonelier (Breunig et al. 2000).
+
+    Neighbours are rows of other people.
+    """
     encoding = Encoding.of([table], comparable([table]))
-    points = encoding.points(table)
-    near = search(points, points, encoding, min(k, table.rows - 1), skip_self=True)
+    people = People.of(table)
+    near = search_others(encoding.points(table), encoding, min(k, table.rows - int(people.held.max())), people)
     # Rows that repeat one another lie at distance 0: a floor keeps their density finite.
     floor = 1e-6
     reach = np.maximum(near.distance, near.distance[near.index, -1]).mean(axis=1) + floor

@@ -3,7 +3,7 @@
 A condition is a span of places on one column: ``<= v`` reaches from 1 to the place of v, ``= v`` is one place, and ``!= v``
 is written with its ends crossed. Rows that meet a condition are found by a packed bitmap. A column of 20,000 different
 numbers does not get 20,000 of them: neighbouring conditions share the bitmap of their hull, and only the few rows that pass
-every bitmap are looked at one by one. The search stops at the second row, because nobody asks for a third.
+every bitmap are looked at one by one. The search stops at the second person, because nobody asks for a third.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.audits.places import Bits, Cells, Ints, Places, Sets, Span
+from hushtable.evidence.persons import People
 
 Found = NDArray[np.int64]
 GROUPS = 64
@@ -45,6 +46,8 @@ class Rows(NamedTuple):
     """groups x words."""
     sizes: NDArray[np.int64]
     """How many rows are in each bitmap."""
+    who: Found
+    """The person of each row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,15 +58,19 @@ class Book:
     conditions: Conditions
     order: Mapping[str, Found]
     """For some tables an order of rows to search them in."""
+    people: Mapping[str, People]
+    """Who holds the rows of some tables; in others every row is looked upon as a person."""
     _rows: dict[str, Rows] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, places: Places, order: Mapping[str, Found], of_cells: Callable[[Cells], Span]) -> Book:
+    def of(
+        cls, places: Places, order: Mapping[str, Found], people: Mapping[str, People], of_cells: Callable[[Cells], Span]
+    ) -> Book:
         """The conditions that ``of_cells`` makes of the cells of each column, column by column."""
         lists = [of_cells(cells) for cells in places.cells]
         column = np.repeat(np.arange(len(lists), dtype=np.int32), [len(low) for low, _ in lists])
         low, high = (np.concatenate([ends[i] for ends in lists]).astype(np.int32) for i in (0, 1))
-        return cls(places, _grouped(column, low, high, places.top, places.sets), order)
+        return cls(places, _grouped(column, low, high, places.top, places.sets), order, people)
 
     def rows(self, which: str) -> Rows:
         """One table made ready."""
@@ -71,11 +78,15 @@ class Book:
             order = self.order.get(which, slice(None))
             low, high = (np.ascontiguousarray(ends[which][order]) for ends in (self.places.low, self.places.high))
             bitmaps = _bitmaps(low, high, self.conditions, self.places.sets)
-            self._rows[which] = Rows(low, high, bitmaps, np.bitwise_count(bitmaps).sum(axis=1).astype(np.int64))
+            who = self.people[which].who[order] if which in self.people else np.arange(len(low))
+            self._rows[which] = Rows(low, high, bitmaps, np.bitwise_count(bitmaps).sum(axis=1).astype(np.int64), who)
         return self._rows[which]
 
     def first_two(self, predicates: Ints, which: str) -> tuple[Found, Found]:
-        """For each predicate, a row of numbers of conditions, the first two rows that meet it; where none does, their number."""
+        """For each predicate, a row of numbers of conditions, the first row that meets it and the first of another person.
+
+        Where there is none, the number of rows.
+        """
         found = _search(predicates, self.conditions, self.places.sets, self.rows(which))
         return found[:, 0], found[:, 1]
 
@@ -156,7 +167,7 @@ def _lowest(x):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _first_two(picked, conditions, sets, rows):  # type: ignore[no-untyped-def]
-    """The first two rows that meet all picked conditions; the number of rows stands for nobody."""
+    """The first rows of two persons that meet all picked conditions; the number of rows stands for nobody."""
     n, k = len(rows.low), len(picked)
     # The rarest first: most words are then zero at once. ``picked`` may be reordered, it is a set.
     for a in range(1, k):
@@ -188,9 +199,10 @@ def _first_two(picked, conditions, sets, rows):  # type: ignore[no-untyped-def]
                     met = False
                     break
             if met:
-                if first < n:
+                if first == n:
+                    first = i
+                elif rows.who[i] != rows.who[first]:
                     return first, i
-                first = i
     return first, n
 
 

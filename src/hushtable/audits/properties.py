@@ -31,7 +31,7 @@ class Properties(Audit):
     Guide to the De-Identification of Personal Health Information, 2013): the *prosecutor* knows that the person is in the
     table, and a class of f rows gives 1/f; the *journalist* does not, and a class that fits F people of the population
     gives 1/F; the *marketer* links every row, and succeeds for classes/rows of them on average. The population here is
-    what is known of it, training and control rows together: the true one is larger, and the true risk smaller.
+    what is known of it, training and control people together: the true one is larger, and the true risk smaller.
 
     They are measurements, no attacks, and have no test. Of rows that were made up they say how rare a row is, not whose it
     is: a unique synthetic row may be nobody, and a synthetic row in a large class may still be somebody's copy.
@@ -100,15 +100,15 @@ def _journalist(case: Case, quasi: tuple[str, ...]) -> Finding:
     above = {f"1/{cap}": float(((fits > 0) & (fits < cap)).mean()) for cap in CAPS}
     return _measured(
         "journalist risk", 1 / fewest, rows,
-        detail={"fewest": fewest, "fit_nobody": nobody, "population": case.train.rows + case.control.rows, "share above": above},
+        detail={"fewest": fewest, "fit_nobody": nobody, "population": sum(side.count for side in case.sides), "share above": above},
         note=f"{REAL}whoever does not know that a person is in the table links a row to them with a chance of at most "
-        f"1 in {fewest}, taking training and control rows for the whole population (the true one is larger); "
+        f"1 in {fewest}, taking training and control people for the whole population (the true one is larger); "
         f"{of_hundred(nobody / rows)} rows fit nobody in it",
     )  # fmt: skip
 
 
 def _people(case: Case, quasi: tuple[str, ...]) -> NDArray[np.int64]:
-    """For each released row how many training and control rows it covers on these columns: cells are matched as sets.
+    """For each released row how many training and control people it covers on these columns: cells are matched as sets.
 
     People are grouped by what is written plainly in all tables and sorted along one number within their group, so that
     each class looks only at those of its own group and interval.
@@ -128,10 +128,13 @@ def _people(case: Case, quasi: tuple[str, ...]) -> NDArray[np.int64]:
     places = group[n:] * width + least[n:]
     order = n + np.argsort(places, kind="stable")
     begin, end = (np.searchsorted(np.sort(places), group[first] * width + part[first]) for part in (least, beyond))
-    if plain.all() and not sets.shape[1]:
+    one, other = case.sides
+    single = one.persons is None
+    if plain.all() and not sets.shape[1] and single:
         return (end - begin)[classes]
+    who = np.concatenate([one.who, one.count + other.who])[order - n]
     theirs, ours = (tuple(part[rows] for part in (low[:, ~plain], high[:, ~plain], sets)) for rows in (order, first))
-    return _covered(begin, end, *ours, *theirs, case.encoding(quasi).set_starts)[classes]
+    return _covered(begin, end, *ours, *theirs, who, single, case.encoding(quasi).set_starts)[classes]
 
 
 def _ends(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -142,10 +145,11 @@ def _ends(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[NDArray[
 
 
 @njit(cache=True, parallel=True)
-def _covered(begin, end, low, high, sets, p_low, p_high, p_sets, starts):  # type: ignore[no-untyped-def]
-    """For each class how many of the people from ``begin`` to ``end`` meet all its cells."""
+def _covered(begin, end, low, high, sets, p_low, p_high, p_sets, who, single, starts):  # type: ignore[no-untyped-def]
+    """For each class how many of the people with rows from ``begin`` to ``end`` meet all its cells; ``single``: a row each."""
     found = np.zeros(len(begin), np.int64)
     for i in prange(len(begin)):
+        met = np.empty(0 if single else end[i] - begin[i], np.int64)
         for j in range(begin[i], end[i]):
             meet = True
             for c in range(low.shape[1]):
@@ -156,7 +160,11 @@ def _covered(begin, end, low, high, sets, p_low, p_high, p_sets, starts):  # typ
                 meet = False
                 for w in range(starts[c], starts[c + 1]):
                     meet = meet or sets[i, w] & p_sets[j, w] != 0
+            if meet and not single:
+                met[found[i]] = who[j]
             found[i] += meet
+        if not single:
+            found[i] = len(np.unique(met[: found[i]]))
     return found
 
 

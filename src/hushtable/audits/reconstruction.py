@@ -41,7 +41,7 @@ class Reconstruction(Audit):
     def _curve(self, case: Case) -> Finding:
         ours, others = (case.nearest(who, "release") for who in ("train", "control"))
         found = excess_of_low(
-            ours.distance[:, 0], others.distance[:, 0], self.shares, name="reconstruction", released=ours.index[:, 0],
+            case.sides, ours.distance[:, 0], others.distance[:, 0], self.shares, name="reconstruction", released=ours.index[:, 0],
             knows="takes a released row for the row of the person nearest to it",
             does=lambda t: f"is at most {t:.2g} from the truth",
             nothing="every person lies equally far from the release: no threshold tells any of them apart",
@@ -61,8 +61,7 @@ class Reconstruction(Audit):
         nearest = np.minimum(*(case.nearest("release", who).distance[:, 0] for who in ("train", "control")))
         ours, others = (case.nearest(who, "release") for who in ("train", "control"))
         paired = [found.distance[:, 0] == nearest[found.index[:, 0]] for found in (ours, others)]
-        n, m = map(len, paired)
-        trace = Trace(*paired, np.arange(n), np.arange(m), np.where(paired[0], ours.index[:, 0], -1))
+        trace = Trace.of(case, *paired, np.where(paired[0], ours.index[:, 0], -1))
         linked = len(np.unique(ours.index[paired[0], 0]))
         return judge(
             trace, name="mutual nearest", risk=Risk.LINKABILITY, naive=None, detail={"released_rows": linked},

@@ -24,6 +24,7 @@ from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson
 from hushtable.evidence.finding import Better, Bits, Finding, Risk, Rows, Subject, Trace, uncomputed
+from hushtable.evidence.persons import People
 from hushtable.evidence.reading import floats_like
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.columns import CODED
@@ -38,7 +39,7 @@ class ShadowMembership(Shadowing):
     """
 
     targets: int = 8
-    """Training rows that are asked about: half of them those farthest from all others, half drawn at random."""
+    """People who are asked about: half of them those farthest from all others, half drawn at random."""
 
     def __post_init__(self) -> None:
         """At least one target."""
@@ -58,19 +59,21 @@ class ShadowMembership(Shadowing):
         except HushError as error:
             return [refused(name, len(rows), error)]
         inside = inside_of(game, key, features)
-        return self._judged(name, rows, outlying, _guesses(standard(features), inside), inside)
+        return self._judged(name, case.people("train"), rows, outlying, _guesses(standard(features), inside), inside)
 
     def _targets(self, case: Case, rng: np.random.Generator) -> tuple[Rows, int]:
-        """Training rows, the outlying ones first, and how many of those there are."""
-        count = max(1, min(self.targets, case.train.rows // 4))
-        apart = np.argsort(-case.nearest("train", "train").distance[:, 0], kind="stable")[: -(-count // 2)]
-        others = rng.choice(np.setdiff1d(np.arange(case.train.rows), apart), count - len(apart), replace=False)
-        return np.concatenate([apart, others]), len(apart)
+        """A training row of each, the outlying ones first, and how many of those there are."""
+        people = case.people("train")
+        count = max(1, min(self.targets, people.count // 4))
+        distance = case.nearest("train", "train").distance[:, 0]
+        apart = np.argsort(-people.most(distance), kind="stable")[: -(-count // 2)]
+        others = rng.choice(np.setdiff1d(np.arange(people.count), apart), count - len(apart), replace=False)
+        return people.strongest(distance)[np.concatenate([apart, others])], len(apart)
 
-    def _judged(self, name: str, rows: Rows, outlying: int, scores: Floats, inside: Bits) -> list[Finding]:
+    def _judged(self, name: str, people: People, rows: Rows, outlying: int, scores: Floats, inside: Bits) -> list[Finding]:
         told, inside, guesses = self.told(len(inside)), inside[-len(scores) :], scores > 0
         right = int((guesses == inside).sum())
-        persons = np.broadcast_to(rows, inside.shape)
+        persons = np.broadcast_to(people.standing_for(rows), inside.shape)
         trace = Trace(guesses[inside], guesses[~inside], persons[inside], np.full(int((~inside).sum()), -1))
         each = [_each(guesses[:, t], inside[:, t], t < outlying) for t in range(len(rows))]
         found = judge(
@@ -99,7 +102,7 @@ class ShadowInference(Shadowing):
     In shadow tables each target is out, or in with a secret drawn by lot; one classifier learns from all of them how a
     table looks around a record that is in. Then every value is tried on the release itself. How frequent a value is plays
     no part: it would raise both sides and hide what is remembered. Targets are training rows and, as the baseline,
-    control rows, all drawn at random, so Fisher's test is exact.
+    control rows, all drawn at random, of each person at most one, so Fisher's test is exact.
     """
 
     targets: int = 40
@@ -121,10 +124,10 @@ class ShadowInference(Shadowing):
         if secret is None:
             return [uncomputed(name, 0, "there is no category with two levels or more whose value could be guessed")]
         key, levels = int(rng.integers(2**62)), len(case.train.schema[secret].levels)
-        count = min(self.targets, case.train.rows // 4, case.control.rows // 2)
+        count = min(self.targets, case.people("train").count // 4, case.people("control").count // 2)
         if not count:
             return [uncomputed(name, 0, "there are too few rows to set some of them apart as targets", scope=secret)]
-        ours, others = (np.sort(rng.choice(table.rows, count, replace=False)) for table in (case.train, case.control))
+        ours, others = (np.sort(side.first[rng.choice(side.count, count, replace=False)]) for side in case.sides)
         try:
             records = _every_value(case, secret, ours, others)
             game = _game(case, records, ours, others, _lots(2 * count, levels))
@@ -147,12 +150,10 @@ class ShadowInference(Shadowing):
 
 
 def _game(case: Case, records: Table, ours: Rows, others: Rows, choose: Callable[[np.random.Generator], Rows]) -> Game:
-    """The attacker's rows are everybody but the targets."""
+    """The attacker's rows are those of everybody but the targets, of whom no other row is in any shadow table."""
     names = [name for name in case.train.schema.names if name in case.control.schema]
-    rest = [
-        table.take(np.setdiff1d(np.arange(table.rows), gone)).select(names)
-        for table, gone in ((case.train, ours), (case.control, others))
-    ]
+    sides = zip((case.train, case.control), case.sides, (ours, others), strict=True)
+    rest = [table.take(~np.isin(people.who, people.who[gone])).select(names) for table, people, gone in sides]
     return Game(records.select(names), Table.concat(rest), case.train.rows, choose)
 
 

@@ -15,6 +15,7 @@ from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson, fisher, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Bits, Finding, Risk, Trace, uncomputed
+from hushtable.evidence.persons import People
 
 PEOPLE = ("train", "control")
 
@@ -30,14 +31,15 @@ class SinglingOut(Audit):
     PNAS 2020). Descriptions by exact values, ``= v`` for numbers too, are beyond them: rarely met by chance, they see a
     few copied rows that the others cannot.
 
-    A description succeeds on a table if exactly one of its rows fits, copies counted. How often that happens by chance
-    depends on the number of rows, so rates are those on as many training as control rows, drawn where there are more.
+    A description succeeds on a table if exactly one of its people fits, by any of their rows, and copies held by others count.
+    How often that happens by chance depends on the number of people, so rates are those on as many training as control
+    people, drawn where there are more.
     Their intervals are Wilson's, with the number of descriptions reduced to what they are worth, because descriptions by
     one and the same released row succeed together (the design effect of clusters; Kish 1965): never more than released rows.
 
-    The test is exact. A person is *alone* if some description fits nobody else among training and control rows together.
-    Descriptions come from the release, so who is alone does not depend on which of these rows were the training rows;
-    where they are exchangeable, the number of training rows among the lone is hypergeometric. That is Fisher's test on
+    The test is exact. A person is *alone* if some description fits nobody else among training and control people together.
+    Descriptions come from the release, so who is alone does not depend on which of these people were the training people;
+    where they are exchangeable, the number of training people among the lone is hypergeometric. That is Fisher's test on
     people: valid at any sizes and however descriptions overlap, which a test on successes is not.
     """
 
@@ -70,18 +72,23 @@ class _Attack:
 
     case: Case
     places: Places
+    people: dict[str, People]
     common: int
-    """Rows of the smaller table of people: so many of each are attacked."""
+    """People of the smaller table: so many of each are attacked."""
     order: dict[str, Found]
-    """The rows of each table of people, those that are attacked first."""
+    """The rows of each table of people, those of the people who are attacked first."""
+    attacked: dict[str, int]
+    """How many rows they hold."""
     rng: np.random.Generator
 
     @classmethod
     def on(cls, case: Case, rng: np.random.Generator) -> _Attack:
-        common = min(case.train.rows, case.control.rows)
-        sizes = {which: case.tables[which].rows for which in PEOPLE}
-        order = {which: rng.permutation(n) if n > common else np.arange(n) for which, n in sizes.items()}
-        return cls(case, Places.of(case), common, order, rng)
+        people = {which: case.people(which) for which in PEOPLE}
+        common = min(own.count for own in people.values())
+        persons = {w: rng.permutation(own.count) if own.count > common else np.arange(own.count) for w, own in people.items()}
+        order = {which: own.rows_of(persons[which]) for which, own in people.items()}
+        attacked = {which: int(own.held[persons[which][:common]].sum()) for which, own in people.items()}
+        return cls(case, Places.of(case), people, common, order, attacked, rng)
 
     def by_one_column(self) -> Finding:
         book = self._book(_ends_and_rarities)
@@ -113,7 +120,7 @@ class _Attack:
 
     def _book(self, of_cells: Callable[[Cells], Span]) -> Book:
         if of_cells not in self._books:
-            self._books[of_cells] = Book.of(self.places, self.order, of_cells)
+            self._books[of_cells] = Book.of(self.places, self.order, self.people, of_cells)
         return self._books[of_cells]
 
     def _judged(self, size: str, book: Book, predicates: Ints, sources: Found, blind: Book) -> Finding:
@@ -122,21 +129,22 @@ class _Attack:
             reason = f"no description by {size} that was tried fits one released row alone, so there is none to try on people"
             return uncomputed(name, case.release.rows, reason, risk=Risk.SINGLING_OUT)
         met = {which: book.first_two(predicates, which) for which in PEOPLE}
-        hit = {which: (first < self.common) & (second >= self.common) for which, (first, second) in met.items()}
-        persons = {w: np.where(hit[w], self.order[w][np.where(hit[w], met[w][0], 0)], -1) for w in PEOPLE}
+        hit = {which: self._one(which, *found) for which, found in met.items()}
+        rows = {w: np.where(hit[w], self.order[w][np.where(hit[w], met[w][0], 0)], -1) for w in PEOPLE}
+        persons = {which: own.standing_for(rows[which]) for which, own in self.people.items()}
         lone = self._lone(met)
         trace = Trace(
             hit["train"], hit["control"], persons["train"], persons["control"], released=sources,
             tell=lambda i, values: self._told(book, predicates[i], int(sources[i]), values),
         )  # fmt: skip
-        part = "" if case.train.rows == self.common else f"{self.common:,} of "
+        part = "" if self.people["train"].count == self.common else f"{self.common:,} of "
         found = judge(
             trace, name=name, risk=Risk.SINGLING_OUT,
             knows=f"takes from the release descriptions by {size} that fit one released row alone",
             does="finds exactly one person who fits",
             whom=f"descriptions, tried on {part}the people",
             naive=self._naive(blind, *predicates.shape),
-            p=fisher(lone["train"], case.train.rows, lone["control"], case.control.rows),
+            p=fisher(lone["train"], self.people["train"].count, lone["control"], self.people["control"].count),
             detail={
                 "people": self.common, "lone": lone["train"], "control_lone": lone["control"],
                 "by_column": self._by_column(book, predicates, hit),
@@ -144,12 +152,17 @@ class _Attack:
         )  # fmt: skip
         return _worth(found, hit, sources)
 
+    def _one(self, which: str, first: Found, second: Found) -> Bits:
+        """Whether one of the attacked people fits and no other of them does."""
+        return (first < self.attacked[which]) & (second >= self.attacked[which])
+
     def _lone(self, met: dict[str, tuple[Found, Found]]) -> dict[str, int]:
         """How many people of each table are the only one, in both tables together, whom some description fits."""
         nobody = {which: first == len(self.order[which]) for which, (first, _) in met.items()}
         one = {which: ~nobody[which] & (second == len(self.order[which])) for which, (_, second) in met.items()}
         alone = {"train": one["train"] & nobody["control"], "control": one["control"] & nobody["train"]}
-        return {which: len(np.unique(met[which][0][alone[which]])) for which in PEOPLE}
+        rows = {which: self.order[which][met[which][0][alone[which]]] for which in PEOPLE}
+        return {which: len(np.unique(own.who[rows[which]])) for which, own in self.people.items()}
 
     def _by_column(self, book: Book, predicates: Ints, hit: dict[str, Bits]) -> dict[str, list[int]]:
         """For each column the descriptions that use it, how many succeed, and how many on control rows."""
@@ -165,8 +178,7 @@ class _Attack:
             return None
         columns = usable[np.argsort(self.rng.random((count, len(usable))), axis=1)[:, :k]]
         guessed = starts[columns] + (self.rng.random((count, k)) * sizes[columns]).astype(np.int64)
-        first, second = blind.first_two(guessed.astype(np.int32), "train")
-        return float(((first < self.common) & (second >= self.common)).mean())
+        return float(self._one("train", *blind.first_two(guessed.astype(np.int32), "train")).mean())
 
     def _told(self, book: Book, predicate: Ints, source: int, values: bool) -> str:
         row, told = self.case.release.take(np.array([source])), []

@@ -26,6 +26,7 @@ from hushtable.errors import HushError, InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, Subject, uncomputed
+from hushtable.evidence.persons import People
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.table.table import Table
@@ -109,13 +110,15 @@ class Study:
 
     @cached_property
     def parts(self) -> dict[str, Table]:
-        """Training, control and fresh rows, disjoint, of one size."""
+        """Training, control and fresh rows, disjoint, of one number of people, each with all of their rows."""
         kept = self.table.select(self.table.schema.released)
-        size = min(self.most, kept.rows // 3)
+        people = People.of(kept)
+        size = min(round(self.most * people.count / max(1, kept.rows)), people.count // 3)
         if size < 2:
-            raise InputError(f"three parts of at least two rows are needed, the table has {kept.rows} rows", where="certify")
-        order = np.random.default_rng([self.seed, 0]).permutation(kept.rows)
-        return {name: kept.take(order[i * size : (i + 1) * size]) for i, name in enumerate(("train", "control", "fresh"))}
+            raise InputError(f"three parts of at least two people are needed, the table has {people.count}", where="certify")
+        order = np.random.default_rng([self.seed, 0]).permutation(people.count)
+        parts = (people.rows_of(order[i * size : (i + 1) * size]) for i in range(3))
+        return dict(zip(("train", "control", "fresh"), map(kept.take, parts), strict=True))
 
     def run(self, models: Sequence[str]) -> Certificate:
         """All curves of these models."""
@@ -267,15 +270,19 @@ class Study:
         return run_recipe(train, recipes.load(GENERATOR).set(settings), rows=rows, seed=self.seed).table
 
     def _without(self, share: float, settings: Mapping[str, str]) -> Case:
-        size = self.parts["train"].rows
         cut = np.sort(self._outlying)[::-1][round(share * len(self._outlying)) - 1] if share else np.inf
-        inside = self._outlying < cut
-        train, control = (self.parts[n].take(inside[i * size : (i + 1) * size]) for i, n in enumerate(("train", "control")))
+        inside = np.split(self._outlying < cut, [self.parts["train"].rows])
+        train, control = (self.parts[n].take(some) for n, some in zip(("train", "control"), inside, strict=True))
         return Case(train, self._made(train, settings, train.rows), control)
 
     @cached_property
     def _outlying(self) -> np.ndarray:
-        return planted.outlying(Table.concat([self.parts["train"], self.parts["control"]]))
+        train, control = self.parts["train"], self.parts["control"]
+        both = Table.concat([train, control])
+        if train.persons is not None and control.persons is not None:
+            # Numbers are those of one table, of whose people each stands on one side.
+            both = replace(both, persons=np.concatenate([train.persons, control.persons]))
+        return planted.outlying(both)
 
     def _case(self, release: Table) -> Case:
         return Case(self.parts["train"], release, self.parts["control"])

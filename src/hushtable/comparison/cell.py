@@ -22,6 +22,7 @@ from hushtable.errors import Fault, HushError, InputError, MissingExtra
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject
+from hushtable.evidence.persons import People
 from hushtable.evidence.validity import void
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
@@ -147,10 +148,13 @@ def _unforeseen(error: Exception) -> str:
 
 
 def _part(table: Table, most: int, seed: int) -> Table:
-    """A random part of a table; all of it if it is no larger."""
+    """A random part of a table, of each person all rows or none; all of it if it is no larger."""
     if table.rows <= most:
         return table
-    return table.take(np.sort(np.random.default_rng([seed, 7]).permutation(table.rows)[:most]))
+    people = People.of(table)
+    order = np.random.default_rng([seed, 7]).permutation(people.count)
+    kept = order[np.cumsum(people.held[order]) <= most]
+    return table.take(np.sort(people.rows_of(kept)))
 
 
 def guaranteed(guarantee: Guarantee, quasi: Sequence[str]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""The one judge of attacks: what an attacker gains on training rows over control rows, with interval, test and sentence.
+"""The one judge of attacks: what an attacker gains on training people over control people, with interval, test and sentence.
 
-An attack writes only its guess. It is run on every training row and on every control row; a rate on control rows is what
-the release tells about everybody, and only the excess is what it tells about those it was made from.
+An attack writes only its guess. It is run on every training row and on every control row, and succeeds on a person if it does
+on any of their rows. The rate on control people is what the release tells about everybody, and only the excess is what it
+tells about those it was made from.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, residual_bounds, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Rows, Subject, Trace
+from hushtable.evidence.persons import Floats
 
 LEVEL = 0.95
 """Confidence of the intervals."""
@@ -44,8 +46,8 @@ class Way:
     """What is achieved, to follow that: "guesses income"."""
     strike: Callable[[str], Strike]
     """Attack every row of ``train`` or of ``control``."""
-    naive: float
-    """The share of training rows on which blind guessing would succeed."""
+    naive: Floats | float
+    """The chance of blind guessing to succeed: of each training row, or one for all."""
     scope: str = ""
     tell: Callable[[int, bool], str] | None = None
     """As in ``Trace``."""
@@ -68,11 +70,10 @@ class Attack(Audit):
         if isinstance(way, Finding):
             return way
         ours, others = way.strike("train"), way.strike("control")
-        everyone = np.arange(case.train.rows), np.arange(case.control.rows)
-        trace = Trace(ours.hit, others.hit, *everyone, released=ours.released, tell=way.tell)
+        naive = float(np.mean(case.people("train").chance(way.naive)))
         return judge(
-            trace, name=way.name, scope=way.scope, risk=way.risk, knows=way.knows, does=way.does, naive=way.naive,
-            detail=way.detail,
+            Trace.of(case, ours.hit, others.hit, ours.released, way.tell), name=way.name, scope=way.scope, risk=way.risk,
+            knows=way.knows, does=way.does, naive=naive, detail=way.detail,
         )  # fmt: skip
 
 

@@ -78,6 +78,11 @@ class Case:
         """Who holds the rows of ``train`` or of ``control``: what every rate and every test is about."""
         return self.once(("people", which), lambda: People.of(self.tables[which]))
 
+    @property
+    def sides(self) -> tuple[People, People]:
+        """The people of ``train`` and those of ``control``."""
+        return self.people("train"), self.people("control")
+
     def encoding(self, columns: Sequence[str] | None = None) -> Encoding:
         """One encoding for all three tables.
 
@@ -94,12 +99,14 @@ class Case:
         return self.once(("points", which, names), lambda: self.encoding(names).points(self.tables[which]))
 
     def nearest(self, queries: str, targets: str, k: int = 1, columns: Sequence[str] | None = None) -> Neighbours:
-        """The k nearest ``targets`` of each of the ``queries``; a table searched in itself skips the row itself."""
+        """The k nearest ``targets`` of each of the ``queries``; in the table itself those of other people."""
         names = tuple(columns) if columns is not None else self.columns
 
         def search() -> Neighbours:
             ours, theirs = self.points(queries, names), self.points(targets, names)
-            return neighbours.search(ours, theirs, self.encoding(names), k, skip_self=queries == targets)
+            if queries != targets:
+                return neighbours.search(ours, theirs, self.encoding(names), k)
+            return neighbours.search_others(ours, self.encoding(names), k, self.people(queries))
 
         return self.once(("nearest", queries, targets, k, names), search)
 

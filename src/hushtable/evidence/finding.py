@@ -69,7 +69,7 @@ class Trace:
         cls, case: Case, train: Bits, control: Bits, released: Rows | None = None, tell: Callable[[int, bool], str] | None = None
     ) -> Trace:
         """Of an attack on every row of both sides: one attempt a person, hit if any of their rows is, by the first that is."""
-        ours, others = case.people("train"), case.people("control")
+        ours, others = case.sides
         at = ours.strongest(train)
         return cls(
             train[at], others.any(control), ours.first, others.first, None if released is None else released[at],

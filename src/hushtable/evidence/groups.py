@@ -1,7 +1,7 @@
 """Risk group by group: an attack that gains little on all may gain much on the few who share a level.
 
 Rates are those of the attempts on people of the group, in the table and outside, and nobody else's; a group of which too
-few stand on either side is left out and counted.
+few stand on either side is left out and counted. Who holds several rows belongs where the first of them does.
 """
 
 from __future__ import annotations

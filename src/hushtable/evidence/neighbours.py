@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.encoding import Encoding, Floats, Points, comparable
+from hushtable.evidence.persons import People
 from hushtable.evidence.scan import ONE, scan
 from hushtable.table.table import Table
 
-__all__ = ["ONE", "Encoding", "Neighbours", "Points", "comparable", "nearest", "search", "search_without"]
+__all__ = ["ONE", "Encoding", "Neighbours", "Points", "comparable", "nearest", "search", "search_others", "search_without"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +56,20 @@ def search(queries: Points, targets: Points, encoding: Encoding, k: int, *, skip
     """``nearest`` on encoded tables: rows x k, nearest first."""
     index, distance = _found(queries, targets, encoding, k, skip_self, without=False)
     return Neighbours(index, distance / ONE / max(len(encoding.names), 1))
+
+
+def search_others(points: Points, encoding: Encoding, k: int, people: People) -> Neighbours:
+    """The k nearest rows of the same table that another person holds."""
+    if people.persons is None:
+        return search(points, points, encoding, k, skip_self=True)
+    # Among so many, at least k are not their own.
+    most = min(k + int(people.held.max()) - 1, points.rows - 1)
+    found = search(points, points, encoding, most, skip_self=True)
+    same = people.who[found.index] == people.who[:, None]
+    others = np.argsort(same, axis=1, kind="stable")[:, :k]
+    if k > most or np.take_along_axis(same, others, axis=1).any():
+        raise InputError(f"{k} neighbours were asked for where other people hold fewer rows", where="neighbours")
+    return Neighbours(np.take_along_axis(found.index, others, axis=1), np.take_along_axis(found.distance, others, axis=1))
 
 
 def search_without(queries: Points, targets: Points, encoding: Encoding, *, skip_self: bool = False) -> Neighbours:

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.errors import Fault, InputError
 from hushtable.table.table import Table
 
 Bits = NDArray[np.bool_]
@@ -84,12 +85,16 @@ class People:
         order = np.lexsort((-scores.astype(np.float64), self.persons))
         return order[np.flatnonzero(np.diff(self.persons[order], prepend=-1))]
 
-    def chance(self, chances: Floats) -> Floats:
-        """The chance that any row of each person is hit, where each row is by itself with its own chance."""
+    def mean(self, values: Floats) -> Floats:
+        """The mean over the rows of each person."""
+        return values if self.persons is None else np.bincount(self.persons, weights=values) / self.held
+
+    def chance(self, chances: Floats | float) -> Floats | float:
+        """The chance that any row of each person is hit, where each row is by itself with its own chance, or all with one."""
         if self.persons is None:
             return chances
         with np.errstate(divide="ignore"):
-            missed = np.bincount(self.persons, weights=np.log1p(-chances))
+            missed = np.bincount(self.persons, weights=np.log1p(-np.broadcast_to(chances, self.rows)))
         return -np.expm1(missed)
 
     def rows_of(self, order: Rows) -> Rows:
@@ -99,7 +104,28 @@ class People:
         place = np.full(self.count, -1)
         place[order] = np.arange(len(order))
         rows = np.argsort(place[self.persons], kind="stable")
-        return rows[self.rows - int((place[self.persons] >= 0).sum()) :]
+        return rows[self.rows - int(self.held[order].sum()) :]
+
+    def standing_for(self, rows: Rows) -> Rows:
+        """For each of these rows the first one of its person; -1 stays."""
+        return rows if self.persons is None else np.where(rows >= 0, self.first[self.persons[rows]], -1)
+
+
+def held_by(train: Table, control: Table, key: str) -> tuple[Table, Table]:
+    """Both tables with persons told apart by a key column; InputError where one lacks it, or where a person stands in both."""
+    faults = [
+        Fault(name, f"there is no column {key!r} to tell persons apart")
+        for name, table in (("train", train), ("control", control))
+        if key not in table.schema
+    ]
+    if not faults:
+        ours, others = (np.unique(table.strings(key)[~table.missing(key)].astype(str)) for table in (train, control))
+        if both := len(np.intersect1d(ours, others)):
+            reason = f"holds persons of the training table ({key}); it must hold other people, with all of their rows"
+            faults.append(Fault("control", reason, both))
+    if faults:
+        raise InputError(faults)
+    return train.held_by(key), control.held_by(key)
 
 
 def _numbered(persons: Rows) -> Rows:

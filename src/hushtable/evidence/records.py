@@ -1,4 +1,4 @@
-"""Risk record by record: whom the attacks hit, by which released row, and how far that is more than chance.
+"""Risk person by person: whom the attacks hit, by which released row, and how far that is more than chance.
 
 An attack that hits a share t of the people in the table and a share c of those outside owes c/t of its hits to what the
 release says about everybody; 1 - c/t is what it owes to their being in the table (the attributable fraction of
@@ -40,7 +40,7 @@ class Hit(TypedDict):
 
 
 class Record(TypedDict):
-    """One training row, counted from 1, with all that hit it, the surest first."""
+    """One training row, counted from 1, with all that hit it, the surest first; the first row of who holds several."""
 
     row: int
     risk: float
@@ -85,18 +85,19 @@ def at_risk(case: Case, findings: Iterable[Finding], above: Sequence[float] = (0
     much; people outside the table, scored in the same way, say by how much. Attacks that tried only some are left out here.
     """
     told = [one for one in _evidence(findings, level) if not one.weak and _tried_all(case, one.trace)]
+    # A person's risk stands at the row that stands for them; their other rows have none.
     ours, others = np.zeros(case.train.rows), np.zeros(case.control.rows)
     for one in told:
         _raise(ours, one.persons, one.share)
         _raise(others, _whom(one.trace.control, one.trace.control_persons), one.share)
-    scale = case.train.rows / case.control.rows
+    scale = case.people("train").count / case.people("control").count
     return [Tail(above=s, people=int((ours > s).sum()), chance=float((others > s).sum() * scale)) for s in above]
 
 
 def _tried_all(case: Case, trace: Trace) -> bool:
     """Whether everybody was attacked on both sides, or descriptions were, which may fit anybody."""
-    sides = (trace.persons, case.train.rows), (trace.control_persons, case.control.rows)
-    return all(persons.min(initial=0) < 0 or len(np.unique(persons)) == rows for persons, rows in sides)
+    sides = zip((trace.persons, trace.control_persons), case.sides, strict=True)
+    return all(persons.min(initial=0) < 0 or len(np.unique(persons)) == people.count for persons, people in sides)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +12,15 @@ from numpy.typing import NDArray
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm
 from hushtable.evidence.finding import Finding
-from hushtable.table.columns import Kind
-from hushtable.table.table import Table
+from hushtable.evidence.persons import People
+from hushtable.table.columns import Kind, Role
 
+Held = tuple[NDArray[Any], People]
+"""A value of each row, and who holds the rows."""
 SURE = 1e-6
 """An audit is called void only where chance would do so once in a million audits."""
+REPEATED = 0.1
+"""Where so many rows share the value of a key or an identifier with another row, people may hold several."""
 
 
 def void(case: Case, findings: Sequence[Finding]) -> list[str]:
@@ -22,23 +28,76 @@ def void(case: Case, findings: Sequence[Finding]) -> list[str]:
     return [*_overlap(case), *_seen(findings), *_backwards(findings), *_nearer(case)]
 
 
-def _overlap(case: Case) -> Iterator[str]:
-    """Other people repeat training rows, or their keys, no oftener than training rows repeat one another."""
+def assumed(case: Case) -> list[str]:
+    """What the tests take for granted and these rows speak against: that each row is a person. Empty where persons are known."""
+    if case.train.persons is not None:
+        return []
+    names = [c.name for c in case.train.schema if c.kind is Kind.KEY or c.role is Role.IDENTIFIER]
+    evident = [_again(case, name) for name in names if name in case.control.schema]
+    found = max(evident, key=lambda one: one.share, default=_Again("", 0.0, 0))
+    if found.share >= REPEATED:
+        both = f", and {found.both:,} of them stand on both sides" if found.both else ""
+        return [
+            f"the tests assume one row a person, but values of {found.name} repeat in {100 * found.share:.0f} of 100 rows{both}: "
+            f"if it tells persons apart, alarms and their absence mean little; give --person {found.name} (person={found.name!r})"
+        ]
     ids = case.row_ids()
-    pairs = {"equal a training row": (ids["train"], ids["control"])}
+    again, n, both, m = _repeats((ids["train"], case.people("train")), (ids["control"], case.people("control")))
+    if fisher(again, n, both, m) <= SURE:
+        return [
+            f"the tests assume one row a person, but {again:,} of {n:,} training rows repeat one another and {both:,} of {m:,} "
+            "control rows repeat them: if people hold several rows, name the column that tells them apart with --person (person=)"
+        ]
+    return []
+
+
+@dataclass(frozen=True)
+class _Again:
+    """A column whose values stand more than once."""
+
+    name: str
+    share: float
+    """Of the rows of the worse side, those whose value another row there has too."""
+    both: int
+    """Values that stand on both sides."""
+
+
+def _again(case: Case, name: str) -> _Again:
+    sides = [_known(case, which, name)[0] for which in ("train", "control")]
+    counts = [np.unique(values, return_counts=True)[1] for values in sides]
+    shares = [float(own[own > 1].sum() / max(1, own.sum())) for own in counts]
+    return _Again(name, max(shares), len(np.intersect1d(*sides)))
+
+
+def _overlap(case: Case) -> Iterator[str]:
+    """Control people repeat training rows, or their keys, no oftener than training people repeat one another's."""
+    ids = case.row_ids()
+    held = {"equal a training row": [(ids[which], case.people(which)) for which in ("train", "control")]}
     for column in case.train.schema:
         name = column.name
         if column.kind is Kind.KEY and name in case.control.schema and case.control.schema[name].kind is Kind.KEY:
-            pairs[f"have the {name} of a training row"] = _present(case.train, name), _present(case.control, name)
-    for told, (ours, others) in pairs.items():
-        _, place, counts = np.unique(ours, return_inverse=True, return_counts=True)
-        again, both = int((counts[place] > 1).sum()), int(np.isin(others, ours).sum())
-        if fisher(both, len(others), again, len(ours)) <= SURE:
-            yield f"{both:,} of {len(others):,} control rows {told}, and training rows hardly repeat one another: take other people"
+            held[f"have the {name} of a training row"] = [_known(case, which, name) for which in ("train", "control")]
+    whom = "rows" if case.train.persons is None else "people"
+    for does, sides in held.items():
+        again, n, both, m = _repeats(*sides)
+        if fisher(both, m, again, n) <= SURE:
+            yield f"{both:,} of {m:,} control {whom} {does}, and training {whom} hardly repeat one another: take other people"
 
 
-def _present(table: Table, name: str) -> NDArray[np.str_]:
-    return table.strings(name)[~table.missing(name)].astype(str)
+def _repeats(ours: Held, others: Held) -> tuple[int, int, int, int]:
+    """How many training people share a value with another of them, of how many; how many control people with any of them."""
+    (values, people), (other_values, other_people) = ours, others
+    _, value = np.unique(values, return_inverse=True)
+    holders = np.bincount(np.unique(value * people.count + people.who) // max(1, people.count), minlength=1)
+    again, both = people.any(holders[value] > 1), other_people.any(np.isin(other_values, values))
+    return int(again.sum()), people.count, int(both.sum()), other_people.count
+
+
+def _known(case: Case, which: str, name: str) -> Held:
+    """The values of a column that are not missing, and who holds them."""
+    table = case.tables[which]
+    known = ~table.missing(name)
+    return table.strings(name)[known].astype(str), case.people(which).among(known)
 
 
 def _seen(findings: Sequence[Finding]) -> Iterator[str]:
@@ -48,7 +107,7 @@ def _seen(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _backwards(findings: Sequence[Finding]) -> Iterator[str]:
-    """Attacks on people one by one that succeed more often on control rows."""
+    """Attacks on people one by one that succeed more often on control people."""
     traced = [(f, f.trace) for f in findings if f.trace is not None and f.trace.one_by_one]
     sides = [(int(t.control.sum()), len(t.control), int(t.train.sum()), len(t.train)) for _, t in traced]
     adjusted = holm([fisher(*side) for side in sides])
@@ -61,9 +120,9 @@ def _backwards(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _nearer(case: Case) -> Iterator[str]:
-    """Control rows that lie nearer to the release than training rows, at the median of all distances."""
+    """Control people who lie nearer to the release than training people, at the median of all distances."""
     case = case.read_as_values()
-    ours, others = (case.nearest(which, "release").distance[:, 0] for which in ("train", "control"))
+    ours, others = (case.people(which).least(case.nearest(which, "release").distance[:, 0]) for which in ("train", "control"))
     median = float(np.median(np.concatenate([ours, others])))
     sides = int((others < median).sum()), len(others), int((ours < median).sum()), len(ours)
     if fisher(*sides) <= SURE:

@@ -13,7 +13,7 @@ from hushtable.report.decision import Answer, Evidence
 from hushtable.report.everything import SHAPES, every_finding, meanings, verdict
 from hushtable.report.html import INTERNAL, Html, Section, element, join, page
 from hushtable.report.reading import Reading, worst_first
-from hushtable.report.words import firsts, number
+from hushtable.report.words import firsts, number, sentence
 
 FIGURES = 5
 """So many key figures."""
@@ -49,7 +49,7 @@ def audit_page(told: Plain) -> str:
         *_given(
             "records",
             "Riskiest records",
-            whom.records(records, told.get("at_risk") or (), rows.get("train")) if listed else None,
+            whom.records(records, told.get("at_risk") or (), (told.get("people") or rows).get("train")) if listed else None,
         ),
         *_given("groups", "Groups at risk", whom.groups(groups) if groups else None),
         *_given("power", "What it would have noticed", attacks.power_section(power) if power and power.get("noticed") else None),
@@ -63,7 +63,7 @@ def audit_page(told: Plain) -> str:
     kind = "audit" if found.attacked or not readings else "utility"
     return page(
         title=f"INTERNAL {kind}: {title_of(card)}",
-        head=_head(kind, card, rows, told.get("made") or {}),
+        head=_head(kind, card, counted(told), told.get("made") or {}, found.assumed),
         sections=parts,
         kind="internal",
         running=INTERNAL,
@@ -75,7 +75,14 @@ def evidence(told: Plain) -> Evidence:
     power = told.get("power")
     tried = max((float(share) for share in power.get("shares") or ()), default=0.1) if power is not None else None
     readings = [Reading.of(finding, tried) for finding in told["findings"]]
-    return Evidence(readings, told.get("card"), power, told.get("gates") or (), told.get("void") or ())
+    return Evidence(readings, told.get("card"), power, told.get("gates") or (), told.get("void") or (), told.get("assumed") or ())
+
+
+def counted(told: Plain) -> list[tuple[str, str]]:
+    """How many rows of each table there are and, where that is known, of how many people."""
+    people = told.get("people") or {}
+    held = {name: f" of {number(people[name])} people" if name in people else "" for name in told["rows"]}
+    return [(number(count), f"{ROWS.get(name, name)}{held[name]}") for name, count in told["rows"].items()]
 
 
 def title_of(card: Plain | None) -> str:
@@ -92,14 +99,15 @@ def _anchor(risk: str) -> str:
     return risk.replace(" ", "-")
 
 
-def _head(kind: str, card: Plain | None, rows: Mapping[str, int], made: Plain) -> Html:
-    counts = [element("li", element("strong", number(count)), f" {ROWS.get(name, name)}") for name, count in rows.items()]
+def _head(kind: str, card: Plain | None, rows: Sequence[tuple[str, str]], made: Plain, assumed: Sequence[str]) -> Html:
+    counts = [element("li", element("strong", count), f" {what}") for count, what in rows]
     source = [f"hushtable {made['hushtable']}, seed {made['seed']}"] if "hushtable" in made and "seed" in made else []
     return join(
         element("p", kind.capitalize(), class_="eyebrow"),
         element("h1", title_of(card)),
         element("ul", counts, [element("li", text) for text in source], class_="counts"),
         element("p", HALVED, class_="mind") if made.get("halved") else None,
+        [element("p", sentence(reason), class_="mind") for reason in assumed],
     )
 
 

@@ -64,6 +64,8 @@ class Evidence:
     power: Mapping[str, Any] | None = None
     gates: Sequence[Mapping[str, Any]] = ()
     void: Sequence[str] = ()
+    assumed: Sequence[str] = ()
+    """What the tests take for granted and the rows speak against."""
 
     @property
     def tested(self) -> list[Reading]:
@@ -106,7 +108,7 @@ class Evidence:
     @property
     def doubts(self) -> list[str]:
         """Why it is worth a closer look though no attack succeeded."""
-        told = []
+        told = ["the tests assume one row a person, which these rows speak against"] if self.assumed else []
         if self.suspicious:
             told.append(f"{_few(self.suspicious)} worse than for fresh real rows")
         if self.widest is not None and (self.widest.high or 0.0) > BLIND:

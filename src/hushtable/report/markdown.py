@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from hushtable.report import attacks, budget, decision, promise
-from hushtable.report.audit import HALVED, ROWS, evidence, title_of
+from hushtable.report.audit import HALVED, counted, evidence, title_of
 from hushtable.report.card import CRITERIA, SECRETS, notes
 from hushtable.report.decision import Evidence
 from hushtable.report.everything import RULES, SHAPES, meaning_of
@@ -27,13 +27,14 @@ def audit_markdown(told: Plain) -> str:
     found = evidence(told)
     readings, card, made = found.readings, found.card, told.get("made") or {}
     kind = "Audit" if found.attacked or not readings else "Utility"
-    counts = [f"{number(count)} {ROWS.get(name, name)}" for name, count in told["rows"].items()]
+    counts = [f"{count} {what}" for count, what in counted(told)]
     source = [f"hushtable {made['hushtable']}, seed {made['seed']}"] if "hushtable" in made and "seed" in made else []
     parts = [
         f"**{INTERNAL}**",
         f"# {kind}: {plain(title_of(card))}",
         plain(", ".join([*counts, *source])),
         plain(HALVED) if made.get("halved") else "",
+        *(plain(sentence(reason)) for reason in found.assumed),
         *_decision(found),
         *_gates(found.gates),
         *_attacks(readings),

@@ -37,7 +37,7 @@ METRICS = {
         share=True,
     ),
     "exposed records": Metric(
-        "people whose row nobody else has and who stand in the release verbatim; the few copies that chance explains least are tested",
+        "people whose row nobody else has and who stand in the release verbatim; those that chance explains least are tested",
         share=True,
     ),
     "rare values": Metric("people in the table, more than outside it, of whom a value that only they have stands in the release"),

@@ -14,10 +14,11 @@ from hushtable.audits.neural import encoder as encoders
 from hushtable.audits.neural.contrastive import ContrastiveClosestRecord, ContrastiveInference, ContrastiveLinkability
 from hushtable.audits.neural.domias import DomiasFlow
 from hushtable.audits.neural.encoder import ABSENT, FIRST, GRID, MASKED, Records, Training, nearest
-from hushtable.audits.neural.outliers import ContrastiveSinglingOut, _bins, _People, outlier_factors
+from hushtable.audits.neural.outliers import ContrastiveSinglingOut, _bins, _Crowd, outlier_factors
 from hushtable.check import example
 from hushtable.errors import InputError, MissingExtra
 from hushtable.evidence.case import Case
+from hushtable.evidence.persons import People
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -87,12 +88,23 @@ def test_bins_are_those_of_the_released_range_and_nothing_outside_it_fits():
 
 def test_who_is_singled_out_and_who_is_alone():
     kinds = {"train": np.array([1, 2, 2, 3, 9]), "control": np.array([3, 4, 4, 5])}
-    people = _People(kinds, {"train": np.array([0, 1, 3, 4]), "control": np.arange(4)}, 4)
+    crowd = _Crowd(kinds, {"train": People(5), "control": People(4)}, {"train": np.array([0, 1, 3, 4]), "control": np.arange(4)}, 4)
     described = np.array([1, 2, 3, 4, 5, 6])
-    assert people.singled("train", described)[0].tolist() == [True, True, True, False, False, False]
-    assert people.singled("train", described)[1].tolist() == [0, 1, 3, -1, -1, -1]
-    assert people.singled("control", described)[1].tolist() == [-1, -1, 0, -1, 3, -1]
-    assert people.lone(described) == {"train": 1, "control": 1}
+    assert crowd.singled("train", described)[0].tolist() == [True, True, True, False, False, False]
+    assert crowd.singled("train", described)[1].tolist() == [0, 1, 3, -1, -1, -1]
+    assert crowd.singled("control", described)[1].tolist() == [-1, -1, 0, -1, 3, -1]
+    assert crowd.lone(described) == {"train": 1, "control": 1}
+
+
+def test_a_person_in_several_cells_counts_once_in_each_and_once_in_all():
+    kinds = {"train": np.array([1, 1, 2, 3]), "control": np.array([2, 4, 4, 5])}
+    people = {"train": People(4, np.array([0, 0, 0, 1])), "control": People(4, np.array([0, 1, 1, 1]))}
+    crowd = _Crowd.among(kinds, people, np.random.default_rng(0))
+    described = np.array([1, 2, 3, 4, 5])
+    assert crowd.singled("train", described)[0].tolist() == [True, True, True, False, False]
+    assert crowd.singled("train", described)[1].tolist() == [0, 0, 3, -1, -1]
+    assert crowd.singled("control", described)[1].tolist() == [-1, 0, -1, 1, 1]
+    assert crowd.lone(described) == {"train": 2, "control": 1}
 
 
 def test_an_outlier_stands_out_and_copies_do_not_change_that():

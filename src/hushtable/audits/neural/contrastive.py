@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, listed, secrets
-from hushtable.audits.indicators import ClosestRecord
+from hushtable.audits.indicators import ClosestRecord, worth
 from hushtable.audits.learning import BINS, LearnedInference
 from hushtable.audits.linkability import Linkability, meeting_chance
 from hushtable.audits.neural.encoder import ABSENT, FIRST, Encoder, Floats, Rows, Training, nearest
@@ -115,7 +115,7 @@ class ContrastiveInference(Training, Attack):
 
         return Way(
             "contrastive inference", Risk.INFERENCE, known.told, f"guesses {secret.name}", strike,
-            float(secret.blind("train").mean()), known.scope, detail={"best_constant": secret.best_constant()},
+            secret.blind("train"), known.scope, detail={"best_constant": secret.best_constant()},
         )  # fmt: skip
 
     def _modelled(self, encoder: Encoder, column: int, offered: Floats, seed: int) -> tuple[Floats, Floats]:
@@ -170,7 +170,7 @@ class ContrastiveClosestRecord(Training, ClosestRecord):
         points = self.encoder(plain).points(range(len(case.columns)))
         sides = (("release", "train"), ("control", "train"), ("train", "control"))
         distances = [nearest(points[queries], points[targets])[1] for queries, targets in sides]
-        return [replace(self._score(1, *distances, case.generalized, rng), name=name)]
+        return [replace(self._score(1, *distances, worth(case), case.generalized, rng), name=name)]
 
 
 def _link(halves: list[dict[str, Floats]], which: str) -> Strike:

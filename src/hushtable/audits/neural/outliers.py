@@ -15,6 +15,7 @@ from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Bits, Finding, Risk, Trace, uncomputed
+from hushtable.evidence.persons import People
 from hushtable.pipeline.step import check_knobs
 
 NAME = "contrastive singling out"
@@ -29,10 +30,10 @@ class ContrastiveSinglingOut(Training, Audit):
     is described by all its columns: its level, or the bin of the column's released range that holds its number, or "is missing".
     The source keeps the descriptions that single out a training row and measures them on the training rows, which cannot
     fail; here those are kept that fit exactly one released row, which is all that an attacker can see. A description
-    succeeds on a table if exactly one of its rows fits; where training and control rows are not equally many, it is
+    succeeds on a table if exactly one of its people fits; where training and control people are not equally many, it is
     tried on as many of each, drawn at random.
 
-    The test is that of plain singling out: the people who are alone in a described cell among training and control rows together
+    The test is that of plain singling out: the people who are alone in a described cell among training and control people together
     are as likely of either table if the two are exchangeable, so their number is hypergeometric.
     """
 
@@ -67,24 +68,24 @@ class ContrastiveSinglingOut(Training, Audit):
         if not len(sources):
             reason = "every description of a released row that stands apart fits several of them, so there is none to try on people"
             return [uncomputed(NAME, case.release.rows, reason, risk=Risk.SINGLING_OUT)]
-        found = _People.among(kinds, rng)
+        found = _Crowd.among(kinds, {which: case.people(which) for which in SIDES}, rng)
         guessed = found.singled("train", kind.ravel()[len(cells) :][: len(sources)])[0]
         return [self._judged(case, found, kinds["release"][sources], sources, float(guessed.mean()))]
 
-    def _judged(self, case: Case, people: _People, described: Rows, sources: Rows, naive: float) -> Finding:
-        ours, others = people.singled("train", described), people.singled("control", described)
-        lone = people.lone(described)
+    def _judged(self, case: Case, crowd: _Crowd, described: Rows, sources: Rows, naive: float) -> Finding:
+        ours, others = crowd.singled("train", described), crowd.singled("control", described)
+        lone, counts = crowd.lone(described), {which: own.count for which, own in crowd.people.items()}
         trace = Trace(
             ours[0], others[0], ours[1], others[1], released=sources,
             tell=lambda at, values: "all columns of a released row that stands apart, numbers by their bins",
         )  # fmt: skip
-        part = "" if case.train.rows == people.common else f"{people.common:,} of "
+        part = "" if counts["train"] == crowd.common else f"{crowd.common:,} of "
         return judge(
             trace, name=NAME, risk=Risk.SINGLING_OUT,
             knows="takes from the release descriptions by all columns of the rows that stand apart most",
             does="finds exactly one person who fits", whom=f"descriptions, tried on {part}the people", naive=naive,
-            p=fisher(lone["train"], case.train.rows, lone["control"], case.control.rows),
-            detail={"people": people.common, "lone": lone["train"], "control_lone": lone["control"]},
+            p=fisher(lone["train"], counts["train"], lone["control"], counts["control"]),
+            detail={"people": crowd.common, "lone": lone["train"], "control_lone": lone["control"]},
         )  # fmt: skip
 
 
@@ -100,37 +101,45 @@ def outlier_factors(points: Floats, neighbours: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _People:
-    """In which cell of the table everybody is; cells do not overlap."""
+class _Crowd:
+    """In which cells of the table everybody is; cells do not overlap, but who holds several rows may be in several."""
 
     kinds: dict[str, Rows]
+    """The cell of each row."""
+    people: dict[str, People]
     chosen: dict[str, Rows]
-    """As many rows of either table: what the rates are measured on."""
+    """One row in each of their cells, of as many people of either table: what the rates are measured on."""
     common: int
 
     @classmethod
-    def among(cls, kinds: dict[str, Rows], rng: np.random.Generator) -> _People:
-        common = min(len(kinds[which]) for which in SIDES)
-        chosen = {
-            which: np.arange(common)
-            if len(kinds[which]) == common
-            else np.sort(rng.choice(len(kinds[which]), common, replace=False))
-            for which in SIDES
-        }
-        return cls(kinds, chosen, common)
+    def among(cls, kinds: dict[str, Rows], people: dict[str, People], rng: np.random.Generator) -> _Crowd:
+        common = min(own.count for own in people.values())
+        chosen = {}
+        for which, own in people.items():
+            persons = rng.choice(own.count, common, replace=False) if own.count > common else np.arange(common)
+            rows = _once(kinds[which], own)
+            chosen[which] = rows[np.isin(own.who[rows], persons)]
+        return cls(kinds, people, chosen, common)
 
     def singled(self, which: str, described: Rows) -> tuple[Bits, Rows]:
         """Which of the described cells hold exactly one of the chosen people, and whom."""
         cells, first, counts = np.unique(self.kinds[which][self.chosen[which]], return_index=True, return_counts=True)
         at = np.minimum(np.searchsorted(cells, described), len(cells) - 1)
         hit = (cells[at] == described) & (counts[at] == 1)
-        return hit, np.where(hit, self.chosen[which][first[at]], -1)
+        return hit, self.people[which].standing_for(np.where(hit, self.chosen[which][first[at]], -1))
 
     def lone(self, described: Rows) -> dict[str, int]:
         """How many of all people of either table are the only one of both tables in a described cell."""
-        cells, counts = np.unique(np.concatenate([self.kinds[which] for which in SIDES]), return_counts=True)
+        held = [self.kinds[which][_once(self.kinds[which], own)] for which, own in self.people.items()]
+        cells, counts = np.unique(np.concatenate(held), return_counts=True)
         single = np.intersect1d(cells[counts == 1], described)
-        return {which: int(np.isin(self.kinds[which], single).sum()) for which in SIDES}
+        return {which: int(own.any(np.isin(self.kinds[which], single)).sum()) for which, own in self.people.items()}
+
+
+def _once(kinds: Rows, people: People) -> Rows:
+    """The first row of each person in each cell."""
+    pairs = kinds * people.count + people.who
+    return np.sort(np.unique(pairs, return_index=True)[1])
 
 
 def _bins(records: Records, bins: int) -> NDArray[np.int64]:
