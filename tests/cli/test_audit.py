@@ -174,3 +174,56 @@ def test_certify_goes_on_where_it_stopped_and_refuses_another_study(hush, parts,
     code, _, told = hush(*base, "--out", tmp_path / "d", "--models", "nonsense")
     assert code == 2
     assert "there is no risk model nonsense" in told
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory) -> Path:
+    """Three rows of each of 120 people, under a key that tells them apart, and the schema."""
+    folder = tmp_path_factory.mktemp("visits")
+    table = people(120, seed=4).select(["person_id", "sex", "height_cm", "weight_kg", "smoker", "income"])
+    io.write(table.take(np.repeat(np.arange(120), 3)), folder / "rows.csv")
+    (folder / "schema.yaml").write_text(table.schema.dump(), encoding="utf-8")
+    return folder
+
+
+def test_a_release_by_person_is_audited_by_person_unasked(hush, visits, tmp_path):
+    made, key = tmp_path / "out", ("--person", "person_id", "--rows-per-person", 3)
+    words = ("--schema", visits / "schema.yaml", "--out", made, "--recipe", "mdav", "--hold-out", 0.4, "--seed", 1)
+    code, told, _ = hush("release", visits / "rows.csv", *words, *key)
+    assert code == 0, told
+    assert "--person=person_id" in told
+    private = tmp_path / "out.private"
+    files = {"train": private / "train.csv", "control": private / "control.csv", "release": made}
+    audit = ["audit", "--schema", visits / "schema.yaml", *(w for k, v in files.items() for w in (f"--{k}", v)), *ONLY]
+    code, told, _ = hush(*audit, "--out", tmp_path / "a")
+    saved = json.loads((tmp_path / "a" / "audit.json").read_text())
+    assert saved["people"] == {"train": 72, "control": 48}
+    assert saved["rows"]["train"] == 216
+    assert "Mind" not in told
+    assert next(f for f in saved["findings"] if f["name"] == "near matches")["n"] == 72
+
+
+def test_without_a_key_the_audit_says_which_column_repeats(hush, visits, tmp_path):
+    table = io.read(visits / "rows.csv", visits / "schema.yaml")
+    for name, part in {"train": slice(0, 150), "control": slice(150, 270), "fresh": slice(270, 360)}.items():
+        io.write(table.take(np.arange(360)[part]), tmp_path / f"{name}.csv")
+    files = {name: tmp_path / f"{name}.csv" for name in ("train", "control")} | {"release": tmp_path / "fresh.csv"}
+    audit = ["audit", "--schema", visits / "schema.yaml", *(w for k, v in files.items() for w in (f"--{k}", v)), *ONLY]
+    code, told, _ = hush(*audit, "--out", tmp_path / "a")
+    assert "give --person person_id" in " ".join(told.split())
+    code, told, _ = hush(*audit, "--out", tmp_path / "b", "--person", "person_id")
+    assert code == 0, told
+    assert "Mind" not in told
+    assert json.loads((tmp_path / "b" / "audit.json").read_text())["people"] == {"train": 50, "control": 40}
+
+
+def test_a_person_on_both_sides_is_refused_without_being_named(hush, visits, tmp_path):
+    rows = visits / "rows.csv"
+    table = io.read(rows, visits / "schema.yaml")
+    io.write(table.take(np.arange(200)), tmp_path / "train.csv")
+    io.write(table.take(np.arange(199, 360)), tmp_path / "control.csv")
+    files = {name: tmp_path / f"{name}.csv" for name in ("train", "control")} | {"release": rows}
+    audit = ["audit", "--schema", visits / "schema.yaml", *(w for k, v in files.items() for w in (f"--{k}", v)), *ONLY]
+    code, told, wrong = hush(*audit, "--out", tmp_path / "a", "--person", "person_id")
+    assert code == 2
+    assert "holds persons of the training table (person_id)" in " ".join((told + wrong).split())

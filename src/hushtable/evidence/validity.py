@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.evidence import roc
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm
 from hushtable.evidence.finding import Finding
@@ -25,7 +26,7 @@ REPEATED = 0.1
 
 def void(case: Case, findings: Sequence[Finding]) -> list[str]:
     """Why nothing that this audit says about safety counts; empty if nothing speaks against it."""
-    return [*_overlap(case), *_seen(findings), *_backwards(findings), *_nearer(case)]
+    return [*_overlap(case), *_uneven(case), *_seen(findings), *_backwards(findings), *_nearer(case)]
 
 
 def assumed(case: Case) -> list[str]:
@@ -98,6 +99,22 @@ def _known(case: Case, which: str, name: str) -> Held:
     table = case.tables[which]
     known = ~table.missing(name)
     return table.strings(name)[known].astype(str), case.people(which).among(known)
+
+
+def _uneven(case: Case) -> Iterator[str]:
+    """People of one side who hold more rows than those of the other: more rows are more chances to be hit."""
+    if case.train.persons is None:
+        return
+    sides = [people.held.astype(np.float64) for people in case.sides]
+    for (more, less), (whom, others) in (
+        (sides, ("training", "control")),
+        (sides[::-1], ("control", "training")),
+    ):
+        if roc.auc_p(roc.auc(more, less).value, len(more), len(less)) <= SURE:
+            yield (
+                f"{whom} people hold {more.mean():.3g} rows each and {others} people {less.mean():.3g}: more rows are more chances "
+                "to be hit, so the two cannot be compared; give all rows of each person on both sides"
+            )
 
 
 def _seen(findings: Sequence[Finding]) -> Iterator[str]:

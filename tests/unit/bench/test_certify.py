@@ -10,7 +10,7 @@ import pytest
 
 from hushtable.audits.indicators import IdenticalMatches
 from hushtable.bench.certificate import Certificate, Expect, curve, judged, spearman
-from hushtable.bench.certify import KNOBS, LEAKS, MODELS, certify, privacy_audits
+from hushtable.bench.certify import KNOBS, LEAKS, MODELS, Study, certify, privacy_audits
 from hushtable.bench.people import people
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
@@ -167,6 +167,23 @@ def test_a_folder_of_another_study_is_refused(table, tmp_path, other):
     changed = people(3 * ROWS + 30, seed=other["table"]) if "table" in other else table
     with pytest.raises(InputError, match="another folder"):
         certify(changed, **(first | {k: v for k, v in other.items() if k != "table"}))
+
+
+def test_each_person_stands_in_one_part_with_all_their_rows(table):
+    several = table.take(np.repeat(np.arange(90), 1 + np.arange(90) % 4)).held_by("person_id")
+    parts = Study(several, {}, 10_000, 0, None, True, lambda name, share: None).parts
+    people = [set(part.persons) for part in parts.values()]
+    assert [len(who) for who in people] == [30, 30, 30]
+    assert len(set.union(*people)) == 90
+    assert sum(part.rows for part in parts.values()) == several.rows
+    bounded = Study(several, {}, 45, 0, None, True, lambda name, share: None).parts
+    assert {len(set(part.persons)) for part in bounded.values()} == {18}
+
+
+def test_a_study_by_person_goes_through_every_model(table):
+    several = table.take(np.repeat(np.arange(90), 3)).held_by("person_id")
+    made = certify(several, audits={"copies": IdenticalMatches()}, rows=90, quick=True, models=["leaky", "outliers"])
+    assert made.rows["train"] == 90
 
 
 def test_bad_wishes_are_refused(table, tmp_path):

@@ -199,11 +199,19 @@ def test_all_rows_of_a_person_lie_on_one_side(visits, monkeypatch):
     (study,) = seen
     assert not set(study.train["who"]) & set(study.control["who"])
     assert told.cells[0]["rows"] == 2 * len(set(study.train["who"]))
+    assert all(len(set(part.persons)) == len(set(part["who"])) for part in study.people(100))
     assert "--person who --rows-per-person 2" in told.told["recommendation"]["command"]
     assert not any("both sides" in text for text in told.told["recommendation"]["caveats"])
     told = compare(visits, **ways, **LENIENT)
     assert set(seen[1].train["who"]) & set(seen[1].control["who"])
     assert any("key who repeat" in text for text in told.told["recommendation"]["caveats"])
+
+
+def test_a_part_of_a_table_holds_all_rows_of_its_people(visits):
+    part = cell._part(visits.held_by("who"), 102, 0)
+    assert part.rows == 100
+    assert set(np.bincount(part["who"])) == {0, 4}
+    assert cell._part(visits, 102, 0).rows == 102
 
 
 def test_what_is_not_installed_is_tried_again_next_time(table, tmp_path, monkeypatch):
