@@ -14,18 +14,24 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
 from hushtable.evidence.pool import Pool
-from hushtable.table.columns import NUMBERS, Column, Kind, Role
+from hushtable.table.columns import FREE, NUMBERS, Column, Kind, Role
 from hushtable.table.table import Table
 
 DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "blake2b")
 """The digests that are tried."""
 SHORTEST = 8
 """The fewest characters at which the beginning of a digest is taken for one."""
+BASE64 = (22, 27, 38, 43, 64, 86)
+"""How many characters the digests have in base 64, without padding."""
+TELLING = 0.9
+"""The share of people with a value of their own that makes an identifier of any column."""
+NONE = "the training rows have no such column"
 RUN = 8
 """So many words in a row make a text recognizable: fewer are repeated by people who never read one another."""
 MANY = 5
@@ -39,26 +45,33 @@ class PublishedIdentifiers(Audit):
     """Identifiers and keys of people that stand in the release, as they are or as one of the usual digests.
 
     Letters, spaces and punctuation may differ. Digests are those of the identifier as written, stripped, in small or in capital
-    letters; in hexadecimal, whole or cut to at least ``SHORTEST`` digits, or in base 64.
+    letters; in hexadecimal, whole or cut to at least ``SHORTEST`` digits, or in base 64. A column that nobody declared, but in
+    which ``TELLING`` of all people have a value of their own, is an identifier too; it has a finding if anybody is recognized.
     """
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding for each identifier of the training rows."""
-        columns = [c for c in case.train.schema if c.role is Role.IDENTIFIER or c.kind is Kind.KEY]
+        declared = [c for c in case.train.schema if c.role is Role.IDENTIFIER or c.kind is Kind.KEY]
         words = {word for name in _searched(case) for word in _words(case.release, name)}
         digits = {found[1] for word in words if (found := _HEX.fullmatch(word.strip().lower())) and len(found[1]) >= SHORTEST}
-        coded = {_base64(word.strip()) for word in words}
+        coded = {code for word in words if len(code := _base64(word.strip())) in BASE64}
         lengths = sorted({len(number) for number in digits})
 
-        def recognized(word: str) -> Iterator[str]:
+        def forms(word: str) -> Iterator[str]:
             yield _folded(word)
-            for digest in _digests(word) if digits or any(len(one) >= SHORTEST for one in coded) else ():
+            for digest in _digests(word) if digits or coded else ():
                 yield from (digest.hex()[:length] for length in lengths)
                 yield _base64(b64encode(digest).decode())
 
         published = {_folded(word) for word in words} | digits | coded
+        foreign = digits or coded or set(case.release.schema.names) - set(case.columns)
         does = "finds it in the release, as it is or as a digest"
-        return _findings(case, columns, "identifiers published", lambda word: published.intersection(recognized(word)), does)
+
+        def found(columns: Iterable[Column]) -> list[Finding]:
+            return _findings(case, columns, "identifiers published", lambda word: published.intersection(forms(word)), does)
+
+        known = [f for f in found(_telling(case)) if f.detail["hits"] + f.detail["control_hits"]] if foreign else []
+        return [*found(declared), *known] or [uncomputed("identifiers published", case.train.rows, NONE)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +87,8 @@ class PublishedTexts(Audit):
         words = (word for name in (_searched(case) if columns else ()) for word in _words(case.release, name))
         published = {run for word in words for run in _runs(word)}
         does = f"finds it, or {RUN} words of it in a row, in the release"
-        return _findings(case, columns, "texts published", lambda word: published.intersection(_runs(word)), does, MANY)
+        found = _findings(case, columns, "texts published", lambda word: published.intersection(_runs(word)), does, MANY)
+        return found or [uncomputed("texts published", case.train.rows, NONE)]
 
 
 def _findings(
@@ -97,7 +111,18 @@ def _findings(
         trace = pool.trace(tried, hit, np.full(len(hit), -1))
         knows = f"knows a person's {column.name}"
         findings.append(judge(trace, name=name, scope=column.name, risk=Risk.SINGLING_OUT, naive=None, knows=knows, does=does))
-    return findings or [uncomputed(name, case.train.rows, "the training rows have no such column")]
+    return findings
+
+
+def _telling(case: Case) -> list[Column]:
+    """Columns that nobody declared, and in which almost everybody, of training and control people, has a value of their own."""
+    pool, others = Pool.of(case), [c for c in case.train.schema if c.role is not Role.IDENTIFIER and c.kind not in FREE]
+    return [c for c in others if c.name in case.control.schema and pool.alone(_numbers(case, c.name)).mean() >= TELLING]
+
+
+def _numbers(case: Case, name: str) -> NDArray[np.int64]:
+    words = np.concatenate([table.strings(name) for table in (case.train, case.control)])
+    return np.unique(words.astype(str), return_inverse=True)[1]
 
 
 def _searched(case: Case) -> list[str]:
