@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import uuid
 
 import numpy as np
 import pytest
@@ -28,6 +29,8 @@ FORMS = {
     "sha256 of small letters": lambda word: hashlib.sha256(word.lower().encode()).hexdigest(),
     "sha512, cut": lambda word: hashlib.sha512(word.encode()).hexdigest()[:10],
     "sha256 in base 64": lambda word: base64.b64encode(hashlib.sha256(word.encode()).digest()).decode(),
+    "md5 as a UUID": lambda word: str(uuid.UUID(hashlib.md5(word.encode()).hexdigest())),
+    "base 64": lambda word: base64.b64encode(word.encode()).decode(),
     "md5 for addresses": lambda word: base64.urlsafe_b64encode(hashlib.md5(word.encode()).digest()).decode().rstrip("="),
 }
 TEXTS = {

@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from hushtable.table.columns import FREE, NUMBERS, Column, Kind, Role
 from hushtable.table.table import Table
 
 DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "blake2b")
-"""The digests that are tried."""
+"""The digests that are tried, and CRC-32."""
 SHORTEST = 8
 """The fewest characters at which the beginning of a digest is taken for one."""
 BASE64 = (22, 27, 38, 43, 64, 86)
@@ -37,6 +38,7 @@ RUN = 8
 MANY = 5
 """A run of words that more people than this wrote is a phrase."""
 _HEX = re.compile(r"(?:0x)?([0-9a-f]+)")
+_SIGNS = re.compile(r"[\s:{}-]+")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -53,19 +55,23 @@ class PublishedIdentifiers(Audit):
         """One finding for each identifier of the training rows."""
         declared = [c for c in case.train.schema if c.role is Role.IDENTIFIER or c.kind is Kind.KEY]
         words = {word for name in _searched(case) for word in _words(case.release, name)}
-        digits = {found[1] for word in words if (found := _HEX.fullmatch(word.strip().lower())) and len(found[1]) >= SHORTEST}
-        coded = {code for word in words if len(code := _base64(word.strip())) in BASE64}
+        digits = {
+            found[1] for word in words if (found := _HEX.fullmatch(_SIGNS.sub("", word.lower()))) and len(found[1]) >= SHORTEST
+        }
+        coded = {_base64(word.strip()) for word in words}
+        hashed = bool(digits) or any(len(code) in BASE64 for code in coded)
         lengths = sorted({len(number) for number in digits})
 
         def forms(word: str) -> Iterator[str]:
             yield _folded(word)
-            for digest in _digests(word) if digits or coded else ():
+            yield _base64(b64encode(word.strip().encode()).decode())
+            for digest in _digests(word) if hashed else ():
                 yield from (digest.hex()[:length] for length in lengths)
                 yield _base64(b64encode(digest).decode())
 
         published = {_folded(word) for word in words} | digits | coded
-        foreign = digits or coded or set(case.release.schema.names) - set(case.columns)
-        does = "finds it in the release, as it is or as a digest"
+        foreign = hashed or set(case.release.schema.names) - set(case.columns)
+        does = "finds it, as it is or as a digest, in the release"
 
         def found(columns: Iterable[Column]) -> list[Finding]:
             return _findings(case, columns, "identifiers published", lambda word: published.intersection(forms(word)), does)
@@ -138,6 +144,7 @@ def _digests(word: str) -> Iterator[bytes]:
     for form in dict.fromkeys((word, word.strip(), word.strip().lower(), word.strip().upper())):
         for name in DIGESTS:
             yield hashlib.new(name, form.encode(), usedforsecurity=False).digest()
+        yield crc32(form.encode()).to_bytes(4)
 
 
 def _base64(text: str) -> str:

@@ -18,7 +18,7 @@ from hushtable.evidence.pool import Pool, standing
 
 SIZES = {"rare values": (1,), "rare pairs": (2,), "rare combinations": (3, 4)}
 """How many columns are combined in each finding."""
-RESERVED = 0.04
+RESERVED = {"rare values": 0.1, "rare pairs": 0.04, "rare combinations": 0.04}
 """The part of the error that is kept for each of these findings."""
 SHARES = (0.02, 0.1, 0.3)
 """The shares of all people, those hit by the most sets of columns, that are tested."""
@@ -72,7 +72,7 @@ def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
         knows=best.knows, does=best.does, p=min(1.0, count * best.p), level=1 - (1 - LEVEL) / count,
         detail={"tests": count},
     )  # fmt: skip
-    return replace(found, reserved=RESERVED, note=f"{found.note}; this is the most telling of {count:,} tests")
+    return replace(found, reserved=RESERVED[name], note=f"{found.note}; this is the most telling of {count:,} tests")
 
 
 def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Test]:
