@@ -60,7 +60,7 @@ AUDITS = {
     "near-matches": "hushtable.audits.nearness:NearMatches",
     "distance-ratio": "hushtable.audits.nearness:DistanceRatio",
     "identifiers": "hushtable.audits.identifiers:PublishedIdentifiers",
-    "texts": "hushtable.audits.identifiers:PublishedTexts",
+    "texts": "hushtable.audits.texts:PublishedTexts",
     "exposed-records": "hushtable.audits.exposed:ExposedRecords",
     "rare-values": "hushtable.audits.rare:RareValues",
     "reconstruction": "hushtable.audits.reconstruction:Reconstruction",
