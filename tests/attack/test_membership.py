@@ -180,7 +180,7 @@ def test_a_rate_of_less_than_one_control_row_is_not_claimed(population, control,
     allowed = int(control * (0.001 if told is None else 0.01))
     assert finding.detail["naive"] == (allowed + 1) / (control + 1)
     assert finding.detail["control_hits"] <= allowed
-    assert (f"above all {control} control rows" in finding.note) == (allowed == 0)
+    assert (f"above all {control} control people" in finding.note) == (allowed == 0)
     assert ("false alarms" in finding.note) == (allowed > 0)
 
 

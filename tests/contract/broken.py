@@ -335,6 +335,15 @@ class NamesNobody(_Audit):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CountsRows(_Audit):
+    """Attacks who holds two rows twice."""
+
+    def find(self, case):
+        rows = case.train.rows, case.control.rows
+        return [_finding(trace=Trace(*(np.zeros(n, bool) for n in rows), *map(np.arange, rows)))]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gossip(_Audit):
     """Saves a number for each person."""
 
@@ -369,6 +378,7 @@ BROKEN = [
     (Collapsed, "finds something", "no point"),
     (Likely, "finds something", "no probability"),
     (NamesNobody, "finds something", "not there"),
+    (CountsRows, "once, however many rows", "for each row they hold"),
     (Gossip, "no trace", "tells of nobody"),
     (SilentOnOthers, "other column names", "at least one Finding"),
 ]

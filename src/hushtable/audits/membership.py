@@ -116,7 +116,7 @@ class ScoreAttack(Audit):
         threshold = roc.Threshold.at(scores.control, rate)
         where, limit = f"at {100 * rate:g} % false alarms", f"at most {100 * rate:g} % false alarms"
         if not threshold.allowed:
-            where, limit = "above all control rows", f"above all {threshold.rows} control rows"
+            where, limit = "above all control rows", f"above all {threshold.rows} control people"
         ours, others = scores.train > threshold.score, scores.control > threshold.score
         trace = Trace(ours, others, scores.persons, scores.control_persons, np.where(ours, scores.released, -1))
         return judge(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +26,7 @@ def audit_checks(kind: type[Audit]) -> Checks:
         ("finds something on an ordinary case", lambda: _findings(audit, fresh)),
         ("gives the same findings for the same seed", lambda: _same_findings(audit, fresh)),
         ("leaves no trace of whom it hit in what is saved", lambda: _unsaved(audit, fresh)),
+        ("attacks a person once, however many rows they hold", lambda: _findings(audit, _several(train, control))),
     ]
     cases = _unpleasant(train, control)
     return checks + [
@@ -43,6 +45,13 @@ def _unpleasant(train: Table, control: Table) -> dict[str, Case]:
     cases["training rows that are all the same"] = Case(tables["every row the same"], example(120, 2), control)
     cases["a generalized release"] = Case(train, _generalized(example(120, 2)), control)
     return cases
+
+
+def _several(train: Table, control: Table) -> Case:
+    """Fifty people on either side, of whom each holds one row, or two."""
+    ours, others = (table.take(np.arange(75)) for table in (train, control))
+    persons = np.arange(75) % 50
+    return Case(replace(ours, persons=persons), example(120, 2), replace(others, persons=persons))
 
 
 def _generalized(table: Table) -> Table:
@@ -105,6 +114,9 @@ def _wrong_trace(finding: Finding, trace: Trace, case: Case) -> str:
             or (len(persons) and not -1 <= persons.min() <= persons.max() < rows)
         ):
             return f"{finding.name}: its trace names rows that are not there"
+    people = case.people("train")
+    if trace.one_by_one and len(np.unique(people.who[trace.persons])) < len(trace.persons):
+        return f"{finding.name}: it attacks a person once for each row they hold, and its test takes that for independent"
     released = trace.released
     if released is not None and len(released) and not (len(released) == len(trace.train) and released.max() < case.release.rows):
         return f"{finding.name}: its trace names released rows that are not there"
