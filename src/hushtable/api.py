@@ -26,6 +26,7 @@ from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.arguments import require_seed, require_tables, several
+from hushtable.table.columns import Column, Kind, Role
 from hushtable.table.disk import whole_folder
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -224,9 +225,10 @@ def audit(
     if power:
         from hushtable.audits import power as study
 
-        tested = {f.audit for f in findings if f.p is not None}
+        tested = {f.audit for f in findings if f.p is not None or f.risk is not None}
         found = study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
-        findings, told = study.with_power(findings, found), study.summary(found)
+        in_part = study.parts(case, audits, findings, seed, progress=progress)
+        findings, told = study.with_power(findings, found), study.summary(found) | {"parts": in_part}
     reasons = void(case, findings)
     records = by_records.riskiest(findings, values=values)
     if values:
@@ -379,9 +381,14 @@ def _seen(released: Table, path: Path, schema: Schema) -> Table:
 
 
 def _present(path: Path, schema: Schema) -> Schema:
-    """The part of a schema that a foreign file has; it must have some of it."""
+    """The part of a schema that a foreign file has, and what else it has as texts; it must have some of the schema.
+
+    An identifier is read as it is written: it may have been replaced by something else.
+    """
     names = io.column_names(path)
-    kept = [name for name in schema.names if name in names]
+    kept = [schema[name] for name in schema.names if name in names]
     if not kept:
         raise InputError(Fault(path.name, f"has none of the columns of the schema: {', '.join(schema.names)}"))
-    return schema.select(kept)
+    read = [Column(name=c.name, kind=Kind.KEY, role=c.role) if c.role is Role.IDENTIFIER else c for c in kept]
+    more = [Column(name=name, kind=Kind.TEXT) for name in dict.fromkeys(names) if name and name not in schema]
+    return replace(schema, columns=(*read, *more))

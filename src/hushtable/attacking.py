@@ -81,7 +81,11 @@ def certify(
         Path, typer.Option("--out", help="A folder for the study; one that was stopped goes on. It is private.", show_default=False)
     ],
     models: Annotated[
-        str, typer.Option(help="Risk models, with commas: leaky, noisy, overfit, size, outliers, knobs; all if empty.")
+        str,
+        typer.Option(
+            help="Risk models, with commas: leaky, noisy, overfit, size, outliers, knobs, handful, partial, rare, digests, texts; "
+            "all if empty."
+        ),
     ] = "",
     person: Person = None,
     only: Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")] = None,

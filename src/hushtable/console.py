@@ -151,6 +151,10 @@ def _verdict(report: AuditReport) -> None:
         least, most = report.power["audit"], max(report.power["shares"])
         seen = f"{100 * least:g} % of the released rows" if least else f"none, not even {100 * most:g} % of the released rows"
         out.print(f"  The smallest planted leak that it notices: {seen}.")
+        from hushtable.report.attacks import power_of_parts
+
+        for line in power_of_parts(report.power):
+            out.print(f"  {line}.")
     elif tested and not report.alarms:
         out.print("  How small a leak it would have noticed, --power says.")
 

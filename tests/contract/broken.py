@@ -392,6 +392,14 @@ class Gossip(_Audit):
         return [_finding(detail={"distances": case.train.floats("age")})]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Greedy(_Audit):
+    """Keeps the whole error of an audit for itself."""
+
+    def find(self, case):
+        return [_finding(p=0.5, reserved=1.0)]
+
+
 SOUND = (SoundCoder, SoundAudit)
 BROKEN = [
     (Repeats, "stability", "changes 3 encoded rows"),
@@ -424,5 +432,6 @@ BROKEN = [
     (NamesNobody, "finds something", "not there"),
     (CountsRows, "once, however many rows", "for each row they hold"),
     (Gossip, "no trace", "tells of nobody"),
+    (Greedy, "finds something", "no part of the error"),
     (SilentOnOthers, "other column names", "at least one Finding"),
 ]

@@ -17,7 +17,7 @@ from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Subject, Trace, uncomputed
-from hushtable.table.columns import FREE, Role
+from hushtable.table.columns import Role
 
 Floats = NDArray[np.float64]
 Worth = tuple[float, float]
@@ -29,8 +29,7 @@ class IdenticalMatches(Audit):
 
     The baseline of the first is the share of control rows that equal a training row: what chance alone repeats. The
     others are attacks: training people of whom a row stands in the release against control people, by Fisher's exact test. They
-    are made on whole rows, on the quasi columns and on the rest where there are both, and on every identifier, key or
-    free text that the release has not left out.
+    are made on whole rows, and on the quasi columns and on the rest where there are both.
     """
 
     level: float = LEVEL
@@ -56,7 +55,6 @@ class IdenticalMatches(Audit):
                 case, case.columns, "published verbatim", "", "knows a person's whole row", "finds it in the release as it is"
             ),
             *self._parts(case),
-            *self._names(case),
         ]  # fmt: skip
 
     def _parts(self, case: Case) -> Iterator[Finding]:
@@ -67,14 +65,6 @@ class IdenticalMatches(Audit):
             for label, names in (("quasi columns", quasi), ("all but quasi columns", rest)):
                 knows = f"knows of a person {label.replace('all but', 'everything but the')}"
                 yield self._published(case, names, "published in part", label, knows, "finds exactly that in a released row")
-
-    def _names(self, case: Case) -> Iterator[Finding]:
-        """Identifiers and texts in the release: no attack compares them, and none needs to."""
-        for column in case.train.schema:
-            hidden = column.role is Role.IDENTIFIER or column.kind in FREE
-            if hidden and all(column.name in table.schema for table in case.tables.values()):
-                knows, does = f"knows a person's {column.name}", "finds it in the release"
-                yield self._published(case, (column.name,), "identifiers published", column.name, knows, does)
 
     def _published(self, case: Case, columns: Sequence[str], name: str, scope: str, knows: str, does: str) -> Finding:
         ids = case.row_ids(columns)

@@ -124,8 +124,12 @@ def planted(release: Table, train: Table, share: float, rng: Rng) -> Table:
     """
     count = min(max(1, _count(share, release.rows)), train.rows)
     where, whom = (rng.permutation(n)[:count] for n in (release.rows, train.rows))
-    rows = ordinary(train.take(whom), rng)
-    shared = [c for c in release.schema if c.name in train.schema and c.kind not in FREE]
+    return written(release, ordinary(train.take(whom), rng), where)
+
+
+def written(release: Table, rows: Table, where: NDArray[np.int64], columns: Sequence[str] | None = None) -> Table:
+    """The release with these columns of these rows at these places, all that both have and that are no free text by default."""
+    shared = [c for c in release.schema if c.name in rows.schema and c.kind not in FREE and (columns is None or c.name in columns)]
     return release.with_columns(*(_with_rows(c, release[c.name], rows, where) for c in shared))
 
 

@@ -11,16 +11,28 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.audits.covert import partial, rarest
 from hushtable.audits.planted import plant
 from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding
+from hushtable.table.table import Table
 
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
 """Shares of the released rows that are planted."""
 WHOLE = ("", "")
 """The audit as a whole: whether any of its tests noticed."""
+
+PARTS: dict[str, Callable[[Table, Table, float, np.random.Generator], Table]] = {
+    "four columns copied": partial,
+    "the two rarest values copied": rarest,
+}
+"""Leaks of a part of a row, which other tests than those of whole rows must notice."""
+PART_SHARES = (0.05, 0.1, 0.3)
+"""Shares of the released rows that hold such a part of a training row."""
+ANSWERING = ("rare-values",)
+"""The audits that are meant to notice it."""
 
 Key = tuple[str, str]
 """Name and scope of a finding."""
@@ -61,6 +73,42 @@ def power(
                 return found
         found |= dict.fromkeys(alive or (), share)
     progress("planted", 1.0)
+    return found
+
+
+def parts(
+    case: Case,
+    audits: Mapping[str, Audit],
+    findings: Sequence[Finding],
+    seed: int = 0,
+    *,
+    shares: Sequence[float] = PART_SHARES,
+    repeats: int = 3,
+    level: float = 0.05,
+    progress: Progress = lambda name, share: None,
+) -> dict[str, float | None]:
+    """For each leak of a part of a row the smallest planted share that this audit would have noticed, or None.
+
+    Only the audits that are meant for it are run anew; all other tests stay as they were found and count in the correction.
+    """
+    meant = {name: audit for name, audit in audits.items() if name in ANSWERING}
+    others = [finding for finding in findings if finding.audit not in meant]
+    source = case.train.select(case.columns)
+
+    def noticed(leak: Callable[..., Table], share: float, repeat: int) -> bool:
+        rng = np.random.default_rng([seed, repeat, 3])
+        planted = Case(case.train, leak(source, case.release, share, rng), case.control)
+        tested = harness.corrected([*others, *harness.run(planted, meant, seed)])
+        return any(f.audit in meant and f.p_adjusted is not None and f.p_adjusted <= level for f in tested)
+
+    found: dict[str, float | None] = {}
+    for name, leak in PARTS.items() if meant else ():
+        found[name] = None
+        for share in sorted(shares, reverse=True):
+            progress(f"planting {share:.3g}: {name}", 0.0)
+            if not all(noticed(leak, share, repeat) for repeat in range(repeats)):
+                break
+            found[name] = share
     return found
 
 

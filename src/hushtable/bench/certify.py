@@ -20,6 +20,7 @@ import numpy as np
 from hushtable import api
 from hushtable.audits import planted
 from hushtable.audits.planted import NOISES, Noise, Overfitted
+from hushtable.bench import covert_curves
 from hushtable.bench.cells import Cells
 from hushtable.bench.certificate import Certificate, Curve, Expect, curve
 from hushtable.errors import HushError, InputError
@@ -145,9 +146,9 @@ class Study:
         ratios = self.cells.kept("overfit", lambda: {"ratios": [one.ratio for one in self._ladder]})["ratios"]
 
         def case(at: int) -> Case:
-            return self._case(self._ladder[at].sample(self.parts["train"].rows))
+            return self.case(self._ladder[at].sample(self.parts["train"].rows))
 
-        points = [(ratio, self._cell(f"overfit-{at}", lambda at=at: case(at))) for at, ratio in enumerate(ratios)]
+        points = [(ratio, self.cell(f"overfit-{at}", lambda at=at: case(at))) for at, ratio in enumerate(ratios)]
         return [curve("overfit", "overfit", "validation loss over the least", Expect.RISE, points)]
 
     def size(self) -> list[Curve]:
@@ -155,9 +156,9 @@ class Study:
         rows = self.parts["train"].rows
 
         def case(factor: int) -> Case:
-            return self._case(self._ladder[0].sample(factor * rows))
+            return self.case(self._ladder[0].sample(factor * rows))
 
-        points = [(float(f), self._cell(f"size-{f}", lambda f=f: case(f))) for f in (SIZES[::3] if self.quick else SIZES)]
+        points = [(float(f), self.cell(f"size-{f}", lambda f=f: case(f))) for f in (SIZES[::3] if self.quick else SIZES)]
         return [curve("size", "size", "released rows over training rows", Expect.STAY, points)]
 
     def outliers(self) -> list[Curve]:
@@ -168,7 +169,7 @@ class Study:
         curves = []
         for place, (ratio, knobs) in enumerate(zip((1.0, 1.6), settings["settings"], strict=True)):
             shares = OUTLIERS[::3] if self.quick else OUTLIERS
-            points = [(s, self._cell(f"outliers-{place}-{s:g}", lambda s=s, k=knobs: self._without(s, k))) for s in shares]
+            points = [(s, self.cell(f"outliers-{place}-{s:g}", lambda s=s, k=knobs: self._without(s, k))) for s in shares]
             curves.append(curve("outliers", f"at overfit {ratio:g}", "share removed", Expect.NOTHING, points))
         return curves
 
@@ -184,18 +185,22 @@ class Study:
 
     # How cells are made.
 
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Shares of the released rows that leak."""
+        return (0.0, 0.5, 1.0) if self.quick else LEAKS
+
     def _leaks(
         self, model: str, name: str, noise: Noise, expect: Expect = Expect.RISE, prefix: str = "",
         audits: Mapping[str, Audit] | None = None,
     ) -> Curve:  # fmt: skip
-        levels = (0.0, 0.5, 1.0) if self.quick else LEAKS
-        points = [(x, self._cell(prefix + _leak_name(noise, x), lambda x=x: self._leak(x, noise), audits)) for x in levels]
+        points = [(x, self.cell(prefix + _leak_name(noise, x), lambda x=x: self._leak(x, noise), audits)) for x in self.levels]
         return curve(model, name, "share of released rows leaked", expect, points)
 
     def _leak(self, share: float, noise: Noise) -> Case:
         # One seed for all levels: a larger leak holds every row of a smaller one.
         rng = np.random.default_rng([self.seed, 1])
-        return self._case(planted.noisy(self.parts["train"], self.parts["fresh"], share, rng, noise))
+        return self.case(planted.noisy(self.parts["train"], self.parts["fresh"], share, rng, noise))
 
     @cached_property
     def _ladder(self) -> list[Overfitted]:
@@ -211,13 +216,14 @@ class Study:
         return run_recipe(train, recipes.load(GENERATOR).set(settings), rows=rows, seed=self.seed).table
 
     def _without(self, share: float, settings: Mapping[str, str]) -> Case:
-        cut = np.sort(self._outlying)[::-1][round(share * len(self._outlying)) - 1] if share else np.inf
-        inside = np.split(self._outlying < cut, [self.parts["train"].rows])
+        cut = np.sort(self.outlying)[::-1][round(share * len(self.outlying)) - 1] if share else np.inf
+        inside = np.split(self.outlying < cut, [self.parts["train"].rows])
         train, control = (self.parts[n].take(some) for n, some in zip(("train", "control"), inside, strict=True))
         return Case(train, self._made(train, settings, train.rows), control)
 
     @cached_property
-    def _outlying(self) -> np.ndarray:
+    def outlying(self) -> np.ndarray:
+        """How lonely each training and then each control row is."""
         train, control = self.parts["train"], self.parts["control"]
         both = Table.concat([train, control])
         if train.persons is not None and control.persons is not None:
@@ -225,10 +231,11 @@ class Study:
             both = replace(both, persons=np.concatenate([train.persons, control.persons]))
         return planted.outlying(both)
 
-    def _case(self, release: Table) -> Case:
+    def case(self, release: Table) -> Case:
+        """A release of the training rows."""
         return Case(self.parts["train"], release, self.parts["control"])
 
-    def _cell(self, name: str, make: Callable[[], Case], audits: Mapping[str, Audit] | None = None) -> list[dict[str, Any]]:
+    def cell(self, name: str, make: Callable[[], Case], audits: Mapping[str, Audit] | None = None) -> list[dict[str, Any]]:
         """The findings of one release; read from the folder if they are there."""
         audits = self.audits if audits is None else audits
 
@@ -257,6 +264,7 @@ MODELS: dict[str, Callable[[Study], list[Curve]]] = {
     "size": Study.size,
     "outliers": Study.outliers,
     "knobs": Study.knobs,
+    **covert_curves.MODELS,
 }
 
 

@@ -97,6 +97,8 @@ def _wrong(finding: Finding, case: Case) -> str:
         return f"{finding.name}: a risk lies between 0 and 1, in an interval that is no point, got {value} [{low}, {high}]"
     if finding.p is not None and not 0 <= finding.p <= 1:
         return f"{finding.name}: p = {finding.p!r} is no probability"
+    if not 0 <= finding.reserved < 1:
+        return f"{finding.name}: reserved = {finding.reserved!r} is no part of the error; most of it belongs to all tests"
     json.dumps(finding.to_json())
     return "" if finding.trace is None else _wrong_trace(finding, finding.trace, case)
 

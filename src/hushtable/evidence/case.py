@@ -141,7 +141,21 @@ class Case:
         A generalized cell equals a value only if it stands for that value alone.
         """
         names = tuple(columns) if columns is not None else self.columns
-        return self.once(("row ids", names), lambda: _row_ids(self.tables, names))
+
+        def combined() -> dict[str, NDArray[np.int64]]:
+            values = (np.concatenate(list(self.value_ids(name).values())) for name in names)
+            return _by_table(self.tables, identities(values, sum(t.rows for t in self.tables.values())))
+
+        return self.once(("row ids", names), combined)
+
+    def value_ids(self, name: str) -> dict[str, NDArray[np.int64]]:
+        """The same for one column: a number from 0 for each of its values, none left out."""
+
+        def numbered() -> dict[str, NDArray[np.int64]]:
+            values = np.concatenate([_exact(table, name) for table in self.tables.values()])
+            return _by_table(self.tables, np.unique(values, return_inverse=True)[1])
+
+        return self.once(("value ids", name), numbered)
 
     def once(self, key, make):  # type: ignore[no-untyped-def]
         """What ``make`` gives, made once for all audits of this case that ask for the same key."""
@@ -151,13 +165,18 @@ class Case:
 
 
 def _unlike(tables: dict[str, Table]) -> list[Fault]:
-    """Columns that mean one thing in the training rows and another in the release or in the control."""
+    """Columns that mean one thing in the training rows and another in the release or in the control.
+
+    Not identifiers: a number may be released as its digest, and they are compared as they are written.
+    """
     schema = tables["train"].schema
     return [
         Fault(f"{which}, column {name}", f"is {other.schema[name].kind}, but {schema[name].kind} in the training rows")
         for which, other in tables.items()
         for name in schema.names
-        if name in other.schema and _family(schema[name].kind) != _family(other.schema[name].kind)
+        if name in other.schema
+        and schema[name].role is not Role.IDENTIFIER
+        and _family(schema[name].kind) != _family(other.schema[name].kind)
     ]
 
 
@@ -170,10 +189,8 @@ def _family(kind: Kind) -> str:
     return "dates" if kind is Kind.DATE else "numbers"
 
 
-def _row_ids(tables: dict[str, Table], columns: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    joined = (np.concatenate([_exact(t, name) for t in tables.values()]) for name in columns)
-    ids = identities(joined, sum(t.rows for t in tables.values()))
-    ends = np.cumsum([t.rows for t in tables.values()])[:-1]
+def _by_table(tables: dict[str, Table], ids: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    ends = np.cumsum([table.rows for table in tables.values()])[:-1]
     return dict(zip(tables, np.split(ids, ends), strict=True))
 
 

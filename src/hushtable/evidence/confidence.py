@@ -101,13 +101,18 @@ def fisher(hits: int, trials: int, others: int, other_trials: int) -> float:
     return float(min(1.0, math.exp(top) * float(np.exp(logs - top).sum())))
 
 
-def holm(values: Sequence[float]) -> list[float]:
-    """p-values corrected so that the chance of even one false alarm among them is kept, however they depend on one another."""
-    order = np.argsort(values, kind="stable")
-    adjusted, worst = np.empty(len(order)), 0.0
-    for place, at in enumerate(order):
-        worst = max(worst, min(1.0, (len(order) - place) * values[at]))
-        adjusted[at] = worst
+def holm(values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
+    """p-values corrected so that the chance of even one false alarm among them is kept, however they depend on one another.
+
+    ``weights``, all alike by default, say how the error is shared out before a value is seen: the larger its weight, the less
+    a p-value is raised. What is rejected leaves its share to the rest (S. Holm, Scandinavian Journal of Statistics 6, 1979).
+    """
+    shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
+    weighed = np.asarray(values) / shares
+    order = np.argsort(weighed, kind="stable")
+    left = np.cumsum(shares[order][::-1])[::-1]
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(left * weighed[order]))
     return [float(p) for p in adjusted]
 
 

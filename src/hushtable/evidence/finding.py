@@ -109,6 +109,10 @@ class Finding(Shown):
     """For an attack: which of the three risks it is an instance of. Its value is then a residual risk from 0 to 1."""
     p: float | None = None
     """How likely a result this bad is if training and control rows are alike to the release: an exact one-sided test."""
+    reserved: float = 0.0
+    """The part of the error of all tests of an audit that is kept for this one, so that the many others do not drown it.
+
+    Fixed beforehand; 0 for an equal share of what is left."""
     p_adjusted: float | None = None
     """The same, corrected for all tests of the audit (Holm); set by the harness."""
     detectable: float | None = None

@@ -12,6 +12,9 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import holm
 from hushtable.evidence.finding import Audit, Finding
 
+LEAST = 0.1
+"""The part of the error that is left to all tests that ask for none of their own, however much the others ask for."""
+
 
 def run(
     case: Case, audits: Mapping[str, Audit], seed: int = 0, progress: Callable[[str, float], None] = lambda name, share: None
@@ -30,7 +33,13 @@ def run(
 
 
 def corrected(findings: list[Finding]) -> list[Finding]:
-    """The findings with their p-values corrected for one another: one false alarm in all of them stays as rare as stated."""
+    """The findings with their p-values corrected for one another: one false alarm in all of them stays as rare as stated.
+
+    A part of the error is kept for the few tests that ask for it (``Finding.reserved``); all others share the rest equally.
+    """
     tested = [at for at, finding in enumerate(findings) if finding.p is not None]
-    adjusted = dict(zip(tested, holm([findings[at].p or 0.0 for at in tested]), strict=True))
+    reserved = [findings[at].reserved for at in tested]
+    rest = max(LEAST, 1 - sum(reserved)) / max(1, reserved.count(0.0))
+    weights = [share or rest for share in reserved]
+    adjusted = dict(zip(tested, holm([findings[at].p or 0.0 for at in tested], weights), strict=True))
     return [replace(finding, p_adjusted=adjusted.get(at)) for at, finding in enumerate(findings)]

@@ -82,7 +82,18 @@ def power_section(power: Mapping[str, Any]) -> Html:
         [share(float(planted)), f"{number(int(count))} of {number(tests)}"] for planted, count in zip(shares, noticed, strict=False)
     ]
     heads = ["Planted share of the released rows", "Tests that noticed it"]
-    return join(element("p", lead), table(heads, rows, label="Planted leaks", numbers=[0, 1], class_="narrow"))
+    told = [element("p", f"{line}.", class_="soft") for line in power_of_parts(power)]
+    return join(element("p", lead), table(heads, rows, label="Planted leaks", numbers=[0, 1], class_="narrow"), *told)
+
+
+def power_of_parts(power: Mapping[str, Any]) -> list[str]:
+    """Of each leak of a part of a row, the smallest share that was noticed."""
+    return [
+        f"Of released rows with {leak} from a training row, {share(float(least))} are noticed"
+        if least is not None
+        else f"Released rows with {leak} from a training row are not surely noticed, however many of those planted there are"
+        for leak, least in (power.get("parts") or {}).items()
+    ]
 
 
 def attack_table(readings: Sequence[Reading], *, label: str) -> Html:

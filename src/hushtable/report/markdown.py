@@ -161,7 +161,8 @@ def _power(power: Plain | None) -> list[str]:
         [share(float(s)), f"{number(int(n))} of {number(int(power.get('tests') or 0))}"]
         for s, n in zip(power["shares"], power["noticed"], strict=False)
     ]
-    return ["## What it would have noticed", grid(["Planted share of the released rows", "Tests that noticed it"], rows)]
+    told = [bullets(plain(f"{line}.") for line in lines)] if (lines := attacks.power_of_parts(power)) else []
+    return ["## What it would have noticed", grid(["Planted share of the released rows", "Tests that noticed it"], rows), *told]
 
 
 def _guarantee(card: Plain) -> list[str]:

@@ -29,8 +29,20 @@ METRICS = {
         share=True,
     ),
     "identifiers published": Metric(
-        "the share of people whose name, number or text stands in the release, beyond those who are not in the table", share=True
+        "the share of people whose name or number, or a digest of it, stands in the release, beyond those who are not in the table",
+        share=True,
     ),
+    "texts published": Metric(
+        "the share of people whose text, or words of it in a row, stands in the release, beyond those who are not in the table",
+        share=True,
+    ),
+    "exposed records": Metric(
+        "people whose row nobody else has and who stand in the release verbatim; those that chance explains least are tested",
+        share=True,
+    ),
+    "rare values": Metric("people in the table, more than outside it, of whom a value that only they have stands in the release"),
+    "rare pairs": Metric("the same for two values together in one released row"),
+    "rare combinations": Metric("the same for three or four values together: rows copied in part"),
     "published verbatim": Metric(
         "the share of training rows that stand in the release as they are, beyond what chance repeats", share=True
     ),

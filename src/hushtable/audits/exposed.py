@@ -1,0 +1,76 @@
+"""Exposed records: the verbatim copies that chance explains least, in a test of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.evidence.attack import judge
+from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import fisher
+from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
+from hushtable.evidence.gate import LEVEL
+from hushtable.evidence.pool import Pool, fewest, standing
+
+RESERVED = 0.7
+"""The part of the error that is kept for this test: with as many control as training people five copies raise an alarm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposedRecords(Audit):
+    """A handful of people published verbatim: outliers, or a few rows that a generator remembers.
+
+    Exposed is who alone, among all people, has their row. Of those whose row stands in the release the few are taken whose rows
+    are least likely (by the shares of their values among all people, column by column), and Fisher's test asks whether these are
+    training people. No test whatever can tell h copies of training people, where none is of control people, from chance with
+    a p-value below 2^-h if there are as many of both. So ``RESERVED`` of the error is kept for this test, and the few
+    are the fewest that could raise an alarm. Where fewer stand in the release, which does not depend on who is who, nothing
+    is tested, the error is left to the others, and the finding says how many it would have taken.
+    """
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding; no distance is computed."""
+        ids, pool = case.row_ids(), Pool.of(case)
+        everyone = np.concatenate([ids["train"], ids["control"]])
+        alone = pool.alone(everyone)
+        exposed, released = pool.people.any(alone), np.where(alone, standing(everyone, ids["release"]), -1)
+        name, n = "exposed records", pool.train.count
+        if not exposed[:n].any() or not exposed[n:].any():
+            return [
+                uncomputed(name, n, "nobody is alone with a row of their own, in the table or outside it", risk=Risk.SINGLING_OUT)
+            ]
+        surprise = np.where(released >= 0, surprisal(case, case.columns), -np.inf)
+        at, least = pool.people.strongest(surprise), pool.people.most(surprise)
+        hit = least > -np.inf
+        _, ours, _, others = pool.counts(exposed, hit)
+        few = fewest(ours, others, RESERVED * LEVEL)
+        found = judge(
+            pool.trace(np.ones(len(hit), np.bool_), hit, released[at]), name=name, risk=Risk.SINGLING_OUT, naive=None,
+            knows="knows a person's whole row", does="finds it in the release as it is, where nobody else has the same,",
+            p=fisher(*pool.counts(exposed, _top(least, hit, few, rng))), detail={"fewest": few},
+        )  # fmt: skip
+        if hit.sum() < few:
+            why = f"with {others:,} such people outside the table, fewer than {few:,} copies cannot be told from chance"
+            return [replace(found, p=None, note=f"{found.note}; {why}")]
+        return [replace(found, reserved=RESERVED, note=f"{found.note}; tested are the {few:,} copies that chance explains least")]
+
+
+def surprisal(case: Case, columns: Sequence[str]) -> NDArray[np.float64]:
+    """For each training and then each control row: how rare its values are among all of them, in nats, column by column."""
+    total = np.zeros(case.train.rows + case.control.rows)
+    for name in columns:
+        values = case.value_ids(name)
+        everyone = np.concatenate([values["train"], values["control"]])
+        total -= np.log(np.bincount(everyone)[everyone] / len(everyone))
+    return total
+
+
+def _top(scores: NDArray[np.float64], hit: NDArray[np.bool_], few: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Those hit with the highest scores, at most so many; ties are broken by lot, never by the side a person stands on."""
+    order = np.lexsort((rng.random(len(scores)), -scores))
+    chosen = np.zeros(len(scores), np.bool_)
+    chosen[order[: min(few, int(hit.sum()))]] = True
+    return chosen

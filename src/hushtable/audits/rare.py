@@ -1,0 +1,120 @@
+"""Rare values: whether what only one person has, alone or in combination, stands in a release for having been in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from hushtable.audits.nearness import thresholds
+from hushtable.evidence.attack import LEVEL, judge
+from hushtable.evidence.case import Case
+from hushtable.evidence.confidence import fisher
+from hushtable.evidence.finding import Audit, Bits, Finding, Risk, Rows, uncomputed
+from hushtable.evidence.pool import Pool, standing
+
+SIZES = {"rare values": (1,), "rare pairs": (2,), "rare combinations": (3, 4)}
+"""How many columns are combined in each finding."""
+RESERVED = {"rare values": 0.1, "rare pairs": 0.04, "rare combinations": 0.04}
+"""The part of the error that is kept for each of these findings."""
+SHARES = (0.02, 0.1, 0.3)
+"""The shares of all people, those hit by the most sets of columns, that are tested."""
+CELLS = 6_000_000
+"""Rows times combinations of columns that are looked at for each number of columns, ..."""
+FEWEST, MOST = 50, 400
+"""... but never fewer combinations than this, if there are so many, nor more."""
+
+SPARSE = 8
+"""Numbers are given anew where there are more than so many for each row."""
+
+
+class Test(NamedTuple):
+    """One way to hold training people against control people."""
+
+    knows: str
+    does: str
+    released: Rows
+    """For each person a released row that hits them, -1 where none does."""
+    p: float
+    """How likely chance does as much."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareValues(Audit):
+    """Values, pairs and larger combinations of values that one person alone has, and that stand in one released row.
+
+    It finds levels that a release shows only because somebody in the table had them, and rows that were copied in part. For every
+    set of columns the exposed are those who alone, among all people, have their values in them; hit is who finds them in the
+    release. Each set is one test among the exposed; a few more ask, of all people, who is hit by the most sets. The least p-value
+    is multiplied by the number of these tests, and the interval is as much wider: both hold for whichever test tells most.
+    Where there are too many sets of columns some are drawn by lot.
+    """
+
+    def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
+        """One finding for each number of columns; no distance is computed."""
+        case = case.read_as_values()
+        pool = Pool.of(case)
+        return [_finding(pool, name, _tests(case, pool, sizes, rng)) for name, sizes in SIZES.items()]
+
+
+def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
+    best, count = next(tests, None), 1
+    if best is None:
+        return uncomputed(name, pool.train.count, "nothing that one person alone has stands in the release", risk=Risk.SINGLING_OUT)
+    for test in tests:
+        best, count = min(best, test, key=lambda one: one.p), count + 1
+    everybody = np.ones(pool.people.count, np.bool_)
+    found = judge(
+        pool.trace(everybody, best.released >= 0, best.released), name=name, risk=Risk.SINGLING_OUT, naive=None,
+        knows=best.knows, does=best.does, p=min(1.0, count * best.p), level=1 - (1 - LEVEL) / count,
+        detail={"tests": count},
+    )  # fmt: skip
+    return replace(found, reserved=RESERVED[name], note=f"{found.note}; this is the most telling of {count:,} tests")
+
+
+def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Test]:
+    """Each set of columns that hits anybody, and who is hit by the most of them."""
+    times, last = np.zeros(pool.people.count), np.full(pool.people.count, -1)
+    does = "finds in one released row what this person alone has"
+    for columns in (chosen for size in sizes for chosen in _chosen(case, size, rng)):
+        exposed, released = _struck(pool, _ids(case, columns))
+        hit = released >= 0
+        if hit.any():
+            yield Test(f"knows a person's {' and '.join(columns)}", does, released, fisher(*pool.counts(exposed, hit)))
+        times += hit
+        last = np.maximum(last, released)
+    everybody = np.ones(len(times), np.bool_)
+    for cut in -thresholds(*np.split(-times, [pool.train.count]), SHARES):
+        p = fisher(*pool.counts(everybody, times >= cut))
+        yield Test("knows a person's whole row", f"{does}, by {cut:.0f} sets of columns,", np.where(times >= cut, last, -1), p)
+
+
+def _struck(pool: Pool, ids: Rows) -> tuple[Bits, Rows]:
+    """Who alone has their values, and for each person a released row that has them too, -1 where none has."""
+    everyone, release = np.split(ids, [pool.people.rows])
+    alone = pool.alone(everyone)
+    released = np.where(alone, standing(everyone, release), -1)
+    return pool.people.any(alone), released[pool.people.strongest(released)]
+
+
+def _chosen(case: Case, size: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
+    """Sets of so many columns: all, or as many by lot as the rows allow."""
+    rows = sum(table.rows for table in case.tables.values())
+    every = list(combinations(case.columns, size))
+    most = int(np.clip(CELLS // rows, FEWEST, MOST))
+    return every if len(every) <= most else [every[at] for at in np.sort(rng.permutation(len(every))[:most])]
+
+
+def _ids(case: Case, columns: Sequence[str]) -> Rows:
+    """A number from 0 for each training, control and released row, equal where these columns are equal."""
+    parts = [np.concatenate([case.value_ids(name)[which] for which in ("train", "control", "release")]) for name in columns]
+    ids = parts[0]
+    for other in parts[1:]:
+        ids = ids * (int(other.max()) + 1) + other
+        # Numbers need not be dense, and sorting costs most; but they must stay small enough to be counted.
+        if int(ids.max()) >= SPARSE * len(ids):
+            ids = np.unique(ids, return_inverse=True)[1]
+    return ids

@@ -1,0 +1,131 @@
+"""Identifiers and texts: found behind digests, other letters and other spaces, and in columns that nobody declared."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import uuid
+
+import numpy as np
+import pytest
+
+from hushtable import api
+from hushtable.audits import covert
+from hushtable.audits.identifiers import PublishedIdentifiers
+from hushtable.audits.texts import PublishedTexts
+from hushtable.bench.people import people
+from hushtable.evidence.case import Case
+from hushtable.evidence.finding import Finding
+from hushtable.table import io
+from hushtable.table.columns import Kind
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+N = 60
+FORMS = {
+    "as it is": lambda word: word,
+    "respelled": lambda word: f" {word.lower()[:3]}-{word.lower()[3:]} ",
+    "md5": lambda word: hashlib.md5(word.encode()).hexdigest(),
+    "SHA1": lambda word: hashlib.sha1(word.encode()).hexdigest().upper(),
+    "sha256 of small letters": lambda word: hashlib.sha256(word.lower().encode()).hexdigest(),
+    "sha512, cut": lambda word: hashlib.sha512(word.encode()).hexdigest()[:10],
+    "sha256 in base 64": lambda word: base64.b64encode(hashlib.sha256(word.encode()).digest()).decode(),
+    "md5 as a UUID": lambda word: str(uuid.UUID(hashlib.md5(word.encode()).hexdigest())),
+    "base 64": lambda word: base64.b64encode(word.encode()).decode(),
+    "md5 for addresses": lambda word: base64.urlsafe_b64encode(hashlib.md5(word.encode()).digest()).decode().rstrip("="),
+}
+TEXTS = {
+    "as it is": lambda text: text,
+    "in capitals": str.upper,
+    "other spaces": lambda text: text.replace(" ", "\t  "),
+    "no spaces": lambda text: text.replace(" ", ""),
+    "punctuation": lambda text: text.replace(" ", ", ") + "!",
+    "a part of it": lambda text: "they said: " + " ".join(text.split()[2:10]),
+}
+
+
+@pytest.fixture(scope="module")
+def parts() -> list[Table]:
+    table = covert.named(people(3 * N, seed=3), np.random.default_rng(0)).select(["sex", "income", covert.IDENTIFIER, covert.TEXT])
+    return [table.take(np.arange(i * N, i * N + N)) for i in range(3)]
+
+
+def found(audit, train: Table, release: Table, control: Table) -> Finding:
+    return next(f for f in audit.run(Case(train, release, control), np.random.default_rng(0)) if f.value is not None)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_identifiers_are_recognized_in_every_usual_form(parts, form):
+    train, control, fresh = parts
+    release = covert.rewritten(train, fresh, covert.IDENTIFIER, 0.5, np.random.default_rng(0), FORMS[form])
+    leak = found(PublishedIdentifiers(), train, release, control)
+    assert (leak.detail["hits"], leak.detail["control_hits"]) == (N // 2, 0)
+    assert leak.p < 1e-6
+    words = train.strings(covert.IDENTIFIER)
+    assert not any(word in str(leak.to_json()) for word in words)
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_texts_are_recognized_however_they_are_written(parts, form):
+    train, control, fresh = parts
+    release = covert.rewritten(train, fresh, covert.TEXT, 0.5, np.random.default_rng(0), TEXTS[form])
+    leak = found(PublishedTexts(), train, release, control)
+    assert (leak.detail["hits"], leak.detail["control_hits"]) == (N // 2, 0)
+
+
+def test_without_a_leak_nothing_is_recognized(parts):
+    train, control, fresh = parts
+    for audit in (PublishedIdentifiers(), PublishedTexts()):
+        tie = found(audit, train, fresh, control)
+        assert (tie.detail["hits"], tie.detail["control_hits"], tie.p) == (0, 0, 1.0)
+
+
+def test_numbers_that_everybody_has_are_no_leak(parts):
+    """Digests of consecutive numbers stand in the release for training and for control people alike."""
+    train, control, _ = parts
+    digests = np.array([hashlib.md5(str(i).encode()).hexdigest() for i in range(2 * N)], object)
+    numbers = np.random.default_rng(1).permutation(2 * N)
+    ours, others = (
+        covert.with_texts(side, side.schema[covert.IDENTIFIER], numbers[at * N : at * N + N].astype(str).astype(object))
+        for at, side in enumerate((train, control))
+    )
+    release = covert.with_texts(train, train.schema[covert.IDENTIFIER], digests[:N])
+    leak = found(PublishedIdentifiers(), ours, release, others)
+    assert leak.detail["hits"] + leak.detail["control_hits"] == N
+    assert leak.p > 0.01
+
+
+def test_a_phrase_that_many_people_wrote_recognizes_nobody(parts):
+    phrase = " ".join(f"word{i}" for i in range(12))
+    train, control, fresh = (covert.with_texts(t, t.schema[covert.TEXT], np.full(N, phrase, object)) for t in parts)
+    assert found(PublishedTexts(), train, fresh, control).detail["hits"] == 0
+
+
+def test_tables_without_names_or_texts_say_so(parts):
+    train, control, fresh = (table.select(["sex", "income"]) for table in parts)
+    for audit in (PublishedIdentifiers(), PublishedTexts()):
+        (finding,) = audit.run(Case(train, fresh, control), np.random.default_rng(0))
+        assert finding.value is None
+        assert "the training rows have no" in finding.note
+
+
+@pytest.mark.parametrize(("column", "role"), [("number", "identifier"), ("token", "identifier"), ("token", "plain")])
+def test_a_file_with_digests_is_read_and_alarms(tmp_path, column, role):
+    """In the place of a number that the schema declares, or in a column that it does not know; declared to tell people or not."""
+    schema = Schema.parse(
+        f"columns:\n  number: {{kind: integer, role: {role}, domain: [0, 99999]}}\n  sex: {{kind: category, domain: [f, m]}}\n"
+    )
+    rng = np.random.default_rng(0)
+    numbers = rng.permutation(100_000)[: 3 * N]
+
+    def lines(name: str, start: int, write=str, extra: str = "number") -> str:
+        rows = [f"{write(n)},{rng.choice(['f', 'm'])}" for n in numbers[start : start + N].tolist()]
+        (tmp_path / name).write_text("\n".join([f"{extra},sex", *rows]) + "\n")
+        return tmp_path / name
+
+    train, control = (io.read(lines(f"{at}.csv", at * N), schema) for at in range(2))
+    path = lines("release.csv", 0, lambda n: hashlib.sha256(str(n).encode()).hexdigest(), column)
+    release, _ = api.read_release(path, train.schema)
+    assert release.schema[column].kind in (Kind.KEY, Kind.TEXT)
+    report = api.audit(train, release, control, only=["identifiers", "coverage"])
+    assert [(f.name, f.scope) for f in report.alarms] == [("identifiers published", "number")]
