@@ -178,6 +178,7 @@ def audit(
     only: Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
+    trust: bool = False,
     epsilon: float | None = None,
     card: dict[str, Any] | None = None,
     seed: int = 0,
@@ -189,9 +190,9 @@ def audit(
     """Attack a release: every registered audit but the costly ones, or only those named, on training and control rows.
 
     ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) tells how the
-    release was made, for attacks that make it again. With ``power`` leaks are planted to see which ones this audit would
-    notice. Records at risk are told by row number; ``values`` also tells what the attacker used. ``gates`` are conditions
-    such as ``max_risk<0.05``, judged by upper bounds.
+    release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
+    leaks are planted to see which ones this audit would notice. Records at risk are told by row number; ``values`` also tells
+    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds.
     """
     # Compiled searches load slowly, and a release needs none of them.
     from hushtable.evidence import groups as by_groups
@@ -208,7 +209,7 @@ def audit(
     require_tables(train=train, released=released, control=control)
     require_seed(seed)
     if recipe is not None and not isinstance(recipe, Recipe):
-        recipe = recipes.load(recipe)
+        recipe = recipes.load(recipe, trust=trust)
     if recipe is not None and card is not None and recipe.recipe != card["recipe"]:
         raise InputError(f"the release was made by {card['recipe']}, not by {recipe.recipe}", where="recipe")
     audits = pick_audits(only, settings)

@@ -29,7 +29,7 @@ from hushtable.console import (
     show_sheet,
 )
 from hushtable.errors import HushError, InputError
-from hushtable.options import Data, Json, Seed, numbers_of, settings_of, whole_numbers_of
+from hushtable.options import Data, Json, Seed, Trust, numbers_of, settings_of, whole_numbers_of
 
 app = typer.Typer(
     help="Protect a sensitive table, prove what was promised, and attack the result.",
@@ -299,6 +299,7 @@ def apply(
     data: Annotated[Path, typer.Argument(help="New rows: a .csv, .csv.gz or .parquet file.", show_default=False)],
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the release of the new rows.", show_default=False)],
     form: Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")] = "csv",
+    trust: Trust = False,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -309,7 +310,7 @@ def apply(
     refuse_existing(folder)
     _require_form(form)
     with progress(quiet=as_json) as tell:
-        made = generalization.apply(released, data, seed=seed, progress=tell)
+        made = generalization.apply(released, data, seed=seed, trust=trust, progress=tell)
     api.save(made, folder, form)
     if as_json:
         print_json(made.card() | {"folder": str(folder)})
