@@ -17,9 +17,10 @@ from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release, data_file, load_card, load_table
-from hushtable.pipeline.release import verify as verify_release
 from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
+from hushtable.pipeline.signature import SigningKey
+from hushtable.pipeline.verify import verify as verify_release
 from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
@@ -118,12 +119,24 @@ def learning_domains(recipe: Recipe, share: float = 0.1) -> Recipe:
     return replace(recipe, steps=(LearnDomain(share=others * share / (1 - share)), *recipe.steps))
 
 
-def save(made: Release, folder: str | Path, form: str = "csv") -> Path:
-    """Write a release with its card as a page and, where values were generalized, what became what."""
+def save(made: Release, folder: str | Path, form: str = "csv", sign: SigningKey | str | Path | None = None) -> Path:
+    """Write a release with its card as a page and, where values were generalized, what became what.
+
+    ``sign`` is the private key to sign the card with, or its file.
+    """
+    key = sign if sign is None or isinstance(sign, SigningKey) else SigningKey.load(sign)
     pages = {"card.html": card_page(made.card())}
     if any(column.generalized for column in made.table.schema):
         pages["mapping.csv"] = mapping_csv(made.table.schema)
-    return made.save(folder, form=form, pages=pages)
+    return made.save(folder, form=form, pages=pages, sign=key)
+
+
+def sign(folder: str | Path, key: SigningKey | str | Path) -> Path:
+    """Sign the card of a saved release; refused where something contradicts the card, or it is signed already."""
+    loaded, folder = key if isinstance(key, SigningKey) else SigningKey.load(key), Path(folder)
+    if faults := verify_release(folder).faults:
+        raise InputError([*faults, Fault(str(folder), "is not what its card says, and is not signed")])
+    return loaded.sign(folder)
 
 
 def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | None = None) -> tuple[Table, Table]:
@@ -337,7 +350,7 @@ def read_release(path: str | Path, schema: Schema) -> tuple[Table, dict[str, Any
     if path.is_dir():
         card = load_card(path)
         # A card that says more than its own ledger gives would be believed on the first screen of the report.
-        if faults := verify_release(path):
+        if faults := verify_release(path).faults:
             more = Fault(str(path), "is not what its card says; to attack it all the same, name its data file")
             raise InputError([*faults, more])
         return _seen(load_table(path), data_file(path), schema), card

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from hushtable.errors import InputError
 
+CARD = "card.json"
+"""The file that makes a folder a release."""
+
 
 def read_text(path: Path, where: str) -> str:
     """The text of a UTF-8 file, a byte order mark taken off; InputError says why it cannot be had."""
@@ -81,7 +84,7 @@ def refuse_inside_release(path: Path) -> None:
 
 def inside_release(path: Path) -> bool:
     """Whether a folder above it is a release."""
-    return any((parent / "card.json").exists() for parent in path.resolve().parents)
+    return any((parent / CARD).exists() for parent in path.resolve().parents)
 
 
 def _beside(path: Path) -> Path:
