@@ -336,12 +336,13 @@ def verify(
     key: Annotated[
         Path | None, typer.Option(help="The public key that the card must be signed with; 'hush keys' makes pairs.")
     ] = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Check a release against its card: files, rows, criteria, budget, recipe. Exit code 3: faults, 4: not all is checkable."""
     from hushtable.pipeline.verify import verify as verify_release
 
-    found = verify_release(folder, key)
+    found = verify_release(folder, key, trust=trust)
     if as_json:
         print_json({"folder": str(folder)} | verification_json(found))
     else:

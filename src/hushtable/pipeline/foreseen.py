@@ -1,7 +1,7 @@
 """What the recipe of a release plans, held against what its card says.
 
 A plan needs no rows. It is made on the released columns, which are those the recipe began with wherever its coders were undone.
-Only steps of this package are built: a recipe that somebody sent runs no code of theirs.
+Only steps of this package are built unless others are trusted: a recipe that somebody sent runs no code of theirs.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ BEST_OF = "best-of"
 """The step that stands in the ledger of the best of several runs, in place of those of the recipe."""
 
 
-def verify_plan(text: str, schema: Schema, guarantee: Guarantee) -> Verification:
+def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False) -> Verification:
     """The recipe in ``text`` on the released schema: whether it can have led to this guarantee."""
     foreign = [name for name in step_names(text, "recipe.yaml") if name not in registry.STEPS]
-    if foreign:
-        return _unplanned(guarantee, f"step {', '.join(foreign)} is not of this package, and no other code is run to verify")
+    if foreign and not trust:
+        why = f"step {', '.join(foreign)} is not of this package, and what it plans is not checkable without running it (--trust)"
+        return _unplanned(guarantee, why)
     try:
-        recipe = Recipe.parse(text, "recipe.yaml", trust=False)
+        recipe = Recipe.parse(text, "recipe.yaml", trust=trust)
     except InputError as error:
         return _unplanned(guarantee, f"it cannot be built here: {error}")
     faults = tuple(_static(recipe, schema, guarantee))

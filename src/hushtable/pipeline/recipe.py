@@ -197,7 +197,7 @@ def _step(line: object, where: str, *, trust: bool) -> Step:
     if not trust and name not in registry.STEPS and (":" in name or name in known):
         raise InputError(
             f"{name!r} is no step of hushtable, and a recipe that came with a release runs no other code. Read that code; then "
-            "give --trust (hush apply, hush audit; in Python trust=True), or copy the recipe out of the release",
+            "give --trust (hush apply, audit, verify; in Python trust=True), or copy the recipe out of the release",
             where=where,
         )
     kind = registry.find(name, known, "step")

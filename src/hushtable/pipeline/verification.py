@@ -24,7 +24,7 @@ class Unchecked:
         return f"{self.where}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """Whether a release is what its card says, as far as the folder can show it."""
 
@@ -44,7 +44,7 @@ class Verification:
         """What two checks found together."""
         return Verification(self.faults + other.faults, self.unchecked + other.unchecked, self.assumed + other.assumed)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """A line for each finding, and what it all establishes."""
         lines = [f"fault: {fault}" for fault in self.faults] + [f"not checkable: {one}" for one in self.unchecked]
         return "\n".join([*(lines or ["ok"]), *(f"assumed: {one}" for one in self.assumed), ESTABLISHES])

@@ -21,12 +21,13 @@ from hushtable.table.disk import CARD, read_text
 from hushtable.table.table import Table
 
 
-def verify(folder: str | Path, key: str | Path | None = None) -> Verification:
+def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> Verification:
     """Whether a saved release is what its card says, and what of that could not be checked.
 
     The files are those that were released and no others; the card's guarantee is the one that its own ledger and promises give,
     and one that its recipe can lead to; what can be measured on the table is measured again. Who made the card is known only by
-    its signature: ``key`` is the file of the public key that it must be made with.
+    its signature: ``key`` is the file of the public key that it must be made with. Steps of other packages are planned, and their
+    code run, only with ``trust``.
     """
     folder = Path(folder)
     card = load_card(folder)
@@ -40,7 +41,7 @@ def verify(folder: str | Path, key: str | Path | None = None) -> Verification:
         return found
     table = load_table(folder)
     faults = [*_verify_shape(table, card), *_verify_measured(table, guarantee)]
-    found += Verification(tuple(faults)) + _verify_recipe(folder, card, table, guarantee)
+    found += Verification(tuple(faults)) + _verify_recipe(folder, card, table, guarantee, trust=trust)
     found += _verify_words(guarantee, told, explanation)
     return found + Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
 
@@ -78,14 +79,14 @@ def _verify_shape(table: Table, card: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault("columns", "the card names other columns than the data has")
 
 
-def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarantee: Guarantee) -> Verification:
+def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarantee: Guarantee, *, trust: bool) -> Verification:
     text = read_text(folder / RECIPE, RECIPE)
     faults = []
     if (name := recipe_name(text, where=RECIPE)) != card["recipe"]:
         faults.append(Fault("recipe", f"the card says {card['recipe']!r}, the file {name!r}"))
     if list(names := step_names(text, RECIPE)) != card.get("steps"):
         faults.append(Fault("steps", f"the card says {card.get('steps')}, the recipe has {', '.join(names)}"))
-    return Verification(tuple(faults)) + verify_plan(text, table.schema, guarantee)
+    return Verification(tuple(faults)) + verify_plan(text, table.schema, guarantee, trust=trust)
 
 
 def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
