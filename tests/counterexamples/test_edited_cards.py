@@ -84,6 +84,7 @@ FORGERIES = {
     "never tuned": (TUNED, ONE, lambda g: g["caveats"].remove(Void.TUNED_ON_PRIVATE), "caveats"),
     "no raw look": ("clustmix", ONE, lambda g: g.update(ledger=[_priced()], claims=[], budget=_ASKED, delta=1e-6), "ledger"),
     "no claim": ("clustmix", ONE, lambda g: g.update(claims=[]), "claims"),
+    "no gaps": ("clustmix", ONE, lambda g: g["claims"][0].update(gaps=[]), "claims"),
     "no caveat": ("noise", ONE, lambda g: g.update(caveats=[]), "caveats"),
     "a larger derived k": ("k-anonymity-uniform", ONE, lambda g: g["promises"][0].update(value=50), "promise"),
     "fewer columns": ("mdav", ONE, lambda g: g["promises"][0]["quasi"].pop(), "caveats"),
