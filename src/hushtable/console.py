@@ -174,11 +174,12 @@ def show_verification(found: Verification, folder: str, *, signed: bool) -> None
     for fault in found.faults:
         err.print(f"[red]x[/red] {escape(str(fault))}")
     for one in found.unchecked:
-        err.print(f"[yellow]not checkable[/yellow] {escape(str(one))}")
+        err.print(f"[yellow]not checkable:[/yellow] {escape(str(one))}")
     if found.holds:
         out.print(f"[green]ok[/green] {escape(folder)} is what its card says: files, rows, recipe, criteria and budget.")
     if not found.faults:
-        out.print("The card is signed with this key." if signed else "Who made it is not known: no key was given.")
+        if signed:
+            out.print("The card is signed with this key.")
         out.print(ESTABLISHES)
         for one in found.assumed:
             out.print(f"  taken on trust: {escape(str(one))}")

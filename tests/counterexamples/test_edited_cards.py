@@ -13,6 +13,7 @@ import pytest
 
 from hushtable import api
 from hushtable.check import example
+from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.pipeline.release import file_hash
 from hushtable.pipeline.verify import verify
@@ -206,6 +207,24 @@ def test_a_release_without_its_recipe_is_not_whole(saved):
     (folder / "recipe.yaml").unlink()
     forge(folder, lambda guarantee: None)
     assert [fault.where for fault in verify(folder).faults] == ["recipe.yaml"]
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 5000, "recipe: mdav\nsteps: [7]", "recipe: mdav\nsteps: [{a: 1, b: 2}]", "recipe: mdav\nsteps: {}"]
+)
+def test_a_damaged_recipe_is_refused(saved, text):
+    folder = saved("mdav")
+    (folder / "recipe.yaml").write_text(text)
+    forge(folder, lambda guarantee: None)
+    with pytest.raises(InputError):
+        verify(folder)
+
+
+def test_a_recipe_with_knobs_that_no_step_has_is_not_planned(saved):
+    folder = saved(PLAIN)
+    (folder / "recipe.yaml").write_text(PLAIN.replace("margins: {}", "margins: {magic: 1}"))
+    forge(folder, lambda guarantee: None)
+    assert [one.where for one in verify(folder).unchecked] == ["recipe"]
 
 
 def test_learned_domains_verify(tmp_path):

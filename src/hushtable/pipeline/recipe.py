@@ -134,7 +134,7 @@ def step_names(text: str, where: str = "recipe") -> tuple[str, ...]:
 def _document(text: str, where: str) -> Mapping[str, Any]:
     try:
         document = yaml.load(text, Loader=_Loader)  # noqa: S506
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"not valid YAML: {getattr(error, 'problem', error)}", where=where) from None
     if not isinstance(document, Mapping) or not isinstance(document.get("steps"), list):
         raise InputError("expected a mapping with 'recipe:' and a list 'steps:'", where=where)
