@@ -17,9 +17,10 @@ from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release, data_file, load_card, load_table
-from hushtable.pipeline.release import verify as verify_release
 from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
+from hushtable.pipeline.signature import SigningKey
+from hushtable.pipeline.verify import verify as verify_release
 from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
@@ -119,12 +120,24 @@ def learning_domains(recipe: Recipe, share: float = 0.1) -> Recipe:
     return replace(recipe, steps=(LearnDomain(share=others * share / (1 - share)), *recipe.steps))
 
 
-def save(made: Release, folder: str | Path, form: str = "csv") -> Path:
-    """Write a release with its card as a page and, where values were generalized, what became what."""
+def save(made: Release, folder: str | Path, form: str = "csv", sign: SigningKey | str | Path | None = None) -> Path:
+    """Write a release with its card as a page and, where values were generalized, what became what.
+
+    ``sign`` is the private key to sign the card with, or its file.
+    """
+    key = sign if sign is None or isinstance(sign, SigningKey) else SigningKey.load(sign)
     pages = {"card.html": card_page(made.card())}
     if any(column.generalized for column in made.table.schema):
         pages["mapping.csv"] = mapping_csv(made.table.schema)
-    return made.save(folder, form=form, pages=pages)
+    return made.save(folder, form=form, pages=pages, sign=key)
+
+
+def sign(folder: str | Path, key: SigningKey | str | Path) -> Path:
+    """Sign the card of a saved release; refused where something contradicts the card, or it is signed already."""
+    loaded, folder = key if isinstance(key, SigningKey) else SigningKey.load(key), Path(folder)
+    if faults := verify_release(folder).faults:
+        raise InputError([*faults, Fault(str(folder), "is not what its card says, and is not signed")])
+    return loaded.sign(folder)
 
 
 def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | None = None) -> tuple[Table, Table]:
@@ -180,6 +193,7 @@ def audit(
     only: Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | None = None,
+    trust: bool = False,
     epsilon: float | None = None,
     card: dict[str, Any] | None = None,
     seed: int = 0,
@@ -195,9 +209,9 @@ def audit(
     that the tables know already (``Table.held_by``); else each row is a person, and ``assumed`` says what speaks against that.
 
     ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) tells how the
-    release was made, for attacks that make it again. With ``power`` leaks are planted to see which ones this audit would
-    notice. Records at risk are told by row number; ``values`` also tells what the attacker used. ``gates`` are conditions
-    such as ``max_risk<0.05``, judged by upper bounds.
+    release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
+    leaks are planted to see which ones this audit would notice. Records at risk are told by row number; ``values`` also tells
+    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds.
     """
     # Compiled searches load slowly, and a release needs none of them.
     from hushtable.evidence import groups as by_groups
@@ -214,7 +228,7 @@ def audit(
     require_tables(train=train, released=released, control=control)
     require_seed(seed)
     if recipe is not None and not isinstance(recipe, Recipe):
-        recipe = recipes.load(recipe)
+        recipe = recipes.load(recipe, trust=trust)
     if recipe is not None and card is not None and recipe.recipe != card["recipe"]:
         raise InputError(f"the release was made by {card['recipe']}, not by {recipe.recipe}", where="recipe")
     audits = pick_audits(only, settings)
@@ -361,7 +375,7 @@ def read_release(path: str | Path, schema: Schema) -> tuple[Table, dict[str, Any
     if path.is_dir():
         card = load_card(path)
         # A card that says more than its own ledger gives would be believed on the first screen of the report.
-        if faults := verify_release(path):
+        if faults := verify_release(path).faults:
             more = Fault(str(path), "is not what its card says; to attack it all the same, name its data file")
             raise InputError([*faults, more])
         return _seen(load_table(path), data_file(path), schema), card

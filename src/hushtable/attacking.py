@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from hushtable.console import out, print_json, print_report, progress, show_audit, show_mechanism
 from hushtable.errors import InputError
-from hushtable.options import Data, Json, Person, formats_of, settings_of
+from hushtable.options import Data, Json, Person, Trust, formats_of, settings_of
 
 
 def audit(
@@ -28,6 +28,7 @@ def audit(
     recipe: Annotated[
         str | None, typer.Option(help="How the release was made: a recipe, for attacks that make it again.", show_default=False)
     ] = None,
+    trust: Trust = False,
     epsilon: Annotated[float | None, typer.Option(help="The budget that recipe spends.", show_default=False)] = None,
     power: Annotated[bool, typer.Option("--power", help="Plant leaks, and say which ones this audit would notice.")] = False,
     gates: Annotated[
@@ -63,6 +64,7 @@ def audit(
     with progress(quiet=as_json) as tell:
         report = api.audit(
             tables[0], seen, tables[1], person=person, only=only or (), settings=settings_of(settings or []), recipe=recipe,
+            trust=trust,
             epsilon=epsilon, card=card, seed=seed, power=power, values=values, gates=gates or (), progress=tell,
         )  # fmt: skip
     report.save(folder, formats)

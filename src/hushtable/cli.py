@@ -1,6 +1,6 @@
 """The command line. Every command is a call of one library function; this file only asks and shows.
 
-Exit codes: 0 fine, 2 bad input, 3 a guarantee or a gate refused.
+Exit codes: 0 fine, 2 bad input, 3 a guarantee or a gate refused, 4 a guarantee that could not be checked.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -18,7 +18,6 @@ from rich.table import Table as Grid
 from hushtable import __version__, attacking, comparing, reporting
 from hushtable.console import (
     err,
-    fault_json,
     out,
     print_json,
     progress,
@@ -27,9 +26,14 @@ from hushtable.console import (
     show_method,
     show_methods,
     show_sheet,
+    show_verification,
+    verification_json,
 )
 from hushtable.errors import HushError, InputError
-from hushtable.options import Data, Json, Person, Seed, numbers_of, settings_of, whole_numbers_of
+from hushtable.options import Data, Json, Person, Seed, Trust, numbers_of, settings_of, whole_numbers_of
+
+if TYPE_CHECKING:
+    from hushtable.pipeline.signature import SigningKey
 
 app = typer.Typer(
     help="Protect a sensitive table, prove what was promised, and attack the result.",
@@ -38,6 +42,8 @@ app = typer.Typer(
     # A traceback with local variables would print rows.
     pretty_exceptions_enable=False,
 )
+UNCHECKED = 4
+"""The exit code where nothing is wrong, but a guarantee could not be checked."""
 STOPPED = 130
 """The exit code after Ctrl-C."""
 
@@ -226,6 +232,7 @@ def release(
     learn_domain: Annotated[
         bool, typer.Option("--learn-domain", help="Learn kinds and domains that are marked as observed, for a tenth of the budget.")
     ] = False,
+    signed: Annotated[Path | None, typer.Option("--sign", help="Your private key ('hush keys'), to sign the card with.")] = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -247,6 +254,7 @@ def release(
     several = [name.strip() for name in (best_of or "").split(",") if name.strip()]
     _require_method(recipe, several, epsilon, not (settings or unproven or learn_domain))
     chosen = load(recipe).set(settings_of(settings or [])) if recipe is not None else None
+    key = None if signed is None else _signing_key(signed)
     table = read(data, schema_file)
     train, control = table, None
     if hold_out is not None:
@@ -260,7 +268,7 @@ def release(
             )  # fmt: skip
         else:
             made = api.best_of(train, several, epsilon=epsilon or 0.0, delta=delta, unit=unit, rows=rows, seed=seed)
-    api.save(made, folder, form)
+    api.save(made, folder, form, key)
     if control is not None:
         api.save_private({"train": train, "control": control}, private)
     if as_json:
@@ -341,6 +349,7 @@ def apply(
     data: Annotated[Path, typer.Argument(help="New rows: a .csv, .csv.gz or .parquet file.", show_default=False)],
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the release of the new rows.", show_default=False)],
     form: Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")] = "csv",
+    trust: Trust = False,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -351,7 +360,7 @@ def apply(
     refuse_existing(folder)
     _require_form(form)
     with progress(quiet=as_json) as tell:
-        made = generalization.apply(released, data, seed=seed, progress=tell)
+        made = generalization.apply(released, data, seed=seed, trust=trust, progress=tell)
     api.save(made, folder, form)
     if as_json:
         print_json(made.card() | {"folder": str(folder)})
@@ -364,20 +373,63 @@ def apply(
 
 
 @app.command()
-def verify(folder: Annotated[Path, typer.Argument(help="A release folder.", show_default=False)], as_json: Json = False) -> None:
-    """Check a release against its card: files, rows, recipe, k, l and t re-measured, the budget added up again."""
-    from hushtable.pipeline.release import verify as verify_release
+def verify(
+    folder: Annotated[Path, typer.Argument(help="A release folder.", show_default=False)],
+    key: Annotated[
+        Path | None, typer.Option(help="The public key that the card must be signed with; 'hush keys' makes pairs.")
+    ] = None,
+    trust: Trust = False,
+    as_json: Json = False,
+) -> None:
+    """Check a release against its card: files, rows, criteria, budget, recipe. Exit code 3: faults, 4: not all is checkable."""
+    from hushtable.pipeline.verify import verify as verify_release
 
-    faults = verify_release(folder)
+    found = verify_release(folder, key, trust=trust)
     if as_json:
-        print_json({"folder": str(folder), "holds": not faults, "faults": [fault_json(f) for f in faults]})
-    elif faults:
-        for fault in faults:
-            err.print(f"[red]x[/red] {escape(str(fault))}")
+        print_json({"folder": str(folder)} | verification_json(found))
     else:
-        out.print(f"[green]ok[/green] {escape(str(folder))} is what its card says: files, rows, recipe, criteria and budget.")
-    if faults:
+        show_verification(found, str(folder), signed=key is not None)
+    if found.faults:
         raise typer.Exit(3)
+    if found.unchecked:
+        raise typer.Exit(UNCHECKED)
+
+
+@app.command()
+def keys(
+    name: Annotated[Path, typer.Option("--out", help="Where to: NAME.key (private) and NAME.pub.", show_default=False)],
+    locked: Annotated[
+        bool, typer.Option("--passphrase", help="Ask for a passphrase to lock the private key with; HUSHTABLE_PASSPHRASE if set.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a pair of keys: the private one signs releases, the public one lets others see that they are yours."""
+    from hushtable.pipeline.signature import PASSPHRASE, make_keys
+
+    passphrase = os.environ.get(PASSPHRASE, "")
+    if locked and not passphrase:
+        passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    private, public = make_keys(name, passphrase)
+    if as_json:
+        print_json({"private": str(private), "public": str(public), "locked": bool(passphrase)})
+        return
+    out.print(f"[bold]{escape(str(private))}[/bold] signs: keep it. [bold]{escape(str(public))}[/bold] is for everybody.")
+
+
+@app.command()
+def sign(
+    folder: Annotated[Path, typer.Argument(help="A release folder.", show_default=False)],
+    key: Annotated[Path, typer.Option(help="Your private key.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Sign a release that was made before: card.sig, over the card and through its hashes over all files."""
+    from hushtable import api
+
+    made = api.sign(folder, _signing_key(key))
+    if as_json:
+        print_json({"folder": str(folder), "signature": str(made)})
+        return
+    out.print(f"[bold]{escape(str(made))}[/bold]: others check it with 'hush verify --key' and your public key.")
 
 
 app.command()(attacking.study)
@@ -408,6 +460,12 @@ def version(show: Annotated[bool, typer.Option("--version", help="Print the vers
     if show:
         out.print(__version__)
         raise typer.Exit
+
+
+def _signing_key(path: Path) -> SigningKey:
+    from hushtable.pipeline.signature import SigningKey
+
+    return SigningKey.load(path, lambda: str(typer.prompt(f"Passphrase of {path.name}", hide_input=True, err=True)))
 
 
 def _require_method(recipe: str | None, several: list[str], epsilon: float | None, plain: bool) -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -18,6 +19,7 @@ from hushtable.errors import HushError, InputError
 if TYPE_CHECKING:
     from hushtable.api import AuditReport
     from hushtable.evidence.finding import Finding
+    from hushtable.pipeline.verification import Verification
 
 out = Console(highlight=False, soft_wrap=True, emoji=False)
 err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
@@ -169,6 +171,30 @@ def _line(finding: Finding) -> str:
         if finding.baseline is not None:
             head += f"  (baseline {finding.baseline:.4f}; {finding.better} is better)"
     return head
+
+
+def show_verification(found: Verification, folder: str, *, signed: bool) -> None:
+    """Faults, what was not checkable, or that all is well; then what that establishes."""
+    from hushtable.pipeline.verification import ESTABLISHES
+
+    for fault in found.faults:
+        err.print(f"[red]x[/red] {escape(str(fault))}")
+    for one in found.unchecked:
+        err.print(f"[yellow]not checkable:[/yellow] {escape(str(one))}")
+    if found.holds:
+        out.print(f"[green]ok[/green] {escape(folder)} is what its card says: files, rows, recipe, criteria and budget.")
+    if not found.faults:
+        if signed:
+            out.print("The card is signed with this key.")
+        out.print(ESTABLISHES)
+        for one in found.assumed:
+            out.print(f"  taken on trust: {escape(str(one))}")
+
+
+def verification_json(found: Verification) -> dict[str, Any]:
+    """For programs."""
+    plain = {name: [asdict(one) for one in getattr(found, name)] for name in ("unchecked", "assumed")}
+    return {"holds": found.holds, "faults": [fault_json(fault) for fault in found.faults], **plain}
 
 
 def fault_json(fault: Any) -> dict[str, Any]:

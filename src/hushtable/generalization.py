@@ -96,16 +96,18 @@ def apply(
     rows: Table | str | Path,
     *,
     seed: int | None = None,
+    trust: bool = False,
     progress: Progress = lambda step, share: None,
 ) -> Release:
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
 
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
-    schema of the release: every value must lie in its declared domains.
+    schema of the release: every value must lie in its declared domains. ``trust`` lets its recipe name steps that are not of this
+    package, whose code is then run.
     """
     folder = Path(folder)
     card = load_card(folder)
-    recipe, levels = _fixed(recipes.load(folder / "recipe.yaml"), card)
+    recipe, levels = _fixed(recipes.load(folder / "recipe.yaml", trust=trust), card)
     schema = _original(Schema.load(folder / "schema.yaml"), levels)
     table = rows if isinstance(rows, Table) else io.read(rows, schema)
     return run_recipe(table, recipe, seed=seed, progress=progress)

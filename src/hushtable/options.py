@@ -19,6 +19,10 @@ Seed = Annotated[
     typer.Option(min=0, help="Fixes everything but the noise of differential privacy and, with --epsilon, the hold-out."),
 ]
 
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Run the code that a recipe inside a release names, not only the steps of hushtable.")
+]
+
 
 def settings_of(items: list[str]) -> dict[str, str]:
     """What ``--set knob=value`` was given."""

@@ -8,8 +8,9 @@ from hushtable import api
 from hushtable.bench.listing import everything
 from hushtable.bench.people import people
 from hushtable.pipeline.recipe import load
-from hushtable.pipeline.release import verify
+from hushtable.pipeline.verify import verify
 from hushtable.privacy.guarantee import Assurance
+from hushtable.privacy.preserve import Form
 from hushtable.privacy.unit import Unit
 
 NAMES = [told["name"] for told in everything()["recipes"]]
@@ -26,7 +27,10 @@ def test_a_recipe_keeps_what_it_says(name, town, tmp_path):
     spends = any(step.spends for step in recipe.steps)
     made = api.release(town, recipe, epsilon=1.0 if spends else None, unit=Unit(relation=recipe.relation))
     api.save(made, tmp_path / "out")
-    assert verify(tmp_path / "out") == []
+    found = verify(tmp_path / "out")
+    assert not found.faults
+    derived = any(promise.form is Form.DERIVED for promise in made.guarantee.promises)
+    assert {one.where for one in found.unchecked} == ({"promise"} if derived else set())
     assert {Assurance.PROVEN: "proven", Assurance.VERIFIED: "verified", Assurance.CLAIMED: "claimed", Assurance.NONE: "none"}[
         made.guarantee.assurance
     ] in recipe.guarantee

@@ -17,6 +17,7 @@ from hushtable.anonymize.diverse import Demand
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, promises, protected
 from hushtable.anonymize.space import Centre, Groups, Scale, Space, representatives
 from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.publish import private_domain
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen, numbered
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
@@ -156,7 +157,7 @@ class Microaggregate(Core):
             sizes.append(np.bincount(groups))
             losses.append(space.errors(groups))
         every = np.concatenate(sizes)
-        return table.with_columns(*made), {**_sizes(every), **reduce(add, losses).told()}
+        return table.with_columns(*made), {**_sizes(every), **reduce(add, losses).told(absolute=self._absolute(table.schema))}
 
     def _together(self, table: Table, columns: tuple[str, ...], vault: Vault) -> tuple[Table, dict[str, Any]]:
         """Whole records."""
@@ -169,7 +170,11 @@ class Microaggregate(Core):
             result["merged"] = before - int(groups.max()) - 1
         vault.report(0.9)
         made = self._replaced(space, table, columns, groups)
-        return table.with_columns(*made), {**result, **_sizes(np.bincount(groups)), **space.loss(groups)}
+        return table.with_columns(*made), {
+            **result,
+            **_sizes(np.bincount(groups)),
+            **space.errors(groups).told(absolute=self._absolute(table.schema)),
+        }
 
     def _partition(self, space: Space, vault: Vault) -> tuple[Groups, dict[str, Any]]:
         """The groups, and for V-MDAV which gamma made them."""
@@ -200,6 +205,10 @@ class Microaggregate(Core):
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"
         return chosen(schema, self.columns, schema.quasi, "microaggregate", what, lambda column: column.valued)
+
+    def _absolute(self, schema: Schema) -> bool:
+        """Whether errors may be published: measured in ranges that were read off the rows, they and the release give these away."""
+        return self.scale is Scale.STANDARD or not any(private_domain(schema[name]) for name in self._columns(schema))
 
     def _secrets(self, schema: Schema) -> tuple[str, ...]:
         return protected("microaggregate", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)

@@ -49,12 +49,12 @@ class Loss:
             self.all_whole + other.all_whole, self.numeric or other.numeric,
         )  # fmt: skip
 
-    def told(self) -> dict[str, Any]:
-        """For a result."""
+    def told(self, *, absolute: bool = True) -> dict[str, Any]:
+        """For a result; the errors themselves only if ``absolute``."""
         found: dict[str, Any] = {"loss_share": self.all_within / self.all_whole if self.all_whole else 0.0}
         if self.numeric:
             share = self.within / self.whole if self.whole else 0.0
-            found |= {"sse": self.within, "sst": self.whole, "sse_share": share}
+            found |= ({"sse": self.within, "sst": self.whole} if absolute else {}) | {"sse_share": share}
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, PlanError
@@ -10,6 +11,7 @@ from hushtable.pipeline.step import Coder, Core, Plan, Step
 from hushtable.privacy import event
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import PostProcessing, Raw, Transform
+from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget, Unit
@@ -41,6 +43,30 @@ class Course:
     def steps(self) -> tuple[Planned, ...]:
         """All steps in order."""
         return tuple(p for segment in self.segments for p in segment)
+
+    @property
+    def public(self) -> tuple[str, ...]:
+        """What is assumed to be public beside the schema."""
+        return ("the recipe and its knobs", *dict.fromkeys(text for p in self.steps for text in p.plan.public))
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What the steps want to be known."""
+        return tuple(dict.fromkeys(caveat for p in self.steps for caveat in p.plan.caveats))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What publications state for the steps."""
+        return tuple(claim for p in self.steps for claim in p.plan.claims)
+
+    @property
+    def undecided(self) -> tuple[Planned, ...]:
+        """Steps after which the looks, or their prices, are no longer those that were planned.
+
+        A step may decide by noisy answers which looks it takes. After a coder that pays for what it learns, later steps plan for
+        columns whose sizes its noisy answers decide.
+        """
+        return tuple(p for p in self.steps if p.plan.adaptive or (p.step.spends and isinstance(p.step, Coder)))
 
     @property
     def culprits(self) -> tuple[Entry, ...]:
@@ -113,9 +139,23 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
     return Course(tuple(tuple(s) for s in segments), ledger, budget)
 
 
+def alike(planned: Ledger, taken: Ledger) -> bool:
+    """Whether two ledgers hold looks of the same prices."""
+    one, two = _prices(planned), _prices(taken)
+    # The integers that noise is really drawn with round a planned price in its last digits.
+    return len(one) == len(two) and all(
+        math.isclose(a, b, rel_tol=1e-3) for p, q in zip(one, two, strict=True) for a, b in zip(p, q, strict=True)
+    )
+
+
+def _prices(ledger: Ledger) -> list[tuple[float, ...]]:
+    costs = ((e.event.cost(), e.rate) for e in ledger.paid)
+    return sorted((cost.rho, cost.epsilon, cost.delta, rate) for cost, rate in costs)
+
+
 def refuse_unproven(course: Course) -> None:
     """Refuse a recipe that cannot give the epsilon asked for, unless it is a publication's own claim."""
-    if not course.culprits or any(p.plan.claims for p in course.steps):
+    if not course.culprits or course.claims:
         return
     told = "; ".join(f"step {e.step!r} {e.why}" for e in course.culprits)
     asked = f", not {course.budget.epsilon:g}" if course.budget else ""

@@ -34,6 +34,15 @@ def own_domains(table: Table) -> Table:
     return table.with_columns(*(_own(column, table[column.name]) for column in observed))
 
 
+def private_domain(column: Column) -> bool:
+    """Whether its domain was read off the rows, and no hierarchy file makes it public.
+
+    A share of such a domain must not be published: whoever knows how wide a released cell is then knows how wide the domain is,
+    and with it the extremes, which may be those of suppressed rows.
+    """
+    return column.observed and not isinstance(column.hierarchy, FileTree)
+
+
 def _own(column: Column, array: Array) -> tuple[Column, Array]:
     if isinstance(column.domain, Bounds):
         return replace(column, domain=_bounds(column, array)), array

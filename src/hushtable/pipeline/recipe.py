@@ -26,7 +26,7 @@ from hushtable.pipeline import registry
 from hushtable.pipeline.step import Step, knob_fields
 from hushtable.privacy.unit import Relation
 from hushtable.shown import Shown
-from hushtable.table.disk import read_text
+from hushtable.table.disk import inside_release, read_text
 
 _TEXTS = ("title", "guarantee", "cite", "reports")
 _KEYS = ("recipe", *_TEXTS, "tuned", "steps")
@@ -64,14 +64,17 @@ class Recipe(Shown):
             raise InputError(f"tuned is no, public or private, got {self.tuned!r}", where=f"recipe {self.recipe}")
 
     @classmethod
-    def parse(cls, text: str, where: str = "recipe") -> Recipe:
-        """Read a recipe from YAML; every fault is listed at once."""
+    def parse(cls, text: str, where: str = "recipe", *, trust: bool = True) -> Recipe:
+        """Read a recipe from YAML; every fault is listed at once.
+
+        A step is a name, or ``module:Class``, which runs that module. Without ``trust`` only the steps of this package are built.
+        """
         document = _document(text, where)
         faults = [Fault(where, f"unknown entry {key!r}; expected {', '.join(_KEYS)}") for key in document if key not in _KEYS]
         steps = []
         for number, line in enumerate(document["steps"], 1):
             try:
-                steps.append(_step(line, f"{where}, step {number}"))
+                steps.append(_step(line, f"{where}, step {number}", trust=trust))
             except InputError as error:
                 faults += error.faults
         if faults:
@@ -123,10 +126,15 @@ def recipe_name(text: str, where: str = "recipe") -> str:
     return _name(_document(text, where))
 
 
+def step_names(text: str, where: str = "recipe") -> tuple[str, ...]:
+    """The names of the steps in a recipe file, again without loading one."""
+    return tuple(_named(line, f"{where}, step {number}")[0] for number, line in enumerate(_document(text, where)["steps"], 1))
+
+
 def _document(text: str, where: str) -> Mapping[str, Any]:
     try:
         document = yaml.load(text, Loader=_Loader)  # noqa: S506
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise InputError(f"not valid YAML: {getattr(error, 'problem', error)}", where=where) from None
     if not isinstance(document, Mapping) or not isinstance(document.get("steps"), list):
         raise InputError("expected a mapping with 'recipe:' and a list 'steps:'", where=where)
@@ -137,12 +145,16 @@ def _name(document: Mapping[str, Any]) -> str:
     return str(document.get("recipe", "unnamed"))
 
 
-def load(name_or_file: str | Path) -> Recipe:
-    """A recipe of ours by name, or one from a file."""
+def load(name_or_file: str | Path, *, trust: bool = False) -> Recipe:
+    """A recipe of ours by name, or one from a file.
+
+    A file of your own may name any code. One that lies in a release was perhaps written by somebody else: with ``trust`` alone it
+    runs more than the steps of this package.
+    """
     path = Path(name_or_file)
     if path.suffix in (".yaml", ".yml"):
         where = f"recipe {path.name}"
-        return Recipe.parse(read_text(path, where), where=where)
+        return Recipe.parse(read_text(path, where), where=where, trust=trust or not inside_release(path))
     known = names()
     if str(name_or_file) not in known:
         raise InputError(f"there is no recipe {str(name_or_file)!r}; there are {', '.join(known)}", where="recipe")
@@ -179,24 +191,35 @@ for _tool in (_Loader, _Dumper):
     _tool.add_implicit_resolver(_BOOLEAN, yaml.reader.re.compile(r"^(?:true|false)$"), list("tf"))  # type: ignore[attr-defined]
 
 
-def _step(line: object, where: str) -> Step:
-    if isinstance(line, str):
-        line = {line: None}
-    if not isinstance(line, Mapping) or len(line) != 1:
-        raise InputError("expected one 'name: {knob: value}'", where=where)
-    (name, knobs), *_ = line.items()
+def _step(line: object, where: str, *, trust: bool) -> Step:
+    name, knobs = _named(line, where)
     known = registry.steps()
-    kind = registry.find(str(name), known, "step")
+    if not trust and name not in registry.STEPS and (":" in name or name in known):
+        raise InputError(
+            f"{name!r} is no step of hushtable, and a recipe that came with a release runs no other code. Read that code; then "
+            "give --trust (hush apply, audit, verify; in Python trust=True), or copy the recipe out of the release",
+            where=where,
+        )
+    kind = registry.find(name, known, "step")
     if not issubclass(kind, Step):
         raise InputError(f"{name!r} is not a step", where=where)
     types_ = _field_types(kind)
-    knobs = {} if knobs is None else knobs
     if not isinstance(knobs, Mapping):
         raise InputError(f"expected knobs as {{knob: value}} after the name, got {knobs!r}", where=f"{where} ({name})")
     faults = [Fault(f"{where} ({name})", f"unknown knob {k!r}; there are {', '.join(types_)}") for k in knobs if k not in types_]
     if faults:
         raise InputError(faults)
     return kind(**{k: _coerce(v, types_[k], f"{where} ({name}): {k}") for k, v in knobs.items()})
+
+
+def _named(line: object, where: str) -> tuple[str, Any]:
+    """The name of a step and what stands after it."""
+    if isinstance(line, str):
+        return line, {}
+    if not isinstance(line, Mapping) or len(line) != 1:
+        raise InputError("expected one 'name: {knob: value}'", where=where)
+    ((name, knobs),) = line.items()
+    return str(name), {} if knobs is None else knobs
 
 
 def _field_types(kind: type) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.pipeline.plan import Course, Planned, plan, refuse_unproven
+from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
 from hushtable.pipeline.publish import own_domains, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
@@ -22,7 +22,7 @@ from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy
-from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserve, unmet
+from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserve, uncovered, unmet
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget, Unit, default_delta
 from hushtable.privacy.vault import Scheme, Vault
@@ -265,50 +265,30 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
     who = schema.declared_by or "whoever made the release"
     learnt = ", but for what was learnt and paid for" if any(p.step.learns_domains for p in walk.course.steps) else ""
     declared = f"the schema{learnt}, which {who} declared: column names, kinds, roles, formats, missing codes and domains"
-    public = [declared, "the recipe and its knobs"]
+    public = [declared, *walk.course.public]
     if schema.size is not None:
         public.append(f"that there are about {schema.size:,} rows, as {who} declared")
-    caveats = [caveat for p in plans for caveat in p.caveats]
+    caveats = list(walk.course.caveats)
     texts = [c.name for c in schema if c.kind is Kind.TEXT and c.role is not Role.IDENTIFIER]
     if texts:
         caveats.append(f"free text was left out: {', '.join(texts)}")
-    covered = {name for p in walk.promises for name in p.quasi}
-    bare = [name for name in walk.vault.schema.quasi if covered and name not in covered]
-    if bare:
-        caveats.append(f"the promise does not cover the quasi-identifiers {', '.join(bare)}")
+    if bare := uncovered(walk.promises, walk.vault.schema.quasi):
+        caveats.append(bare)
     if walk.promises and walk.vault.unit.rows > 1:
         caveats.append(f"k counts rows, of which one person may hold {walk.vault.unit.rows}")
     if walk.vault.seeded and any(p.samples is not Scheme.NONE for p in plans):
         caveats.append("the sample was drawn from a seed; whoever knows the seed and the rows knows who was sampled")
+    departed = walk.course.undecided or not alike(walk.course.ledger, ledger)
     return Guarantee(
         unit=walk.vault.unit,
         ledger=ledger.entries,
         delta=budget.delta if budget else 0.0,
         promises=walk.promises,
         criteria=walk.criteria,
-        public=(*public, *dict.fromkeys(text for p in plans for text in p.public)),
+        public=tuple(public),
         caveats=tuple(dict.fromkeys(caveats)),
-        claims=tuple(claim for p in plans for claim in p.claims),
+        claims=walk.course.claims,
         voids=tuple(voids),
-        bound=budget.epsilon if budget is not None and _departed(walk.course, ledger) else None,
+        budget=budget,
+        bound=budget.epsilon if budget is not None and departed else None,
     )
-
-
-def _departed(course: Course, ledger: Ledger) -> bool:
-    """Whether the looks, or their prices, may not be those that were planned before a row was read.
-
-    After a coder that pays for what it learns, later steps plan for columns whose sizes its noisy answers decide.
-    """
-    if any(p.plan.adaptive or (p.step.spends and isinstance(p.step, Coder)) for p in course.steps):
-        return True
-    planned, taken = _prices(course.ledger), _prices(ledger)
-    # The integers that noise is really drawn with round a planned price in its last digits.
-    alike = len(planned) == len(taken) and all(
-        math.isclose(a, b, rel_tol=1e-3) for one, two in zip(planned, taken, strict=True) for a, b in zip(one, two, strict=True)
-    )
-    return not alike
-
-
-def _prices(ledger: Ledger) -> list[tuple[float, ...]]:
-    costs = ((e.event.cost(), e.rate) for e in ledger.paid)
-    return sorted((cost.rho, cost.epsilon, cost.delta, rate) for cost, rate in costs)

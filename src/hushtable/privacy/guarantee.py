@@ -12,7 +12,7 @@ from hushtable.privacy import accountant, event, pld
 from hushtable.privacy.event import Gaussian, SampledGaussian
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
-from hushtable.privacy.unit import Relation, Unit
+from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.shown import Shown
 
 ROW_COUNT = "the exact number of rows"
@@ -67,6 +67,8 @@ class Guarantee(Shown):
     caveats: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     voids: tuple[Void, ...] = ()
+    budget: Budget | None = None
+    """What was asked for; with it the recipe can be planned again, and its plan held against the ledger."""
     bound: float | None = None
     """Where noisy answers decided which looks were taken: the epsilon, fixed before, that no course of the run could exceed.
 
@@ -145,6 +147,7 @@ class Guarantee(Shown):
             "criteria": dict(self.criteria),
             "public": list(self.assumed),
             "caveats": [*self.caveats, *(str(v) for v in self.all_voids)],
+            "budget": None if self.budget is None else {"epsilon": self.budget.epsilon, "delta": self.budget.delta},
             **self._bounded(),
             "claims": [{"statement": c.statement, "gaps": list(c.gaps)} for c in self.claims],
             "not_private": [f"{e.step}: {e.why}" for e in self.culprits],
@@ -172,6 +175,7 @@ class Guarantee(Shown):
             caveats=tuple(text for text in card["caveats"] if text not in list(Void)),
             claims=tuple(Claim(claim["statement"], tuple(claim["gaps"])) for claim in card["claims"]),
             voids=tuple(voids),
+            budget=None if card.get("budget") is None else Budget(**card["budget"]),
             bound=None if card.get("bound") is None else float(card["bound"]),
         )
 
@@ -205,9 +209,9 @@ class Guarantee(Shown):
         """What holds, what it means, what it assumes, what would break it: in plain words."""
         return "\n".join(f"{head}: {text}" for head, text in self.sentences())
 
-    def sentences(self) -> list[tuple[str, str]]:
-        """The explanation as (heading, sentence) pairs."""
-        epsilon = self.epsilon()
+    def sentences(self, epsilon: float | None = None) -> list[tuple[str, str]]:
+        """The explanation as (heading, sentence) pairs. ``epsilon``: as another accountant found it."""
+        epsilon = self.epsilon() if epsilon is None else epsilon
         told = self._proven(epsilon) if math.isfinite(epsilon) else self._not_proven()
         told += [("Verified", _promise_words(p)) for p in self.promises]
         if self.unit.rows > 1 and any(p.kind in (Syntactic.K_ANONYMITY, Syntactic.K_MAP) for p in self.promises):

@@ -8,6 +8,7 @@ succeeds with probability at most 1/k, and nothing else is promised.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -123,6 +124,13 @@ def unmet(promise: Promise, table: Table) -> str:
         wants = "a secret column and, for l-diversity, the variant distinct, entropy or recursive (with its c)"
         return f"{promise} cannot be measured on the table: k-anonymity can, and with {wants} l-diversity and t-closeness"
     return "" if holds else f"{promise} was promised, but the table has {found:g}"
+
+
+def uncovered(promises: Iterable[Promise], quasi: Iterable[str]) -> str:
+    """Which quasi-identifiers no promise speaks of, in words; empty if there are none, or no promises."""
+    covered = {name for promise in promises for name in promise.quasi}
+    bare = [name for name in quasi if covered and name not in covered]
+    return f"the promise does not cover the quasi-identifiers {', '.join(bare)}" if bare else ""
 
 
 def preserve(promise: Promise, effect: Effect, beta: float = 1.0) -> Promise | None:

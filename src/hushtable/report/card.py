@@ -210,7 +210,8 @@ def _verify(card: Mapping[str, Any]) -> Html:
         element("pre", element("code", "hush verify FOLDER")),
         element(
             "p",
-            "It compares the files with their hashes, counts the rows, measures the criteria again and adds up the ledger again.",
+            "It compares the files with their hashes, counts the rows, measures the criteria again, adds up the ledger again, "
+            "plans the recipe again, and names what the folder cannot show. A signature (card.sig) shows who made the card.",
         ),
         element("details", element("summary", "SHA-256 of the files"), table(["File", "Hash"], hashes, label="Hashes"))
         if hashes

@@ -11,6 +11,7 @@ from hushtable.report.words import fit, number, share
 
 WIDTH, NAMES, LOST, ROW = 720.0, 118.0, 96.0, 34.0
 LETTER = 11.0
+UNTOLD = "its loss would tell the extremes of the rows"
 
 
 def is_generalization(result: object) -> bool:
@@ -32,7 +33,8 @@ def section(result: Mapping[str, Any]) -> Html:
             element(
                 "figcaption",
                 "Each column climbs from its values to the star. The filled rung is what was released; under it stands how many "
-                "cells the level has. The bar is what the column lost: 0 % as it was, 100 % all stars, suppressed rows counted.",
+                "cells the level has. The bar is what the column lost: 0 % as it was, 100 % all stars, suppressed rows counted. "
+                "It is left out where the domain was read off the rows.",
             ),
         ),
     )
@@ -42,16 +44,17 @@ def _told(result: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     rows, gone = int(result.get("rows") or 0), int(result.get("suppressed_rows") or 0)
     suppressed = f"{number(gone)} of {number(rows)} rows ({share(gone / rows)})" if gone and rows else "no row"
     fixed = search.get("fixed") or []
+    value, gap = search.get("value"), search.get("gap")
+    loss = f"({search.get('loss')})" + ("" if value is None else f" {number(value)}")
     if len(fixed) == len(result["columns"]):
-        return f"The levels were given; nothing was searched. {suppressed} suppressed. Loss {number(search.get('value'))}."
+        return f"The levels were given; nothing was searched. {suppressed} suppressed. Loss {loss}."
     other = "No other choice that keeps the given levels" if fixed else "No other choice of levels"
     proof = (
         f"{other} loses less: this is proven."
         if search.get("optimal")
-        else f"The search was stopped: another choice may lose up to {number(search.get('gap'))} less."
+        else f"The search was stopped: another choice may lose {'less' if gap is None else f'up to {number(gap)} less'}."
     )
     tried = f"{number(search.get('checked'))} of {number(search.get('nodes'))} choices had to be tried."
-    loss = f"({search.get('loss')}) {number(search.get('value'))}"
     if result.get("local"):
         begun = f"It began with the best single level for each column, loss {loss}. {proof} {tried}"
         return f"Every group has levels of its own; {suppressed} suppressed. {begun}"
@@ -64,7 +67,9 @@ def ladders(columns: Mapping[str, Mapping[str, Any]]) -> Html:
     wide = (WIDTH - NAMES - LOST - 16) / tallest
     marks = [_ladder(name, told, i * ROW, wide) for i, (name, told) in enumerate(columns.items())]
     label = "; ".join(
-        f"{name}: level {told['level']} of {told['height']}, lost {share(told['lost'])}" for name, told in columns.items()
+        f"{name}: level {told['level']} of {told['height']}"
+        + (f", {UNTOLD}" if told["lost"] is None else f", lost {share(told['lost'])}")
+        for name, told in columns.items()
     )
     return svg(WIDTH, len(columns) * ROW, label, marks)
 
@@ -90,6 +95,8 @@ def _ladder(name: str, told: Mapping[str, Any], y: float, wide: float) -> Html:
                 text(x + (wide - 5) / 2, y + 29, word, anchor="middle", class_="small") if filled else None,
             )
         )
+    if told["lost"] is None:
+        return titled(f"{name}: {UNTOLD}", *rungs)
     left = WIDTH - LOST
     rungs += [
         element("rect", class_="unknown", x=left, y=y + 6, width=LOST - 44, height=11),

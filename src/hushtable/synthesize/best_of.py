@@ -176,7 +176,12 @@ def _told(made: Release, misfit: float, price: Price, budget: Budget, recipes: S
     why = f"the best of about {runs:g} runs of {names}, by a private score"
     caveats = (*made.guarantee.caveats, "how many runs were made is part of the secret: how long it took tells something about it")
     guarantee = replace(
-        made.guarantee, ledger=(Entry("best-of", price.whole, why),), delta=budget.delta, caveats=caveats, bound=None
+        made.guarantee,
+        ledger=(Entry("best-of", price.whole, why),),
+        delta=budget.delta,
+        caveats=caveats,
+        budget=budget,
+        bound=None,
     )
     told = {"recipes": [recipe.recipe for recipe in recipes], "mean_runs": runs, "misfit_rows": round(misfit)}
     return replace(made, guarantee=guarantee, result={**made.result, "best-of": told})

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from hushtable.errors import InputError
 
+CARD = "card.json"
+"""The file that makes a folder a release."""
+
 
 def read_text(path: Path, where: str) -> str:
     """The text of a UTF-8 file, a byte order mark taken off; InputError says why it cannot be had."""
@@ -75,8 +78,13 @@ def refuse_existing(path: Path, *, private: bool = False) -> None:
 
 def refuse_inside_release(path: Path) -> None:
     """What was computed from raw rows must not be published with a release."""
-    if any((parent / "card.json").exists() for parent in path.resolve().parents):
+    if inside_release(path):
         raise InputError("lies inside a release; what is computed from raw rows must not be published with it", where=str(path))
+
+
+def inside_release(path: Path) -> bool:
+    """Whether a folder above it is a release."""
+    return any((parent / CARD).exists() for parent in path.resolve().parents)
 
 
 def _beside(path: Path) -> Path:

@@ -11,7 +11,8 @@ from hushtable import api
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import load_card, load_table, verify
+from hushtable.pipeline.release import load_card, load_table
+from hushtable.pipeline.verify import verify
 from hushtable.synthesize.margins import Margins
 from hushtable.table.schema import Schema
 from hushtable.table.values import from_mapping
@@ -40,19 +41,19 @@ def test_what_is_written_is_what_was_made(saved):
     assert card["recipe"] == "mdav"
     assert card["guarantee"]["assurance"] == "verified"
     assert card["guarantee"]["criteria"]["k"] >= 4
-    assert verify(folder) == []
+    assert not verify(folder).faults
 
 
 @pytest.mark.parametrize("form", ["csv.gz", "parquet"])
 def test_other_forms_verify_too(small, tmp_path, form):
     folder = api.save(api.release(small, "mdav", seed=1), tmp_path / "out", form)
     assert (folder / f"data.{form}").is_file()
-    assert verify(folder) == []
+    assert not verify(folder).faults
 
 
 def test_a_private_release_verifies(saved_private):
     made, folder = saved_private
-    assert verify(folder) == []
+    assert not verify(folder).faults
     assert load_card(folder)["guarantee"]["epsilon"] == pytest.approx(made.guarantee.epsilon())
 
 
@@ -77,14 +78,14 @@ def edit_card(folder, change) -> None:
 def test_a_card_that_claims_more_than_the_data_is_caught(saved, change, told):
     _, folder = saved
     edit_card(folder, change)
-    assert any(told in fault.where for fault in verify(folder)), verify(folder)
+    assert any(told in fault.where for fault in verify(folder).faults), verify(folder)
 
 
 def test_edited_data_is_caught(saved):
     _, folder = saved
     text = (folder / "data.csv").read_text()
     (folder / "data.csv").write_text(text.replace("yes", "no", 1))
-    assert any(fault.where == "data.csv" for fault in verify(folder))
+    assert any(fault.where == "data.csv" for fault in verify(folder).faults)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_edited_data_is_caught(saved):
 def test_a_ledger_that_does_not_add_up_is_caught(saved_private, change):
     _, folder = saved_private
     edit_card(folder, lambda card: change(card["guarantee"]))
-    assert any(fault.where in ("epsilon", "ledger") for fault in verify(folder))
+    assert any(fault.where in ("epsilon", "ledger") for fault in verify(folder).faults)
 
 
 def test_an_existing_folder_is_never_touched(saved, small):
@@ -149,7 +150,7 @@ def test_hierarchy_files_travel_with_the_release(small, tmp_path):
     tree = FileTree("../elsewhere/town.csv", rows)
     column = replace(small.schema["town"], hierarchy=tree)
     folder = api.save(api.release(small.with_column(column, small["town"]), "mdav", seed=0), tmp_path / "out")
-    assert verify(folder) == []
+    assert not verify(folder).faults
     assert load_table(folder).schema["town"].hierarchy.rows == rows
 
 
@@ -169,7 +170,7 @@ def test_verifying_runs_no_code_of_whoever_wrote_the_recipe(saved, monkeypatch):
     (folder.parent / "evil_module.py").write_text("raise SystemExit('imported')")
     monkeypatch.syspath_prepend(folder.parent)
     (folder / "recipe.yaml").write_text("recipe: mdav\nsteps:\n- evil_module:X: {}\n")
-    assert [fault.where for fault in verify(folder)] == ["recipe.yaml"]
+    assert [fault.where for fault in verify(folder).faults] == ["recipe.yaml"]
 
 
 def test_a_date_without_a_day_is_released_as_it_is_written(tmp_path):
@@ -180,7 +181,7 @@ def test_a_date_without_a_day_is_released_as_it_is_written(tmp_path):
     )
     raw = {"born": [str(y) for y in rng.integers(1950, 2001, 900)], "weight": [str(w) for w in rng.integers(40, 60, 900)]}
     made = api.release(from_mapping(schema, raw), "mdav", settings={"k": "7"}, seed=0)
-    assert verify(api.save(made, tmp_path / "out")) == []
+    assert not verify(api.save(made, tmp_path / "out")).faults
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,7 @@ def test_a_date_without_a_day_is_released_as_it_is_written(tmp_path):
 def test_a_forged_guarantee_is_caught(saved, change, told):
     _, folder = saved
     edit_card(folder, lambda card: change(card["guarantee"]))
-    assert told in {fault.where for fault in verify(folder)}
+    assert told in {fault.where for fault in verify(folder).faults}
 
 
 @pytest.mark.parametrize(
@@ -212,13 +213,13 @@ def test_a_forged_guarantee_is_caught(saved, change, told):
 def test_a_forged_card_is_caught(saved, change, told):
     _, folder = saved
     edit_card(folder, change)
-    assert told in {fault.where for fault in verify(folder)}
+    assert told in {fault.where for fault in verify(folder).faults}
 
 
 def test_a_stray_file_in_the_folder_is_caught(saved):
     _, folder = saved
     (folder / "raw.csv").write_text("name\nAnna\n")
-    assert [fault.where for fault in verify(folder)] == ["raw.csv"]
+    assert [fault.where for fault in verify(folder).faults] == ["raw.csv"]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +246,7 @@ def test_a_damaged_card_is_refused(saved, change):
 def test_an_epsilon_that_is_none_is_caught(saved_private, epsilon):
     _, folder = saved_private
     edit_card(folder, lambda card: card["guarantee"].update(epsilon=epsilon))
-    assert "epsilon" in {fault.where for fault in verify(folder)}
+    assert "epsilon" in {fault.where for fault in verify(folder).faults}
 
 
 def test_a_card_of_brackets_is_no_card(saved):
@@ -261,8 +262,8 @@ def test_a_release_is_verified_where_the_other_accountant_is(small, tmp_path, mo
     # With public bins every price is known beforehand, so the numerical accountant has the last word.
     folder = api.save(api.release(small, Recipe(recipe="plain", steps=(Bins(), Margins())), epsilon=1.0), tmp_path / "out")
     monkeypatch.setattr("hushtable.privacy.pld.available", lambda: here)
-    assert verify(folder) == []
+    assert not verify(folder).faults
     edit_card(folder, lambda card: card["guarantee"].update(epsilon=card["guarantee"]["epsilon"] * (0.9 if here else 1.3)))
-    assert [fault.where for fault in verify(folder)] == ["epsilon"]
+    assert [fault.where for fault in verify(folder).faults] == ["epsilon"]
     edit_card(folder, lambda card: card["guarantee"].update(assurance="claimed"))
-    assert "assurance" in {fault.where for fault in verify(folder)}
+    assert "assurance" in {fault.where for fault in verify(folder).faults}

@@ -7,22 +7,29 @@ from typing import Any
 import numpy as np
 
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
-from hushtable.anonymize.lattice.nodes import Ladder
+from hushtable.anonymize.lattice.nodes import Ladder, Lattice
 from hushtable.anonymize.lattice.recode import Recoding
 from hushtable.anonymize.lattice.search import Found
+from hushtable.pipeline.publish import private_domain
 from hushtable.table.cell import ANY_TEXT
 from hushtable.table.hierarchy import FileTree
 
 
 def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool, fixed: tuple[str, ...]) -> dict[str, Any]:
-    """Fit for the public card: levels, losses, class sizes and the search, and no value of a row."""
+    """Fit for the public card: levels, losses, class sizes and the search; no value of a row, and no share of a private domain."""
     lattice, classes = recoding.lattice, recoding.classes
     sizes = classes.sizes[recoding.kept(classes)]
     shares = Priced.of(lattice, LossName.ARITHMETIC).of_levels(recoding.levels, recoding.gone)
     columns = {
-        ladder.column.name: {"level": _level(row[~recoding.gone]), "height": ladder.top, "lost": lost, "ladder": _rungs(ladder)}
+        ladder.column.name: {
+            "level": _level(row[~recoding.gone]),
+            "height": ladder.top,
+            "lost": None if private_domain(ladder.column) else lost,
+            "ladder": _rungs(ladder),
+        }
         for ladder, row, lost in zip(lattice.ladders, recoding.levels, shares, strict=True)
     }
+    tellable = _tellable(lattice)
     return {
         "k": found.goal.k,
         "rows": lattice.rows,
@@ -32,12 +39,12 @@ def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool, fi
         "largest_class": int(sizes.max(initial=0)),
         "columns": columns,
         "local": local,
-        "losses": _losses(recoding, found.goal.k),
+        "losses": {str(name): _loss(name, recoding, found.goal.k) for name in tellable},
         "search": {
             "loss": str(loss),
-            "value": found.value,
+            "value": found.value if loss in tellable else None,
             "optimal": found.optimal,
-            "gap": found.gap,
+            "gap": found.gap if loss in tellable else None,
             "nodes": lattice.nodes,
             "checked": found.checks,
             "fixed": list(fixed),
@@ -62,20 +69,21 @@ def _rungs(ladder: Ladder) -> list[dict[str, Any]]:
         labels = [list(groups) for groups in tree.groups[: ladder.top - 1]]
     else:
         labels = [[cell.text for cell in level.cells] for level in ladder.levels[:-1]]
-    closed = ladder.column.observed and not isinstance(tree, FileTree)
+    closed = private_domain(ladder.column)
     told = [{"cells": None if closed else len(texts), "example": "" if closed else texts[len(texts) // 2]} for texts in labels]
     return [*told, {"cells": 1, "example": ANY_TEXT}]
 
 
-def _losses(recoding: Recoding, k: int) -> dict[str, float]:
-    """By every measure, whichever was minimized: they prefer different columns."""
+def _tellable(lattice: Lattice) -> list[LossName]:
+    """The measures that are not made of shares of a domain that was read off the rows."""
+    closed = any(private_domain(ladder.column) for ladder in lattice.ladders)
+    return [name for name in LossName if not (closed and name in (LossName.GEOMETRIC, LossName.ARITHMETIC))]
+
+
+def _loss(name: LossName, recoding: Recoding, k: int) -> float:
+    """By one measure, whichever was minimized: they prefer different columns."""
     classes, lattice = recoding.classes, recoding.lattice
-    kept = recoding.kept(classes)
-    found = {}
-    for name in LossName:
-        if name in (LossName.DISCERNIBILITY, LossName.CLASS_SIZE):
-            found[str(name)] = make(name, lattice, ()).value((), classes, kept, k)
-        else:
-            prices = Priced.of(lattice, name)
-            found[str(name)] = prices.combined(prices.of_levels(recoding.levels, recoding.gone))
-    return found
+    if name in (LossName.DISCERNIBILITY, LossName.CLASS_SIZE):
+        return make(name, lattice, ()).value((), classes, recoding.kept(classes), k)
+    prices = Priced.of(lattice, name)
+    return prices.combined(prices.of_levels(recoding.levels, recoding.gone))

@@ -13,6 +13,7 @@ from hushtable.anonymize.recoding.mondrian_cells import Axis, Recoded, Written, 
 from hushtable.anonymize.recoding.mondrian_cuts import Rule, cut
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, promises, protected
 from hushtable.errors import InputError
+from hushtable.pipeline.publish import private_domain
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.criteria import ranks
@@ -143,13 +144,15 @@ def _result(recoded: list[Recoded], sizes: NDArray[np.int64]) -> dict[str, Any]:
     """Classes as they are written (two boxes may be written alike), and how much was lost."""
     _, alike = np.unique(np.stack([r.codes for r in recoded]), axis=1, return_inverse=True)
     written = np.bincount(alike.ravel(), sizes).astype(np.int64)
-    losses = {r.column.name: r.loss for r in recoded}
+    columns = [r.column for r in recoded]
+    losses = {column.name: None if private_domain(column) else r.loss for column, r in zip(columns, recoded, strict=True)}
+    told = {} if any(map(private_domain, columns)) else {"loss": float(np.exp(np.mean(np.log1p([r.loss for r in recoded]))) - 1)}
     return {
         "columns": list(losses),
         "classes": len(written),
         "smallest_class": int(written.min()),
         "largest_class": int(written.max()),
         "discernibility": int((written**2).sum()),
-        "loss": float(np.exp(np.mean(np.log1p(list(losses.values())))) - 1),
+        **told,
         "loss_by_column": losses,
     }

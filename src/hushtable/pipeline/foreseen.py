@@ -1,0 +1,190 @@
+"""What the recipe of a release plans, held against what its card says.
+
+A plan needs no rows. It is made on the released columns, which are those the recipe began with wherever its coders were undone.
+Only steps of this package are built unless others are trusted: a recipe that somebody sent runs no code of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hushtable.errors import BudgetExceeded, Fault, GuaranteeRefused, HushError, InputError
+from hushtable.pipeline import registry
+from hushtable.pipeline.plan import Course, Planned, alike, plan
+from hushtable.pipeline.recipe import Recipe, step_names
+from hushtable.pipeline.step import Coder
+from hushtable.pipeline.verification import Unchecked, Verification
+from hushtable.privacy.guarantee import Assurance, Guarantee, Void
+from hushtable.privacy.ledger import Entry, Ledger
+from hushtable.privacy.preserve import Form, Promise, Syntactic, uncovered
+from hushtable.privacy.unit import Budget, Unit
+from hushtable.table.schema import Schema
+
+BEST_OF = "best-of"
+"""The step that stands in the ledger of the best of several runs, in place of those of the recipe."""
+
+
+def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False) -> Verification:
+    """The recipe in ``text`` on the released schema: whether it can have led to this guarantee."""
+    foreign = [name for name in step_names(text, "recipe.yaml") if name not in registry.STEPS]
+    if foreign and not trust:
+        why = f"step {', '.join(foreign)} is not of this package, and what it plans is not checkable without running it (--trust)"
+        return _unplanned(guarantee, why)
+    try:
+        recipe = Recipe.parse(text, "recipe.yaml", trust=trust)
+    except InputError as error:
+        return _unplanned(guarantee, f"it cannot be built here: {error}")
+    faults = tuple(_static(recipe, schema, guarantee))
+    try:
+        course = _course(recipe, schema, guarantee)
+    except HushError as error:
+        # What learned its domains began with columns that are not in the release.
+        refused = isinstance(error, (GuaranteeRefused, BudgetExceeded)) and not any(s.learns_domains for s in recipe.steps)
+        if refused and _proven(guarantee):
+            return Verification((*faults, Fault("recipe", f"its plan refuses what the card says: {error}")))
+        return Verification(faults) + _unplanned(guarantee, f"it cannot be planned on the released columns: {error}")
+    if course is None:
+        return Verification(faults) + _unplanned(guarantee, "the columns or the budget that it began with are not in the release")
+    faults += tuple(_promised(course, schema, guarantee))
+    return Verification(faults) + _words(course, schema, guarantee) + _looks(course, guarantee)
+
+
+def _proven(guarantee: Guarantee) -> bool:
+    return guarantee.assurance is Assurance.PROVEN
+
+
+def _unplanned(guarantee: Guarantee, why: str) -> Verification:
+    """What rests on the plan cannot be checked; what is measured on the table does not rest on it."""
+    rests = _proven(guarantee) or any(promise.form is Form.DERIVED for promise in guarantee.promises)
+    return Verification(unchecked=(Unchecked("recipe", why),)) if rests else Verification(assumed=(Unchecked("recipe", why),))
+
+
+def _static(recipe: Recipe, schema: Schema, guarantee: Guarantee) -> Iterator[Fault]:
+    """What the card must say whatever the plan is."""
+    if recipe.tuned == "private" and guarantee.private and Void.TUNED_ON_PRIVATE not in guarantee.voids:
+        yield Fault("caveats", f"the recipe was tuned on private rows, and the card does not say so: {Void.TUNED_ON_PRIVATE}")
+    if (bare := uncovered(guarantee.promises, schema.quasi)) and bare not in guarantee.caveats:
+        yield Fault("caveats", f"the card does not say that {bare}")
+    learners = [step for step in recipe.steps if step.spends and isinstance(step, Coder)]
+    if learners and _proven(guarantee) and guarantee.bound is None and not _best_of(guarantee):
+        yield Fault("bound", f"{_UNBOUNDED}, and the card has no bound that was fixed before")
+    asked = guarantee.budget
+    if asked is not None and guarantee.bound not in (None, asked.epsilon):
+        yield Fault("bound", f"the card says {guarantee.bound}, and that {asked.epsilon} was asked for")
+    if asked is not None and _proven(guarantee) and guarantee.delta != asked.delta:
+        yield Fault("delta", f"the card says {guarantee.delta}, and that {asked.delta} was asked for")
+
+
+_UNBOUNDED = "noisy answers decided which looks were taken, so that what one run spent is no guarantee"
+
+
+def _course(recipe: Recipe, schema: Schema, guarantee: Guarantee) -> Course | None:
+    """The plan on the columns as they were before they were generalized; none where others came in their place."""
+    budget = guarantee.budget or (None if guarantee.bound is None else Budget(guarantee.bound, guarantee.delta))
+    if budget is None and any(step.spends for step in recipe.steps):
+        return None
+    before = schema.with_columns(*(replace(column, domain=column.base) for column in schema if column.generalized))
+    # What a seed drew amplifies nothing: the ledger shows whether it did.
+    seeded = all(entry.rate == 1 for entry in guarantee.ledger)
+    course = plan(recipe, before, budget=budget, unit=guarantee.unit, seeded=seeded)
+    return None if any(p.plan.one_way for p in course.steps) else course
+
+
+def _words(course: Course, schema: Schema, guarantee: Guarantee) -> Verification:
+    """What the plan says in words and the card does not."""
+    faults = [
+        Fault("claims", f"the recipe's source states, with gaps that are known, and the card does not: {claim.statement}")
+        for claim in course.claims
+        if claim not in guarantee.claims
+    ]
+    if schema.undeclared or any(p.step.learns_domains for p in course.steps):
+        # The release has another domain than the recipe began with: a plan may speak of other columns.
+        why = "what the recipe says where domains were learnt, or read off the rows, is not worked out again"
+        return Verification(tuple(faults), assumed=(Unchecked("caveats", why),))
+    for name, planned, told in (("public", course.public, guarantee.public), ("caveats", course.caveats, guarantee.caveats)):
+        faults += [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if text not in told]
+    return Verification(tuple(faults))
+
+
+def _promised(course: Course, schema: Schema, guarantee: Guarantee) -> Iterator[Fault]:
+    """Derived promises that no step plans."""
+    for promise in guarantee.promises:
+        kept = any(_covers(p, promise, schema) for step in course.steps for p in step.plan.promises)
+        if promise.form is Form.DERIVED and not kept:
+            yield Fault("promise", f"{promise}: the recipe plans no such promise")
+
+
+def _covers(planned: Promise, promise: Promise, schema: Schema) -> bool:
+    """Whether a planned promise can have left this derived one: no step makes one stronger, or one of more columns.
+
+    What was planned of encoded columns is promised of those that came back in their place.
+    """
+    kinds = (planned.kind, Syntactic.K_MAP) if planned.kind is Syntactic.K_ANONYMITY else (planned.kind,)
+    weaker = promise.value >= planned.value if planned.kind is Syntactic.T_CLOSENESS else promise.value <= planned.value
+    alone = set(promise.quasi) <= set(planned.quasi) or not set(planned.quasi) <= set(schema.names)
+    return promise.kind in kinds and weaker and alone and (planned.secret, planned.variant) == (promise.secret, promise.variant)
+
+
+def _looks(course: Course, guarantee: Guarantee) -> Verification:
+    """The ledger of a proof: no step without a look that it plans, and no look of another step or at another price."""
+    if not _proven(guarantee):
+        return Verification()
+    if _best_of(guarantee):
+        why = "the price of the best of several runs: how often each recipe was run, and for what, is not in the release"
+        return Verification(unchecked=(Unchecked("ledger", why),))
+    return Verification(tuple(_wrong_looks(course, guarantee)))
+
+
+def _best_of(guarantee: Guarantee) -> bool:
+    return {entry.step for entry in guarantee.ledger} == {BEST_OF}
+
+
+def _wrong_looks(course: Course, guarantee: Guarantee) -> Iterator[Fault]:
+    names = {p.name for p in course.steps}
+    for name in sorted({entry.step for entry in guarantee.ledger} - names):
+        yield Fault("ledger", f"step {name} is not one of the recipe's")
+    for entry in course.culprits:
+        yield Fault("ledger", f"step {entry.step} reads the rows unprotected ({entry.why}), and the ledger does not say so")
+    for planned in course.steps:
+        if _of(planned, course.ledger.entries).paid and not _of(planned, guarantee.ledger).paid:
+            yield Fault("ledger", f"step {planned.name} pays for what it reads, and the ledger does not show it")
+    if course.undecided and guarantee.bound is None:
+        yield Fault("bound", f"step {course.undecided[0].name}: {_UNBOUNDED}, and the card has no bound that was fixed before")
+        return
+    for planned in _decided(course, bounded=guarantee.bound is not None):
+        one, two = (_of(planned, entries) for entries in (course.ledger.entries, guarantee.ledger))
+        if not alike(one, two) or _kinds(one, guarantee.unit) != _kinds(two, guarantee.unit):
+            yield Fault("ledger", f"step {planned.name} plans other looks, for this budget and unit, than the ledger shows")
+
+
+def _decided(course: Course, *, bounded: bool) -> list[Planned]:
+    """The steps whose looks are known before a row is read.
+
+    Under a bound that is only the first that pays, if it is a coder: a core may depart from its plan, and is charged the bound.
+    One that learned domains began with columns that are not in the release.
+    """
+    if not bounded:
+        return list(course.steps)
+    first = next((p for p in course.steps if p.step.spends), None)
+    return [] if first is None or not isinstance(first.step, Coder) or first.step.learns_domains else [first]
+
+
+def _of(planned: Planned, entries: tuple[Entry, ...]) -> Ledger:
+    return Ledger(entry for entry in entries if entry.step == planned.name)
+
+
+def _kinds(ledger: Ledger, unit: Unit) -> list[tuple[str, int, int, float]]:
+    """The kinds of look, and how much one unit changes: prices alone do not tell one unit from another.
+
+    Where the number of rows is public, steps measure in units of it, which a plan does not know.
+    """
+    return sorted(
+        (
+            type(e.event).__name__,
+            getattr(e.event, "ones", 0),
+            getattr(e.event, "rows", 0),
+            0.0 if unit.fixes_rows else round(getattr(e.event, "sensitivity", 0.0), 6),
+        )
+        for e in ledger.paid
+    )

@@ -1,0 +1,50 @@
+"""What a check of a release found: what is wrong, what could not be checked, and what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hushtable.errors import Fault
+
+ESTABLISHES = (
+    "It shows that the card agrees with its own ledger, its recipe and the data. That the run was the one the card tells of "
+    "rests on the word of whoever made it."
+)
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """Something on a card that was not checked, and why."""
+
+    where: str
+    reason: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.where}: {self.reason}"
+
+
+@dataclass(frozen=True, repr=False)
+class Verification:
+    """Whether a release is what its card says, as far as the folder can show it."""
+
+    faults: tuple[Fault, ...] = ()
+    """Where the card is contradicted by the files, its own ledger, its recipe, the data or the signature."""
+    unchecked: tuple[Unchecked, ...] = ()
+    """Guarantees on the card that were not checked: the folder cannot show them, or what is installed here cannot."""
+    assumed: tuple[Unchecked, ...] = ()
+    """What no folder could show, of any release: the word of whoever made the card."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether every guarantee on the card was checked, and nothing contradicts it."""
+        return not self.faults and not self.unchecked
+
+    def __add__(self, other: Verification) -> Verification:
+        """What two checks found together."""
+        return Verification(self.faults + other.faults, self.unchecked + other.unchecked, self.assumed + other.assumed)
+
+    def __repr__(self) -> str:
+        """A line for each finding, and what it all establishes."""
+        lines = [f"fault: {fault}" for fault in self.faults] + [f"not checkable: {one}" for one in self.unchecked]
+        return "\n".join([*(lines or ["ok"]), *(f"assumed: {one}" for one in self.assumed), ESTABLISHES])

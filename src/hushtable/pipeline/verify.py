@@ -1,0 +1,194 @@
+"""A saved release held against its own card: its files, its rows, its ledger, its recipe, its signature."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hushtable.errors import Fault, InputError
+from hushtable.pipeline.foreseen import verify_plan
+from hushtable.pipeline.recipe import recipe_name, step_names
+from hushtable.pipeline.release import RECIPE, SCHEMA, file_hash, load_card, load_table
+from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
+from hushtable.pipeline.verification import Unchecked, Verification
+from hushtable.privacy import criteria, pld
+from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.ledger import Ledger
+from hushtable.privacy.preserve import Form, unmet
+from hushtable.table.disk import CARD, read_text
+from hushtable.table.table import Table
+
+
+def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> Verification:
+    """Whether a saved release is what its card says, and what of that could not be checked.
+
+    The files are those that were released and no others; the card's guarantee is the one that its own ledger and promises give,
+    and one that its recipe can lead to; what can be measured on the table is measured again. Who made the card is known only by
+    its signature: ``key`` is the file of the public key that it must be made with. Steps of other packages are planned, and their
+    code run, only with ``trust``.
+    """
+    folder = Path(folder)
+    card = load_card(folder)
+    try:
+        guarantee, told = Guarantee.from_json(card["guarantee"]), dict(card["guarantee"])
+        explanation = [tuple(pair) for pair in card["explanation"]]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=str(folder)) from None
+    found = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
+    if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/")) for fault in found.faults):
+        return found
+    table = load_table(folder)
+    faults = [*_verify_shape(table, card), *_verify_measured(table, guarantee)]
+    found += Verification(tuple(faults)) + _verify_recipe(folder, card, table, guarantee, trust=trust)
+    found += _verify_words(guarantee, told, explanation)
+    return found + Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
+
+
+def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
+    """Files that are not those that were released, or are missing, or were not released."""
+    try:
+        hashes = {str(name): str(digest) for name, digest in card["hashes"].items()}
+    except AttributeError:
+        raise InputError("card.json is damaged: its hashes are no mapping", where=str(folder)) from None
+    here = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} - {CARD, SIGNATURE}
+    faults = [Fault(name, "the file is not on the card: it was not released") for name in sorted(here - set(hashes))]
+    for name in dict.fromkeys((*hashes, SCHEMA, RECIPE)):
+        if name not in here:
+            faults.append(Fault(name, "the file is missing"))
+        elif name in hashes and file_hash(folder / name) != hashes[name]:
+            faults.append(Fault(name, "the file is not the one that was released: its hash differs from the card's"))
+    return faults
+
+
+def _verify_signature(folder: Path, key: str | Path | None) -> Verification:
+    """With a key, anything but its signature on this card is a fault; without one, nobody is known to have made it."""
+    if key is not None:
+        found = authorship(folder, key)
+        return Verification(() if found is Authorship.VALID else (Fault(SIGNATURE, f"the card is {found}"),))
+    signed = (folder / SIGNATURE).is_file()
+    why = "give the public key of whom you trust (--key) to see whether it is theirs" if signed else "the card is not signed"
+    return Verification(assumed=(Unchecked("author", why),))
+
+
+def _verify_shape(table: Table, card: Mapping[str, Any]) -> Iterator[Fault]:
+    if table.rows != card["rows"]:
+        yield Fault("rows", f"the card says {card['rows']}, the data has {table.rows}")
+    if list(table.schema.names) != card.get("columns"):
+        yield Fault("columns", "the card names other columns than the data has")
+
+
+def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarantee: Guarantee, *, trust: bool) -> Verification:
+    text = read_text(folder / RECIPE, RECIPE)
+    faults = []
+    if (name := recipe_name(text, where=RECIPE)) != card["recipe"]:
+        faults.append(Fault("recipe", f"the card says {card['recipe']!r}, the file {name!r}"))
+    if list(names := step_names(text, RECIPE)) != card.get("steps"):
+        faults.append(Fault("steps", f"the card says {card.get('steps')}, the recipe has {', '.join(names)}"))
+    return Verification(tuple(faults)) + verify_plan(text, table.schema, guarantee, trust=trust)
+
+
+def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
+    """k, l and t, and every promise about the table itself, measured again."""
+    told = dict(guarantee.criteria)
+    named = {name for p in guarantee.promises for name in (*p.quasi, *([p.secret] if p.secret else []))}
+    named |= {str(name) for name in (*told.get("quasi", ()), *told.get("secrets", ()))}
+    strange = sorted(named - set(table.schema.names))
+    if strange:
+        return [Fault("criteria", f"the card speaks of {', '.join(strange)}, which the data has not")]
+    faults = []
+    if told:
+        found = criteria.measure(table, told.get("quasi", ()), told.get("secrets", {}))
+        for name, now, then in _differences(found, told):
+            faults.append(Fault(f"criteria: {name}", f"the card says {then}, the data has {now}"))
+    whys = [unmet(promise, table) for promise in guarantee.promises if promise.form is Form.SYNTACTIC]
+    return faults + [Fault("promise", why) for why in whys if why]
+
+
+def _differences(found: dict[str, Any], told: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two nested mappings differ: name, found, told; numbers up to rounding."""
+    for name in dict.fromkeys((*found, *told)):
+        now, then, label = found.get(name), told.get(name), f"{name}{within}"
+        if isinstance(now, dict) and isinstance(then, dict):
+            yield from _differences(now, then, f" of {name}" if name != "secrets" else "")
+        elif isinstance(now, float) and isinstance(then, (int, float)):
+            if not math.isclose(now, then, rel_tol=1e-9, abs_tol=1e-12):
+                yield label, now, then
+        elif (list(now) if isinstance(now, tuple) else now) != then:
+            yield label, now, then
+
+
+def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[tuple[str, ...]]) -> Verification:
+    """Whether the card says of itself what its own ledger, promises and claims give."""
+    now = guarantee.to_json()
+    faults = [
+        Fault(name, f"the card says {told.get(name)}, its ledger and promises give {now[name]}")
+        for name in ("assurance", "rho", "not_private", "public", "caveats")
+        if not _near(now[name], told.get(name))
+    ]
+    if not _near(now.get("spent"), told.get("spent")):
+        faults.append(
+            Fault("ledger", f"the card says that {told.get('spent')} was spent, the ledger adds up to {now.get('spent')}")
+        )
+    found = Verification(tuple(faults)) + _verify_epsilon(guarantee, told)
+    said = told.get("epsilon")
+    # Another accountant would have given other digits: those of the card, if nothing is wrong with them.
+    if not found.faults and explanation != guarantee.sentences(float(said) if isinstance(said, (int, float)) else None):
+        return found + Verification((Fault("explanation", "the card explains another guarantee than it gives"),))
+    return found
+
+
+def _verify_epsilon(guarantee: Guarantee, told: dict[str, Any]) -> Verification:
+    """Whether the card's epsilon is what the ledger adds up to, by the accountant that the card names."""
+    said, own = told.get("epsilon"), guarantee.epsilon()
+    if not math.isfinite(own):
+        return _agrees("infinity", said)
+    # A bound that was fixed beforehand is the same for every accountant.
+    if guarantee.bound is not None or (told.get("accountant") == "pld" and pld.available()):
+        return _agrees(own, said)
+    closed = Ledger(guarantee.ledger).epsilon(guarantee.delta)
+    if told.get("accountant") != "pld" or _near(closed, said):
+        return _agrees(closed, said)
+    # The closed form can only be larger than what the numerical accountant found.
+    if not (isinstance(said, float) and 0 < said <= closed):
+        return Verification((Fault("epsilon", f"the card says {said}, the ledger adds up to at most {closed}"),))
+    why = (
+        f"{said:g} by the numerical accountant is not checkable without the extra dp (pip install 'hushtable[dp]'); "
+        f"by closed forms the ledger adds up to at most {closed:g}"
+    )
+    return Verification(unchecked=(Unchecked("epsilon", why),))
+
+
+def _agrees(found: object, said: object) -> Verification:
+    return Verification(() if _near(found, said) else (Fault("epsilon", f"the card says {said}, the ledger adds up to {found}"),))
+
+
+def _near(found: object, told: object) -> bool:
+    """Whether two values are the same; numbers up to the accountant's own grid."""
+    if isinstance(found, float) and isinstance(told, (int, float)):
+        return math.isclose(found, told, rel_tol=1e-6)
+    return found == told
+
+
+def _not_in_the_file(guarantee: Guarantee) -> Iterator[Unchecked]:
+    """Promises that the released table cannot show, whoever looks at it."""
+    for promise in guarantee.promises:
+        if promise.form is Form.DERIVED:
+            yield Unchecked("promise", f"{promise} is of the table that this one was made from, which the file cannot show")
+        elif guarantee.unit.by is not None:
+            yield Unchecked("promise", f"{promise}: the rows were counted; the persons who hold them are not in the file")
+
+
+def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[Unchecked]:
+    """What a card says that no folder could show."""
+    if math.isfinite(guarantee.epsilon()):
+        yield Unchecked("ledger", "that no other look was taken, and that each had fresh noise, as wide as it says")
+        if guarantee.unit.rows > 1 or guarantee.unit.by is not None:
+            yield Unchecked("unit", f"that nobody holds more than {guarantee.unit.rows} of the rows that were read")
+    if guarantee.promises or math.isfinite(guarantee.epsilon()):
+        yield Unchecked(SCHEMA, "that what it declares is public, and that its roles name what others may know")
+    if guarantee.claims:
+        yield Unchecked("claims", "what a publication states, with the gaps that the card names, is no guarantee")
+    if pages := sorted(name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith("data.")):
+        yield Unchecked(", ".join(pages), "compared by hash alone; what was checked is card.json")

@@ -1,0 +1,238 @@
+"""A card that was edited until it agrees with itself is contradicted by its recipe, or it is said what nobody can check."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from hushtable import api
+from hushtable.check import example
+from hushtable.errors import InputError
+from hushtable.pipeline.recipe import Recipe, load
+from hushtable.pipeline.release import file_hash
+from hushtable.pipeline.verify import verify
+from hushtable.privacy.guarantee import Guarantee, Void
+from hushtable.privacy.unit import Relation, Unit
+from hushtable.table.columns import Bounds
+
+PLAIN = """recipe: plain
+steps:
+- bins: {edges: uniform}
+- margins: {}
+"""
+TUNED = PLAIN.replace("steps:", "tuned: private\nsteps:")
+ONE, THREE = Unit(), Unit(rows=3)
+ONE_FOR_ONE = Unit(relation=Relation.REPLACE_ONE)
+
+
+@cache
+def made(recipe: str, unit: Unit, seed: int | None = None):
+    parsed = Recipe.parse(recipe) if "\n" in recipe else load(recipe)
+    budget = 1.0 if any(step.spends for step in parsed.steps) else None
+    return api.release(example(400), parsed, epsilon=budget, unit=unit, seed=seed, unproven=True)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    return lambda recipe, unit=ONE, seed=None: api.save(made(recipe, unit, seed), tmp_path / "out")
+
+
+def forge(folder, change) -> None:
+    """Edit the guarantee, and put right everything on the card that follows from it."""
+    card = json.loads((folder / "card.json").read_text())
+    change(card["guarantee"])
+    forged = Guarantee.from_json(card["guarantee"])
+    card |= {"guarantee": forged.to_json(), "explanation": forged.sentences()}
+    card["hashes"] = {name: file_hash(folder / name) for name in card["hashes"] if (folder / name).is_file()}
+    (folder / "card.json").write_text(json.dumps(card))
+
+
+def halve(guarantee) -> None:
+    """Only half of the looks, and half of the bound."""
+    guarantee["ledger"] = guarantee["ledger"][::2]
+    guarantee |= {"bound": 0.5, "budget": guarantee["budget"] | {"epsilon": 0.5}}
+
+
+def lower_delta(guarantee) -> None:
+    guarantee |= {"delta": 1e-12, "budget": guarantee["budget"] | {"delta": 1e-12}}
+
+
+FORGERIES = {
+    "no bound": ("aim", ONE, lambda g: g.pop("bound"), "bound"),
+    "a smaller bound": ("aim", ONE, lambda g: g.update(bound=0.9), "bound"),
+    "half of everything": ("aim", ONE, halve, "ledger"),
+    "a smaller delta under a bound": ("aim", ONE, lower_delta, "ledger"),
+    "looks of paid bins alone": ("aim", ONE, lambda g: g.update(ledger=[e for e in g["ledger"] if e["step"] == "bins"]), "ledger"),
+    "no bound after paid bins": ("independent", ONE, lambda g: g.pop("bound"), "bound"),
+    "another delta": (PLAIN, ONE, lambda g: g.update(delta=1e-3), "delta"),
+    "a smaller delta": (PLAIN, ONE, lower_delta, "ledger"),
+    "a look less": (PLAIN, ONE, lambda g: g["ledger"].pop(), "ledger"),
+    "more noise": (PLAIN, ONE, lambda g: g["ledger"][0].update(sigma=99.0), "ledger"),
+    "a secret sample": (PLAIN, ONE, lambda g: [look.update(rate=0.1, sample=1) for look in g["ledger"]], "ledger"),
+    "one look in place of all": (PLAIN, ONE, lambda g: g.update(ledger=[g["ledger"][0] | {"step": "other"}]), "ledger"),
+    "a smaller budget": (PLAIN, ONE, lambda g: g["budget"].update(epsilon=0.1), "ledger"),
+    "one row a person": (PLAIN, THREE, lambda g: g["unit"].update(rows=1), "ledger"),
+    "fewer rows a person": (PLAIN, THREE, lambda g: g["unit"].update(rows=2), "ledger"),
+    "another relation": (PLAIN, ONE_FOR_ONE, lambda g: g.update(relation="add_remove"), "ledger"),
+    "the other relation": (PLAIN, ONE, lambda g: g.update(relation="replace_one"), "ledger"),
+    "nothing assumed": (PLAIN, ONE, lambda g: g.update(public=[]), "public"),
+    "never tuned": (TUNED, ONE, lambda g: g["caveats"].remove(Void.TUNED_ON_PRIVATE), "caveats"),
+    "no raw look": ("clustmix", ONE, lambda g: g.update(ledger=[_priced()], claims=[], budget=_ASKED, delta=1e-6), "ledger"),
+    "no claim": ("clustmix", ONE, lambda g: g.update(claims=[]), "claims"),
+    "no gaps": ("clustmix", ONE, lambda g: g["claims"][0].update(gaps=[]), "claims"),
+    "no caveat": ("noise", ONE, lambda g: g.update(caveats=[]), "caveats"),
+    "a larger derived k": ("k-anonymity-uniform", ONE, lambda g: g["promises"][0].update(value=50), "promise"),
+    "fewer columns": ("mdav", ONE, lambda g: g["promises"][0]["quasi"].pop(), "caveats"),
+    "derived called syntactic": ("k-anonymity-uniform", ONE, lambda g: g["promises"][0].update(form="syntactic"), "promise"),
+}
+_ASKED = {"epsilon": 1.0, "delta": 1e-6}
+
+
+def _priced() -> dict:
+    noise = {"event": "DiscreteGaussian", "sigma": 9.0, "sensitivity": 1.0, "ones": 1}
+    return {"step": "clustmix", "why": "x", "sample": 0, "rate": 1.0, **noise}
+
+
+@pytest.mark.parametrize(("recipe", "unit", "change", "told"), FORGERIES.values(), ids=FORGERIES)
+def test_the_recipe_contradicts_an_edited_card(saved, recipe, unit, change, told):
+    folder = saved(recipe, unit)
+    assert not verify(folder).faults
+    forge(folder, lambda guarantee: None)
+    assert not verify(folder).faults
+    forge(folder, change)
+    assert told in {fault.where for fault in verify(folder).faults}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda c: c["guarantee"]["public"].pop(),
+        lambda c: c["guarantee"]["caveats"].append("x"),
+        lambda c: c.update(steps=["margins"]),
+        lambda c: c["guarantee"].update(accountant="magic"),
+    ],
+)
+def test_a_card_that_does_not_agree_with_itself_is_caught(saved, change):
+    folder = saved(PLAIN, ONE_FOR_ONE)
+    card = json.loads((folder / "card.json").read_text())
+    change(card)
+    (folder / "card.json").write_text(json.dumps(card))
+    assert verify(folder).faults
+
+
+def test_the_words_of_the_other_accountant_are_checked_too(saved, monkeypatch):
+    monkeypatch.setattr("hushtable.privacy.pld.available", lambda: False)
+    folder = saved(PLAIN, seed=3)
+    monkeypatch.undo()
+    assert verify(folder).holds
+    card = json.loads((folder / "card.json").read_text())
+    card["explanation"][0][1] = card["explanation"][0][1].replace("1", "0.01", 1)
+    (folder / "card.json").write_text(json.dumps(card))
+    assert [fault.where for fault in verify(folder).faults] == ["explanation"]
+
+
+@pytest.mark.parametrize("epsilon", [0.001, 0.5])
+def test_an_epsilon_that_nobody_can_recompute_here_is_not_called_checked(saved, monkeypatch, epsilon):
+    folder = saved(PLAIN)
+    assert verify(folder).holds
+    card = json.loads((folder / "card.json").read_text())
+    assert epsilon < card["guarantee"]["epsilon"] < 1
+    card["guarantee"]["epsilon"] = epsilon
+    card["explanation"] = Guarantee.from_json(card["guarantee"]).sentences(epsilon)
+    (folder / "card.json").write_text(json.dumps(card))
+    assert [fault.where for fault in verify(folder).faults] == ["epsilon"]
+    monkeypatch.setattr("hushtable.privacy.pld.available", lambda: False)
+    found = verify(folder)
+    assert not found.holds
+    assert [one.where for one in found.unchecked] == ["epsilon"]
+    assert "hushtable[dp]" in found.unchecked[0].reason
+
+
+def test_raw_rows_under_a_derived_promise_are_not_called_checked(saved):
+    folder = saved("mdav-sequential")
+    clean = verify(folder)
+    assert not clean.holds
+    assert "derived" in clean.unchecked[0].reason
+    raw = api.save(
+        api.release(example(400), Recipe.parse("recipe: x\nsteps: [sample: {beta: 1.0}]"), seed=1), folder.parent / "raw"
+    )
+    shutil.copy(raw / "data.csv", folder / "data.csv")
+    forge(folder, lambda guarantee: None)
+    assert not verify(folder).holds
+
+
+def test_persons_are_not_in_the_file(saved):
+    folder = saved("mdav")
+    assert verify(folder).holds
+    forge(folder, lambda guarantee: guarantee["unit"].update(by="pid"))
+    assert "persons" in str(verify(folder).unchecked[0])
+
+
+def test_a_recipe_of_other_steps_is_not_run_and_its_proof_not_checkable(saved, monkeypatch):
+    folder = saved(PLAIN)
+    (folder.parent / "sent.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(folder.parent)
+    (folder / "recipe.yaml").write_text(PLAIN.replace("margins", "'sent:Margins'"))
+    card = json.loads((folder / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps(card | {"steps": ["bins", "sent:Margins"]}))
+    forge(folder, lambda guarantee: None)
+    found = verify(folder)
+    assert not found.faults
+    assert [one.where for one in found.unchecked] == ["recipe"]
+    assert "sent:Margins" in found.unchecked[0].reason
+
+
+def test_a_proof_without_its_budget_is_not_checkable(saved):
+    folder = saved(PLAIN)
+    forge(folder, lambda guarantee: guarantee.update(budget=None))
+    assert [one.where for one in verify(folder).unchecked] == ["recipe"]
+
+
+def test_the_best_of_several_runs_is_not_checkable(tmp_path):
+    best = api.best_of(example(400), [Recipe.parse(PLAIN), load("independent")], epsilon=1.0)
+    assert math.isfinite(best.guarantee.epsilon())
+    found = verify(api.save(best, tmp_path / "out"))
+    assert not found.faults
+    assert [one.where for one in found.unchecked] == ["ledger"]
+
+
+def test_a_release_without_its_recipe_is_not_whole(saved):
+    folder = saved("mdav")
+    (folder / "recipe.yaml").unlink()
+    forge(folder, lambda guarantee: None)
+    assert [fault.where for fault in verify(folder).faults] == ["recipe.yaml"]
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 5000, "recipe: mdav\nsteps: [7]", "recipe: mdav\nsteps: [{a: 1, b: 2}]", "recipe: mdav\nsteps: {}"]
+)
+def test_a_damaged_recipe_is_refused(saved, text):
+    folder = saved("mdav")
+    (folder / "recipe.yaml").write_text(text)
+    forge(folder, lambda guarantee: None)
+    with pytest.raises(InputError):
+        verify(folder)
+
+
+def test_a_recipe_with_knobs_that_no_step_has_is_not_planned(saved):
+    folder = saved(PLAIN)
+    (folder / "recipe.yaml").write_text(PLAIN.replace("margins: {}", "margins: {magic: 1}"))
+    forge(folder, lambda guarantee: None)
+    assert [one.where for one in verify(folder).unchecked] == ["recipe"]
+
+
+def test_learned_domains_verify(tmp_path):
+    table = example(4000).select(["age", "town", "sick"])
+    low, high = int(table["age"].min()), int(table["age"].max())
+    observed = replace(table.schema["age"], domain=Bounds(low, high, observed=True))
+    table = table.with_column(observed, table["age"].astype(np.int64))
+    folder = api.save(api.release(table, "independent", epsilon=5.0, learn_domain=True), tmp_path / "out")
+    assert verify(folder).holds
+    forge(folder, lambda guarantee: guarantee.pop("bound"))
+    assert "bound" in {fault.where for fault in verify(folder).faults}
