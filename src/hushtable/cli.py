@@ -27,6 +27,7 @@ from hushtable.console import (
     show_method,
     show_methods,
     show_sheet,
+    stopped,
 )
 from hushtable.errors import HushError, InputError
 from hushtable.options import Data, Json, Seed, numbers_of, settings_of, whole_numbers_of
@@ -53,13 +54,16 @@ def main() -> None:
         sys.exit(error.exit_code)
     except SystemExit as ended:
         if ended.code == STOPPED:
-            err.print("stopped; no output was left half-written")
+            stopped(ended)
         raise
+    except MemoryError as error:
+        stopped(error, "there was not enough memory: fewer columns, bins or rows need less")
+        sys.exit(HushError.exit_code)
     except (SystemError, RuntimeError) as error:
         # Compiled code and the database that are interrupted say so in their own way.
         if "interrupted" not in str(error) and not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
             raise
-        err.print("stopped; no output was left half-written")
+        stopped(error)
         sys.exit(STOPPED)
 
 
