@@ -142,8 +142,15 @@ def _sensitivity(step: Step) -> str:
     table = table.take(np.arange(min(table.rows, 120)))  # a sensitivity holds for every table, so for a small one
     relation = unit(step).relation
     neighbours = _one_less(table) if relation is Relation.ADD_REMOVE else _one_other(table)
+    for question in (*listening.asked, *listening.judged):
+        size, stated = float(np.abs(question.answer(table).astype(np.float64)).max()), question.largest(table.schema, table.rows)
+        if size > stated:
+            return (
+                f"{type(question).__name__}: its answer has {size:g}, and it says that {stated:g} is the largest for such a table"
+            )
     for query in listening.asked:
-        whole = query.answer(table)
+        # The difference of two integers that wrapped around would be right again.
+        whole = query.answer(table).astype(np.float64)
         most = max(float(np.abs(whole - query.answer(neighbour)).sum()) for neighbour in neighbours)
         told = float(query.sensitivity(table.schema, relation)[0])
         if most > told:

@@ -57,6 +57,10 @@ class Misfit:
         apart = (np.abs(table.counts(pair) - told).sum() for pair, told in zip(self.pairs, self.expected, strict=True))
         return np.array([sum(int(distance) for distance in apart)])
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All rows where none was expected, in every pair."""
+        return len(self.pairs) * rows + sum(int(np.abs(told).sum()) for told in self.expected)
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """A record lies in one cell of each pair, and a distance changes by no more than the counts do."""
         most = float(len(self.pairs) * (1 if relation is Relation.ADD_REMOVE else 2))
