@@ -66,6 +66,9 @@ def release(
     course = plan(recipe, kept, budget=budget, unit=unit, seeded=seed is not None)
     if budget is not None and not unproven:
         refuse_unproven(course)
+    last = course.steps[-1]
+    if rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
+        raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
     vault = Vault.of(table, unit=unit, budget=budget, entropy=entropy, seed=seed).select(kept.names)
     walk = _Walk(course, vault, np.random.default_rng(seed), rows, progress)
     with Spending(walk.ledger, budget):

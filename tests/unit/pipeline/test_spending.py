@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from hushtable.bench.people import people
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.recipe import Recipe, load
 from hushtable.pipeline.run import release
 from hushtable.synthesize.best_of import best_of
 from hushtable.synthesize.margins import Margins
@@ -50,3 +51,9 @@ def test_of_several_runs_all_are_spent(small):
     with pytest.raises(InputError) as ended:
         best_of(small, [Recipe(recipe="failing", steps=(Bins(), Failing()))], **BUDGET)
     assert "epsilon 2 at delta 1e-06, by best-of (1 look)" in ended.value.__notes__[-1]
+
+
+def test_a_number_of_rows_that_a_step_cannot_give_is_refused_before_a_look():
+    with pytest.raises(InputError, match="releases the rows that it is left with") as ended:
+        release(people(300, seed=1), load("safe-k"), rows=100, **BUDGET)
+    assert not hasattr(ended.value, "__notes__")

@@ -78,7 +78,7 @@ class BlockCorrelations:
 
     def largest(self, schema: Schema, rows: int) -> int:
         """Of products of scores, and of correlations in steps."""
-        return self.rows * max(STEPS, *(s * s for scores in self.scores for s in scores))
+        return self.rows * max((STEPS, *(s * s for scores in self.scores for s in scores)))
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above; only for one record replaced by another."""
