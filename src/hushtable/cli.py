@@ -17,7 +17,6 @@ from rich.table import Table as Grid
 
 from hushtable import __version__, attacking, comparing, reporting
 from hushtable.console import (
-    err,
     out,
     print_json,
     progress,
@@ -27,6 +26,7 @@ from hushtable.console import (
     show_methods,
     show_sheet,
     show_verification,
+    stopped,
     verification_json,
 )
 from hushtable.errors import HushError, InputError
@@ -59,13 +59,16 @@ def main() -> None:
         sys.exit(error.exit_code)
     except SystemExit as ended:
         if ended.code == STOPPED:
-            err.print("stopped; no output was left half-written")
+            stopped(ended)
         raise
+    except MemoryError as error:
+        stopped(error, "there was not enough memory: fewer columns, bins or rows need less")
+        sys.exit(HushError.exit_code)
     except (SystemError, RuntimeError) as error:
         # Compiled code and the database that are interrupted say so in their own way.
         if "interrupted" not in str(error) and not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
             raise
-        err.print("stopped; no output was left half-written")
+        stopped(error)
         sys.exit(STOPPED)
 
 

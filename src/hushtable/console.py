@@ -216,6 +216,7 @@ def refuse(error: HushError) -> None:
             {
                 "error": type(error).__name__,
                 "message": str(error),
+                "notes": notes(error),
                 "exit_code": error.exit_code,
                 "faults": [fault_json(f) for f in faults],
             }
@@ -223,8 +224,22 @@ def refuse(error: HushError) -> None:
         return
     word = "refused" if error.exit_code == 3 else "cannot use this input"
     err.print(f"[bold red]{word}[/bold red]")
-    for line in str(error).splitlines():
+    for line in (*str(error).splitlines(), *notes(error)):
         err.print(f"  {escape(line)}")
+
+
+def stopped(error: BaseException, why: str = "stopped") -> None:
+    """Say what an interrupt, or a lack of memory, left."""
+    err.print(f"{why}; no output was left half-written")
+    for line in notes(error):
+        err.print(f"  {escape(line)}")
+
+
+def notes(error: BaseException | None) -> list[str]:
+    """The notes of an error, and of those that it came from: what was spent, for one."""
+    if error is None:
+        return []
+    return [*notes(error.__cause__ or error.__context__), *getattr(error, "__notes__", ())]
 
 
 def print_json(value: Any) -> None:

@@ -139,9 +139,17 @@ def _sensitivity(step: Step) -> str:
     assert isinstance(step, (Coder, Core))
     step.fit(listening, np.random.default_rng(1))
     relation = unit(step).relation
+    for question, asked in (*listening.asked, *listening.judged):
+        table, _ = _small(asked, relation)
+        size, stated = float(np.abs(question.answer(table).astype(np.float64)).max()), question.largest(table.schema, table.rows)
+        if size > stated:
+            return (
+                f"{type(question).__name__}: its answer has {size:g}, and it says that {stated:g} is the largest for such a table"
+            )
     for query, asked in listening.asked:
         table, neighbours = _small(asked, relation)
-        whole = query.answer(table)
+        # The difference of two integers that wrapped around would be right again.
+        whole = query.answer(table).astype(np.float64)
         most = max(float(np.abs(whole - query.answer(neighbour)).sum()) for neighbour in neighbours)
         told = float(query.sensitivity(table.schema, relation)[0])
         if most > told:

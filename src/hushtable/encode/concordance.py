@@ -38,6 +38,10 @@ class Concordance:
         ranks = [dense_ranks(table, name, given) for name, given in zip(self.columns, ranked, strict=True)]
         return np.array([concordance_present(one, two) for one, two in combinations(ranks, 2)], np.int64)
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All pairs of rows in one order."""
+        return self.rows * self.rows
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above; only for one record replaced by another."""
         require_replaced("kendall", relation)

@@ -51,6 +51,10 @@ class Middles:
         below = np.searchsorted(places, self.candidates()) - ends[:-1, None]
         return -np.abs(2 * below - np.diff(ends)[:, None])
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All rows on one side."""
+        return 2 * rows
+
     def change(self, schema: Schema, relation: Relation) -> int:
         """A record more lies in one range, and moves the difference between two sides by one; a replaced one does so twice."""
         return 1 if relation is Relation.ADD_REMOVE else 2

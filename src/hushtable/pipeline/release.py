@@ -136,7 +136,7 @@ def data_file(folder: Path) -> Path:
 def load_table(folder: str | Path) -> Table:
     """The table of a saved release, under the schema it was released with."""
     folder = Path(folder)
-    return io.read(data_file(folder), Schema.load(folder / SCHEMA))
+    return io.read(data_file(folder), Schema.load(folder / SCHEMA), least=0)
 
 
 def load_card(folder: str | Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unprove
 from hushtable.pipeline.publish import own_domains, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
+from hushtable.pipeline.spending import Spending
 from hushtable.pipeline.step import Code, Coder, Core, Model, Plan
 from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
@@ -32,6 +33,7 @@ from hushtable.table.defaults import with_defaults
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
+SPARSE = "nothing was common enough to be released under this budget; a larger epsilon, fewer columns or coarser levels help"
 Progress = Callable[[str, float], None]
 """Told the name of the step at work and how much of it is done."""
 
@@ -54,6 +56,7 @@ def release(
     ``epsilon`` and ``delta`` are the budget of the whole release. ``seed`` fixes everything but the noise of
     differential privacy, which is always fresh (``entropy`` is for tests and voids the proof). With an epsilon, a
     recipe that cannot keep it is refused before a row is read, unless ``unproven`` or it is a publication's claim.
+    An error after that has a note of what was spent by then.
     """
     unit = unit or Unit()
     if rows is not None and not (isinstance(rows, Integral) and rows >= 2):
@@ -66,18 +69,31 @@ def release(
     course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None)
     if budget is not None and not unproven:
         refuse_unproven(course)
+    last = course.steps[-1]
+    if rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
+        raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
     vault = Vault.of(table, unit=unit, budget=budget, entropy=entropy, seed=seed).select(kept.names)
     walk = _Walk(course, vault, np.random.default_rng(seed), rows, progress)
+    with Spending(walk.ledger, budget):
+        return _released(walk, recipe, table, unproven=unproven)
+
+
+def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> Release:
+    """What a walk leads to, if it keeps what was asked for."""
+    budget = walk.course.budget
     released = walk.go()
-    if released.rows < 2:
+    # Where looks were paid for, few rows or none are what they bought: that is released, and said.
+    if released.rows < 2 and not walk.ledger.paid:
         raise InputError(
             f"the release would have {released.rows} rows; a table needs at least two", where=f"recipe {recipe.recipe}"
         )
     guarantee = _guarantee(walk, recipe, budget, table.schema)
+    if released.rows < 2:
+        guarantee = replace(guarantee, caveats=(*guarantee.caveats, SPARSE))
     if budget is not None and not unproven and not guarantee.claims and not math.isfinite(guarantee.epsilon()):
         told = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
         raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {told}")
-    dropped = tuple(name for name in table.schema.names if name not in kept)
+    dropped = tuple(name for name in table.schema.names if name not in table.schema.released)
     return Release(
         own_domains(shuffled(released, walk.rng)), guarantee, recipe, walk.results, dropped, redraw=walk.redraw(),
         warnings=_warnings(table, budget),

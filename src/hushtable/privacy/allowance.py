@@ -8,14 +8,17 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from hushtable.errors import GuaranteeRefused
+from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.privacy import accountant
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, StabilityHistogram
 from hushtable.privacy.noise import gaussian_variance, laplace_scale
-from hushtable.privacy.query import Changes, Occupied, Query, Scores
+from hushtable.privacy.query import Changes, Occupied, Query, Scores, require_exact
 from hushtable.privacy.stability import threshold
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.schema import Schema
+
+WIDEST = 2.0**49
+"""Scales of noise are below this: with its tails it then stays far inside 64 bits."""
 
 
 class Noise(StrEnum):
@@ -119,13 +122,20 @@ def change(query: Changes, schema: Schema, unit: Unit) -> tuple[float, float, in
 
 
 def score_change(scores: Scores, schema: Schema, unit: Unit) -> int:
-    """The most by which one *unit* changes any one of the scores."""
+    """The most by which one *unit* changes any one of the scores; PlanError where a score could leave 64 bits."""
+    require_exact(scores, schema)
     one = scores.change(schema, unit.relation)
     return one if unit.rows == 1 else max(one, scores.change(schema, Relation.ADD_REMOVE)) * unit.rows
 
 
 def price(query: Query, schema: Schema, unit: Unit, scale: float, noise: Noise) -> Event:
-    """What an answer with noise of this scale costs; the scale is first rounded up to what is really drawn."""
+    """What an answer with noise of this scale costs; the scale is first rounded up to what is really drawn.
+
+    PlanError where the answer, or the noise, could leave the whole numbers of 64 bits.
+    """
+    require_exact(query, schema)
+    if scale >= WIDEST:
+        raise PlanError(f"noise of scale {scale:.3g} is wider than can be drawn (2^49): give a larger epsilon")
     l1, l2, ones = change(query, schema, unit)
     if noise is Noise.GAUSSIAN:
         return DiscreteGaussian(float(gaussian_variance(scale)) ** 0.5, l2, ones)

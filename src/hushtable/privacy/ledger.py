@@ -131,10 +131,24 @@ class Ledger:
     def _sample_epsilon(self, entries: list[Entry], delta: float, *, tight: bool) -> float:
         rate = max(e.rate for e in entries)
         inside = min(delta / rate, 1.0)
-        inner = accountant.epsilon_of(self._total(entries), inside)
+        total = self._total(entries)
+        inner = accountant.epsilon_of(total, inside)
+        if total.delta:
+            inner = min(inner, self._apart(entries, inside))
         if tight:
             inner = min(inner, pld.epsilon([e.event for e in entries], inside))
         return accountant.amplify(inner, 0.0, rate)[0] if math.isfinite(inner) else inner
+
+    def _apart(self, entries: list[Entry], delta: float) -> float:
+        """Looks with an epsilon of their own, added up, plus all others in their own currency at the delta that is left.
+
+        The former multiply the likelihood of an outcome by at most e^epsilon (but for their delta) wherever they stand among
+        the others, so the two bounds add up; converted together with a Gaussian's rho they may cost more than that.
+        """
+        costs = [entry.event.cost() for entry in entries]
+        alone = accountant.compose(cost for cost in costs if math.isfinite(cost.epsilon))
+        others = accountant.compose(cost for cost in costs if not math.isfinite(cost.epsilon))
+        return alone.epsilon + accountant.epsilon_of(others, delta - alone.delta)
 
     @staticmethod
     def _total(entries: Iterable[Entry]) -> Cost:

@@ -15,8 +15,10 @@ from hushtable.table.columns import Bounds, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
-_EXACT = 2.0**53
-"""Up to here every whole number is a float."""
+ROWS = 2**31 - 1
+"""The most rows of a private table. It is public, so that no refusal depends on how many rows there are."""
+SAFE = 2**62
+"""Whole numbers of 64 bits stay below this, noise aside: one that wrapped around would change by more than any sensitivity."""
 
 
 class Changes(Protocol):
@@ -39,6 +41,13 @@ class Query(Protocol):
         """The exact answer, a flat array whose length does not depend on the rows."""
         ...
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """The largest number, by size, of an answer for so many rows, or of a sum on the way to it.
+
+        For a sum over the rows: their number times the largest part of one of them.
+        """
+        ...
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """L1 and L2 change by one *record*, and over how many coordinates of at most 1 (0 if they change by more)."""
         ...
@@ -56,9 +65,23 @@ class Scores(Protocol):
         """One score for each candidate; how many there are does not depend on the rows."""
         ...
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """The largest score, by size, for so many rows, or sum on the way to one."""
+        ...
+
     def change(self, schema: Schema, relation: Relation) -> int:
         """The most by which one *record* changes any one score, at least 1."""
         ...
+
+
+def require_exact(question: Query | Scores, schema: Schema) -> None:
+    """PlanError where a number on the way to an answer could wrap around, on a table of as many rows as there may be."""
+    largest = question.largest(schema, ROWS)
+    if largest >= SAFE:
+        raise PlanError(
+            f"{type(question).__name__.lower()} of {', '.join(question.columns) or 'all rows'}: for {ROWS:,} rows it could come to "
+            f"{largest:.3g}, and only numbers below 2^62 are added exactly; declare narrower bounds or fewer decimals"
+        )
 
 
 @dataclass(frozen=True)
@@ -70,6 +93,10 @@ class Histogram:
     def answer(self, table: Table) -> NDArray[np.int64]:
         """Row-major over the columns."""
         return table.counts(self.columns).ravel()
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """A row counts once."""
+        return rows
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """A record lies in one cell; replacing it changes two."""
@@ -95,6 +122,10 @@ class Ranges:
         last = len(self.edges) - 2
         cell = np.clip(np.searchsorted(self.edges, values, side="right") - 1, 0, last)
         return np.bincount(np.where(np.isnan(values), last + 1, cell), minlength=last + 2)
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """A row counts once."""
+        return rows
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """A record lies in one range."""
@@ -146,6 +177,10 @@ class Ladder:
         cells = np.searchsorted(self.rungs, values, side="right")
         return np.bincount(np.where(np.isnan(values), len(self.rungs) + 1, cells), minlength=len(self.rungs) + 2)
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """A row counts once."""
+        return rows
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """A record lies in one range."""
         return _partition(relation)
@@ -160,6 +195,10 @@ class Total:
     def answer(self, table: Table) -> NDArray[np.int64]:
         """One number."""
         return np.array([table.rows])
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """A row counts once."""
+        return rows
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """One row more or less."""
@@ -194,6 +233,10 @@ class Sum:
         steps = np.clip(np.round(np.nan_to_num(values) / self.grid), low, high)
         return np.array([int(np.where(np.isnan(values), 0, steps).astype(np.int64).sum())])
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All rows at the end of the domain that is farther from zero."""
+        return rows * max(map(abs, self._range(schema)))
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """The largest value, or under replace-one the largest difference (a missing value is a zero)."""
         low, high = self._range(schema)
@@ -206,8 +249,12 @@ class Sum:
         if not isinstance(domain, Bounds):
             raise PlanError(f"a sum of {self.column!r} needs declared bounds")
         low, high = domain.low / self.grid, domain.high / self.grid
-        if max(abs(low), abs(high)) > _EXACT:
-            raise PlanError(f"a sum of {self.column!r} in steps of {self.grid:g} has more steps than are counted exactly")
+        most = max(abs(low), abs(high))
+        if not most < ROWS:
+            raise PlanError(
+                f"a sum of {self.column!r} in steps of {self.grid:g} has up to {most:.3g} steps a row, too many to be added "
+                f"exactly over {ROWS:,} rows; take steps of at least {self.grid * most / 2**30:.1g}, or declare narrower bounds"
+            )
         return math.floor(low), math.ceil(high)
 
 

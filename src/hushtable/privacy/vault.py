@@ -25,7 +25,7 @@ from hushtable.privacy.choice import exponential, rational
 from hushtable.privacy.event import Approximate, Event, Exponential, Gaussian, PostProcessing, Raw, SampledGaussian, Zcdp
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete_laplace, gaussian_variance, laplace_scale
-from hushtable.privacy.query import Occupied, Query, Scores
+from hushtable.privacy.query import ROWS, Occupied, Query, Scores
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.columns import DRAFTED, Facet
@@ -112,7 +112,7 @@ class Vault:
     ) -> Vault:
         """Lock a table away. With a key to tell persons apart, rows beyond the limit per person are left out here."""
         unit = unit or Unit()
-        kept = _limit(table, unit, entropy, seed)
+        kept = _limit(_countable(table), unit, entropy, seed)
         if unit.by is not None and budget is not None:
             # One person more may move the rows of all others: where a place decides anything, it must be nobody's own.
             kept = kept.take(np.argsort(entropy.words(kept.rows), kind="stable"))
@@ -217,7 +217,7 @@ class Vault:
 
         No code turns what was read off the rows into a declaration, unless it was ``learnt`` and paid for.
         """
-        encoded = code.apply(self._table)
+        encoded = _countable(code.apply(self._table))
         if not learnt:
             encoded = encoded.under(encoded.schema.derived_from(self.schema))
         return replace(self, _table=encoded, stability=self.stability * code.stability)
@@ -361,6 +361,13 @@ def _for_unit(happened: Event, unit: Unit) -> Event:
     if cost.rho < float("inf") and not cost.delta:
         return Zcdp(cost.rho)
     raise GuaranteeRefused(f"the cost of {happened} for a person with {unit.rows} rows is not known")
+
+
+def _countable(table: Table) -> Table:
+    """The table, if it has no more rows than every question can add up exactly."""
+    if table.rows > ROWS:
+        raise InputError(f"a private table has at most {ROWS:,} rows, so that sums of 64 bits stay exact", where="table")
+    return table
 
 
 def _limit(table: Table, unit: Unit, entropy: Entropy, seed: int | None) -> Table:

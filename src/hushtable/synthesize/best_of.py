@@ -21,6 +21,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release
+from hushtable.pipeline.spending import Spending
 from hushtable.privacy import accountant
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import Approximate, BestOfRuns, Event
@@ -55,6 +56,10 @@ class Misfit:
         """One number."""
         apart = (np.abs(table.counts(pair) - told).sum() for pair, told in zip(self.pairs, self.expected, strict=True))
         return np.array([sum(int(distance) for distance in apart)])
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All rows where none was expected, in every pair."""
+        return len(self.pairs) * rows + sum(int(np.abs(told).sum()) for told in self.expected)
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """A record lies in one cell of each pair, and a distance changes by no more than the counts do."""
@@ -130,25 +135,26 @@ def best_of(
     judged = _judged(kept, pairs)
     coder = Bins(bins=BINS).fit(Vault.of(table.select(kept.names)), np.random.default_rng(0))
     best: tuple[tuple[float, int], Release] | None = None
-    for _ in range(number_of_runs(price.eta, price.gamma, entropy)):
-        recipe = recipes[int(entropy.below(len(recipes), 1)[0])]
-        # One seed for all runs: from a seed of its own one could tell which of them won, and the price rests on that being hidden.
-        made = release(
-            table, recipe, epsilon=price.run.epsilon, delta=price.run.delta, unit=unit, rows=rows, seed=seed, entropy=entropy,
-            unproven=not entropy.secure,
-        )  # fmt: skip
-        if not price.covers(Ledger(made.guarantee.ledger)):
-            raise GuaranteeRefused(f"a run of {recipe.recipe} spent more than it was charged with; nothing is released")
-        vault = Vault.of(table, unit=unit, entropy=entropy, seed=seed).select(kept.names).named("best-of").through(coder)
-        # Counts of a table of another size would differ by the size alone, whatever the recipe.
-        seen = made.table if rows is None or made.redraw is None else made.redraw(None, seed)
-        synthetic = coder.apply(_plain(seen, kept))
-        query = Misfit(judged, tuple(synthetic.counts(pair) for pair in judged))
-        noise = Noise.GAUSSIAN if price.score.rho is not None else Noise.LAPLACE
-        misfit = float(vault.measure(query, price.score.scale(query, vault.schema), noise)[0]) / len(judged)
-        # A fresh coin where two scores are equal: the order of the runs must not matter.
-        placed = (misfit, int(entropy.below(1 << 62, 1)[0]))
-        best = (placed, made) if best is None or placed < best[0] else best
+    with Spending(Ledger([Entry("best-of", price.whole, "the best of several runs")]), budget):
+        for _ in range(number_of_runs(price.eta, price.gamma, entropy)):
+            recipe = recipes[int(entropy.below(len(recipes), 1)[0])]
+            # One seed for all runs: from a seed of its own one could tell which of them won, and the price rests on hiding that.
+            made = release(
+                table, recipe, epsilon=price.run.epsilon, delta=price.run.delta, unit=unit, rows=rows, seed=seed, entropy=entropy,
+                unproven=not entropy.secure,
+            )  # fmt: skip
+            if not price.covers(Ledger(made.guarantee.ledger)):
+                raise GuaranteeRefused(f"a run of {recipe.recipe} spent more than it was charged with; nothing is released")
+            vault = Vault.of(table, unit=unit, entropy=entropy, seed=seed).select(kept.names).named("best-of").through(coder)
+            # Counts of a table of another size would differ by the size alone, whatever the recipe.
+            seen = made.table if rows is None or made.redraw is None else made.redraw(None, seed)
+            synthetic = coder.apply(_plain(seen, kept))
+            query = Misfit(judged, tuple(synthetic.counts(pair) for pair in judged))
+            noise = Noise.GAUSSIAN if price.score.rho is not None else Noise.LAPLACE
+            misfit = float(vault.measure(query, price.score.scale(query, vault.schema), noise)[0]) / len(judged)
+            # A fresh coin where two scores are equal: the order of the runs must not matter.
+            placed = (misfit, int(entropy.below(1 << 62, 1)[0]))
+            best = (placed, made) if best is None or placed < best[0] else best
     assert best is not None
     return _told(best[1], best[0][0], price, budget, recipes, runs)
 

@@ -24,6 +24,8 @@ DROWNED = 0.1
 
 FEW, SURE = 1000, 3.0
 """A noisy number of rows has to be above so many standard deviations of its noise, where that is above so many rows."""
+CELLS = 20_000_000
+"""The most cells of an array that we are ready to make, and of the columns of a table together."""
 
 
 def sizes_of(schema: Schema) -> dict[str, int]:
@@ -32,13 +34,15 @@ def sizes_of(schema: Schema) -> dict[str, int]:
 
 
 def require_counted(schema: Schema, step: str) -> None:
-    """PlanError names every column that has no histogram."""
-    odd = []
+    """PlanError names every column that has no histogram, or one with too many cells beside the others."""
+    odd, sizes = [], {}
     for column in schema:
         try:
-            histogram_sizes(schema, (column.name,))
+            sizes[column.name] = histogram_sizes(schema, (column.name,))[0]
         except InputError:
             odd.append(column.name)
+    if not odd and sum(sizes.values()) > CELLS:
+        odd = [name for name, size in sizes.items() if size > CELLS // len(sizes)]
     if odd:
         raise PlanError(f"{step}: {', '.join(odd)} must be cut into bins first; put a 'bins' step before it")
 
@@ -63,17 +67,13 @@ def given_cells(schema: Schema, given: Given | None) -> dict[str, int]:
     return {name: int(fixed.cells(name)[0]) for name in arrays} if fixed is not None else {}
 
 
-def require_rows(total: float, sigma: float, step: str) -> None:
-    """InputError where the noisy number of rows tells nothing: it does not stand out of its noise, of this standard deviation.
+def countable(total: float, sigma: float) -> float:
+    """The noisy number of rows to go on with, or ``FEW`` where it does not stand out of its noise, of this standard deviation.
 
-    Noise of up to ``FEW`` rows is let pass: then the release is small as well, and its note says what to expect.
+    The budget is spent by then, so there is a release, and its note says what to expect. Noise of up to ``FEW`` rows is let
+    pass: then the release is small as well.
     """
-    if sigma > FEW and total < SURE * sigma:
-        raise InputError(
-            f"epsilon is so small that not even the number of rows can be told (noise of about {sigma:.3g} rows); "
-            "give a larger epsilon",
-            where=step,
-        )
+    return float(FEW) if sigma > FEW and total < SURE * sigma else total
 
 
 def spread(shares: NDArray[np.float64], rows: int, rng: np.random.Generator) -> Integers:
@@ -104,10 +104,11 @@ def drowned(cells: Mapping[str, int], sigma: float, total: float) -> dict[str, s
     if mean <= DROWNED:
         return {}
     worst = max(off, key=off.__getitem__)
+    count = f"about {total:.0f}" if sigma < total else "fewer, as far as can be told"
     return {
         "note": (
-            f"the budget is small for these domains: the noise of a cell is about {sigma:.0f} rows and the table has about "
-            f"{total:.0f}, so expect a share of about {mean:.2f} of the rows in wrong cells ({off[worst]:.2f} for "
+            f"the budget is small for these domains: the noise of a cell is about {sigma:.0f} rows and the table has "
+            f"{count}, so expect a share of about {mean:.2f} of the rows in wrong cells ({off[worst]:.2f} for "
             f"{worst}). "
             "Fewer bins, fewer levels, fewer columns or a larger epsilon help"
         )

@@ -16,7 +16,7 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned, given_cells, require_counted, require_rows, sizes_of, spread, table_of
+from hushtable.synthesize.counted import countable, drowned, given_cells, require_counted, sizes_of, spread, table_of
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -58,7 +58,8 @@ class Margins(PrivateCore):
             vault.report(number / len(vault.schema))
         model = Independent.of(vault.schema, noisy, scales, rows)
         if rows is None:
-            require_rows(model.total, sum(1 / (len(c) * noise[n] ** 2) for n, c in noisy.items()) ** -0.5, "margins")
+            rows = round(countable(model.total, sum(1 / (len(c) * noise[n] ** 2) for n, c in noisy.items()) ** -0.5))
+            model = model if rows == model.total else Independent.of(vault.schema, noisy, scales, rows)
         note = drowned(sizes_of(vault.schema), max(noise.values()), model.total).get("note", "")
         return replace(model, note=note)
 

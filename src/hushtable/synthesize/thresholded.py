@@ -15,7 +15,7 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Occupied, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import given_cells, require_counted, require_rows, sizes_of, spread, table_of
+from hushtable.synthesize.counted import countable, given_cells, require_counted, sizes_of, spread, table_of
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -60,7 +60,7 @@ class Thresholded(PrivateCore):
         # Where the number of rows is public, this is free and exact.
         rows, public = int(vault.spend(Total(), total)[0]), allowance.unit.fixes_rows
         if not public:
-            require_rows(rows, total.deviation(Total(), kept), "thresholded")
+            rows = round(countable(rows, total.deviation(Total(), kept)))
         least = cells.discovery(query, kept, delta).threshold
         missing = np.array([size - 1 for size in sizes_of(kept).values()])
         return CellTable(kept, np.where(found < 0, missing, found), counts, max(rows, 2), least, public)

@@ -20,8 +20,8 @@ from hushtable.table.table import Table
 from hushtable.table.values import Source, make, repeated
 
 
-def read(source: object, schema: Schema | str | Path | None = None, *, generalized: bool = False) -> Table:
-    """Read a file or a frame under a schema, or under a drafted one where none is given.
+def read(source: object, schema: Schema | str | Path | None = None, *, generalized: bool = False, least: int = 2) -> Table:
+    """Read a file or a frame of at least so many rows under a schema, or under a drafted one where none is given.
 
     ``generalized`` also accepts intervals, sets and ``*``, as in a release. InputError lists every fault.
     """
@@ -32,9 +32,9 @@ def read(source: object, schema: Schema | str | Path | None = None, *, generaliz
     if isinstance(source, (str, Path)):
         path = Path(source)
         with opened(path) as (names, column):
-            return _read(path.name, names, column, schema, generalized=generalized)
+            return _read(path.name, names, column, schema, generalized=generalized, least=least)
     names, column = _frame(source)
-    return _read("table", names, column, schema, generalized=generalized)
+    return _read("table", names, column, schema, generalized=generalized, least=least)
 
 
 def draft(source: object) -> Schema:
@@ -112,12 +112,12 @@ def _typed(table: Table, where: str) -> pd.DataFrame:
     return frame
 
 
-def _read(where: str, names: Sequence[str], column: Source, schema: Schema | None, *, generalized: bool) -> Table:
-    _shape(where, names, column, schema)
+def _read(where: str, names: Sequence[str], column: Source, schema: Schema | None, *, generalized: bool, least: int) -> Table:
+    _shape(where, names, column, schema, least)
     return make(schema or infer(names, column), names, column, generalized=generalized, where=where)
 
 
-def _shape(where: str, names: Sequence[str], column: Source, schema: Schema | None = None) -> None:
+def _shape(where: str, names: Sequence[str], column: Source, schema: Schema | None = None, least: int = 2) -> None:
     if not names:
         raise InputError("has no columns", where=where)
     faults = [Fault(where, f"column {i} has no name in the header") for i, name in enumerate(names, 1) if not name]
@@ -125,7 +125,7 @@ def _shape(where: str, names: Sequence[str], column: Source, schema: Schema | No
     if faults:
         raise InputError(faults)
     rows = len(column(names[0]))
-    if rows < 2:
+    if rows < least:
         count = "no rows" if rows == 0 else "only one row"
         raise InputError(f"has {count}; a table needs at least two before anything in it can be hidden", where=where)
 

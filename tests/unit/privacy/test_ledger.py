@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,3 +118,23 @@ def test_samples_are_numbered_once():
     ledger.add(Entry("s", Zcdp(0.1), "w", 9, 0.5))
     assert ledger.new_sample() == 10
     assert [ledger.first_part_of(1, 0.5), ledger.first_part_of(1, 0.5), ledger.first_part_of(1, 0.25)] == [True, False, True]
+
+
+def test_a_look_with_a_delta_of_its_own_adds_up_with_noise_and_the_sum_is_no_smaller_than_the_truth():
+    sigma, own, delta = 40.0, Approximate(0.06, 1e-4), 3e-4
+    looks = Ledger([Entry("a", own, "w"), Entry("b", DiscreteGaussian(sigma, 1.0, 1), "w")])
+    alone = Ledger([Entry("b", DiscreteGaussian(sigma, 1.0, 1), "w")])
+    found = looks.epsilon(delta)
+    assert found <= 0.06 + alone.epsilon(2e-4) + 1e-12
+    # The worst pair for such a look, times a Gaussian and the same one shifted.
+    rest, odds = 1 - own.delta, math.exp(own.epsilon)
+    worst = np.array([[own.delta, rest * odds / (1 + odds), rest / (1 + odds), 0.0]])
+    places = np.arange(-600, 602)
+    bell = np.exp(-(places**2) / (2 * sigma**2))
+    here, there = np.outer(bell / bell.sum(), worst), np.outer(np.roll(bell, 1) / bell.sum(), worst[:, ::-1])
+
+    def true_delta(epsilon: float) -> float:
+        return float(np.maximum(here - math.exp(epsilon) * there, 0.0).sum())
+
+    assert true_delta(found) <= delta
+    assert true_delta(0.9 * own.epsilon) > delta

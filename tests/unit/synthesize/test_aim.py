@@ -16,9 +16,9 @@ from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Exponenti
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.synthesize.marginal import junction
-from hushtable.synthesize.marginal.aim import Aim, Room
-from hushtable.synthesize.marginal.graphical import Graphical
-from hushtable.synthesize.marginal.workload import WEIGHTS, impossible, target_of, workload
+from hushtable.synthesize.marginal import workload as workload_module
+from hushtable.synthesize.marginal.aim import Aim
+from hushtable.synthesize.marginal.workload import WEIGHTS, impossible, some, target_of, workload
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -180,20 +180,46 @@ def test_the_recipe_is_there_and_bad_knobs_are_refused():
         Aim(way=0, cells=0)
 
 
-def test_the_room_a_margin_takes_is_never_told_too_small():
+def test_the_room_a_margin_takes_is_that_of_the_tree_really_used():
     rng = np.random.default_rng(4)
     for _ in range(20):
         names = [f"c{i}" for i in range(5)]
         sizes = {n: int(rng.integers(2, 7)) for n in names}
         held = [(n,) for n in names] + [tuple(sorted(rng.choice(names, 2, replace=False))) for _ in range(int(rng.integers(0, 5)))]
-        model = Graphical(sizes, {c: np.zeros([sizes[n] for n in c]) for c in dict.fromkeys(held)}, 10.0)
-        room = Room(sizes, model, held)
-        for columns in combinations(names, 3):
-            least = min(eliminated(sizes, [*held, columns], order) for order in permutations(names))
-            if not any(c.issuperset(columns) for c in room.cliques):
-                assert room._most(columns) >= least
-            assert room.fits(columns, max(junction.cells(sizes, [*held, columns]), room.now))
-            assert not room.fits(columns, least - 1)
+        margins = [*combinations(names, 3), *combinations(names, 2)]
+        for columns, room in zip(margins, junction.cells_with(sizes, held, margins), strict=True):
+            assert room == junction.triangulated(sizes, [*held, columns]).cells == junction.cells(sizes, [*held, columns])
+            assert room >= min(eliminated(sizes, [*held, columns], order) for order in permutations(names))
+    assert len(junction.cells_with(sizes, held, [])) == 0
+
+
+def test_candidates_are_thinned_out_by_number_and_by_cells(monkeypatch):
+    sizes = {f"c{i}": 10 for i in range(8)}
+    pairs = list(combinations(sizes, 2))
+    assert some(sizes, pairs, 28, np.random.default_rng(0)) == pairs
+    assert len(some(sizes, pairs, 5, np.random.default_rng(0))) == 5
+    monkeypatch.setattr(workload_module, "TOGETHER", 1234)
+    assert len(some(sizes, pairs, 28, np.random.default_rng(0))) == 12
+
+
+def test_structural_zeros_that_cannot_be_held_are_refused_before_a_row_is_read():
+    wide = categories({f"c{i}": 40 for i in range(6)})
+    with pytest.raises(PlanError, match="more than 20,000,000 cells"):
+        Aim(zeros=(", ".join(f"c{i}=c{i}0" for i in range(6)),)).plan(wide, None)
+    ring = tuple(f"c{i}=c{i}0, c{j}=c{j}0" for i, j in combinations(range(6), 2))
+    with pytest.raises(PlanError, match="hang together"):
+        Aim(zeros=ring).plan(wide, None)
+    two = categories({"a": 2, "b": 2})
+    with pytest.raises(PlanError, match="no record is possible"):
+        Aim(zeros=tuple(f"a=a{i}, b=b{j}" for i in range(2) for j in range(2))).plan(two, None)
+
+
+def test_zeros_count_as_room_of_the_model():
+    schema = categories({f"c{i}": 6 for i in range(6)})
+    rng = np.random.default_rng(0)
+    table = Table(schema, {n: rng.integers(1, 6, 2000).astype(np.int32) for n in schema.names})
+    found = made(table, Aim(cells=1500, zeros=("c0=c00, c1=c10, c2=c20, c3=c30",)), epsilon=20.0)
+    assert found.result["aim"]["cells_of_the_model"] <= 1500
 
 
 def eliminated(sizes, cliques, order):

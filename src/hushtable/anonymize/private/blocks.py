@@ -58,6 +58,10 @@ class BlockSums:
         sums = [np.add.reduceat(a.encode(table[a.column.name])[order], starts, axis=0) for a in axes]
         return np.concatenate(sums, axis=1).ravel()
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All in one block, at the upper end."""
+        return self.rows * GRID
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above; only for one record replaced by another."""
         if relation is not Relation.REPLACE_ONE:

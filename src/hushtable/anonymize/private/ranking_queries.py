@@ -42,6 +42,10 @@ class RankSums:
         places = np.where(axes.column.is_missing(array), GRID, axes.places(array))
         return np.add.reduceat(np.sort(places), block_starts(self.rows, self.k))
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All in one block, at the upper end."""
+        return self.rows * GRID
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """The width of the grid; only for one record replaced by another."""
         require_replaced("ranking", relation)

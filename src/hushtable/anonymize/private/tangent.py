@@ -66,6 +66,10 @@ class TangentSums:
         points = self.ball.points(table)
         return cell_sums(points, self.centres, self.bases, STEPS / self.reach, STEPS, self.weight).ravel()
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All at one centre."""
+        return rows * max(self.weight, STEPS)
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As above; rounded up."""
         longest = math.isqrt(self.ball.dimension * STEPS**2)

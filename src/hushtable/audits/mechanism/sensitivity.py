@@ -15,6 +15,7 @@ from hushtable.errors import HushError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.privacy.noise import Entropy
+from hushtable.privacy.query import SAFE
 from hushtable.privacy.unit import Relation, Unit, default_delta
 from hushtable.table.columns import MISSING_CODE, MISSING_INTEGER, Column, Kind
 from hushtable.table.table import Table
@@ -53,10 +54,14 @@ def brute_force(
 
 
 def compare(one: Asked, relation: Relation) -> dict[str, Any]:
-    """The largest change of one question over the neighbours of its rows, beside what it states."""
+    """The largest change of one question over the neighbours of its rows, beside what it states.
+
+    It does not hold either where the answer has a larger number than it says, or one that 64 bits may not.
+    """
     question, table = one.question, one.table
     whole = question.answer(table).astype(np.float64)
     judging = hasattr(question, "change")
+    largest = question.largest(table.schema, table.rows + 1)
     l1 = l2 = most = 0.0
     moved = count = 0
     for neighbour in neighbours(table, relation):
@@ -65,12 +70,13 @@ def compare(one: Asked, relation: Relation) -> dict[str, Any]:
         # Of scores by parts, what is stated bounds the sum of the largest changes of each part.
         top = np.atleast_2d(change).max(axis=-1, initial=0.0).sum() if judging else change.max(initial=0.0)
         most, moved, count = max(most, float(top)), max(moved, int((change > 0).sum())), count + 1
+    exact = float(np.abs(whole).max(initial=0.0)) <= largest < SAFE
     found = {"l1": l1, "l2": l2, "most": most, "coordinates": moved, "neighbours": count}
     if judging:
         allowed = float(question.change(table.schema, relation))
-        return found | {"stated": {"most": allowed}, "holds": most <= allowed}
+        return found | {"stated": {"most": allowed}, "holds": exact and most <= allowed}
     told1, told2, ones = question.sensitivity(table.schema, relation)
-    holds = l1 <= told1 * (1 + SLACK) and l2 <= told2 * (1 + SLACK) and (not ones or (most <= 1 and moved <= ones))
+    holds = exact and l1 <= told1 * (1 + SLACK) and l2 <= told2 * (1 + SLACK) and (not ones or (most <= 1 and moved <= ones))
     return found | {"stated": {"l1": float(told1), "l2": float(told2), "coordinates": int(ones)}, "holds": holds}
 
 

@@ -74,6 +74,10 @@ class PartConcordance:
                 sums += [weight * concordance_present(a[first], b[first]) for a, b in combinations(columns, 2)]
         return np.array(sums, np.int64)
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All pairs of a part's records in one order."""
+        return max((w * c * c for c, w in zip(self.caps, self.weights, strict=True)), default=0)
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above; only for one record replaced by another."""
         require_replaced("concordance of parts", relation)

@@ -76,6 +76,10 @@ class BlockCorrelations:
             sums.append(np.clip(np.round(shares * STEPS), -STEPS, STEPS).astype(np.int64).sum())
         return np.array(sums, np.int64)
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """Of products of scores, and of correlations in steps."""
+        return self.rows * max((STEPS, *(s * s for scores in self.scores for s in scores)))
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above; only for one record replaced by another."""
         require_replaced("blocks of correlations", relation)

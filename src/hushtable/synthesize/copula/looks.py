@@ -18,7 +18,7 @@ from hushtable.privacy.query import Histogram, Query
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.margins import Integers, Margin, nominal, order_by, total_of
 from hushtable.synthesize.copula.normal import PIECES, Pieces
-from hushtable.synthesize.counted import drowned, require_counted, require_rows
+from hushtable.synthesize.counted import countable, drowned, require_counted
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import histogram_sizes
@@ -143,8 +143,8 @@ def measured(vault: Vault, looks: list[Histogram], parts: list[Allowance], rows:
         noise[look.columns[0]] = part.deviation(look, schema)
         vault.report(0.5 * number / len(looks))
     if rows is None:
-        total = total_of([c.ravel() for c in noisy.values()], list(scales.values()))
-        require_rows(total, sum(1 / (c.size * noise[name] ** 2) for name, c in noisy.items()) ** -0.5, vault.step)
+        apart = sum(1 / (c.size * noise[name] ** 2) for name, c in noisy.items()) ** -0.5
+        total = countable(total_of([c.ravel() for c in noisy.values()], list(scales.values())), apart)
     else:
         total = float(rows)
     return margins_of(schema, looks, noisy, scales, noise, total)

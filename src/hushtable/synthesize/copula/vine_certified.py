@@ -35,7 +35,7 @@ from hushtable.synthesize.copula.vine_tables import (
     spanning_tree,
 )
 from hushtable.synthesize.copula.vine_tree import TreeModel, raised
-from hushtable.synthesize.counted import drowned, noted, require_counted, require_rows, sizes_of, values_of
+from hushtable.synthesize.counted import countable, drowned, noted, require_counted, sizes_of, values_of
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 
@@ -161,8 +161,8 @@ class Vine(PrivateCore):
         scales = [part.scale(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
         noise = [part.deviation(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
         if rows is None:
-            total = total_of(noisy, scales)
-            require_rows(total, sum(1 / (len(c) * s**2) for c, s in zip(noisy, noise, strict=True)) ** -0.5, "vine")
+            apart = sum(1 / (len(c) * s**2) for c, s in zip(noisy, noise, strict=True)) ** -0.5
+            total = countable(total_of(noisy, scales), apart)
         else:
             total = max(float(rows), 2.0)
         shares = [raised(Margin.of(counts, total).shares) for counts in noisy]

@@ -76,6 +76,10 @@ class PairCounts:
         height, width = self.shape
         return np.bincount(one * width + two, minlength=height * width)
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """A row counts once."""
+        return rows
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As that of any histogram."""
         return Histogram(self.columns[:1]).sensitivity(schema, relation)
@@ -105,6 +109,10 @@ class Dependences:
             for (i, j), told in zip(pairs, self.expected, strict=True)
         ]
         return np.array(found, np.int64)
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All rows where none was expected."""
+        return rows + max((int(np.abs(told).sum()) for told in self.expected), default=0)
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above."""

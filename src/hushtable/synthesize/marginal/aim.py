@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
+from hushtable.synthesize.counted import CELLS, MEAN, countable, drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
@@ -24,7 +24,7 @@ from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, total_noise
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
-from hushtable.synthesize.marginal.workload import impossible, target_of, workload
+from hushtable.synthesize.marginal.workload import impossible, some, target_of, workload
 from hushtable.table.schema import Schema
 
 Columns = tuple[str, ...]
@@ -38,7 +38,8 @@ class Aim(PrivateCore):
     mechanism, measured with integer noise, and the model is fitted again to everything measured so far. The score of a margin is
     w (|M(D) - M(p)|_1 - sqrt(2/pi) sigma cells): the error beyond what measuring it would leave. One record changes one cell of
     M(D) by one, so a score by at most the largest w; a margin has sensitivity 1. Where a measurement taught little, the next ones
-    get more budget (annealing). The model never grows beyond its limit, and says what it could not hold. Everything else,
+    get more budget (annealing). The model never grows beyond its limit, because a margin with which it would is no candidate
+    (which ones are follows from public sizes and released answers), and says what it could not hold. Everything else,
     rows drawn from the model included, is post-processing. McKenna, Mullins, Sheldon and Miklau 2022.
     """
 
@@ -57,7 +58,7 @@ class Aim(PrivateCore):
     cells: int = 2_000_000
     """The most cells that the cliques of the model may have together; it grows to it as the budget is spent."""
     candidates: int = 800
-    """The most margins to choose from in a round; of more, as many are drawn by coins in every round."""
+    """The most margins to choose from in a round; of more, or of too many cells, some are drawn by coins in every round."""
     zeros: tuple[str, ...] = field(default=(), metadata={"between": ";"})
     """Combinations that cannot be, as public knowledge: "sex=Male, relation=Wife"; separate several by ;. None is ever released."""
 
@@ -70,7 +71,7 @@ class Aim(PrivateCore):
             rounds=(self.rounds >= 0, "must be positive, or 0 to follow the number of columns"),
             margins=(0 < self.margins < 1, "must lie between 0 and 1"),
             choices=(0 < self.choices < 1, "must lie between 0 and 1"),
-            cells=(self.cells >= 1, "must be positive"),
+            cells=(1 <= self.cells <= CELLS, f"must lie between 1 and {CELLS:,}"),
             candidates=(self.candidates >= 1, "must be positive"),
         )
 
@@ -119,8 +120,10 @@ class _Run:
         for name in names:
             self._measure((name,), (self.knobs.margins if len(names) > 1 else 1.0) / len(names))
         self.model = self._estimate(None)
-        if self.total is None:
-            require_rows(self.model.total, total_noise(self.measured), "aim")
+        rows = countable(self.model.total, total_noise(self.measured))
+        if self.total is None and rows != self.model.total:
+            self.total = rows
+            self.model = self._estimate(None)
         rounds = self.knobs.rounds or min(2 * len(names), 50)
         size = (1 - self.spent) / rounds
         while self.spent < 1 - 1e-9:
@@ -156,11 +159,12 @@ class _Run:
     def _open(self, grown: float) -> list[Columns]:
         """The margins to choose from: those that still fit into the model, whose limit grows with what was spent."""
         limit = int(self.knobs.cells * grown)
-        small = self._small(limit)
-        if len(small) > self.knobs.candidates:
-            small = [small[i] for i in np.sort(self.rng.choice(len(small), self.knobs.candidates, replace=False))]
-        room = Room(self.sizes, self.model, [m.columns for m in self.measured])
-        return [c for c in small if room.fits(c, limit)]
+        return self._fitting(some(self.sizes, self._small(limit), self.knobs.candidates, self.rng), limit)
+
+    def _fitting(self, margins: list[Columns], limit: int) -> list[Columns]:
+        """Those with which the model has at most so many cells."""
+        cells = junction.cells_with(self.sizes, [*(m.columns for m in self.measured), *self.zeros], margins)
+        return [c for c, size in zip(margins, cells, strict=True) if size <= limit]
 
     def _small(self, limit: int) -> list[Columns]:
         return [c for c in self.candidates if math.prod(self.sizes[n] for n in c) <= limit]
@@ -169,8 +173,8 @@ class _Run:
         """Margins of a size that could be measured, but not beside those that were; of at most ``candidates`` of them."""
         held = {m.columns for m in self.measured}
         asked = [c for c in small if c not in held][: self.knobs.candidates]
-        room = Room(self.sizes, self.model, list(held))
-        return [c for c in asked if not room.fits(c, self.knobs.cells)]
+        fitting = set(self._fitting(asked, self.knobs.cells))
+        return [c for c in asked if c not in fitting]
 
     def _measure(self, columns: Columns, share: float) -> None:
         self.measured.append(measured_one(self.vault, columns, self._part(share)))
@@ -190,37 +194,13 @@ class _Run:
             "measured": [" x ".join(m.columns) for m in pairs],
             "noise_of_a_cell": {"single columns": round(self.measured[0].sigma, 2)}
             | ({"first": round(pairs[0].sigma, 2), "last": round(pairs[-1].sigma, 2)} if pairs else {}),
-            "cells_of_the_model": junction.cells(self.sizes, [m.columns for m in self.measured]),
+            "cells_of_the_model": self.model.tree.cells,
         }
         if lost:
             told["too_large_to_measure"] = shortened([" x ".join(columns) for columns in lost])
         if crowded := self._crowded(small):
             told["no_room_in_the_model"] = shortened([" x ".join(columns) for columns in crowded])
         return told | drowned(self.sizes, self.measured[0].sigma, self.model.total)
-
-
-class Room:
-    """Whether the model stays within a number of cells once a margin joins it; most margins need no new triangulation for it."""
-
-    def __init__(self, sizes: Mapping[str, int], model: Graphical, held: list[Columns]) -> None:
-        self.sizes, self.held, self.tree = sizes, held, model.tree
-        self.cliques = [frozenset(clique) for clique in model.cliques]
-        self.cells = [math.prod(sizes[n] for n in clique) for clique in model.cliques]
-        self.now = sum(self.cells)
-
-    def fits(self, columns: Columns, limit: int) -> bool:
-        """Whether it does: by a bound where that says yes, else by a triangulation."""
-        if any(clique.issuperset(columns) for clique in self.cliques):
-            return self.now <= limit
-        return self._most(columns) <= limit or junction.cells(self.sizes, [*self.held, columns]) <= limit
-
-    def _most(self, columns: Columns) -> int:
-        """A tree that holds the margin: its columns added to every clique on the ways between their homes."""
-        most = self.now
-        for i in {i for way in self.tree.homeward(columns) for i in way}:
-            more = math.prod(self.sizes[n] for n in columns if n not in self.cliques[i])
-            most += self.cells[i] * (more - 1)
-        return most
 
 
 def shortened(names: list[str], most: int = 20) -> list[str]:

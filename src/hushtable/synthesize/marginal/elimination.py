@@ -87,3 +87,19 @@ def clique_tree(order: Integers, later: Flags, sizes: Floats) -> tuple[Integers,
         columns[home[v]] += 1
         cells[home[v]] *= sizes[v]
     return home, parent[:cliques], first[:cliques], cells[:cliques]
+
+
+@njit(cache=True)
+def cells_with_each(logs: Floats, near: Flags, sizes: Floats, columns: Integers, ends: Integers) -> Floats:
+    """The cells of all cliques once some columns hang together as well, for each of several such sets (one behind the other)."""
+    found = np.empty(len(ends))
+    start = 0
+    for k in range(len(ends)):
+        graph = near.copy()
+        for i in range(start, ends[k]):
+            for j in range(start, ends[k]):
+                graph[columns[i], columns[j]] = True
+        order, later = eliminated(logs, graph)
+        found[k] = clique_tree(order, later, sizes)[3].sum()
+        start = ends[k]
+    return found

@@ -90,7 +90,7 @@ class FieldGroups(PrivateCore):
         for number, (group, part) in enumerate(zip(groups, _parts(allowance, groups), strict=True), 1):
             measured.append(measured_one(vault, group, part))
             vault.report(number / len(groups))
-        total = rows_of(vault, allowance, measured, "field-groups")
+        total = rows_of(vault, allowance, measured)
         nodes: list[Node] = []
         for table in measured:
             nodes += _chain(table, _kept(table, self.threshold, total), [node.name for node in nodes], sizes)

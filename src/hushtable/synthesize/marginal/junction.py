@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.synthesize.marginal.elimination import clique_tree, eliminated
+from hushtable.synthesize.marginal.elimination import cells_with_each, clique_tree, eliminated
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,27 @@ def cells(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> int:
     return int(clique_tree(order, later, _floats(sizes))[3].sum())
 
 
+def cells_with(
+    sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]], candidates: Sequence[tuple[str, ...]]
+) -> NDArray[np.float64]:
+    """For each candidate the cells of the junction tree that covers it and the given cliques, by the order really used."""
+    number = {name: i for i, name in enumerate(sizes)}
+    columns = np.array([number[name] for candidate in candidates for name in candidate], np.int64)
+    ends = np.cumsum([len(candidate) for candidate in candidates], dtype=np.int64)
+    return cells_with_each(_logs(sizes), _near(sizes, cliques), _floats(sizes), columns, ends)
+
+
 def _floats(sizes: Mapping[str, int]) -> NDArray[np.float64]:
     return np.array(list(sizes.values()), np.float64)
 
 
-def _eliminated(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _logs(sizes: Mapping[str, int]) -> NDArray[np.float64]:
+    # A column of one cell weighs something too: it is still a column of its clique.
+    return np.log(_floats(sizes)) + 1e-9
+
+
+def _near(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> NDArray[np.bool_]:
+    """Which columns share a clique."""
     count = len(sizes)
     number = {name: i for i, name in enumerate(sizes)}
     near = np.zeros(count * count, np.bool_)
@@ -101,5 +117,8 @@ def _eliminated(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) ->
     except KeyError as error:
         raise InputError(f"there is no column {error.args[0]!r}", where="junction tree") from None
     near[np.array([i * count + j for clique in places for i in clique for j in clique], np.int64)] = True
-    # A column of one cell weighs something too: it is still a column of its clique.
-    return eliminated(np.log(_floats(sizes)) + 1e-9, near.reshape(count, count))
+    return near.reshape(count, count)
+
+
+def _eliminated(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    return eliminated(_logs(sizes), _near(sizes, cliques))

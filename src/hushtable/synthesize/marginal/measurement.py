@@ -12,7 +12,7 @@ from hushtable.encode.integers import public_rows
 from hushtable.errors import InputError
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import require_rows
+from hushtable.synthesize.counted import countable
 
 Floats = NDArray[np.float64]
 
@@ -47,13 +47,11 @@ def total_noise(measurements: Sequence[Measurement]) -> float:
     return float(sum(1 / (m.counts.size * m.sigma**2) for m in measurements) ** -0.5)
 
 
-def rows_of(vault: Vault, allowance: Allowance, measurements: Sequence[Measurement], step: str) -> float:
-    """The number of rows: the public one, else as the measurements tell it; InputError where their noise drowns it."""
+def rows_of(vault: Vault, allowance: Allowance, measurements: Sequence[Measurement]) -> float:
+    """The number of rows: the public one, else as the measurements tell it, where their noise does not drown it."""
     if allowance.unit.fixes_rows:
         return float(max(public_rows(vault, allowance), 1))
-    total = noisy_total(measurements)
-    require_rows(total, total_noise(measurements), step)
-    return total
+    return countable(noisy_total(measurements), total_noise(measurements))
 
 
 def combined(measurements: Iterable[Measurement], order: Mapping[str, int]) -> list[Measurement]:

@@ -20,7 +20,8 @@ Integers = NDArray[np.int64]
 
 GRID = 1024
 """Counts are compared in units of 1/GRID of a row."""
-_SAFE = float(1 << 61)
+MOST = float(1 << 33)
+"""Released numbers of rows beyond this are noise, and are cut down to it: so no sum of 64-bit integers can wrap around."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +50,18 @@ class Misfit:
     """Whether these are some of the candidates of scores that were checked."""
 
     def __post_init__(self) -> None:
-        """One array, weight and bias for each candidate; small enough that no sum of 64-bit integers can wrap around."""
+        """One array, weight and bias for each candidate."""
         if self.checked and self.candidates:
             return
         count = len(self.candidates)
         lengths = {len(self.model), len(self.weights) or count, len(self.bias) or count}
         if not count or lengths != {count}:
             raise InputError("a choice needs candidates, each with its expected counts, weight and bias", where="misfit")
-        if any(w != int(w) or w < 0 for w in self.weights) or self.largest < 1:
+        if any(w != int(w) or w < 0 for w in self.weights) or self.heaviest < 1:
             raise InputError("weights are whole numbers, none negative, at least one positive", where="misfit")
-        # A wrapped sum would change by more than the stated bound.
-        extent = max(float(np.abs(m).sum()) + m.size for m in self.model) + max(map(abs, self.bias), default=0.0) + 2.0**31
-        if not extent * GRID * self.largest < _SAFE:
-            raise InputError("expected counts or weights are too large to be compared exactly", where="misfit")
 
     @property
-    def largest(self) -> int:
+    def heaviest(self) -> int:
         """The largest weight."""
         return int(max(self.weights, default=1))
 
@@ -94,12 +91,16 @@ class Misfit:
             known[self.candidates[i]] = _distance(table, cells, self.candidates[i], self.model[i])
         far = np.array([known[columns] for columns in self.candidates], np.int64)
         if len(self.bias):
-            far -= np.array([round(GRID * b) for b in self.bias], np.int64)
+            far -= np.array([round(GRID * min(max(b, -MOST), MOST)) for b in self.bias], np.int64)
         return far * np.array(self.weights, np.int64) if len(self.weights) else far
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All rows where none was expected, those that were, and the bias; half a step of rounding for each cell."""
+        return self.heaviest * (GRID * (rows + 2 * int(MOST)) + max(m.size for m in self.model))
 
     def change(self, schema: Schema, relation: Relation) -> int:
         """The largest weight times GRID; twice that where a record is replaced."""
-        return max(self.largest, 1) * GRID * (1 if relation is Relation.ADD_REMOVE else 2)
+        return max(self.heaviest, 1) * GRID * (1 if relation is Relation.ADD_REMOVE else 2)
 
 
 def _distance(table: Table, cells: dict[str, Integers], columns: tuple[str, ...], expected: Floats) -> int:
@@ -111,4 +112,5 @@ def _distance(table: Table, cells: dict[str, Integers], columns: tuple[str, ...]
     for name, size in zip(columns[1:], sizes[1:], strict=True):
         flat = flat * size + cells[name]
     counts = np.bincount(flat, minlength=expected.size)
+    expected = expected * min(1.0, MOST / max(float(np.abs(expected).sum()), 1.0))
     return int(np.abs(GRID * counts - np.rint(GRID * expected.ravel()).astype(np.int64)).sum())

@@ -9,19 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows, rows_event
+from hushtable.encode.integers import rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
+from hushtable.synthesize.counted import CELLS, MEAN, drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import Histograms, measured
-from hushtable.synthesize.marginal.measurement import total_noise
+from hushtable.synthesize.marginal.measurement import rows_of
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
+from hushtable.synthesize.marginal.workload import TOGETHER
 from hushtable.table.schema import Schema
 
 Pair = tuple[str, str]
@@ -44,7 +45,7 @@ class Mst(PrivateCore):
 
     def __post_init__(self) -> None:
         """All in range."""
-        check_knobs(self, cells=(self.cells >= 1, "must be positive"))
+        check_knobs(self, cells=(1 <= self.cells <= CELLS, f"must lie between 1 and {CELLS:,}"))
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, by name."""
@@ -64,12 +65,10 @@ class Mst(PrivateCore):
         schema, allowance = vault.schema, vault.paid()
         sizes = sizes_of(schema)
         single, choose, pair = self._parts(schema, allowance)
-        total = float(max(public_rows(vault, allowance), 1)) if allowance.unit.fixes_rows else None
         singles = measured(vault, _alone(schema), single)
         vault.report(0.2)
+        total = rows_of(vault, allowance, singles)
         alone = estimate(sizes, singles, total=total)
-        if total is None:
-            require_rows(alone.total, total_noise(singles), "mst")
         chosen = self._tree(vault, alone, choose, pair)
         vault.report(0.6)
         pairs = measured(vault, tuple(chosen), pair) if chosen else []
@@ -89,7 +88,11 @@ class Mst(PrivateCore):
         return one, two.split([1.0] * edges), three
 
     def _candidates(self, sizes: Mapping[str, int]) -> list[Pair]:
-        return [(a, b) for a, b in combinations(sizes, 2) if sizes[a] * sizes[b] <= self.cells]
+        """Pairs that are small enough; of more than memory holds together, the smallest."""
+        small = [(a, b) for a, b in combinations(sizes, 2) if sizes[a] * sizes[b] <= self.cells]
+        cells = np.array([sizes[a] * sizes[b] for a, b in small], np.float64)
+        order = np.argsort(cells, kind="stable")
+        return [small[i] for i in np.sort(order[np.cumsum(cells[order]) <= TOGETHER])]
 
     def _tree(self, vault: Vault, alone: Graphical, choices: Sequence[Allowance], pair: Allowance) -> list[Pair]:
         """Pairs that join the columns, each chosen among those that join two parts."""

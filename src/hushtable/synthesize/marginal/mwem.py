@@ -18,7 +18,7 @@ from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, drowned, require_counted, require_rows, sizes_of
+from hushtable.synthesize.counted import MEAN, countable, drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import STEPS, estimate
 from hushtable.synthesize.marginal.graphical import Graphical
@@ -26,6 +26,7 @@ from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
+from hushtable.synthesize.marginal.workload import some
 from hushtable.table.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -106,8 +107,7 @@ class Mwem(PrivateCore):
         # Classic weights start without any column measured.
         measured = [measured_one(vault, (name,), part) for name, part in zip(schema.names, single, strict=False)]
         counted = [Measurement((), rows, count.deviation(Total(), schema)), *measured]
-        total = noisy_total(counted)
-        require_rows(total, total_noise(counted), "mwem")
+        total = countable(noisy_total(counted), total_noise(counted))
         weights: Weights | None = Weights.even(sizes, total) if self.classic else None
         model = weights.graphical() if weights else estimate(sizes, measured, total=total)
         for number, (choice, part) in enumerate(zip(choosing, counting, strict=True), 1):
@@ -141,7 +141,9 @@ class Mwem(PrivateCore):
             picks = (tuple(sorted(rng.choice(len(names), way, replace=False).tolist())) for _ in range(LIMIT))
             found = [tuple(names[i] for i in pick) for pick in dict.fromkeys(picks)]
         small = [c for c in found if math.prod(sizes[name] for name in c) <= self.cells]
-        fitting = small if self.classic else [c for c in small if junction.cells(sizes, [*held, c]) <= self.cells]
+        small = some(sizes, small, LIMIT, rng)
+        room = np.zeros(len(small)) if self.classic else junction.cells_with(sizes, held, small)
+        fitting = [c for c, size in zip(small, room, strict=True) if size <= self.cells]
         # A margin that is there already always fits: it is measured again.
         return fitting or list(dict.fromkeys(held)) or [(name,) for name in names]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -10,12 +12,16 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import given_arrays
-from hushtable.synthesize.counted import given_cells, sizes_of
+from hushtable.synthesize.counted import CELLS, given_cells, sizes_of
+from hushtable.synthesize.marginal import junction
+from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 
 WEIGHTS = 1 << 8
 """Weights are whole parts of this."""
+TOGETHER = 5 * CELLS
+"""The most cells of all margins together that one choice is made among: what is expected of each is kept in memory."""
 _INTERVAL = re.compile(r"(\d+: )?[\[(].+, .+[\])]")
 """The text of a bin."""
 
@@ -43,6 +49,15 @@ def workload(schema: Schema, way: int, target: str, favour: float) -> dict[tuple
     return found
 
 
+def some(sizes: Mapping[str, int], margins: list[tuple[str, ...]], most: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
+    """At most so many margins, of at most ``TOGETHER`` cells together: all of them, or some drawn by public coins."""
+    cells = np.array([math.prod(sizes[name] for name in columns) for columns in margins], np.float64)
+    if len(margins) <= most and cells.sum() <= TOGETHER:
+        return margins
+    drawn = rng.permutation(len(margins))[:most]
+    return [margins[i] for i in np.sort(drawn[np.cumsum(cells[drawn]) <= TOGETHER])]
+
+
 def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[str, ...], NDArray[np.bool_]]:
     """Structural zeros: for each set of columns the combinations that cannot be, from texts like ``sex=Male, relation=Wife``.
 
@@ -68,9 +83,23 @@ def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[
             raise PlanError(f"{step}: in the structural zero {text!r}: {error}") from None
         cells = given_cells(schema, given)
         columns = tuple(name for name in schema.names if name in cells)
+        if math.prod(sizes[name] for name in columns) > CELLS:
+            raise PlanError(f"{step}: the structural zero {text!r} needs a table of more than {CELLS:,} cells; name fewer columns")
         mask = found.setdefault(columns, np.zeros([sizes[name] for name in columns], bool))
         mask[tuple(cells[name] for name in columns)] = True
+    if found:
+        _require_possible(sizes, found, step)
     return found
+
+
+def _require_possible(sizes: Mapping[str, int], zeros: Mapping[tuple[str, ...], NDArray[np.bool_]], step: str) -> None:
+    """PlanError where the zeros hang together in too large tables, or leave nothing."""
+    if junction.cells(sizes, zeros) > CELLS:
+        raise PlanError(f"{step}: the structural zeros hang together in tables of more than {CELLS:,} cells; name fewer columns")
+    try:
+        Graphical(sizes, {}, 1.0, zeros).beliefs  # noqa: B018 - computed to see whether anything is left
+    except InputError:
+        raise PlanError(f"{step}: by the structural zeros no record is possible at all") from None
 
 
 def _unknown_bin(schema: Schema, name: str, value: str) -> bool:

@@ -16,7 +16,7 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import noted, require_rows
+from hushtable.synthesize.counted import countable, noted
 from hushtable.synthesize.mixture import estimate, groups
 from hushtable.synthesize.mixture.growing import Growing, Split
 from hushtable.synthesize.mixture.model import Mixture
@@ -176,8 +176,8 @@ class ClustMixCertified(PrivateCore):
         if allowance.unit.fixes_rows:
             rows = public_rows(vault, allowance)
         else:
-            rows = max(2, round(float(sums.counts.sum())))
-            require_rows(rows, estimate.count_noise(written, query.weight, noise) * math.sqrt(tree.cells), NAME)
+            apart = estimate.count_noise(written, query.weight, noise) * math.sqrt(tree.cells)
+            rows = max(2, round(countable(float(sums.counts.sum()), apart)))
         told = {
             "form": str(self.form),
             "mixtures": tree.cells,

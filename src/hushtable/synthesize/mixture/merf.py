@@ -14,7 +14,7 @@ from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import require_rows
+from hushtable.synthesize.counted import countable
 from hushtable.synthesize.mixture import estimate, groups
 from hushtable.synthesize.mixture.matching import match
 from hushtable.synthesize.mixture.model import Mixture
@@ -170,10 +170,11 @@ class DPMerf(PrivateCore):
         query = self._query(embedding)
         noise = groups.deviation(allowance, query, vault.schema)
         answer = vault.spend(query, allowance).reshape(written.classes, -1)
-        total = public_rows(vault, allowance) if allowance.unit.fixes_rows else None
-        if total is None:
-            told = float(answer[:, 0].sum()) / query.weight
-            require_rows(told, noise * STEPS / query.weight * math.sqrt(written.classes), NAME)
+        if allowance.unit.fixes_rows:
+            total = public_rows(vault, allowance)
+        else:
+            counted = float(answer[:, 0].sum()) / query.weight
+            total = max(2, round(countable(counted, noise * STEPS / query.weight * math.sqrt(written.classes))))
         model = self._matched(embedding, answer[:, 1:] / STEPS, answer[:, 0] / query.weight, noise, total, vault, rng)
         vault.report(1.0)
         return model
@@ -188,7 +189,7 @@ class DPMerf(PrivateCore):
         sums: Floats,
         counts: Floats,
         noise: float,
-        total: int | None,
+        total: int,
         vault: Vault,
         rng: np.random.Generator,
     ) -> Mixture:
@@ -218,8 +219,7 @@ class DPMerf(PrivateCore):
             shares[written.target] = np.eye(classes)[label]
         weights = np.maximum(counts, 1e-9)[label]
         return Mixture(
-            written.schema, weights / weights.sum(), shares, numbers,
-            total if total is not None else max(2, round(float(counts.sum()))), self._told(embedding, noise, counts),
+            written.schema, weights / weights.sum(), shares, numbers, total, self._told(embedding, noise, counts)
         )  # fmt: skip
 
     def _told(self, embedding: Embedding, noise: float, counts: Floats) -> dict[str, Any]:

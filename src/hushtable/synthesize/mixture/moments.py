@@ -66,6 +66,10 @@ class Moments:
             first, second = first + x.sum(axis=0), second + x.T @ x
         return np.concatenate([[self.reach**2 * table.rows], self.reach * first, second[self.triangle]])
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All records as long as they may be."""
+        return rows * self.reach**2
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As above; rounded up."""
         self._axes(schema)

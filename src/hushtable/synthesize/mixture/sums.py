@@ -66,6 +66,10 @@ class PartitionSums:
             sums += grouped(rows, cell, self.partition.cells)
         return sums.ravel()
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All in one cell; no coordinate is longer than all of them together."""
+        return rows * max(self.weight, self.written.longest[0])
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As above; rounded up."""
         (one1, one2), (far1, far2) = self.written.longest, self.written.farthest
@@ -108,6 +112,10 @@ class GroupSums:
                 sums[number] += grouped(vectors, groups, self.groups)
         return sums.ravel()
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All in one group."""
+        return rows * self.written.longest[0]
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As above, for one record replaced by another only."""
         require_replaced("mixing", relation)
@@ -148,6 +156,10 @@ class OrderedSums:
         block = np.empty(self.rows, np.int64)
         block[self._order(table)] = np.minimum(np.arange(self.rows) // self.least, self.blocks - 1)
         return GroupSums(self.written, block[None], self.blocks).answer(table)
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All in one block."""
+        return self.rows * self.written.longest[0]
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As above, for one record replaced by another only."""

@@ -123,6 +123,10 @@ class CellCounts:
         """Cell by cell, empty or not."""
         return np.bincount(self.tree.of(table), minlength=self.tree.cells)
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """A row counts once."""
+        return rows
+
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """Of a histogram."""
         return (1.0, 1.0, 1) if relation is Relation.ADD_REMOVE else (2.0, 2**0.5, 2)
@@ -209,6 +213,10 @@ class CutScores:
             return -np.abs(left.sum(1) - right.sum(1))
         weights = self.weights[:, :, None]
         return np.asarray((left * weights).max(1) + (right * weights).max(1), dtype=np.int64)
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All rows of the class that weighs most."""
+        return rows * BALANCE
 
     def change(self, schema: Schema, relation: Relation) -> int:
         """All leaves together, as above."""

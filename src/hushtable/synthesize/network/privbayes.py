@@ -101,7 +101,7 @@ class PrivBayes(PrivateCore):
         first, choosing, counting = self._parts(allowance, len(schema), len(top))
         named = [name for name in schema.names if name not in top]
         tables = [measured_one(vault, (*top, name), part) for name, part in zip(named, first, strict=True)]
-        total = rows_of(vault, allowance, tables, "privbayes")
+        total = rows_of(vault, allowance, tables)
         grown = Grown.of(tables, sizes, top, total, rng)
         alone = len(named) - len(choosing)
         # The greedy choice is Prim's: where it starts does not matter for which tables are chosen.

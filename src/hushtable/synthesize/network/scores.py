@@ -78,6 +78,10 @@ class _Judged:
     def _score(self, joint: Integers) -> int:
         raise NotImplementedError
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """The largest score, by size; the number of rows is public."""
+        raise NotImplementedError
+
     def change(self, schema: Schema, relation: Relation) -> int:
         """The most by which replacing one record changes a score."""
         raise NotImplementedError
@@ -96,6 +100,10 @@ class Information(_Judged):
 
     def _score(self, joint: Integers) -> int:
         return round(information(joint) * GRID)
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """A mutual information is at most the logarithm of the rows."""
+        return GRID * max(self.rows, 1).bit_length()
 
     def change(self, schema: Schema, relation: Relation) -> int:
         """As derived above, rounded up, plus two steps."""
@@ -141,6 +149,10 @@ class Departure(_Judged):
         n = int(joint.sum())
         return int(np.abs(n * joint - joint.sum(1)[:, None] * joint.sum(0)[None, :]).sum())
 
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All products on one side."""
+        return 2 * self.rows * self.rows
+
     def change(self, schema: Schema, relation: Relation) -> int:
         """Exactly as derived, in units of 1/(2 n^2)."""
         require_replaced("privbayes", relation)
@@ -168,6 +180,10 @@ class Decision(_Judged):
         reached = np.flatnonzero(best >= 0)
         lost = np.maximum(n - 2 * reached, 0) + np.maximum(n - 2 * best[reached], 0)
         return -int(lost.min())
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """No row agrees."""
+        return 2 * self.rows
 
     def change(self, schema: Schema, relation: Relation) -> int:
         """Two units of 1/(2 n)."""
