@@ -16,6 +16,7 @@ from typing import Any
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline.recipe import Recipe, recipe_name, step_name
 from hushtable.privacy import criteria
+from hushtable.privacy.criteria import Counted
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
@@ -196,6 +197,8 @@ def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
 def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
     """k, l and t, and every promise about the table itself, measured again."""
     told = dict(guarantee.criteria)
+    # Which rows belong to one person is not released: of what was counted by persons, the part by rows is measured again.
+    by_rows = {"counted": str(Counted.ROWS), **told.get("by_rows", told)} if told else {}
     named = {name for p in guarantee.promises for name in (*p.quasi, *([p.secret] if p.secret else []))}
     named |= {str(name) for name in (*told.get("quasi", ()), *told.get("secrets", ()))}
     strange = sorted(named - set(table.schema.names))
@@ -204,10 +207,17 @@ def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
     faults = []
     if told:
         found = criteria.measure(table, told.get("quasi", ()), told.get("secrets", {}))
-        for name, now, then in _differences(found, told):
+        for name, now, then in _differences(found, by_rows):
             faults.append(Fault(f"criteria: {name}", f"the card says {then}, the data has {now}"))
+        faults += _too_many_persons(told, found)
     whys = [unmet(promise, table) for promise in guarantee.promises if promise.form is Form.SYNTACTIC]
     return faults + [Fault("promise", why) for why in whys if why]
+
+
+def _too_many_persons(told: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[Fault]:
+    """Where the card counts more persons in a class than there are rows."""
+    if not told.get("k", 0) <= found["k"]:
+        yield Fault("criteria: k", f"the card says {told['k']} persons, where the data has no more than {found['k']} rows")
 
 
 def _differences(found: dict[str, Any], told: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any, Any]]:
