@@ -173,7 +173,9 @@ def release(
         float | None, typer.Option(help="Its delta; at most min(1e-6, 1/(10 n)) when absent, 0 for pure privacy.")
     ] = None,
     rows: Annotated[int | None, typer.Option(help="Rows to synthesize.")] = None,
-    person: Annotated[str | None, typer.Option(help="The key column that tells persons apart, if they hold several rows.")] = None,
+    person: Annotated[
+        str | None, typer.Option(help="The key column that tells persons apart, if they hold several rows: k then counts persons.")
+    ] = None,
     rows_per_person: Annotated[int, typer.Option(help="The most rows one person may hold.")] = 1,
     relation: Annotated[
         str, typer.Option(help="Neighbours: add_remove (n is private) or replace_one (n is public).")
