@@ -86,6 +86,16 @@ def test_the_same_counting_finds_one_person_where_rows_were_counted(measured):
     assert any("nothing about people follows" in caveat and "--person" in caveat for caveat in made.guarantee.caveats)
 
 
+@pytest.mark.parametrize("name", sorted(set(PROMISES) - RECORDS_ONLY - {"beta-k-eps"}))
+def test_where_the_key_is_not_known_no_recipe_promises_more_people_than_there_are(name, measured):
+    made = release(held(np.full(200, 3)), load(name).set({"k": "20"}), unit=Unit(rows=3), seed=1)
+    assert made.guarantee.promises
+    assert {promise.counted for promise in made.guarantee.promises} == {Counted.PERSONS}
+    for promise in made.guarantee.promises:
+        for at in (at for asked, at in measured if asked.quasi == promise.quasi):
+            assert fewest(at, promise.quasi, at["tag"]) >= promise.value
+
+
 @pytest.mark.parametrize(("k", "rows", "people", "sampled"), [(10, 5, 2, None), (22, 5, 5, 3), (5, 1, 5, 3), (6, 2, 3, 2)])
 def test_without_a_key_k_rows_are_as_many_people_as_must_hold_them(k, rows, people, sampled):
     steps = (Microaggregate(k=k, l=2, t=0.9), Sample(beta=0.5, method=Method.STRATIFIED))

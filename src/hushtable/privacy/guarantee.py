@@ -279,6 +279,8 @@ class Guarantee(Shown):
             )
             if any(p.counted is Counted.ROWS for p in self.promises):
                 told.append("a person who holds several of the rows")
+            if any(p.counted is Counted.PERSONS for p in self.promises):
+                told.append("knowing which of the rows belong to one person, through a column outside the list")
             if any(p.kind is Syntactic.K_MAP for p in self.promises):
                 told.append("learning who was sampled")
         return told

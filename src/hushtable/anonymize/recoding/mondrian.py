@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.people import require_people
 from hushtable.anonymize.recoding.mondrian_cells import Axis, Recoded, Written, grid, has_cells
-from hushtable.anonymize.recoding.mondrian_cuts import Rule, cut
+from hushtable.anonymize.recoding.mondrian_cuts import cut
+from hushtable.anonymize.recoding.mondrian_rule import Rule
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, promises, protected
 from hushtable.errors import InputError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen

@@ -7,75 +7,15 @@ anew in every box. Ties go to the earlier column, so with strict cuts the boxes 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hushtable.anonymize.secrets import Diversity
-from hushtable.privacy.spread import heads
-
-SLACK = 1e-10
-"""Rounding that a test of l or t forgives; ten times less than the measurement of the release does."""
+from hushtable.anonymize.recoding.mondrian_rule import Rule, allowed, first_at_least, runs
 
 TIE = 1e-6
 """The weight of the distance between values where common ancestors are equally wide."""
-
-
-@dataclass(frozen=True, eq=False)
-class Rule:
-    """What both sides of a cut must keep of the secrets; with no secrets, nothing."""
-
-    secrets: NDArray[np.int64]
-    """One line per secret column: each record's rank among its values."""
-    ordered: NDArray[np.bool_]
-    """For each of them, whether t counts how far a value moves."""
-    absent: NDArray[np.int64]
-    """For each of them, the rank of a missing value, -1 where there is none."""
-    diversity: Diversity = Diversity.DISTINCT
-    l: float = 0.0  # noqa: E741
-    c: float = 0.0
-    t: float = 1.0
-    persons: NDArray[np.int64] | None = None
-    """The person who holds each record, numbered from 0; none where every record is a person of its own."""
-
-    @cached_property
-    def tested(self) -> tuple[tuple[Any, ...], ...]:
-        """The rule as compiled code takes it: by records and, where they are known, by persons as well."""
-        everybody = np.empty(0, np.int64)
-        return (self._tested(everybody), self._tested(everybody if self.persons is None else self.persons))
-
-    def _tested(self, persons: NDArray[np.int64]) -> tuple[Any, ...]:
-        """With the table's own shares of every value, padded to one length."""
-        width = int(self.secrets.max(initial=0)) + 1
-        counts = self.secrets.max(axis=1, initial=0).astype(np.int64) + 1
-        whole = np.zeros((len(self.secrets), width))
-        for shares, line in zip(whole, self.secrets, strict=True):
-            held = heads(line, persons if len(persons) else None, width)
-            shares += held / held.sum()
-        mass = np.cumsum(whole, axis=1)
-        prefix = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
-        kind = list(Diversity).index(self.diversity)
-        return (
-            persons,
-            self.secrets,
-            self.ordered,
-            self.absent,
-            counts,
-            whole,
-            mass,
-            prefix,
-            kind,
-            float(self.l),
-            float(self.c),
-            float(self.t),
-        )
-
-    def holds(self) -> bool:
-        """Whether all records together keep it."""
-        return bool(_allowed(np.arange(self.secrets.shape[1]), self.tested))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,11 +132,11 @@ def _split(ranks, rows, j, low, high, groups, k, torn, tested, seen, buffer):  #
     line = np.empty(len(rows), np.int64)
     for i in range(len(rows)):
         line[i] = ranks[rows[i], j]
-    values, sizes = _counted(line, low, high) if high - low < 4 * len(rows) else _runs(line.copy())
+    values, sizes = _counted(line, low, high) if high - low < 4 * len(rows) else runs(line.copy())
     ends = sizes.cumsum()
     if torn:
         half = len(rows) // 2
-        median = _first(ends, half + 1, 0, len(ends))
+        median = first_at_least(ends, half + 1, 0, len(ends))
         size = _divide(rows, line, values[median], half - (ends[median] - sizes[median]), buffer)
         enough = min(_people(buffer[:size], tested, seen), _people(buffer[size : len(rows)], tested, seen)) >= k
         return size if enough and _fits(size, len(rows), tested, buffer) else 0
@@ -293,135 +233,5 @@ def _counted(line, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _runs(line):  # type: ignore[no-untyped-def]
-    """The same by sorting, where few of many values stand in the line."""
-    line.sort()
-    values, sizes = np.empty(len(line), np.int64), np.zeros(len(line), np.int64)
-    last = -1
-    for i in range(len(line)):
-        if i == 0 or line[i] != line[i - 1]:
-            last += 1
-            values[last] = line[i]
-        sizes[last] += 1
-    return values[: last + 1], sizes[: last + 1]
-
-
-@njit(cache=True)
-def _first(rising, value, begin, end):  # type: ignore[no-untyped-def]
-    """The first place from begin to end that holds the value or more; the end if none does."""
-    while begin < end:
-        middle = (begin + end) // 2
-        if rising[middle] < value:
-            begin = middle + 1
-        else:
-            end = middle
-    return begin
-
-
-@njit(cache=True)
 def _fits(size, n, tested, buffer):  # type: ignore[no-untyped-def]
-    return len(tested[0][1]) == 0 or (_allowed(buffer[:size], tested) and _allowed(buffer[size:n], tested))
-
-
-@njit(cache=True)
-def _allowed(rows, tested):  # type: ignore[no-untyped-def]
-    """Whether these records keep l and t in every secret, by records and by persons."""
-    return _keeps(rows, tested[0]) and (not len(tested[1][0]) or _keeps(rows, tested[1]))
-
-
-@njit(cache=True)
-def _keeps(rows, tested):  # type: ignore[no-untyped-def]
-    persons, secrets, ordered, absent, counts, whole, mass, prefix, kind, least, c, t = tested
-    for s in range(len(secrets)):
-        line, n = _held(rows, secrets[s], persons, absent[s])
-        values, sizes = _runs(line)
-        if least > 0:
-            # A missing value, which has the last rank, is no value that hides another.
-            told = len(sizes) - (values[-1] == absent[s])
-            sizes_of_l = _concentrated(sizes[:told], n)
-            if not _diverse(sizes_of_l, sizes_of_l.sum(), kind, least, c):
-                return False
-        if t < 1:
-            if ordered[s]:
-                far = _moved(values, sizes, len(line), mass[s], prefix[s], counts[s])
-            else:
-                far = 1.0
-                for i in range(len(values)):
-                    share = whole[s, values[i]]
-                    far += abs(sizes[i] / len(line) - share) - share
-                far /= 2
-            if far > t + SLACK:
-                return False
-    return True
-
-
-@njit(cache=True)
-def _held(rows, ranks, persons, absent):  # type: ignore[no-untyped-def]
-    """The values of these records, each once for a person who holds it; and how many records, or persons, have one at all."""
-    line, n = np.empty(len(rows), np.int64), 0
-    if not len(persons):
-        for i in range(len(rows)):
-            line[i] = ranks[rows[i]]
-            n += line[i] != absent
-        return line, n
-    width = np.int64(ranks.max() + 1)
-    for i in range(len(rows)):
-        line[i] = persons[rows[i]] * width + ranks[rows[i]]
-    line.sort()
-    found, last = 0, np.int64(-1)
-    for i in range(len(line)):
-        if i and line[i] == line[i - 1]:
-            continue
-        person, value = line[i] // width, line[i] % width
-        if value != absent and person != last:
-            n += 1
-            last = person
-        line[found] = line[i]
-        found += 1
-    return line[:found] % width, n
-
-
-@njit(cache=True)
-def _concentrated(sizes, n):  # type: ignore[no-untyped-def]
-    """The sizes from the largest down until they add up to n: where people hold several values, each stands with one of them."""
-    falling = np.sort(sizes)[::-1]
-    left, last = n, 0
-    while last < len(falling) and left > 0:
-        falling[last] = min(falling[last], left)
-        left -= falling[last]
-        last += 1
-    return falling[:last]
-
-
-@njit(cache=True)
-def _diverse(sizes, n, kind, least, c):  # type: ignore[no-untyped-def]
-    if len(sizes) < least - SLACK or kind == 0:
-        return len(sizes) >= least
-    if kind == 1:
-        entropy = 0.0
-        for size in sizes:
-            entropy -= size / n * np.log(size / n)
-        return np.exp(entropy) >= least - SLACK
-    rising = sizes.copy()
-    rising.sort()
-    tail = 0
-    for i in range(len(rising) - int(least) + 1):
-        tail += rising[i]
-    return rising[-1] < c * tail
-
-
-@njit(cache=True)
-def _moved(values, sizes, n, mass, prefix, count):  # type: ignore[no-untyped-def]
-    """The ordered distance: between two values of a class its share is level, and the table's passes it at one place."""
-    if count < 2:
-        return 0.0
-    total, level, begin = 0.0, 0.0, 0
-    for i in range(len(values) + 1):
-        end = values[i] if i < len(values) else count
-        split = _first(mass, level, begin, end)
-        total += level * (split - begin) - (prefix[split] - prefix[begin])
-        total += (prefix[end] - prefix[split]) - level * (end - split)
-        if i < len(values):
-            level += sizes[i] / n
-        begin = end
-    return total / (count - 1)
+    return len(tested[0][1]) == 0 or (allowed(buffer[:size], tested) and allowed(buffer[size:n], tested))
