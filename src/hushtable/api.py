@@ -56,7 +56,7 @@ def release(
     """Run a recipe (by name, from a file, or an object) on a table.
 
     Knobs of its steps are named like arguments, or in ``settings`` where several steps share a name. ``epsilon`` is the budget
-    of the whole release; ``learn_domain`` pays a tenth of it to learn the domains that were read off the rows.
+    of the whole release; ``learn_domain`` pays a tenth of it to learn the kinds and domains that were read off the rows.
 
     >>> import hushtable as ht
     >>> train = ht.people(300)
@@ -70,7 +70,7 @@ def release(
     """
     require_tables(table=table)
     chosen = (recipe if isinstance(recipe, Recipe) else recipes.load(recipe)).set({**(settings or {}), **knobs})
-    if learn_domain and any(table.schema[name].observed for name in table.schema.released):
+    if learn_domain and (table.schema.undeclared or table.schema.drafted):
         chosen = learning_domains(chosen)
     return run_recipe(
         table, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed,

@@ -156,10 +156,13 @@ def audit_mechanism(
     ] = None,
     canaries: Annotated[
         list[str] | None,
-        typer.Option("--canary", help="corner, crowd, lone, tie, label or person; all when absent. May be repeated."),
+        typer.Option("--canary", help="One of the canaries ('corner', 'bound', ...); all when absent. May be repeated."),
     ] = None,
     runs: Annotated[str, typer.Option(help="Runs in each world, or auto: as many as a minute for a canary allows.")] = "auto",
     one_run: Annotated[bool, typer.Option("--one-run", help="Many canaries in three runs instead: for slow recipes.")] = False,
+    learn_domain: Annotated[
+        bool, typer.Option("--learn-domain", help="With a first step that learns undeclared kinds and domains.")
+    ] = False,
     settings: Annotated[list[str] | None, typer.Option("--set", help="A knob: k=10, or step.knob=value. May be repeated.")] = None,
     folder: Annotated[
         Path | None, typer.Option("--out", help="A folder for mechanism.json and a page; an audit that was stopped goes on.")
@@ -176,7 +179,8 @@ def audit_mechanism(
     with progress(quiet=as_json) as tell:
         report = run_audit(
             load(recipe).set(settings_of(settings or [])), epsilon=epsilon, delta=delta, relation=relation, canaries=canaries or (),
-            runs=None if runs == "auto" else int(runs), one_run=one_run, seed=seed, folder=folder, progress=tell,
+            runs=None if runs == "auto" else int(runs), one_run=one_run, learn_domain=learn_domain, seed=seed,
+            folder=folder, progress=tell,
         )  # fmt: skip
     if as_json:
         print_json(report.to_json() | {"folder": str(folder) if folder else None})

@@ -94,14 +94,32 @@ def demo(
 
 @app.command()
 def schema(
-    data: Data,
+    data: Annotated[
+        Path, typer.Argument(help="A .csv, .csv.gz or .parquet file; with --declare, a schema file.", show_default=False)
+    ],
     target: Annotated[Path | None, typer.Option("-o", "--out", help="Where to write the draft; printed when absent.")] = None,
+    declare: Annotated[
+        bool,
+        typer.Option(
+            "--declare", help="Declare a drafted schema that you have read: its marks 'observed' are removed from the file."
+        ),
+    ] = False,
+    by: Annotated[str, typer.Option(help="Who declares it; the card of a release says so.")] = "",
+    only: Annotated[str, typer.Option(help="Facets to declare, with commas (kind,role,decimals); all when absent.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Draft a schema for a table: kinds, missing codes, identifiers, likely quasi-identifiers."""
+    """Draft a schema for a table: kinds, missing codes, identifiers, likely quasi-identifiers; or declare one."""
     from hushtable.table.disk import refuse_existing, whole_file
+    from hushtable.table.infer import HEAD
     from hushtable.table.io import draft
 
+    if declare:
+        if target is not None:
+            raise InputError("a schema is declared where it is; leave out --out", where="--declare")
+        _declare(data, by, [item.strip() for item in only.split(",") if item.strip()], as_json=as_json)
+        return
+    if by or only:
+        raise InputError("go with --declare", where="--by, --only")
     if target is not None:
         refuse_existing(target)
     drafted = draft(data)
@@ -125,9 +143,29 @@ def schema(
         for column in drafted:
             grid.add_row(escape(column.name), str(column.kind), str(column.role))
         out.print(grid)
-        for note in drafted.notes[3:]:
+        for note in drafted.notes[len(HEAD) :]:
             out.print(f"- {escape(note)}")
-        out.print(f"Draft written to [bold]{escape(str(target))}[/bold]. Check kinds and roles before you release anything.")
+        out.print(
+            f"Draft written to [bold]{escape(str(target))}[/bold]. Check kinds and roles before you release anything. A privacy "
+            "budget is refused until what is public knowledge in it is declared:\n"
+            + escape(f"  {shlex.join(['hush', 'schema', str(target), '--declare', '--by', 'your name'])}")
+        )
+
+
+def _declare(path: Path, by: str, only: list[str], *, as_json: bool) -> None:
+    from hushtable.table.declare import declare
+
+    before, after = declare(path, by, only)
+    marks = {name: sorted(facets - after.undeclared.get(name, frozenset())) for name, facets in before.undeclared.items()}
+    if as_json:
+        print_json({"file": str(path), "declared": marks, "by": after.declared_by, "left": sorted(after.undeclared)})
+        return
+    out.print(
+        f"{escape(after.declared_by or 'You')} declared {len(marks)} columns of [bold]{escape(str(path))}[/bold] to be public "
+        "knowledge: not learnt from these rows alone, and safe to publish whoever is or is not among them."
+    )
+    if after.undeclared:
+        out.print(f"Still read off the rows: {escape(', '.join(after.undeclared))}")
 
 
 @app.command()
@@ -170,7 +208,8 @@ def release(
     settings: Annotated[list[str] | None, typer.Option("--set", help="A knob: k=10, or step.knob=value. May be repeated.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Privacy budget of the whole release.")] = None,
     delta: Annotated[
-        float | None, typer.Option(help="Its delta; at most min(1e-6, 1/(10 n)) when absent, 0 for pure privacy.")
+        float | None,
+        typer.Option(help="Its delta; 1e-6 when absent (1e-9 where the schema declares a size above 100,000), 0 for pure."),
     ] = None,
     rows: Annotated[int | None, typer.Option(help="Rows to synthesize.")] = None,
     person: Annotated[
@@ -187,7 +226,7 @@ def release(
         typer.Option("--unproven", help="Release even if steps read rows unprotected, so that epsilon is infinite."),
     ] = False,
     learn_domain: Annotated[
-        bool, typer.Option("--learn-domain", help="Learn the domains that are marked as observed, for a tenth of the budget.")
+        bool, typer.Option("--learn-domain", help="Learn kinds and domains that are marked as observed, for a tenth of the budget.")
     ] = False,
     seed: Seed = None,
     as_json: Json = False,
@@ -238,6 +277,8 @@ def release(
     if made.dropped:
         out.print(f"Left out, because they identify people or are free text: {escape(', '.join(made.dropped))}")
     show_guarantee(made.guarantee.sentences(), str(made.guarantee.assurance))
+    for warning in made.warnings:
+        out.print(f"[yellow]For you alone:[/yellow] {escape(warning)}.")
     for told in made.result.values():
         if gone := told.get("suppressed_rows") or told.get("rows_dropped"):
             out.print(f"{gone:,} of {api.rows_used(train, unit):,} rows were suppressed")

@@ -8,6 +8,7 @@ import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.encode.learned import LearnDomain
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace
 from hushtable.pipeline.step import Coder, Core, Plan
 from hushtable.privacy.event import Raw
@@ -15,7 +16,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.margins import Independent, Margins
-from hushtable.table.columns import Bounds, Role
+from hushtable.table.columns import Bounds, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -108,6 +109,46 @@ class PeeksSilently(_Coder):
     def fit(self, vault, rng):
         vault.open(Raw("a look"), "a look")
         return super().fit(vault, rng)
+
+
+class _Declared(_Code):
+    def apply(self, table):
+        return table.declared()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Launders(_Coder):
+    """Calls declared what was read off the rows."""
+
+    code = _Declared
+
+    def plan(self, schema, budget):
+        return Plan(schema=schema.declared(), stability=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnsUnpaid(Launders):
+    """Says that it learns the domains, and takes those of the rows."""
+
+    @property
+    def learns_domains(self):
+        return True
+
+    @property
+    def spends(self):
+        return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepsDecimals(LearnDomain):
+    """Pays for domains, and writes numbers with the most decimals of any row."""
+
+    def fit(self, vault, rng):
+        code = super().fit(vault, rng)
+        if "amount" not in vault.schema or code.schema["amount"].kind is not Kind.REAL:
+            return code
+        digits = max(len(level.partition(".")[2]) for level in vault.schema["amount"].levels)
+        return replace(code, schema=code.schema.with_columns(replace(code.schema["amount"], decimals=digits)))
 
 
 class _Lie(Histogram):
@@ -402,6 +443,9 @@ BROKEN = [
     (LosesPersons, "by persons", "knows no more which rows"),
     (InventsPersons, "by persons", "the table has 1"),
     (PeeksSilently, "declares in its plan", "a look"),
+    (Launders, "read off the rows", "called declared after it: age, height"),
+    (LearnsUnpaid, "read off the rows", "one row shows"),
+    (KeepsDecimals, "read off the rows", "amount is written"),
     (Lies, "as little as they say", "sensitivity says 0.001"),
     (NoNoise, "through the noise alone", "without any"),
     (BehindTheDoor, "through the noise alone", "without any"),

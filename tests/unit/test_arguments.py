@@ -69,7 +69,7 @@ def test_a_comparison_takes_one_text_or_number_for_a_list(monkeypatch):
     assert {cell["id"] for cell in told["cells"]} == {"mdav k=50", "mst epsilon=1"}
     assert [one["expression"] for one in told["constraints"]] == ["alarms<100"]
     assert told["made"]["audits"][0] == "linkability"
-    wanted, _ = trials(table().schema, 200, ["mdav"], {"mdav.k": 50})
+    wanted, _ = trials(table().schema, ["mdav"], {"mdav.k": 50})
     assert [trial.id for trial in wanted] == ["mdav k=50"]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from hushtable.api import learning_domains
 from hushtable.audits.mechanism import onerun, twoworld
 from hushtable.audits.mechanism.sensitivity import brute_force
 from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT
@@ -65,13 +66,19 @@ def audit_mechanism(
     canaries: Sequence[str] = (),
     runs: int | None = None,
     one_run: bool = False,
+    learn_domain: bool = False,
     seed: int | None = None,
     folder: Path | None = None,
     progress: twoworld.Progress = lambda name, share: None,
 ) -> MechanismReport:
-    """Put what a recipe states to the test, on tables made for it. With a folder, an audit that was stopped goes on."""
+    """Put what a recipe states to the test, on tables made for it. With a folder, an audit that was stopped goes on.
+
+    Some of the tables have drafted schemas: without ``learn_domain`` they must be refused, with it nothing of them may show.
+    """
     recipe = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
     _check(recipe, epsilon, delta, relation, canaries, seed)
+    if learn_domain:
+        recipe = learning_domains(recipe)
     relation = Relation(relation) if relation else recipe.relation
     if one_run and relation is not Relation.ADD_REMOVE:
         raise InputError("coins decide who is in, so the number of rows is private; it is for add_remove", where="--one-run")
@@ -110,10 +117,10 @@ def _one_run(recipe: Recipe, **knobs: Any) -> dict[str, Any]:
 
 def _untested(lines: Sequence[Mapping[str, Any]]) -> InputError:
     """Nothing was tested, which is no verdict: every reason, with the canaries it keeps from being run."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        reasons.setdefault(str(line["why"]), []).append(line["canary"])
-    return InputError([Fault(f"not tested, canary {', '.join(names)}", why) for why, names in reasons.items()])
+        reasons.setdefault((line["verdict"], line["why"]), []).append(line["canary"])
+    return InputError([Fault(f"{word}, canary {', '.join(names)}", why) for (word, why), names in reasons.items()])
 
 
 def _check(

@@ -12,6 +12,7 @@ import numpy as np
 from hushtable.check import persons, private
 from hushtable.check.fitting import allowance, fit, output, suited, unit
 from hushtable.check.tables import awkward, example, schema
+from hushtable.check.undeclared import undeclared
 from hushtable.check.verdict import Checks
 from hushtable.errors import HushError, InputError, PlanError
 from hushtable.pipeline.recipe import Recipe
@@ -34,6 +35,7 @@ def step_checks(kind: type[Step]) -> Checks:
         ("cannot change the table it is given, nor itself", lambda: _mutates(step)),
         ("gives the same output for the same seed, from the rng it is given", lambda: _repeats(step)),
         ("declares in its plan the looks it takes", lambda: _declares(step)),
+        ("proves nothing from a schema that was read off the rows", lambda: undeclared(step)),
     ]
     if isinstance(step, Core):
         checks += [

@@ -87,14 +87,14 @@ def main_knob(recipe: Recipe) -> str:
 
 
 def trials(
-    schema: Schema, rows: int, named: Sequence[str | Recipe], grid: Mapping[str, Iterable[object]], epsilons: Sequence[float] = ()
+    schema: Schema, named: Sequence[str | Recipe], grid: Mapping[str, Iterable[object]], epsilons: Sequence[float] = ()
 ) -> tuple[list[Trial], list[str]]:
     """Everything to try, and notes on what is left out. All faults of all recipes and grids are told at once.
 
     ``grid`` holds values by ``recipe.knob``; several knobs of one recipe are tried in all combinations.
     """
     faults: list[Fault] = []
-    chosen, notes = _recipes(schema, rows, named, epsilons, faults)
+    chosen, notes = _recipes(schema, named, epsilons, faults)
     wanted = _grids(grid, {recipe.recipe: recipe for recipe in chosen}, faults)
     found = []
     for recipe in chosen:
@@ -108,13 +108,13 @@ def trials(
 
 
 def _recipes(
-    schema: Schema, rows: int, named: Sequence[str | Recipe], epsilons: Sequence[float], faults: list[Fault]
+    schema: Schema, named: Sequence[str | Recipe], epsilons: Sequence[float], faults: list[Fault]
 ) -> tuple[list[Recipe], list[str]]:
     chosen: list[Recipe] = []
     notes: list[str] = []
     for one in named:
         if one == "default":
-            fitting, left = _default(schema, rows, epsilons)
+            fitting, left = _default(schema, epsilons)
             chosen, notes = chosen + fitting, notes + left
             continue
         try:
@@ -131,19 +131,18 @@ def _recipes(
     return different, notes
 
 
-def _default(schema: Schema, rows: int, epsilons: Sequence[float]) -> tuple[list[Recipe], list[str]]:
+def _default(schema: Schema, epsilons: Sequence[float]) -> tuple[list[Recipe], list[str]]:
     """Recipes that can work on this schema. Plans read no row, so that asking is free."""
-    kept = schema.select(schema.released)
     fitting, notes = [], []
     for name in DEFAULT:
         recipe = recipes.load(name)
         epsilon = max(epsilons, default=1.0)
         try:
-            budget = Budget(epsilon, default_delta(rows)) if spends(recipe) else None
-            plan(recipe, kept, budget=budget, unit=Unit(relation=recipe.relation))
+            budget = Budget(epsilon, default_delta(schema.size)) if spends(recipe) else None
+            plan(recipe, schema, budget=budget, unit=Unit(relation=recipe.relation))
         except HushError as error:
-            how = ". Declare the domains in the schema if they are public knowledge" if spends(recipe) else ""
-            notes.append(f"{name} was left out: {str(error).rstrip('.')}{how}.")
+            how = ". Declare in the schema what is public knowledge" if spends(recipe) else ""
+            notes.append(f"{name} was left out: {str(error).splitlines()[0].rstrip('.:')}{how}.")
         else:
             fitting.append(recipe)
     return fitting, notes

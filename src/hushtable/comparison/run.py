@@ -148,9 +148,7 @@ def compare(
     judges = parsed(list(constraints))
     used = _used(table, rows, seed)
     goal = target_of(used, target)
-    wanted, notes = trials(
-        used.schema, used.rows, [recipes] if isinstance(recipes, (str, Recipe)) else recipes, grid or {}, epsilons
-    )
+    wanted, notes = trials(used.schema, [recipes] if isinstance(recipes, (str, Recipe)) else recipes, grid or {}, epsilons)
     _person(used, person, rows_per_person)
     study = Study(
         *api.hold_out(used, hold_out, seed, by=person), goal, seed, delta, attacked, tuple(only), person=person,
@@ -250,7 +248,7 @@ def _repeated(table: Table) -> str:
 def _payable(study: Study, wanted: Sequence[Trial], unit: Unit) -> tuple[str, ...]:
     """The private recipes that were tried, whatever their scores: a list chosen by scores would be a look that nobody paid for."""
     tried = {trial.recipe.recipe: trial.recipe for trial in wanted if trial.spends and trial.recipe.recipe in recipes.names()}
-    delta = default_delta(study.train.rows) if study.delta is None else study.delta
+    delta = default_delta(study.train.schema.size) if study.delta is None else study.delta
     most = max((trial.epsilon for trial in wanted if trial.epsilon is not None), default=1.0)
     found = []
     for name, recipe in tried.items():

@@ -51,7 +51,8 @@ class Course:
 def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: Unit | None = None, seeded: bool = False) -> Course:
     """Plan every step on the schema the one before leaves; refuses, by column name, what cannot be done.
 
-    An overdraft, or a differentially private step on a domain that was read off the rows, is refused here.
+    The schema may be that of the whole table: what is not released is left out here. An overdraft, or a differentially private
+    step on anything that was read off the rows, is refused.
     """
     unit = unit or Unit()
     names = _names(recipe)
@@ -61,13 +62,21 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
         raise PlanError(f"step {needy} is differentially private and needs a budget: give epsilon (and delta)")
     segments: list[list[Planned]] = [[]]
     ledger, taint, rate, sample = Ledger(), Taint.RAW, 1.0, 0
-    here = start = schema
+    here = start = first = schema.select(schema.released)
+    # Which columns are left out was read off the rows, too, where their kind or role was.
+    gone = tuple(name for name in schema.names if name not in here)
     stability, loose, undone = 1, "", False
     for step, name, weight in zip(recipe.steps, names, weights, strict=True):
         allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
-        if step.spends and taint is Taint.RAW and not step.learns_domains:
+        if step.learns_domains:
+            _require_untouched(first, here, name)
+            gone = ()
+        elif step.spends and taint is Taint.RAW:
             require_declared(here, here.names, name)
+            require_declared(schema, gone, name)
         planned = step.plan(here, allowance)
+        if not step.learns_domains:
+            planned = replace(planned, schema=planned.schema.derived_from(here))
         segments[-1].append(Planned(step, name, allowance, planned, taint))
         for happened in planned.events:
             why = getattr(happened, "why", str(happened))
@@ -108,6 +117,16 @@ def refuse_unproven(course: Course) -> None:
     told = "; ".join(f"step {e.step!r} {e.why}" for e in course.culprits)
     asked = f", not {course.budget.epsilon:g}" if course.budget else ""
     raise GuaranteeRefused(f"epsilon would be infinite{asked}: {told}. No row was read.")
+
+
+def _require_untouched(first: Schema, here: Schema, name: str) -> None:
+    """Refuse to learn what another step has made of the rows: its bins, or whatever it is, came from an observed domain."""
+    touched = [column for column in here.undeclared if column not in first or first[column] != here[column]]
+    if touched:
+        raise PlanError(
+            f"step {name!r} would learn {', '.join(touched)} as an earlier step left it, made from what was read off the rows; "
+            "put it before all steps that change columns"
+        )
 
 
 def _names(recipe: Recipe) -> list[str]:

@@ -48,6 +48,8 @@ class Release(Shown):
 
     It lives in memory only and is never saved.
     """
+    warnings: tuple[str, ...] = ()
+    """For whoever holds the rows alone: they may depend on them, and are never saved."""
 
     def __repr__(self) -> str:
         """What it is and what it promises, in one line."""

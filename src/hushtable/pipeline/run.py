@@ -28,6 +28,7 @@ from hushtable.privacy.unit import Budget, Unit, default_delta
 from hushtable.privacy.vault import Scheme, Vault
 from hushtable.table.arguments import require_seed
 from hushtable.table.columns import Kind, Role
+from hushtable.table.defaults import with_defaults
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -59,8 +60,10 @@ def release(
         raise InputError(f"a release has at least two rows, a whole number, got {rows!r}", where="rows")
     require_seed(seed)
     budget = _budget(table, epsilon, delta)
+    if any(step.learns_domains for step in recipe.steps):
+        table = with_defaults(table, unit.by)
     kept = table.schema.select(table.schema.released)
-    course = plan(recipe, kept, budget=budget, unit=unit, seeded=seed is not None)
+    course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None)
     if budget is not None and not unproven:
         refuse_unproven(course)
     vault = Vault.of(table, unit=unit, budget=budget, entropy=entropy, seed=seed).select(kept.names)
@@ -77,7 +80,8 @@ def release(
     dropped = tuple(name for name in table.schema.names if name not in kept)
     # Which rows belong to one person is private: it was good for counting, and stays here.
     leaving = own_domains(shuffled(released.held_by(None), walk.rng))
-    return Release(leaving, guarantee, recipe, walk.results, dropped, redraw=walk.redraw())
+    warnings = _warnings(table, budget)
+    return Release(leaving, guarantee, recipe, walk.results, dropped, redraw=walk.redraw(), warnings=warnings)
 
 
 def _budget(table: Table, epsilon: float | None, delta: float | None) -> Budget | None:
@@ -85,13 +89,17 @@ def _budget(table: Table, epsilon: float | None, delta: float | None) -> Budget 
         if delta is not None:
             raise InputError("a delta without an epsilon is no budget", where="delta")
         return None
-    budget = Budget(epsilon, default_delta(table.rows) if delta is None else delta)
-    if budget.delta * table.rows >= 1:
-        raise GuaranteeRefused(
-            f"delta = {budget.delta:g} is not below one over the number of rows: {Void.LARGE_DELTA}. "
-            f"Take {default_delta(table.rows):g} or less"
-        )
-    return budget
+    return Budget(epsilon, default_delta(table.schema.size) if delta is None else delta)
+
+
+def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:
+    """What only whoever holds the rows may know. To refuse, or to say it on the card, would tell how many rows there are."""
+    if budget is None or budget.delta * table.rows < 1:
+        return ()
+    return (
+        f"delta = {budget.delta:g} is not below one over the number of rows, so it would allow a random record to be published: "
+        "take a smaller one, or declare the size of the table in its schema",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +108,8 @@ class _Redraw:
 
     model: Model
     codes: list[Code]
+    origin: Schema
+    """What the marks of the table come from."""
     promises: tuple[Promise, ...]
 
     def __call__(self, rows: int | None, seed: int | None) -> Table:
@@ -108,6 +118,7 @@ class _Redraw:
         table = self.model.sample(rows, rng)
         for code in reversed(self.codes):
             table = code.undo(table, rng)
+        table = table.under(table.schema.derived_from(self.origin))
         for promise in self.promises:
             if promise.form is Form.SYNTACTIC:
                 _require(promise, table)
@@ -127,8 +138,8 @@ class _Walk:
         self.results: dict[str, Any] = {}
         self.syntactic = False
         """Whether the table at hand is still a table of people, so that k, l and t mean something."""
-        self.last: tuple[Model, list[Code]] | None = None
-        """The model that the last table was drawn from, and what was undone after it; none if it is the table itself."""
+        self.last: tuple[Model, list[Code], Schema] | None = None
+        """The model that the last table was drawn from, what was undone after it, and its marks; none if it is the table itself."""
 
     @property
     def ledger(self) -> Ledger:
@@ -151,6 +162,7 @@ class _Walk:
     def _segment(self, segment: tuple[Planned, ...], *, last: bool) -> Table:
         before = len(self.ledger.entries)
         vault, codes, stable = self.vault, list[Code](), True
+        origin = vault.schema
         for planned in segment:
             at_work = replace(vault.named(planned.name, planned.allowance), report=partial(self.progress, planned.name))
             self.progress(planned.name, 0.0)
@@ -162,7 +174,8 @@ class _Walk:
                 codes = [] if planned.plan.one_way else [*codes, code]
                 stable = stable and code.stability == 1
                 self.held *= code.stability
-                vault = vault.through(code)
+                vault = vault.through(code, learnt=planned.step.learns_domains)
+                origin = vault.schema if planned.step.learns_domains else origin
             else:
                 assert isinstance(planned.step, Core)
                 model = planned.step.fit(at_work, self.rng)
@@ -173,7 +186,8 @@ class _Walk:
         done, encoded = segment[-1].plan, table.schema
         for code in reversed(codes):
             table = code.undo(table, self.rng)
-        self.last = (model, codes) if segment[-1].plan.effect is Effect.GENERATE else None
+        table = table.under(table.schema.derived_from(origin))
+        self.last = (model, codes, origin) if segment[-1].plan.effect is Effect.GENERATE else None
         done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
         self._settle(table, done, self.ledger.entries[before:], stable=stable)
         return table
@@ -263,9 +277,12 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
     if recipe.tuned == "private" and ledger.paid:
         voids.append(Void.TUNED_ON_PRIVATE)
     plans = [p.plan for p in walk.course.steps]
-    public = ["the schema: column names, kinds, roles and declared domains", "the recipe and its knobs"]
-    if ledger.paid and budget is not None and budget.delta:
-        public.append("the order of magnitude of the number of rows, through delta")
+    who = schema.declared_by or "whoever made the release"
+    learnt = ", but for what was learnt and paid for" if any(p.step.learns_domains for p in walk.course.steps) else ""
+    declared = f"the schema{learnt}, which {who} declared: column names, kinds, roles, formats, missing codes and domains"
+    public = [declared, "the recipe and its knobs"]
+    if schema.size is not None:
+        public.append(f"that there are about {schema.size:,} rows, as {who} declared")
     caveats = [*walk.caveats, *(caveat for p in plans for caveat in p.caveats)]
     texts = [c.name for c in schema if c.kind is Kind.TEXT and c.role is not Role.IDENTIFIER]
     if texts:

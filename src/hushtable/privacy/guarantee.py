@@ -45,7 +45,6 @@ class Void(StrEnum):
     TUNED_ON_PRIVATE = "knobs were tuned on the private rows without paying for it"
     SAMPLING = "the sampling that was used is not the one that was accounted for"
     PUBLISHED_AUDIT = "an audit computed from the raw rows was published beside the release"
-    LARGE_DELTA = "delta is not below one over the number of rows, which would allow publishing a random record"
 
 
 @dataclass(frozen=True)

@@ -65,10 +65,14 @@ class Budget:
             raise InputError(faults)
 
 
-def default_delta(rows: int) -> float:
-    """At most min(1e-6, 1/(10 n)), rounded down to a power of ten.
+LARGE_SIZE = 100_000
+"""A table that is declared to have more rows than this gets the smaller delta."""
 
-    The rounding keeps the exact number of rows, which is private under add-remove, out of the published delta.
+
+def default_delta(size: int | None = None) -> float:
+    """1e-6, or 1e-9 where more than 100,000 rows were *declared*.
+
+    A constant, never a function of the rows: under add-remove their number is private, and a default that changed at an exact
+    number would give it away.
     """
-    limit = min(1e-6, 1 / (10 * max(rows, 1)))
-    return 10.0 ** math.floor(math.log10(limit) + 1e-9)
+    return 1e-9 if size is not None and size > LARGE_SIZE else 1e-6

@@ -28,6 +28,7 @@ from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete
 from hushtable.privacy.query import Occupied, Query, Scores
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.table.columns import DRAFTED, Facet
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -206,13 +207,20 @@ class Vault:
         The event is stated for one record; for a unit of several rows it is charged as a group.
         """
         if self.taint is Taint.RAW and event.paid(happened):
+            require_declared(self.schema, self.schema.names, self.step)
             happened = _for_unit(happened, self._rows())
         self._spend(happened, why)
         return self._table
 
-    def through(self, code: Applies) -> Vault:
-        """The encoded vault: same ledger, sensitivities multiplied by what one row can change."""
-        return replace(self, _table=code.apply(self._table), stability=self.stability * code.stability)
+    def through(self, code: Applies, *, learnt: bool = False) -> Vault:
+        """The encoded vault: same ledger, sensitivities multiplied by what one row can change.
+
+        No code turns what was read off the rows into a declaration, unless it was ``learnt`` and paid for.
+        """
+        encoded = code.apply(self._table)
+        if not learnt:
+            encoded = encoded.under(encoded.schema.derived_from(self.schema))
+        return replace(self, _table=encoded, stability=self.stability * code.stability)
 
     def coins(self, count: int, rng: np.random.Generator) -> NDArray[np.uint64]:
         """Uniform 64-bit words that decide who is sampled: from the system, unless the run is a reproducible one."""
@@ -314,15 +322,24 @@ def unstable(scheme: Scheme, unit: Unit) -> str:
     return "reads a sample drawn in a way that no theorem of ours covers"
 
 
-def require_declared(schema: Schema, columns: tuple[str, ...], step: str) -> None:
-    """Refuse columns whose domain was read off the rows."""
-    seen = [name for name in columns if schema[name].observed]
-    if seen:
+def require_declared(schema: Schema, columns: Iterable[str], step: str) -> None:
+    """Refuse columns of which anything was read off the rows; the error names the marks to remove, and no value."""
+    columns = tuple(columns)
+    lines = [f"  {name}: observed: {_mark(schema[name].undeclared)}" for name in columns if schema[name].undeclared]
+    if columns and schema.drafted:
+        lines.append("  missing codes: observed: true")
+    if lines:
         raise GuaranteeRefused(
-            f"step {step!r}: the domain of {', '.join(seen)} was read off the rows, so which values exist would leak unpaid. "
-            "Declare the domain in the schema (if it is public knowledge, remove 'observed: true'), or pay for it: put a "
-            "'learn-domain' step first (--learn-domain)."
+            f"step {step!r}: this was read off the rows, where one person more could have made it something else, unpaid:\n"
+            + "\n".join(lines)
+            + "\nWhat is public knowledge, declare: check these lines of the schema and remove the marks, or all of them at once "
+            "with 'hush schema SCHEMA --declare' (in Python: table.declared(by=...)). The rest can be paid for, or takes a fixed "
+            "default: put a 'learn-domain' step first (--learn-domain)."
         )
+
+
+def _mark(facets: frozenset[Facet]) -> str:
+    return "true" if facets >= DRAFTED else f"[{', '.join(facet for facet in Facet if facet in facets)}]"
 
 
 def _for_unit(happened: Event, unit: Unit) -> Event:

@@ -124,7 +124,7 @@ def best_of(
     runs (a raw look, a delta of its own, a sample where that costs a delta) is refused.
     """
     unit = unit or Unit()
-    budget = Budget(epsilon, default_delta(table.rows) if delta is None else delta)
+    budget = Budget(epsilon, default_delta(table.schema.size) if delta is None else delta)
     price = payable(table.schema, recipes, epsilon=budget.epsilon, delta=budget.delta, unit=unit, runs=runs)
     kept = table.schema.select(table.schema.released)
     judged = _judged(kept, pairs)
@@ -160,9 +160,8 @@ def payable(
     if not recipes or runs <= 1:
         raise InputError("the best of several takes at least one recipe and more than one run", where="best-of")
     price, unit = Price.of(Budget(epsilon, delta), unit or Unit(), runs), unit or Unit()
-    kept = schema.select(schema.released)
     for recipe in recipes:
-        if not price.covers(plan(recipe, kept, budget=price.run, unit=unit).ledger):
+        if not price.covers(plan(recipe, schema, budget=price.run, unit=unit).ledger):
             raise PlanError(
                 f"best-of: {recipe.recipe} has no price that adds up over runs (a raw look, a sample, or a delta of its own)"
             )

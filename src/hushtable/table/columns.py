@@ -67,6 +67,22 @@ class Role(StrEnum):
     PLAIN = "plain"
 
 
+class Facet(StrEnum):
+    """What a schema says of a column: each facet is a person's declaration, or was read off the rows."""
+
+    KIND = "kind"
+    ROLE = "role"
+    DOMAIN = "domain"
+    MISSING = "missing"
+    REQUIRED = "required"
+    DECIMALS = "decimals"
+    FORMAT = "format"
+    HIERARCHY = "hierarchy"
+
+
+DRAFTED = frozenset(Facet) - {Facet.DOMAIN}
+"""The facets that a drafter reads off the rows beside the domain, which carries a mark of its own."""
+
 NUMBERS = frozenset({Kind.INTEGER, Kind.REAL, Kind.DATE})
 CODED = frozenset({Kind.CATEGORY, Kind.ORDINAL})
 FREE = frozenset({Kind.TEXT, Kind.KEY})
@@ -133,6 +149,8 @@ class Column:
     """Digits after the point of a real column: values are read and written with that many."""
     format: str | None = None
     """How a date is written, in strftime letters; when absent an ISO 8601 day, without a time."""
+    drafted: frozenset[Facet] = frozenset()
+    """The facets beside the domain that were read off the rows."""
 
     def __post_init__(self) -> None:
         """Check that the domain fits the kind."""
@@ -157,6 +175,27 @@ class Column:
     def observed(self) -> bool:
         """Whether its domain, if it has one, was read off the rows (or is not known yet)."""
         return self.kind not in FREE and (self.domain is None or self.domain.observed)
+
+    @property
+    def undeclared(self) -> frozenset[Facet]:
+        """Every facet that was read off the rows: one more row could have made it another."""
+        return self.drafted | {Facet.DOMAIN} if self.observed else self.drafted
+
+    def marked(self, facets: frozenset[Facet]) -> Column:
+        """The column with these facets, too, marked as read off the rows."""
+        column = self._with_mark(observed=True) if Facet.DOMAIN in facets else self
+        return replace(column, drafted=self.drafted | (facets & DRAFTED))
+
+    def declared(self, facets: frozenset[Facet] = frozenset(Facet)) -> Column:
+        """The column with these facets declared: somebody answers for it that they are public knowledge."""
+        column = self._with_mark(observed=False) if Facet.DOMAIN in facets else self
+        return replace(column, drafted=self.drafted - facets)
+
+    def _with_mark(self, *, observed: bool) -> Column:
+        if self.base is None:
+            return self
+        base = replace(self.base, observed=observed)
+        return replace(self, domain=replace(self.domain, base=base) if isinstance(self.domain, Cells) else base)
 
     @property
     def numeric(self) -> bool:

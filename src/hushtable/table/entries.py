@@ -14,9 +14,9 @@ from hushtable.errors import Fault, InputError
 from hushtable.table import hierarchy as hierarchies
 from hushtable.table import trees
 from hushtable.table.cell import Cell
-from hushtable.table.columns import CODED, FREE, NUMBERS, Bounds, Cells, Column, Domain, Kind, Levels, Role
+from hushtable.table.columns import CODED, DRAFTED, FREE, NUMBERS, Bounds, Cells, Column, Domain, Facet, Kind, Levels, Role
 
-_Choice = TypeVar("_Choice", Kind, Role)
+_Choice = TypeVar("_Choice", Kind, Role, Facet)
 _KEYS = ("kind", "role", "domain", "observed", "cells", "missing", "required", "decimals", "format", "hierarchy")
 
 
@@ -33,8 +33,9 @@ def read(name: str, entry: object, folder: Path | None, where: str, faults: list
             faults.append(Fault(where, f"unknown entry {key!r}; expected {', '.join(_KEYS)}"))
     kind = _choice(Kind, entry.get("kind"), f"{where}: kind", faults)
     role = _choice(Role, entry.get("role", "plain"), f"{where}: role", faults)
-    flags = {key: _flag(entry.get(key, "false"), f"{where}: {key}", faults) for key in ("observed", "required")}
-    decimals = _whole(entry.get("decimals"), f"{where}: decimals", faults)
+    required = flag(entry.get("required", "false"), f"{where}: required", faults)
+    observed = _observed(entry.get("observed", "false"), f"{where}: observed", faults)
+    decimals = whole(entry.get("decimals"), f"{where}: decimals", faults)
     form = _format(entry.get("format"), f"{where}: format", faults)
     missing = texts(entry.get("missing"), f"{where}: missing", faults)
     tree = _hierarchy(entry["hierarchy"], folder, where, faults) if "hierarchy" in entry else None
@@ -42,11 +43,11 @@ def read(name: str, entry: object, folder: Path | None, where: str, faults: list
         return None
     faults += _suits(kind, tree, f"{where}: hierarchy")
     column = Column(
-        name=name, kind=kind, role=role or Role.PLAIN, missing=missing, required=flags["required"],
-        hierarchy=tree, decimals=decimals, format=form,
+        name=name, kind=kind, role=role or Role.PLAIN, missing=missing, required=required,
+        hierarchy=tree, decimals=decimals, format=form, drafted=observed & DRAFTED,
     )  # fmt: skip
     try:
-        column = replace(column, domain=_domain(column, entry, observed=flags["observed"]))
+        column = replace(column, domain=_domain(column, entry, observed=Facet.DOMAIN in observed))
     except ValueError as error:
         faults.append(Fault(f"{where}: domain", str(error)))
     if len(faults) == before:
@@ -151,16 +152,26 @@ def _choice(choices: type[_Choice], text: object, where: str, faults: list[Fault
         return None
 
 
-def _flag(text: object, where: str, faults: list[Fault]) -> bool:
+def _observed(entry: object, where: str, faults: list[Fault]) -> frozenset[Facet]:
+    """The facets that were read off the rows: all (true), none (false), or a list of some."""
+    if isinstance(entry, list):
+        found = [_choice(Facet, item, where, faults) for item in entry]
+        return frozenset(facet for facet in found if facet is not None)
+    return frozenset(Facet) if flag(entry, where, faults) else frozenset()
+
+
+def flag(text: object, where: str, faults: list[Fault]) -> bool:
+    """A yes or a no."""
     if text not in ("true", "false"):
         faults.append(Fault(where, f"expected true or false, got {text!r}"))
     return text == "true"
 
 
-def _whole(text: object, where: str, faults: list[Fault]) -> int | None:
+def whole(text: object, where: str, faults: list[Fault], digits: int = 3) -> int | None:
+    """A whole number of so many digits at most, if there is one."""
     if text is None:
         return None
-    if not re.fullmatch(r"\d{1,3}", str(text), re.ASCII):
+    if not re.fullmatch(rf"\d{{1,{digits}}}", str(text), re.ASCII):
         faults.append(Fault(where, f"expected a whole number, got {text!r}"))
         return None
     return int(str(text))
@@ -187,8 +198,8 @@ def write(column: Column) -> dict[str, object]:
         entry["domain"] = list(column.base.levels)
     elif isinstance(column.base, Bounds):
         entry["domain"] = [column.write(column.base.low), column.write(column.base.high)]
-    if column.base is not None and column.base.observed:
-        entry["observed"] = "true"
+    if mark := _mark(column):
+        entry["observed"] = mark
     if isinstance(column.domain, Cells):
         entry["cells"] = [cell.text for cell in column.domain.cells]
     if column.missing:
@@ -202,6 +213,14 @@ def write(column: Column) -> dict[str, object]:
     if column.hierarchy is not None:
         entry["hierarchy"] = column.hierarchy.spec()
     return entry
+
+
+def _mark(column: Column) -> str | list[str]:
+    """What stands behind ``observed``: true where every facet was read off the rows, else those that were."""
+    domain = column.base is not None and column.base.observed
+    if column.drafted == DRAFTED and (domain or column.base is None):
+        return "true"
+    return [str(facet) for facet in Facet if facet in column.drafted or (domain and facet is Facet.DOMAIN)]
 
 
 def flow(value: object) -> str:

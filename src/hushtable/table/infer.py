@@ -1,6 +1,7 @@
 """A first draft of a schema, from the rows: kinds, missing codes, identifiers, likely quasi-identifiers.
 
-A draft is for a person to check. Its domains are marked ``observed``, because they were read off private rows.
+A draft is for a person to check. All of it is marked ``observed``, because it was read off private rows: not only which values
+there are, but also that a column holds numbers, with how many decimals, or that a question mark means a missing value.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.table.columns import CODED, FREE, NUMBERS, Column, Kind, Levels, Role
+from hushtable.table import naming
+from hushtable.table.columns import CODED, DRAFTED, FREE, NUMBERS, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import Raw, Source, make
@@ -35,34 +37,8 @@ SCALES = (
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
 )
 
-_WHO = re.compile(
-    r"(^|_)(((first|last|full|sur|fore|middle|maiden|nick|given|family|patient|user|vor|nach)_?)?names?|e_?mail|mail|"
-    r"(tele|cell|mobile)?_?phone|telefon|mobile|tel|fax|address|adresse|addr|street|ssn|mrn|nhs|pesel|iban)"
-    r"(_?(number|num|no|nr|address|line))*_?\d*$"
-)
-"""Who somebody is or how to reach them, as the last word of a name ("home phone", not "phone service")."""
-_THING = re.compile(
-    r"(^|_)(product|brand|drug|medicine|hospital|clinic|ward|department|company|school|course|team|city|town|county|state|region|"
-    r"country|gene|test|study|trial|item|category|class|group|model|species|event|job|file|column|variable)_?names?_?\d*$"
-)
-_SPOKEN = re.compile(r"(^|_)(notes?|comments?|remarks?|descriptions?|text|free_?text|memo|narrative)_?\d*$")
 _ANSWERS = frozenset({"yes", "no", "y", "n", "true", "false", "t", "f", "1", "0", "none", "unknown"})
 """Whether there is a phone or a remark, not which."""
-_IDENTIFIER = re.compile(
-    r"(^|_)(id|uuid|guid|ssn|mrn|nhs|pesel|iban|e?mail|phone|mobile|tel|address|street|passport|licen[cs]e|"
-    r"(first|last|full|sur|given|family|patient|user)_?name|name)($|_)"
-)
-_QUASI = re.compile(
-    r"(^|_)(age|sex|gender|race|ethnic\w*|zip(_?codes?)?\d*|post(al|(al)?_?codes?)\d*|plz|city|town|county|district|"
-    r"region|state|country|place|birth\w*|dob|yob|born|marital\w*|marriage|edu|educ\w*|occupation|profession|job|nationality|native\w*|"
-    r"household\w*|family|relationship|workclass|socprof|employ\w*|citizen\w*|admission|discharge)($|_)"
-)
-_CODE = re.compile(r"(^|_)(zip(_?code)?|post(al)?_?code\w*|postal|plz|fips|icd\w*|icpc|naics|isco\w*|soc_code)($|_)")
-"""Whole numbers under these names are codes: their sums and means say nothing."""
-_SECRET = re.compile(
-    r"(^|_)(income|salary|wage|wealth|debt|diagnos\w*|disease|icd\w*|hiv|cancer|depress\w*|alc|alcohol\w*|drug\w*|smok\w*|medic\w*|"
-    r"religion|party|vote|crime|conviction|credit\w*|default\w*|charges?|limit_bal|mortality|severity|outcome)($|_)"
-)
 
 
 @dataclass(frozen=True)
@@ -83,7 +59,7 @@ class _Profile:
         return {word.lower() for word in self.words} <= _ANSWERS
 
     def matches(self, pattern: re.Pattern[str]) -> bool:
-        return bool(pattern.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[\s.\-]+", "_", self.name).lower()))
+        return naming.matches(self.name, pattern)
 
 
 def infer(names: Sequence[str], source: Source) -> Schema:
@@ -106,8 +82,8 @@ def infer(names: Sequence[str], source: Source) -> Schema:
     for column in table.schema:
         required = column.kind not in FREE and not table.missing(column.name).any()
         role = Role.QUASI if column.name in followers else column.role
-        drafted.append(replace(column, required=required, role=role))
-    drawn = replace(table.schema, columns=tuple(drafted))
+        drafted.append(replace(column, required=required, role=role, drafted=DRAFTED))
+    drawn = replace(table.schema, columns=tuple(drafted), drafted=True)
     notes = [_unique_note(table.groups(drawn.quasi)[0], drawn.quasi)] if drawn.quasi else []
     notes += [f"Column {name} follows from {quasi}: who knows the one knows the other." for name, quasi in followers.items()]
     notes += [
@@ -115,7 +91,7 @@ def infer(names: Sequence[str], source: Source) -> Schema:
         for profile, column in zip(profiles, columns, strict=True)
         for note in (*_hidden(profile, column), *_sentinels(profile, column))
     ]
-    return replace(drawn, notes=(*_HEAD, *notes))
+    return replace(drawn, notes=(*HEAD, *notes))
 
 
 def _followers(table: Table) -> dict[str, str]:
@@ -139,10 +115,11 @@ def _followers(table: Table) -> dict[str, str]:
     return found
 
 
-_HEAD = (
+HEAD = (
     "Drafted from the data: please check kinds and roles. Roles: identifier (dropped), quasi (known to others),",
     "secret (to be kept private), target (to be predicted), plain.",
-    "'observed: true' marks a domain (and 'required') read off the rows; remove the mark where both are public knowledge.",
+    "'observed: true' marks a line read off the rows. A privacy budget is refused until you declare what is public knowledge:",
+    "remove the marks, or let 'hush schema THIS-FILE --declare' remove them all once you have read every line.",
 )
 
 
@@ -150,19 +127,19 @@ def _draft(profile: _Profile) -> Column:
     if _tells_who(profile):
         return Column(name=profile.name, kind=Kind.KEY, role=Role.IDENTIFIER)
     kind, extra = _kind(profile)
-    if kind in (Kind.CATEGORY, Kind.KEY) and profile.matches(_SPOKEN) and not profile.answers:
+    if kind in (Kind.CATEGORY, Kind.KEY) and profile.matches(naming.SPOKEN) and not profile.answers:
         kind, extra = Kind.TEXT, {}
     role = Role.PLAIN
-    if kind is Kind.KEY or (profile.matches(_IDENTIFIER) and (kind is Kind.TEXT or profile.distinct_share > 0.5)):
+    if kind is Kind.KEY or (profile.matches(naming.IDENTIFIER) and (kind is Kind.TEXT or profile.distinct_share > 0.5)):
         role = Role.IDENTIFIER
     elif kind is not Kind.TEXT:
-        role = Role.SECRET if profile.matches(_SECRET) else Role.QUASI if profile.matches(_QUASI) else Role.PLAIN
+        role = Role.SECRET if profile.matches(naming.SECRET) else Role.QUASI if profile.matches(naming.QUASI) else Role.PLAIN
     return Column(name=profile.name, kind=kind, role=role, **extra)  # type: ignore[arg-type]
 
 
 def _tells_who(profile: _Profile) -> bool:
     """By its name alone: a name that many share is a name all the same."""
-    return profile.matches(_WHO) and not profile.matches(_THING) and not profile.answers
+    return naming.names_people(profile.name) and not profile.answers
 
 
 def _hidden(profile: _Profile, column: Column) -> list[str]:
@@ -218,9 +195,9 @@ def _whole_kind(profile: _Profile) -> Kind:
     if unique:
         numbers = [int(word) for word in words]
         dense = max(numbers) - min(numbers) < 1.5 * len(words)
-        if padded or dense or profile.matches(_IDENTIFIER):
+        if padded or dense or profile.matches(naming.IDENTIFIER):
             return Kind.KEY
-    if padded or len(words) <= 2 or profile.matches(_CODE):
+    if padded or len(words) <= 2 or profile.matches(naming.CODE):
         return Kind.CATEGORY
     return Kind.INTEGER
 

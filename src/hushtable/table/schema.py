@@ -8,9 +8,10 @@
       sex:    {kind: category, role: quasi,  domain: [Female, Male]}
       income: {kind: category, role: secret, domain: ["<=50K", ">50K"]}
 
-Every scalar is read as the text that stands in the file, so ``no`` is a level and not a boolean. A domain with
-``observed: true`` beside it was read off the rows: remove the mark once you have made sure that the domain is public
-knowledge, because a differentially private method refuses a domain that the rows gave away.
+Every scalar is read as the text that stands in the file, so ``no`` is a level and not a boolean. A line with
+``observed: true`` was read off the rows, all of it (``observed: [domain, decimals]``: these facets of it), and so were the
+missing codes where the mark stands beside them. Remove a mark once you have made sure that what it marks is public
+knowledge: a differentially private method refuses what the rows gave away, because one person more could change it.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ import yaml
 from hushtable.errors import Fault, InputError
 from hushtable.shown import Shown
 from hushtable.table import entries
-from hushtable.table.columns import FREE, Column, Role
+from hushtable.table.columns import FREE, Column, Facet, Role
 from hushtable.table.disk import read_text
 from hushtable.table.hierarchy import FileTree
+
+_ENTRIES = ("missing", "observed", "declared_by", "size", "columns")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,12 @@ class Schema(Shown):
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Remarks of the drafter, written as comments."""
+    drafted: bool = False
+    """Whether the missing codes were read off the rows."""
+    declared_by: str = ""
+    """Who answers for it that what is declared here is public knowledge, and was not read off the rows."""
+    size: int | None = None
+    """About how many rows there are, where that is public knowledge; it is never read off them."""
 
     def __post_init__(self) -> None:
         """Names must be unique."""
@@ -106,6 +115,38 @@ class Schema(Shown):
         kept = tuple(new.pop(c.name, c) for c in self.columns)
         return replace(self, columns=(*kept, *new.values()))
 
+    @property
+    def undeclared(self) -> dict[str, frozenset[Facet]]:
+        """The facets of each column that were read off the rows, by name; columns without any are not there."""
+        return {column.name: column.undeclared for column in self.columns if column.undeclared}
+
+    def declared(self, by: str = "", facets: Iterable[str] = tuple(Facet)) -> Schema:
+        """The schema with these facets of every column (all when not given) declared, by whom.
+
+        A deliberate act: whoever calls this answers for it that nothing declared here was learnt from the rows alone.
+        """
+        unknown = [facet for facet in facets if facet not in list(Facet)]
+        if unknown:
+            raise InputError(f"there is no facet {', '.join(map(repr, unknown))}; there are {', '.join(Facet)}", where="declare")
+        chosen = frozenset(Facet(facet) for facet in facets)
+        columns = tuple(column.declared(chosen) for column in self.columns)
+        drafted = self.drafted and Facet.MISSING not in chosen
+        return replace(self, columns=columns, drafted=drafted, declared_by=by or self.declared_by, notes=())
+
+    def derived_from(self, before: Schema) -> Schema:
+        """The schema with the marks of the one that a step made it from: what was read off the rows stays so.
+
+        A column that has its name from before carries the marks that it had there. One of another name may come from any
+        column, and carries those of all.
+        """
+        marks = before.undeclared
+        everywhere = frozenset[Facet]().union(*marks.values())
+        found = {c.name: marks.get(c.name, frozenset()) if c.name in before else everywhere for c in self.columns}
+        if all(found[c.name] <= c.undeclared for c in self.columns) and (self.drafted or not before.drafted):
+            return self
+        columns = tuple(c.marked(found[c.name]) for c in self.columns)
+        return replace(self, columns=columns, drafted=self.drafted or before.drafted)
+
     def portable(self) -> Schema:
         """The schema without hierarchies that live in files of their own, and without notes on the rows: it can go anywhere."""
         bare = (replace(c, hierarchy=None) if isinstance(c.hierarchy, FileTree) else c for c in self.columns)
@@ -137,11 +178,11 @@ class Schema(Shown):
             raise InputError("expected a mapping with 'columns:'", where=where)
         faults = [Fault(where, f"line {line}: {key!r} stands twice") for line, key in loader.repeated]
         faults += [
-            Fault(where, f"unknown entry {key!r}; expected missing, columns")
-            for key in document
-            if key not in ("missing", "columns")
+            Fault(where, f"unknown entry {key!r}; expected {', '.join(_ENTRIES)}") for key in document if key not in _ENTRIES
         ]
         missing = entries.texts(document.get("missing"), f"{where}: missing", faults)
+        drafted = entries.flag(document.get("observed", "false"), f"{where}: observed", faults)
+        size = entries.whole(document.get("size"), f"{where}: size", faults, digits=12)
         columns = []
         for name, entry in document["columns"].items():
             column = entries.read(str(name), entry, folder, f"{where}, column {name}", faults)
@@ -151,13 +192,20 @@ class Schema(Shown):
             faults.append(Fault(where, "declares no columns"))
         if faults:
             raise InputError(faults)
-        return cls(tuple(columns), missing)
+        by = str(document.get("declared_by", ""))
+        return cls(tuple(columns), missing, drafted=drafted, declared_by=by, size=size)
 
     def dump(self) -> str:
         """The schema as YAML; ``parse`` reads back exactly this schema."""
         lines = [f"# {''.join(ch if ch.isprintable() else ' ' for ch in note)}" for note in self.notes]
         if self.missing:
             lines.append(f"missing: {entries.flow(list(self.missing))}")
+        if self.drafted:
+            lines.append("observed: true")
+        if self.declared_by:
+            lines.append(f"declared_by: {entries.flow(self.declared_by)}")
+        if self.size is not None:
+            lines.append(f"size: {self.size}")
         lines.append("columns:")
         names = {column.name: entries.flow(column.name) + ":" for column in self.columns}
         width = max(map(len, names.values()), default=0)

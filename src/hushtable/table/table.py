@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError, MissingExtra
 from hushtable.shown import Shown
-from hushtable.table.columns import FREE, MISSING_CODE, Array, Bounds, Column, Kind
+from hushtable.table.columns import FREE, MISSING_CODE, Array, Bounds, Column, Facet, Kind
 from hushtable.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -132,6 +132,14 @@ class Table(Shown):
         texts = {name: words for name, words in self.texts.items() if schema[name].kind in FREE}
         arrays = {**self.arrays, **{column.name: array for column, array in columns}}
         return Table(schema, arrays, texts, persons=self.persons)
+
+    def under(self, schema: Schema) -> Table:
+        """The same rows under a schema that differs in roles, marks or notes only; checked like a new table."""
+        return self if schema is self.schema else replace(self, schema=schema)
+
+    def declared(self, by: str = "", facets: Iterable[str] = tuple(Facet)) -> Table:
+        """The table under its schema declared: whoever says so answers for it that it was not learnt from the rows alone."""
+        return self.under(self.schema.declared(by, facets))
 
     def held_by(self, key: str | None) -> Table:
         """The table with persons told apart by a key column (every row a person of its own without one).

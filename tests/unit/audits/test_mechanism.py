@@ -26,12 +26,14 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
 from hushtable.report.mechanism import mechanism_page
 from hushtable.synthesize.margins import Margins
+from hushtable.table.defaults import plain_text
 
 MARGINS = Recipe(recipe="margins", steps=(Bins(), Margins()))
 
 
 def rows(table):
-    return Counter(zip(*(table.strings(name).tolist() for name in table.schema.names), strict=True))
+    texts = [[plain_text(str(text)) for text in table.strings(name)] for name in table.schema.names]
+    return Counter(zip(*texts, strict=True))
 
 
 @pytest.mark.parametrize("relation", list(Relation))

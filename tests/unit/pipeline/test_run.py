@@ -78,11 +78,6 @@ def test_a_private_step_without_a_budget_is_refused(small):
         release(small, recipe(*DP), delta=1e-6)
 
 
-def test_a_delta_of_one_over_n_is_refused(small):
-    with pytest.raises(GuaranteeRefused, match="one over the number of rows"):
-        release(small, recipe(*DP), epsilon=1.0, delta=1 / small.rows)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Greedy(Core):
     """Plans far more than it was given."""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.table import io
-from hushtable.table.columns import Bounds, Kind, Levels, Role
+from hushtable.table.columns import Bounds, Facet, Kind, Levels, Role
 from hushtable.table.infer import MISSING_TEXTS, unique_share
 from hushtable.table.schema import Schema
 from tests import strategies
@@ -153,8 +153,9 @@ def test_domains_are_the_observed_ones_and_marked_so():
     assert schema["age"].domain == Bounds(17, 90, observed=True)
     assert schema["sex"].domain == Levels(("f", "m"), observed=True)
     assert schema["born"].domain == Bounds(1577836800, 1578009600, observed=True)
-    assert all(column.observed for column in schema)
-    assert schema.dump().count("observed: true") == 4 + 1
+    assert all(column.undeclared == frozenset(Facet) for column in schema)
+    assert schema.drafted
+    assert schema.dump().count("observed: true") == 4 + 2
 
 
 @pytest.mark.parametrize(

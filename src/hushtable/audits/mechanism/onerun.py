@@ -47,7 +47,7 @@ def one_run(
         records, here = planted(canaries, rng)
         kept = [row for row, is_in in zip(records, here, strict=True) if is_in]
         held = table([*kept, *[LOW] * 50])
-        at = default_delta(held.rows) if delta is None else delta
+        at = default_delta(held.schema.size) if delta is None else delta
         made = release(
             held, recipe, epsilon=epsilon, delta=None if epsilon is None else at, unit=Unit(relation=Relation.ADD_REMOVE),
             seed=None if seed is None else seed + repeat, unproven=True,

@@ -12,6 +12,7 @@ from hushtable.audits.mechanism.watch import Heard
 from hushtable.audits.mechanism.worlds import Worlds
 from hushtable.errors import HushError
 from hushtable.pipeline.release import Release
+from hushtable.table.columns import Bounds
 from hushtable.table.table import Table
 
 REFUSED = "nothing was released"
@@ -35,7 +36,7 @@ def features(made: Release, heard: Heard, pair: Worlds, *, inside: bool = True) 
     What the ledger has paid for covers all that steps were told, so the guesser may look ``inside``. What a publication claims
     is about the released rows alone.
     """
-    found = _of_table(made.table, pair.canary)
+    found = _of_table(made.table, pair.canary) | schema_features(made)
     if not inside:
         return found
     found |= {TRANSCRIPT: heard.log_ratio} | heard.cells
@@ -47,6 +48,21 @@ def features(made: Release, heard: Heard, pair: Worlds, *, inside: bool = True) 
         plain = {name: array for name, array in arrays.items() if array.size <= MOST}
         held = {name: value for name, value in values.items() if name != "schema"}
         found |= dict(islice(_numbers("model", {**held, "arrays": plain}), MOST))
+    return found
+
+
+def schema_features(made: Release) -> Features:
+    """What is published beside the rows: of every column its kind, how it is written, and what it may hold."""
+    schema = made.table.schema
+    found: Features = {f"{name} was left out": 1.0 for name in made.dropped}
+    found |= {f"{code} is missing": 1.0 for code in schema.missing}
+    for column in schema:
+        found |= {f"{column.name} is {column.kind}": 1.0, f"{column.name} is required": float(column.required)}
+        found |= {f"{column.name} is written {column.decimals} {column.format}": 1.0}
+        if isinstance(column.domain, Bounds):
+            found |= {f"low end of {column.name}": column.domain.low, f"high end of {column.name}": column.domain.high}
+        else:
+            found |= {f"{column.name} may be {level}": 1.0 for level in column.levels[:MOST]}
     return found
 
 

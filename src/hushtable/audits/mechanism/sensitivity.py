@@ -27,7 +27,7 @@ SLACK = 1e-9
 def questions(recipe: Recipe, table: Table, *, epsilon: float, delta: float | None, relation: Relation) -> list[Asked]:
     """What one run asks of a table (with seeded noise)."""
     heard = Heard()
-    delta = default_delta(table.rows) if delta is None else delta
+    delta = default_delta(table.schema.size) if delta is None else delta
     release(
         table, watched(recipe, heard), epsilon=epsilon, delta=delta, unit=Unit(relation=relation), seed=1,
         entropy=Entropy.seeded(1), unproven=True,

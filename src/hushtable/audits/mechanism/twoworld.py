@@ -29,6 +29,7 @@ from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Budget, Relation, default_delta
 from hushtable.privacy.vault import Vault
+from hushtable.table.defaults import with_defaults
 from hushtable.table.table import Table
 
 LEVEL = 0.05
@@ -81,7 +82,7 @@ class _Audited:
         tests: int, progress: Progress,
     ) -> None:  # fmt: skip
         self.recipe, self.pair, self.epsilon, self.runs, self.seed, self.tests = recipe, pair, epsilon, runs, seed, tests
-        self.delta = default_delta(pair.within.rows) if delta is None else delta
+        self.delta = default_delta(pair.within.schema.size) if delta is None else delta
         self.progress = progress
         self.rivals = {True: self._held(pair.without), False: self._held(pair.within)}
 
@@ -90,6 +91,10 @@ class _Audited:
         told: dict[str, Any] = {"canary": self.pair.name, "told": self.pair.told, "rows": self.pair.within.rows}
         try:
             self._plan()
+        except HushError as error:
+            word = "refused before a row was read, as it must be" if self.pair.undeclared else "not tested"
+            return told | {"verdict": word, "refuted": False, "why": str(error)}
+        try:
             made, seconds = self._first()
         except HushError as error:
             return told | {"verdict": "not tested", "refuted": False, "why": str(error)}
@@ -110,9 +115,7 @@ class _Audited:
     def _plan(self) -> None:
         """Refusals that do not depend on the rows are no observation."""
         budget = None if self.epsilon is None else Budget(self.epsilon, self.delta)
-        table = self.pair.within
-        kept = table.schema.select(table.schema.released)
-        plan(self.recipe, kept, budget=budget, unit=self.pair.unit, seeded=self.seed is not None)
+        plan(self.recipe, self.pair.within.schema, budget=budget, unit=self.pair.unit, seeded=self.seed is not None)
 
     def _first(self) -> tuple[Release, float]:
         """The first run that ends in a release, and how long a run takes."""
@@ -155,6 +158,8 @@ class _Audited:
 
     def _held(self, table: Table) -> Table:
         """A world as a vault would hold it: the columns that are released, the rows that may count."""
+        if any(step.learns_domains for step in self.recipe.steps):
+            table = with_defaults(table, self.pair.unit.by)
         names = table.schema.released
         return Vault.of(table, unit=self.pair.unit, seed=0)._table.select(names)
 

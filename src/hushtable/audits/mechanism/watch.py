@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
+from hushtable.errors import HushError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.step import Code, Coder, Core, Model, Plan
 from hushtable.privacy.allowance import Allowance, Noise, score_change
@@ -21,6 +22,7 @@ from hushtable.privacy.query import Occupied, Query, Scores
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Scheme, Vault
+from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -74,9 +76,9 @@ class Listening(Vault):
         names = tuple(names)
         return replace(super().select(names), rival=None if self.rival is None else self.rival.select(names))  # type: ignore[return-value]
 
-    def through(self, code: Any) -> Listening:
+    def through(self, code: Any, *, learnt: bool = False) -> Listening:
         """Both worlds, encoded."""
-        return replace(super().through(code), rival=None if self.rival is None else code.apply(self.rival))  # type: ignore[return-value]
+        return replace(super().through(code, learnt=learnt), rival=_encoded(code, self.rival))  # type: ignore[return-value]
 
     def sampled(self, table: Table, rate: float, scheme: Scheme) -> Listening:
         """Nobody knows which rows of the other world would have been drawn."""
@@ -110,9 +112,11 @@ class Listening(Vault):
         """Discover, and keep what was told: a cell that only one of the worlds can tell refutes any epsilon."""
         found, counts = super().discover(cells, allowance, delta)
         if self.taint is Taint.RAW:
-            name = ", ".join(cells.columns)
-            told = {f"cell {tuple(map(int, c))} of {name}": float(k) for c, k in zip(found, counts, strict=True)}
-            self.heard.cells |= told
+            # By what they stand for: the code of a cell depends on which others there are.
+            columns = [self.schema[name] for name in cells.columns]
+            for codes, count in zip(found.tolist(), counts, strict=True):
+                values = ", ".join(_value(column, code) for column, code in zip(columns, codes, strict=True))
+                self.heard.cells[f"cell ({values}) of {', '.join(cells.columns)}"] = float(count)
         return found, counts
 
     def _weigh_choice(self, scores: Scores, allowance: Allowance, places: np.ndarray) -> None:
@@ -126,6 +130,21 @@ class Listening(Vault):
             for table in (self._table, self.rival)
         )
         self.heard.weigh(float((here - there).sum()))
+
+
+def _encoded(code: Any, rival: Table | None) -> Table | None:
+    """The other world encoded; none if the code, fitted on this one, cannot: it then has no likelihood, and is told by the rest."""
+    try:
+        return None if rival is None else code.apply(rival)
+    except HushError:
+        return None
+
+
+def _value(column: Column, code: int) -> str:
+    """What the code of a cell stands for."""
+    if code < 0:
+        return "missing"
+    return column.levels[code] if column.coded else column.write(code + column.bounds.low)
 
 
 class _Watched:
@@ -181,8 +200,7 @@ class WatchedCoder(_Watched, Coder):
     def fit(self, vault: Vault, rng: np.random.Generator) -> Code:
         """Fit, and encode the other world as well."""
         code = self.step.fit(self._vault(vault), rng)
-        if self.heard.rival is not None:
-            self.heard.rival = code.apply(self.heard.rival)
+        self.heard.rival = _encoded(code, self.heard.rival)
         return code
 
 

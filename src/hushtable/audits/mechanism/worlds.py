@@ -14,11 +14,13 @@ from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
+from hushtable.table.infer import infer
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import make
 
 TOWNS = ("a", "b", "c", "d", "lone")
+COLUMNS = ("amount", "town", "ill")
 PERSON = "person"
 ROWS, HOLDS = 100, 3
 """The rows of a table where no k asks for others; the rows that a person holds."""
@@ -35,6 +37,16 @@ CANARIES = {
     "label": "(e) the only record whose label contradicts its group",
     "person": f"(f) a person with {HOLDS + 1} rows, of which {HOLDS} may count",
 }
+UNDECLARED = {
+    "bound": ("(g) the only value beyond the range of all others, in a table whose schema was drafted", {"amount": "99999.5"}),
+    "level": ("(g) the only holder of a value, in a table whose schema was drafted", {"town": "lone"}),
+    "decimal": ("(g) the only value with five decimals, in a table whose schema was drafted", {"amount": "50.12345"}),
+    "missing": ("(g) the only '?', in a table whose schema was drafted", {"town": "?"}),
+    "kind": ("(g) the only word in a column of numbers, in a table whose schema was drafted", {"amount": "abc"}),
+}
+CANARIES |= {name: words for name, (words, _) in UNDECLARED.items()}
+MANY = 4000
+"""The rows of a table from which kinds and domains can be learnt."""
 GRADIENT = "(d) a gradient canary needs a recipe that is trained by gradients and lets its critic be seen; none is tested here"
 
 
@@ -50,6 +62,11 @@ class Worlds:
     """Its rows."""
     unit: Unit
 
+    @property
+    def undeclared(self) -> bool:
+        """Whether their schemas were drafted from their rows."""
+        return self.name in UNDECLARED
+
 
 def schema(*, person: bool = False) -> Schema:
     """A number, a category and a target, with declared domains; and a key, if persons are told apart."""
@@ -64,7 +81,7 @@ def schema(*, person: bool = False) -> Schema:
 
 def table(rows: Sequence[Row], persons: Sequence[str] = ()) -> Table:
     """A table of these rows."""
-    held = dict(zip(("amount", "town", "ill"), zip(*rows, strict=True), strict=True))
+    held = dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))
     texts = {name: np.array([str(v) for v in values], object) for name, values in held.items()}
     if persons:
         texts[PERSON] = np.array(list(persons), object)
@@ -77,6 +94,8 @@ def worlds(name: str, relation: Relation, *, k: int = 0) -> Worlds:
         raise InputError(f"there is no canary {name!r}; there are {', '.join(CANARIES)}", where="canary")
     if name == "person":
         return _person(relation)
+    if name in UNDECLARED:
+        return _undeclared(name, relation)
     half = (2 * k if k > 1 else ROWS) // 2
     size = max(ROWS, 4 * k) // 2 * 2
     crowd = [LOW] * (size // 2) + [HIGH] * (size // 2)
@@ -90,6 +109,22 @@ def worlds(name: str, relation: Relation, *, k: int = 0) -> Worlds:
     }[name]
     without = others if relation is Relation.ADD_REMOVE else [stand_in, *others]
     return Worlds(name, CANARIES[name], table([canary, *others]), table(without), table([canary]), Unit(relation=relation))
+
+
+def _undeclared(name: str, relation: Relation) -> Worlds:
+    """Tables as a drafter reads them: one row more changes what their schemas say."""
+    others = [(f"{i % 100}.5", TOWNS[i % 4], ("no", "yes")[i % 2]) for i in range(MANY)]
+    words, own = UNDECLARED[name]
+    ordinary = dict(zip(COLUMNS, others[50], strict=True))
+    canary = tuple((ordinary | own).values())
+    within = _drafted([canary, *others])
+    without = _drafted(others if relation is Relation.ADD_REMOVE else [tuple(ordinary.values()), *others])
+    return Worlds(name, words, within, without, within.take(np.arange(1)), Unit(relation=relation))
+
+
+def _drafted(rows: Sequence[tuple[str, ...]]) -> Table:
+    texts = {name: np.array(values, object) for name, values in zip(COLUMNS, zip(*rows, strict=True), strict=True)}
+    return make(infer(COLUMNS, texts.__getitem__), COLUMNS, texts.__getitem__)
 
 
 def _person(relation: Relation) -> Worlds:

@@ -1,0 +1,91 @@
+"""What is asked of every step: nothing that was read off the rows unpaid is ever called proven.
+
+A step is run on pairs of tables with drafted schemas that differ in one row, which moves a bound, a level, the decimals, a
+missing code or a kind. It must be refused, prove nothing, or publish nothing that tells the two apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from hushtable.audits.mechanism.scores import schema_features
+from hushtable.audits.mechanism.worlds import UNDECLARED, Worlds, worlds
+from hushtable.check.fitting import BUDGET, allowance, fit, unit
+from hushtable.check.tables import example
+from hushtable.errors import HushError
+from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.run import release
+from hushtable.pipeline.step import Coder, Step
+from hushtable.privacy.unit import Relation
+from hushtable.table.columns import Facet
+from hushtable.table.table import Table
+
+RUNS = 5
+"""In each world: what a noisy answer decides differs from run to run, what the row decides does not."""
+
+
+def undeclared(step: Step) -> str:
+    """Why a drafted schema leaks through it; empty if it does not."""
+    if not step.learns_domains and (lost := _lost(step)):
+        return f"what was read off the rows is called declared after it: {lost}"
+    for name in UNDECLARED:
+        for recipe in _recipes(step):
+            if seen := _seen(recipe, _pair(name, unit(step).relation)):
+                return f"a drafted schema is accepted, and one row shows in what is published as proven: {seen}"
+    return ""
+
+
+def _lost(step: Step) -> str:
+    """A column that was drafted before the step and is not after it, in its plan or in what it makes."""
+    drafted = example().schema
+    drafted = replace(drafted, columns=tuple(column.marked(frozenset(Facet)) for column in drafted))
+    table = example().under(drafted)
+    try:
+        schemas = [step.plan(drafted, allowance(step)).schema]
+        fitted, _ = fit(step, table)
+        made = fitted.apply(table) if isinstance(step, Coder) else fitted.sample(None, np.random.default_rng(2))  # type: ignore[union-attr]
+        schemas.append(made.schema)
+    except HushError:
+        return ""
+    lost = [c.name for schema in schemas for c in schema if c.name in drafted and c.undeclared < drafted[c.name].undeclared]
+    return ", ".join(dict.fromkeys(lost))
+
+
+@cache
+def _pair(name: str, relation: Relation) -> Worlds:
+    return worlds(name, relation)
+
+
+def _recipes(step: Step) -> list[Recipe]:
+    """The step before, and where it pays itself also without, a core that is proven to be private."""
+    from hushtable.encode.bins import Bins
+    from hushtable.synthesize.margins import Margins
+
+    ways = [(step, Bins(), Margins())] if isinstance(step, Coder) or not step.spends else [(step,), (Bins(), step)]
+    return [Recipe(recipe="checked", steps=steps) for steps in ways]
+
+
+def _seen(recipe: Recipe, pair: Worlds) -> str:
+    """What is published in every run with the row and in none without it, or the other way round."""
+    found = [[_published(recipe, table, pair) for _ in range(RUNS)] for table in (pair.within, pair.without)]
+    if any(one is None for runs in found for one in runs):
+        return ""
+    within, without = ([one for one in runs if one is not None] for runs in found)
+    apart = set.intersection(*within).difference(*without) | set.intersection(*without).difference(*within)
+    return min(apart, default="")
+
+
+def _published(recipe: Recipe, table: Table, pair: Worlds) -> set[str] | None:
+    """What stands in the schema of a proven release; None where nothing is released, or nothing proven."""
+    try:
+        made = release(table, recipe, epsilon=BUDGET.epsilon, delta=BUDGET.delta, unit=pair.unit)
+    except HushError:
+        return None
+    if not math.isfinite(made.guarantee.epsilon()):
+        return None
+    # A learnt end of a range is noisy: only its order of magnitude is the row's.
+    return {f"{name} ({math.frexp(value)[1] // 4})" for name, value in schema_features(made).items()}

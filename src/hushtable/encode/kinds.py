@@ -1,0 +1,125 @@
+"""What kind of values a column holds, where nobody declared it: a paid look at what they look like, and a public rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hushtable.privacy.query import Ladder
+from hushtable.privacy.unit import Relation
+from hushtable.table.columns import MISSING_INTEGER, Array, Bounds, Column, Kind
+from hushtable.table.defaults import DATE, NUMBER
+from hushtable.table.naming import CODE, matches
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
+_SLASHES = FORMATS.index("%d/%m/%Y"), FORMATS.index("%m/%d/%Y")
+OTHER, WHOLE, NUMBERS = range(3)
+_DATES = 3
+"""The shape of a date in the first format; those of the others follow, and then that of a date in either form with slashes."""
+SHAPES = _DATES + len(FORMATS) + 1
+MOST = 0.9
+"""The share of the values that must look like numbers, or like dates, for the column to hold them."""
+FRACTIONS = 0.01
+"""The share of numbers with a fraction from which on they are not whole numbers."""
+DROWNED = 20
+"""Standard deviations of the noise that the values of a column must outnumber."""
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """How many values of a column of texts look like what, and how many are missing. No domain takes part."""
+
+    column: str
+    columns: tuple[str, ...] = ()
+
+    def answer(self, table: Table) -> NDArray[np.int64]:
+        """One count for each shape, missing last."""
+        shapes = np.array([*(shape(text) for text in table.schema[self.column].levels), SHAPES])
+        return np.bincount(shapes[table[self.column].astype(np.int64)], minlength=SHAPES + 1)
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """A record has one shape, as it lies in one range of a ladder."""
+        return Ladder(self.column, ()).sensitivity(schema, relation)
+
+
+def shape(text: str) -> int:
+    """What one text looks like: a function of it alone."""
+    if NUMBER.fullmatch(text):
+        value = float(text)
+        return OTHER if not abs(value) < 2**53 else WHOLE if value.is_integer() else NUMBERS
+    read = [place for place, form in enumerate(FORMATS) if _day(text, form) is not None]
+    if len(read) == 2:
+        return SHAPES - 1
+    return _DATES + read[0] if read else OTHER
+
+
+def voted(name: str, counts: NDArray[np.float64], deviation: float) -> tuple[Kind, str | None] | None:
+    """The kind, and the format of a date, that noisy counts of shapes speak for; None where the noise drowns them."""
+    seen = counts[:SHAPES]
+    present = float(seen.sum())
+    if present < DROWNED * deviation:
+        return None
+    dates = seen[_DATES:-1].copy()
+    dates[list(_SLASHES)] += seen[-1]
+    if seen[WHOLE] + seen[NUMBERS] > MOST * present and not matches(name, CODE):
+        return (Kind.REAL if seen[NUMBERS] > max(FRACTIONS * present, 4 * deviation) else Kind.INTEGER), None
+    if seen[_DATES:].sum() > MOST * present:
+        return Kind.DATE, FORMATS[int(dates.argmax())]
+    return Kind.CATEGORY, None
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Columns of texts read as what they were found to be."""
+
+    schema: Schema = field(default_factory=lambda: Schema(()))
+    """Of the table before."""
+    found: dict[str, tuple[Kind, str | None]] = field(default_factory=dict)
+    """The kind of each, and the format of its dates."""
+    stability: int = 1
+
+    def apply(self, table: Table) -> Table:
+        """Each text by itself; what does not look like the kind of its column becomes missing."""
+        return table.with_columns(*(_recast(table.schema[n], table[n], *kind) for n, kind in self.found.items()))
+
+
+def _recast(column: Column, array: Array, kind: Kind, form: str | None) -> tuple[Column, Array]:
+    if kind is Kind.CATEGORY:
+        return column, array
+    plain = replace(column, kind=kind, domain=None)
+    values = np.array([*(_value(text, kind, form) for text in column.levels), np.nan])[array.astype(np.int64)]
+    absent = np.isnan(values)
+    present = values[~absent]
+    low, high = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+    if kind is not Kind.REAL:
+        values = np.where(absent, MISSING_INTEGER, values).astype(np.int64)
+        low, high = int(low), int(high)
+    return replace(plain, domain=Bounds(low, high, observed=True)), values
+
+
+def decimals_for(bounds: Bounds) -> int:
+    """About four digits of the range."""
+    span = bounds.high - bounds.low
+    return int(np.clip(3 - np.floor(np.log10(span)), 0, 6)) if span > 0 else 0
+
+
+def _value(text: str, kind: Kind, form: str | None) -> float:
+    if kind is Kind.DATE:
+        day = _day(text, form or FORMATS[0])
+        return np.nan if day is None else day
+    if shape(text) not in (WHOLE, NUMBERS):
+        return np.nan
+    return float(text) if kind is Kind.REAL else float(np.round(float(text)))
+
+
+def _day(text: str, form: str) -> float | None:
+    if not DATE.fullmatch(text):
+        return None
+    try:
+        return Column(name="", kind=Kind.DATE, format=form).number(text)
+    except ValueError:
+        return None
