@@ -83,7 +83,7 @@ def test_the_same_counting_finds_one_person_where_rows_were_counted(measured):
     assert made.guarantee.promises == ()
     assert made.guarantee.assurance is Assurance.NONE
     assert made.guarantee.k() is None
-    assert any("nothing about people follows" in caveat and "--person" in caveat for caveat in made.guarantee.caveats)
+    assert any("nothing follows for people" in caveat and "--person" in caveat for caveat in made.guarantee.caveats)
 
 
 @pytest.mark.parametrize("name", sorted(set(PROMISES) - RECORDS_ONLY - {"beta-k-eps"}))
@@ -123,7 +123,7 @@ def test_a_table_that_lost_its_persons_is_promised_no_more_than_follows_from_row
     assert release(held(FIVE), Recipe(recipe="anew", steps=(Anew(),)), unit=unit, seed=1).guarantee.promises == ()
     made = release(held(FIVE), Recipe(recipe="anew", steps=(Anew(k=20),)), unit=unit, seed=1)
     assert made.guarantee.k() == 4
-    assert any("one person may hold 5: at least 4 people follows" in caveat for caveat in made.guarantee.caveats)
+    assert any("one person may hold 5: at least 4 people follow" in caveat for caveat in made.guarantee.caveats)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +171,12 @@ def test_a_value_that_everybody_holds_among_others_is_known_of_everybody():
     assert criteria.k_anonymity(persons) == 5
     assert (criteria.distinct_l(persons, "ward"), criteria.entropy_l(persons, "ward")) == (1, 1.0)
     assert criteria.recursive_l(persons, "ward", 2.0) == 1
+
+
+def test_a_k_map_counts_the_persons_of_the_population():
+    table = held(FIVE)
+    rows, persons = (criteria.k_map(table.take(np.arange(20)), people, ("town",)) for people in (table, table.held_by("pid")))
+    assert rows == 5 * persons > 0
 
 
 def test_a_person_with_most_rows_of_a_class_is_named_as_a_risk():

@@ -238,9 +238,9 @@ class _Walk:
         found = [(p, of_people(p, self.held)) for p in self.promises]
         for promise, left in found:
             if left != promise:
-                follows = f"at least {left.value:g} people" if left else "nothing about people"
+                follows = f"at least {left.value:g} people follow" if left else "nothing follows for people"
                 key = "" if self.vault.unit.by else "; name the column that tells persons apart (person, --person) to count them"
-                self.caveats.append(f"{promise} counts rows, of which one person may hold {self.held}: {follows} follows{key}")
+                self.caveats.append(f"{promise} counts rows, of which one person may hold {self.held}: {follows}{key}")
         self.promises = tuple(left for _, left in found if left)
 
 
