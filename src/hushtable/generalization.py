@@ -17,9 +17,10 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release, load_card
 from hushtable.pipeline.run import Progress
 from hushtable.pipeline.run import release as run_recipe
+from hushtable.privacy.guarantee import Guarantee
 from hushtable.report.pareto import pareto_page
 from hushtable.table import io
-from hushtable.table.columns import CODED, Cells, Column, Levels
+from hushtable.table.columns import CODED, Cells, Column, Kind, Levels, Role
 from hushtable.table.disk import whole_folder
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
@@ -102,15 +103,20 @@ def apply(
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
 
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
-    schema of the release: every value must lie in its declared domains. ``trust`` lets its recipe name steps that are not of this
-    package, whose code is then run.
+    schema of the release: every value must lie in its declared domains. Where persons were told apart by a key, they are in the new
+    rows by the same one; rows without it count for the fewest people who could hold them. ``trust`` lets its recipe name steps that
+    are not of this package, whose code is then run.
     """
     folder = Path(folder)
     card = load_card(folder)
     recipe, levels = _fixed(recipes.load(folder / "recipe.yaml", trust=trust), card)
     schema = _original(Schema.load(folder / "schema.yaml"), levels)
+    unit = Guarantee.from_json(card["guarantee"]).unit
+    if unit.by is not None:
+        schema = schema.with_columns(Column(name=unit.by, kind=Kind.KEY, role=Role.IDENTIFIER))
     table = rows if isinstance(rows, Table) else io.read(rows, schema)
-    return run_recipe(table, recipe, seed=seed, progress=progress)
+    unit = unit if unit.by in table.schema else replace(unit, by=None)
+    return run_recipe(table, recipe, unit=unit, seed=seed, progress=progress)
 
 
 def _fixed(recipe: Recipe, card: Mapping[str, Any]) -> tuple[Recipe, dict[str, int]]:

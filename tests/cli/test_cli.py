@@ -344,9 +344,12 @@ def test_a_private_hold_out_is_never_drawn_from_the_seed(hush, town, tmp_path):
 
 
 def test_rows_of_a_person_that_are_not_used_are_told(hush, town, tmp_path):
-    code, told, _ = hush(*release(town, tmp_path / "out", "--person", "sex", "--rows-per-person", 20))
+    code, told, _ = hush(*release(town, tmp_path / "out", "--person", "occupation", "--rows-per-person", 2))
     assert code == 0
-    assert "training rows were not used: at most 20 of each sex" in told
+    assert "training rows were not used: at most 2 of each occupation" in told
+    code, _, told = hush(*release(town, tmp_path / "two", "--person", "sex", "--rows-per-person", 20))
+    assert code == 2
+    assert "larger than the number of persons" in told
 
 
 def test_a_drafted_domain_does_not_bind_a_control(hush, town, tmp_path):

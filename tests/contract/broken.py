@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.microaggregate import Microaggregate
 from hushtable.encode.learned import LearnDomain
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace
 from hushtable.pipeline.step import Coder, Core, Plan
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
+from hushtable.privacy.vault import Vault
 from hushtable.synthesize.margins import Independent, Margins
 from hushtable.table.columns import Bounds, Kind, Role
 from hushtable.table.schema import Schema
@@ -57,6 +59,11 @@ class _Mean(_Code):
         return table.with_column(column, column.from_floats(np.full(table.rows, table["height"].mean())))
 
 
+class _Anew(_Code):
+    def apply(self, table):
+        return Table(table.schema, dict(table.arrays))
+
+
 class _Forgetful(_Code):
     def undo(self, table, rng):
         return table.take(np.zeros(table.rows, np.int64))
@@ -86,6 +93,13 @@ class Loses(_Coder):
     """Does not bring back what it encoded."""
 
     code = _Forgetful
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estranges(_Coder):
+    """Makes its table anew, without a word of whose rows they are."""
+
+    code = _Anew
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,6 +241,42 @@ class Boasts(_Core):
 
     def plan(self, schema, budget):
         return replace(super().plan(schema, budget), events=(Raw("reads"), Raw("reads")))
+
+
+class _Alike(Microaggregate):
+    """Puts k equal rows into a class, whoever holds them."""
+
+    def fit(self, vault, rng):
+        table = vault.open(Raw("reads"), "reads")
+        made = super().fit(Vault.of(replace(table, persons=None)).named("x"), rng).table
+        return Anonymized(self.hand_on(made, table))
+
+    def plan(self, schema, budget):
+        return replace(super().plan(schema, budget), events=(Raw("reads"),))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsRows(_Alike):
+    """Promises k of classes that may all be one person's."""
+
+    def hand_on(self, made, table):
+        return replace(made, persons=table.persons)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LosesPersons(_Alike):
+    """The same, in a table made anew, in which nobody can count persons."""
+
+    def hand_on(self, made, table):
+        return Table(made.schema, dict(made.arrays))
+
+
+@dataclass(frozen=True, kw_only=True)
+class InventsPersons(_Alike):
+    """The same, and calls every row another person's."""
+
+    def hand_on(self, made, table):
+        return replace(made, persons=np.arange(made.rows))
 
 
 class _Stubborn(Anonymized):
@@ -376,7 +426,7 @@ class NamesNobody(_Audit):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountsRows(_Audit):
+class AttacksTwice(_Audit):
     """Attacks who holds two rows twice."""
 
     def find(self, case):
@@ -405,6 +455,10 @@ BROKEN = [
     (Repeats, "stability", "changes 3 encoded rows"),
     (Averages, "stability", "encoded rows"),
     (Loses, "undoes", "does not come back"),
+    (Estranges, "to the person who held it", "knows no more which rows"),
+    (CountsRows, "by persons", "the table has 1"),
+    (LosesPersons, "by persons", "knows no more which rows"),
+    (InventsPersons, "by persons", "the table has 1"),
     (PeeksSilently, "declares in its plan", "a look"),
     (Launders, "read off the rows", "called declared after it: age, height"),
     (LearnsUnpaid, "read off the rows", "one row shows"),
@@ -430,7 +484,7 @@ BROKEN = [
     (Collapsed, "finds something", "no point"),
     (Likely, "finds something", "no probability"),
     (NamesNobody, "finds something", "not there"),
-    (CountsRows, "once, however many rows", "for each row they hold"),
+    (AttacksTwice, "once, however many rows", "for each row they hold"),
     (Gossip, "no trace", "tells of nobody"),
     (Greedy, "finds something", "no part of the error"),
     (SilentOnOthers, "other column names", "at least one Finding"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,19 +70,29 @@ def distance(own: list, whole: list, *, ordered: bool) -> float:
     return sum(map(abs, gaps)) / 2
 
 
-def holds(rows: list[int], secrets: dict, whole: list[int], demand: Demand) -> bool:
-    """Whether the rows of a class meet a demand."""
-    own = [secrets[demand.secret][i] for i in rows]
-    told = [value for value in own if value is not None]  # not to answer is no value that hides another
-    counts = sorted(Counter(told).values(), reverse=True)
+def holds(rows: list[int], secrets: dict, whole: list[int], demand: Demand, who: list[int]) -> bool:
+    """Whether the rows of a class meet a demand, counted by rows and by persons."""
+    values = secrets[demand.secret]
+    own, everyone = ([(i, values[i]) for i in some] for some in (rows, whole))
+    owned, all_owned = (list({(who[i], values[i]) for i in some}) for some in (rows, whole))
+    return meets(own, everyone, demand) and meets(owned, all_owned, demand)
+
+
+def meets(own: list[tuple], everyone: list[tuple], demand: Demand) -> bool:
+    """Whether the values that somebody holds, given as (who, value), meet a demand."""
+    told = [(who, value) for who, value in own if value is not None]  # not to answer is no value that hides another
+    counts, n = [], len({who for who, _ in told})
+    for _, count in Counter(value for _, value in told).most_common():
+        counts.append(min(count, n - sum(counts)))  # everybody stands with one value, most with the most frequent
+    counts = [c for c in counts if c]
     if demand.variant == "distinct":
         return len(counts) >= demand.value
     if demand.variant == "entropy":
-        return bool(told) and math.exp(-sum(c / len(told) * math.log(c / len(told)) for c in counts)) >= demand.value - 1e-9
+        return bool(told) and math.exp(-sum(c / n * math.log(c / n) for c in counts)) >= demand.value - 1e-9
     if demand.variant == "recursive":
         return bool(told) and counts[0] < demand.c * sum(counts[int(demand.value) - 1 :])
-    everyone = [secrets[demand.secret][i] for i in whole]
-    return distance(own, everyone, ordered=demand.variant == "ordered") <= demand.value + 1e-9
+    ours, theirs = ([value for _, value in some] for some in (own, everyone))
+    return distance(ours, theirs, ordered=demand.variant == "ordered") <= demand.value + 1e-9
 
 
 def judged(table: Table, node: tuple, k: int, demands: tuple, *, star: bool) -> tuple[list[list[int]], list[int]]:
@@ -92,18 +103,23 @@ def judged(table: Table, node: tuple, k: int, demands: tuple, *, star: bool) -> 
     for i in range(table.rows):
         groups[tuple(climb(n, texts[n][i], level)[0] for n, level in zip(QUASI, node, strict=True))].append(i)
     every = list(range(table.rows))
+    who = every if table.persons is None else table.persons.tolist()
     diverse = [d for d in demands if d.variant in ("distinct", "entropy", "recursive")]
     close = [d for d in demands if d not in diverse]
-    large = [g for g in groups.values() if len(g) >= k and all(holds(g, texts, every, d) for d in diverse)]
+
+    def persons(rows: list[int]) -> int:
+        return len({who[i] for i in rows})
+
+    large = [g for g in groups.values() if persons(g) >= k and all(holds(g, texts, every, d, who) for d in diverse)]
     if star:
-        stay = [g for g in large if all(holds(g, texts, every, d) for d in close)]
+        stay = [g for g in large if all(holds(g, texts, every, d, who) for d in close)]
         gone = sorted(set(every) - set(itertools.chain(*stay)))
-        if not gone or (len(gone) >= k and all(holds(gone, texts, every, d) for d in demands)):
+        if not gone or (persons(gone) >= k and all(holds(gone, texts, every, d, who) for d in demands)):
             return stay, gone
     stay = large
     while True:
         released = list(itertools.chain(*stay))
-        next_ = [g for g in stay if all(holds(g, texts, released, d) for d in close)]
+        next_ = [g for g in stay if all(holds(g, texts, released, d, who) for d in close)]
         if len(next_) == len(stay):
             return stay, sorted(set(every) - set(released))
         stay = next_
@@ -151,9 +167,11 @@ NODES = list(itertools.product(range(5), range(4), range(2)))
 
 @pytest.mark.parametrize("star", [False, True])
 @pytest.mark.parametrize("asked", DEMANDS)
-@pytest.mark.parametrize(("seed", "silent"), [(0, 0.05), (1, 0.05), (2, 0.05), (3, 0.9)])
-def test_the_search_finds_what_trying_every_node_finds(seed, silent, asked, star):
+@pytest.mark.parametrize(("seed", "silent", "held"), [(0, 0.05, 1), (1, 0.05, 1), (2, 0.05, 1), (3, 0.9, 1), (4, 0.05, 3)])
+def test_the_search_finds_what_trying_every_node_finds(seed, silent, held, asked, star):
     table = people(seed, silent=silent)
+    if held > 1:
+        table = replace(table, persons=np.random.default_rng(seed).permutation(table.rows) // held)
     demands = tuple(Demand.parse(text) for text in DEMANDS[asked])
     lattice = Lattice.of(table, QUASI, sorted({d.secret for d in demands}))
     judge = Judge.of(lattice, demands, star=star)

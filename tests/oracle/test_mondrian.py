@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 
 from hushtable.anonymize.recoding.mondrian import Mondrian
 from hushtable.anonymize.recoding.mondrian_cells import Written
-from hushtable.anonymize.recoding.mondrian_cuts import Diversity, Grid, Rule, cut
+from hushtable.anonymize.recoding.mondrian_cuts import Grid, cut
+from hushtable.anonymize.recoding.mondrian_rule import Rule
+from hushtable.anonymize.secrets import Diversity
 from hushtable.privacy import criteria
 from hushtable.privacy.vault import Vault
 from hushtable.table import io
@@ -24,10 +27,11 @@ from hushtable.table.table import Table
 def textbook(grid: Grid, k: int, rule: Rule, *, strict: bool) -> list[list[int]]:
     """Cut the widest column first, measured anew in every box, where the highest nodes part, next to the median."""
     n, m = grid.ranks.shape
+    who = np.arange(n) if rule.persons is None else rule.persons
     done, todo = [], [list(range(n))]
     while todo:
         rows = todo.pop()
-        halves = next(((a, b) for a, b in cuts(grid, rows, m, k, strict=strict) if both_hold(rule, a, b)), None)
+        halves = next(((a, b) for a, b in cuts(grid, rows, m, k, who, strict=strict) if both_hold(rule, a, b)), None)
         if halves is None:
             done.append(rows)
         else:
@@ -35,8 +39,11 @@ def textbook(grid: Grid, k: int, rule: Rule, *, strict: bool) -> list[list[int]]
     return done
 
 
-def cuts(grid: Grid, rows: list[int], m: int, k: int, *, strict: bool):
-    """Every allowed cut of a box, the best first."""
+def cuts(grid: Grid, rows: list[int], m: int, k: int, who: np.ndarray, *, strict: bool):
+    """Every allowed cut of a box, the best first: k persons on both sides."""
+
+    def enough(*sides: list[int]) -> bool:
+        return min(len(set(who[side].tolist())) for side in sides) >= k
 
     def height(j: int, one: int, other: int) -> int:
         same = [level for level, group in enumerate(grid.groups[j]) if group[one] == group[other]]
@@ -55,7 +62,7 @@ def cuts(grid: Grid, rows: list[int], m: int, k: int, *, strict: bool):
         found: dict[tuple[int, bool], tuple[int, int]] = {}
         for one, other in pairwise(values):
             left = sum(grid.ranks[r, j] <= one for r in rows)
-            if min(left, len(rows) - left) >= k:
+            if enough([r for r in rows if grid.ranks[r, j] <= one], [r for r in rows if grid.ranks[r, j] > one]):
                 score = height(j, one, other), 2 * left <= len(rows)
                 found[score] = min(found.get(score, (len(rows), 0)), (abs(2 * left - len(rows)), one))
         for score in sorted(found, reverse=True):
@@ -65,7 +72,9 @@ def cuts(grid: Grid, rows: list[int], m: int, k: int, *, strict: bool):
         for j in wide:
             ordered = sorted(rows, key=lambda r: (grid.ranks[r, j], rows.index(r)))
             left = set(ordered[: len(rows) // 2])
-            yield [r for r in rows if r in left], [r for r in rows if r not in left]
+            sides = [r for r in rows if r in left], [r for r in rows if r not in left]
+            if enough(*sides):
+                yield sides
 
 
 def both_hold(rule: Rule, *halves: list[int]) -> bool:
@@ -77,12 +86,13 @@ def both_hold(rule: Rule, *halves: list[int]) -> bool:
             classes = np.ones(n, np.int64)
             classes[half] = 0
             told = np.where(line == rule.absent[s], MISSING_INTEGER, line)
-            spread = criteria.Classes(Table(Schema(columns), {"class": classes, "secret": told}), ("class",)).spread("secret")
-            least = {"distinct": spread.distinct, "entropy": spread.entropy, "recursive": lambda s=spread: s.recursive(rule.c)}
-            if rule.l and least[rule.diversity]()[0] < rule.l - 1e-9:
-                return False
-            if spread.distances(ordered=bool(rule.ordered[s]))[0] > rule.t + 1e-9:
-                return False
+            table = Table(Schema(columns), {"class": classes, "secret": told}, persons=rule.persons)
+            for spread in criteria.Classes(table, ("class",)).spreads("secret"):
+                least = {"distinct": spread.distinct, "entropy": spread.entropy, "recursive": lambda s=spread: s.recursive(rule.c)}
+                if rule.l and least[rule.diversity]()[0] < rule.l - 1e-9:
+                    return False
+                if spread.distances(ordered=bool(rule.ordered[s]))[0] > rule.t + 1e-9:
+                    return False
     return True
 
 
@@ -117,17 +127,29 @@ def test_boxes_equal_the_textbook(seed):
     assert min(map(len, found)) >= k
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_boxes_of_persons_equal_the_textbook(seed):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(30, 150)), int(rng.integers(2, 5))
+    grid, strict, persons = random_grid(rng, n, 3), bool(seed % 3), rng.integers(0, n // 3, n)
+    rule = replace(no_rule(n), persons=persons)
+    found = classes_of(*cut(grid, k, rule, strict=strict))
+    assert found == textbook(grid, k, rule, strict=strict)
+    assert min(len(set(persons[rows])) for rows in found) >= k
+
+
 @pytest.mark.parametrize("diversity", list(Diversity))
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 def test_boxes_with_secrets_equal_the_textbook(seed, diversity):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(20, 70))
     secrets = np.stack([rng.integers(0, 4, n), rng.permutation(n) if seed % 2 else rng.integers(0, 9, n)])
-    rule = Rule(secrets, np.array([False, True]), np.array([3, -1]), diversity, 2.0, 3.0, 0.45)
+    persons = rng.permutation(n) // 2 if seed > 3 else None
+    rule = Rule(secrets, np.array([False, True]), np.array([3, -1]), diversity, 2.0, 3.0, 0.45, persons)
     grid = random_grid(rng, n, 3)
     found = classes_of(*cut(grid, 3, rule, strict=bool(seed % 2)))
     assert found == textbook(grid, 3, rule, strict=bool(seed % 2))
-    assert both_hold(rule, *found)
+    assert both_hold(rule, *found) or not rule.holds()
 
 
 def test_the_textbook_with_stale_widths_is_another_one():
@@ -139,7 +161,7 @@ def test_the_textbook_with_stale_widths_is_another_one():
     while todo:
         rows = todo.pop()
         part = Grid(grid.ranks[:, stale], grid.places[stale] * 0, grid.groups[stale] * 0, grid.shares[stale] * 0)
-        halves = next(cuts(part, rows, 4, 5, strict=True), None)
+        halves = next(cuts(part, rows, 4, 5, np.arange(120), strict=True), None)
         todo += [] if halves is None else [*halves]
         done += [rows] if halves is None else []
     fresh = textbook(grid, 5, no_rule(120), strict=True)

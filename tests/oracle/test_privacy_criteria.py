@@ -66,7 +66,7 @@ def test_k_counts_rows_or_persons_written_alike(seed, quasi):
     stars = np.all([table.strings(name) == "*" for name in quasi], axis=0)
     assert classes.suppressed.tolist() == (stars & ~stars.all()).tolist()
     persons = [len({table["who"][row] for row in rows}) for rows in by_hand]
-    told = Classes(table, quasi, "who")
+    told = Classes(table.held_by("who"), quasi)
     assert criteria.k_anonymity(told) == min(persons)
     caps = criteria.reidentification(told)
     assert caps["prosecutor"] == pytest.approx(1 / min(persons))

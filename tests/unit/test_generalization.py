@@ -14,8 +14,11 @@ from hushtable.errors import InputError
 from hushtable.pipeline.release import load_table
 from hushtable.pipeline.verify import verify
 from hushtable.privacy import criteria
+from hushtable.privacy.criteria import Counted
+from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
 from hushtable.table import io
+from tests.persons import FIVE, held
 
 
 def test_a_sheet_says_what_single_releases_find(tmp_path):
@@ -85,3 +88,16 @@ def test_levels_that_were_given_are_not_called_the_best(applied):
     page = card_page(made.card())
     assert "The levels were given; nothing was searched" in page
     assert "this is proven" not in page
+
+
+def test_persons_of_a_release_are_persons_of_new_rows_too(tmp_path):
+    table, unit = held(FIVE), Unit(rows=5, by="pid")
+    api.save(api.release(table.take(np.arange(300)), "k-anonymity", unit=unit, seed=1), tmp_path / "one")
+    new = table.take(np.arange(300, 600))
+    io.write(new, tmp_path / "new.csv")
+    for rows in (new, tmp_path / "new.csv"):
+        made = generalization.apply(tmp_path / "one", rows, seed=1)
+        assert made.guarantee.k() == 5
+        assert made.guarantee.promises[0].counted is Counted.PERSONS
+    # Without the key five rows may all be one person's.
+    assert generalization.apply(tmp_path / "one", new.select(["age", "town", "ward", "tag"]), seed=1).guarantee.k() is None

@@ -1,15 +1,15 @@
-"""l-diversity and t-closeness of groups, by merging: k-anonymity first, and then no more than is needed.
+"""Groups of k persons, l-diverse and t-close, by merging: k rows first, and then no more than is needed.
 
 Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, "t-closeness through microaggregation: strict privacy with enhanced utility
 preservation" (TKDE 2015), algorithm 1: while a group does not hold, the worst one is merged with the group whose centre is
-nearest. l-diversity is asked for in the same way. All rows together are at distance 0 from the table, and no group can be
-more diverse than the table, so it ends with groups that hold, or is refused at the outset.
+nearest. l-diversity, and k persons where people hold several rows, are asked for in the same way. In the end all rows are one
+group, at distance 0 from the table: if not even that one holds, it is refused at the outset.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hushtable.anonymize.secrets import Diversity, moves
 from hushtable.anonymize.space import Groups, Space
 from hushtable.errors import Fault, InputError
-from hushtable.privacy.criteria import Spread, ranks
+from hushtable.privacy.spread import Secret, Spread, heads
 from hushtable.table.table import Table
 
 SLACK = 1e-10
@@ -28,15 +28,16 @@ SLACK = 1e-10
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
-    """What every group must keep of each secret; l = 0 and t = 1 ask for nothing."""
+    """What every group must keep: so many persons, and of each secret l and t; k = 1, l = 0 and t = 1 ask for nothing."""
 
+    k: int = 1
     l: float = 0.0  # noqa: E741
     diversity: Diversity = Diversity.DISTINCT
     c: float = 2.0
     t: float = 1.0
 
     def found(self, spread: Spread) -> NDArray[np.float64]:
-        """The l of each group."""
+        """The l of each group, by rows or by persons."""
         if self.diversity is Diversity.RECURSIVE:
             return spread.recursive(self.c).astype(np.float64)
         return np.asarray(spread.distinct() if self.diversity is Diversity.DISTINCT else spread.entropy(), dtype=np.float64)
@@ -52,23 +53,39 @@ class Demand:
 
 
 @dataclass(frozen=True, eq=False)
-class _Secret:
-    """The values of a secret as ranks, and the share of each in the whole table."""
+class _Judge:
+    """What groups of the rows of a table lack."""
 
-    ranks: NDArray[np.int64]
-    whole: NDArray[np.float64]
-    ordered: bool
-    absent: int
-    """The rank of a missing value, -1 where there is none."""
+    demand: Demand
+    persons: NDArray[np.int64] | None
+    secrets: dict[str, Secret] = field(default_factory=dict)
+    ordered: dict[str, bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: Table, name: str) -> _Secret:
-        own, count, absent = ranks(table, name)
-        return cls(own, np.bincount(own, minlength=count) / max(len(own), 1), moves(table.schema[name]), absent)
+    def of(cls, table: Table, secrets: tuple[str, ...], demand: Demand) -> _Judge:
+        ordered = {name: moves(table.schema[name]) for name in secrets}
+        return cls(demand, table.persons, {name: Secret.of(table, name) for name in secrets}, ordered)
 
-    def spread(self, rows: NDArray[np.int64], groups: Groups) -> Spread:
-        cells, counts = np.unique(groups * len(self.whole) + self.ranks[rows], return_counts=True)
-        return Spread(cells // len(self.whole), cells % len(self.whole), counts, self.whole, self.absent)
+    def lack(self, rows: NDArray[np.int64], groups: Groups) -> NDArray[np.float64]:
+        """For each group of these rows the most that it lacks: positive where it does not hold."""
+        persons = heads(groups, None if self.persons is None else self.persons[rows])
+        worst = np.maximum(0.0, 1 - persons / self.demand.k)
+        for name, secret in self.secrets.items():
+            for spread in secret.spreads(groups, rows):
+                worst = np.maximum(worst, self.demand.lack(spread, ordered=self.ordered[name]))
+        return worst
+
+    def refuse(self) -> None:
+        """InputError where not even all rows together are so diverse: all other demands they do keep."""
+        faults = []
+        for name, secret in self.secrets.items():
+            together = secret.spreads(np.zeros(len(secret.ranks), np.int64))
+            most = min(float(self.demand.found(spread)[0]) for spread in together)
+            if most < self.demand.l - SLACK:
+                reason = f"l = {self.demand.l:g} ({self.demand.diversity}) is more than the whole table has"
+                faults.append(Fault(f"microaggregate.l, column {name}", f"{reason}: at most {most:.4g} is possible"))
+        if faults:
+            raise InputError(faults)
 
 
 def merge(
@@ -79,11 +96,12 @@ def merge(
     demand: Demand,
     report: Callable[[float], None] = lambda share: None,
 ) -> Groups:
-    """Groups that hold in every secret; InputError where not even all rows together do."""
-    lines = [_Secret.of(table, name) for name in secrets]
-    everything = np.arange(table.rows)
-    _refuse(lines, secrets, demand, everything)
-    lack = np.max([demand.lack(line.spread(everything, groups), ordered=line.ordered) for line in lines], axis=0)
+    """Groups that hold what is demanded; InputError where not even all rows together do."""
+    judge = _Judge.of(table, secrets, demand)
+    judge.refuse()
+    lack = judge.lack(np.arange(table.rows), groups)
+    if not lack.any():
+        return groups
     queue = [(-lack[g], g) for g in np.flatnonzero(lack).tolist()]
     heapify(queue)
     order = np.argsort(groups, kind="stable")
@@ -100,7 +118,7 @@ def merge(
         one = np.zeros(len(rows), np.int64)
         merged = space.take(rows).centres(one)
         centres.numbers[:, g], centres.codes[:, g] = merged.numbers[:, 0], merged.codes[:, 0]
-        left = max(float(demand.lack(line.spread(rows, one), ordered=line.ordered)[0]) for line in lines)
+        left = float(judge.lack(rows, one)[0])
         if left > 0:
             heappush(queue, (-left, g))
         if len(queue) % 256 == 0:
@@ -109,20 +127,6 @@ def merge(
     for label, g in enumerate(np.flatnonzero(alive).tolist()):
         labels[members[g]] = label
     return labels
-
-
-def _refuse(lines: list[_Secret], secrets: tuple[str, ...], demand: Demand, rows: NDArray[np.int64]) -> None:
-    """A group can be no more diverse than the whole table: distinct values, entropy and recursive diversity grow by merging."""
-    if demand.l == 0:
-        return
-    faults = []
-    for name, line in zip(secrets, lines, strict=True):
-        most = float(demand.found(line.spread(rows, np.zeros(len(rows), np.int64)))[0])
-        if most < demand.l - SLACK:
-            reason = f"l = {demand.l:g} ({demand.diversity}) is more than the whole table has: at most {most:.4g} is possible"
-            faults.append(Fault(f"microaggregate.l, column {name}", reason))
-    if faults:
-        raise InputError(faults)
 
 
 @njit(cache=True)

@@ -17,6 +17,7 @@ from hushtable.anonymize.lattice.nodes import Lattice
 from hushtable.anonymize.lattice.recode import Recoding, locally
 from hushtable.anonymize.lattice.search import Found, Goal, Search
 from hushtable.anonymize.lattice.summary import summary
+from hushtable.anonymize.people import require_people
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, protected
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen, numbered
@@ -50,12 +51,13 @@ class Generalize(Core):
 
     Promises k-anonymity over the quasi-identifiers and what is demanded of the secrets, re-measured on the release. The levels
     are the *proven optimum* of the loss among all nodes of the lattice that suppress no more than the limit, or, if time ran
-    out, the best found with the gap to the bound. No monotonicity is assumed of l and t. One row can change the levels of
+    out, the best found with the gap to the bound. No monotonicity is assumed of l and t. Where people hold several rows, k, l and t
+    are those of persons. One row can change the levels of
     everybody, so there is no differential privacy. Sweeney 2002; Machanavajjhala et al. 2006; Li, Li and Venkatasubramanian 2007.
     """
 
     k: int = 5
-    """The least number of rows in a class."""
+    """The least number of rows in a class; of persons, where people hold several rows."""
     l: float = 0.0  # noqa: E741 - its name in the field
     """The least diversity of every secret in a class; 0 for none."""
     diversity: Diversity = Diversity.DISTINCT
@@ -123,8 +125,7 @@ class Generalize(Core):
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Search, then generalize and suppress; ``rng`` is not needed."""
         table = vault.open(Raw(_WHY), _WHY)
-        if table.rows < self.k:
-            raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="generalize.k")
+        require_people(table, self.k, "generalize.k")
         # What the first levels of a local recoding suppress gets levels of its own: it must be enough for a class.
         goal = Goal(self.k, 1.0, rest=self.k) if self.local else Goal(self.k, self.limit)
         search = self._search(table, [goal])

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.diverse import Demand, merge
 from hushtable.anonymize.geodesic_groups import Ints, partition
+from hushtable.anonymize.people import records, require_people
 from hushtable.anonymize.space import Centre, Space, representatives
 from hushtable.anonymize.space import Scale as Comparable
 from hushtable.encode.manifold.ambient import Ambient, Scale, digests, distinct
 from hushtable.encode.manifold.geodesics import Paths
 from hushtable.encode.manifold.graph import neighbourhood
-from hushtable.errors import InputError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
@@ -31,7 +32,8 @@ EXACT = 3_000
 class Geodesic(Core):
     """M-MDAV: MDAV with distances along the neighbourhood graph. k-anonymity on the columns it replaces.
 
-    Promises that every combination of the replaced columns is shared by at least k rows, and re-measures it on the table.
+    Promises that every combination of the replaced columns is shared by at least k rows, by k persons where people hold several
+    (groups of fewer are merged with the nearest by ordinary distance), and re-measures it on the table.
     One row can change every group, so there is no differential privacy. All other columns leave as they are. Records that
     are equal are one point of the graph; components are joined by their shortest links, so that no record is lost. Up to
     3,000 rows the groups are those of the printed algorithm (repaired: the second group is formed from what the first one
@@ -40,7 +42,7 @@ class Geodesic(Core):
     """
 
     k: int = 10
-    """The least number of records in a group."""
+    """The least number of records, and of persons, in a group."""
     columns: tuple[str, ...] = ()
     """The columns to replace; all quasi-identifiers when empty."""
     neighbours: int = 10
@@ -79,19 +81,21 @@ class Geodesic(Core):
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Partition the rows and replace each group's values; ``rng`` picks the anchors of a large table."""
         table = vault.open(Raw(_WHY), _WHY)
-        if table.rows < self.k:
-            raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="geodesic.k")
+        require_people(table, self.k, "geodesic.k")
         columns = self._columns(table.schema)
         points = Ambient.of(table, columns, self.scale).points(table)
+        own, place = records(table, columns)
         first, point_of = distinct(digests(points))
         graph = neighbourhood(points[first], self.neighbours, self.radius)
         paths = Paths.of(graph)
         vault.report(0.1)
-        anchors = table.rows if table.rows <= EXACT else min(self.anchors, table.rows)
-        order = rng.permutation(table.rows)
-        groups = partition(
-            paths, point_of, self.k, anchors=anchors, order=order, report=lambda done: vault.report(0.1 + 0.8 * done)
+        anchors = len(own) if len(own) <= EXACT else min(self.anchors, len(own))
+        order = rng.permutation(len(own))
+        formed = partition(
+            paths, point_of[own], self.k, anchors=anchors, order=order, report=lambda done: vault.report(0.1 + 0.8 * done)
         )
+        space = Space.of(table, columns, Comparable.STANDARD)
+        groups = merge(space, table, formed[place], (), Demand(k=self.k))
         released = self._released(table, columns, paths, point_of, groups)
         sizes = np.bincount(groups)
         result = {
@@ -103,7 +107,7 @@ class Geodesic(Core):
             "links": len(graph.ends) // 2,
             "bridges": graph.bridges,
             "anchors": anchors,
-            **Space.of(table, columns, Comparable.STANDARD).loss(groups),
+            **space.loss(groups),
         }
         return Anonymized(released, result)
 

@@ -14,9 +14,10 @@ import numpy as np
 from hushtable.anonymize import diverse, mdav, univariate, vmdav
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.diverse import Demand
+from hushtable.anonymize.people import records, require_people
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, promises, protected
 from hushtable.anonymize.space import Centre, Groups, Scale, Space, representatives
-from hushtable.errors import InputError, PlanError
+from hushtable.errors import PlanError
 from hushtable.pipeline.publish import private_domain
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen, numbered
 from hushtable.privacy.allowance import Allowance
@@ -45,13 +46,14 @@ class Microaggregate(Core):
     """Microaggregation of mixed tables: k-anonymity on the columns it replaces.
 
     Promises that every combination of the replaced columns is shared by at least k rows (one column at a time: every value of
-    each of them), where asked for with l-diversity and t-closeness of the secrets, and re-measures all of it on the table.
+    each of them), where asked for with l-diversity and t-closeness of the secrets, and re-measures all of it on the table. Where
+    people hold several rows, by k persons: rows of a person that are alike are one record, and groups of fewer persons are merged.
     One row can change every group, so there is no differential privacy. All other columns leave as they are.
     Domingo-Ferrer and Torra 2005; Solanas and Martinez-Balleste 2006; Hansen and Mukherjee 2003; Soria-Comas et al. 2015.
     """
 
     k: int = 5
-    """The least number of records in a group."""
+    """The least number of records, and of persons, in a group."""
     columns: tuple[str, ...] = ()
     """The columns to replace; all quasi-identifiers when empty."""
     method: Method = Method.MDAV
@@ -139,8 +141,7 @@ class Microaggregate(Core):
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Partition the rows and replace each group's values; ``rng`` is not needed."""
         table = vault.open(Raw(_WHY), _WHY)
-        if table.rows < self.k:
-            raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="microaggregate.k")
+        require_people(table, self.k, "microaggregate.k")
         columns = self._columns(table.schema)
         released, result = (
             self._apart(table, columns) if self.method is Method.UNIVARIATE else self._together(table, columns, vault)
@@ -151,8 +152,10 @@ class Microaggregate(Core):
         """Each column by itself."""
         made, sizes, losses = [], [], []
         for name in columns:
-            groups = univariate.partition(table.schema[name], table[name], self.k)
+            first, place = records(table, (name,))
             space = Space.of(table, (name,), self.scale)
+            groups = univariate.partition(table.schema[name], table[name][first], self.k)[place]
+            groups = diverse.merge(space, table, groups, (), Demand(k=self.k))
             made += self._replaced(space, table, (name,), groups)
             sizes.append(np.bincount(groups))
             losses.append(space.errors(groups))
@@ -162,12 +165,12 @@ class Microaggregate(Core):
     def _together(self, table: Table, columns: tuple[str, ...], vault: Vault) -> tuple[Table, dict[str, Any]]:
         """Whole records."""
         space = Space.of(table, columns, self.scale, self._weights(columns))
-        groups, result = self._partition(space, vault)
+        first, place = records(table, columns)
+        formed, result = self._partition(space.take(first), vault)
         secrets = self._secrets(table.schema)
-        if secrets:
-            before = int(groups.max()) + 1
-            groups = diverse.merge(space, table, groups, secrets, self._demand, _part(vault, 0.7, 0.2))
-            result["merged"] = before - int(groups.max()) - 1
+        groups = diverse.merge(space, table, formed[place], secrets, self._demand, _part(vault, 0.7, 0.2))
+        if secrets or table.persons is not None:
+            result["merged"] = int(formed.max()) - int(groups.max())
         vault.report(0.9)
         made = self._replaced(space, table, columns, groups)
         return table.with_columns(*made), {
@@ -200,7 +203,7 @@ class Microaggregate(Core):
 
     @property
     def _demand(self) -> Demand:
-        return Demand(l=self.l, diversity=self.diversity, c=self.c, t=self.t)
+        return Demand(k=self.k, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"

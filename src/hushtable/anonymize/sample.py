@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.people import records
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Core, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
@@ -41,7 +42,8 @@ class Sample(Core):
     beta: float = 0.5
     """The share of rows that stay."""
     method: Method = Method.POISSON
-    """poisson: each row by its own coin; random: floor(beta n) rows, at least one; stratified: ceil(beta n) of every stratum."""
+    """poisson: each row by its own coin; random: floor(beta n) rows, at least one; stratified: ceil(beta n) of every stratum, where
+    people hold several rows as many of its persons, each with all their rows there."""
     by: tuple[str, ...] = ()
     """The columns whose values make the strata; the quasi-identifiers (so: the equivalence classes) when empty."""
 
@@ -83,13 +85,20 @@ class Sample(Core):
             limit = math.floor(self.beta * 2.0**64)
             return np.ones(table.rows, bool) if limit >= 2**64 else coins < np.uint64(limit)
         if self.method is Method.RANDOM:
-            groups, wanted = np.zeros(table.rows, np.int64), np.array([max(1, math.floor(self.beta * table.rows + 1e-9))])
-        else:
-            groups, _ = table.groups(self._strata(table.schema))
-            wanted = np.ceil(self.beta * np.bincount(groups) - 1e-9).astype(np.int64)
-        order = np.lexsort((coins, groups))
-        sizes = np.bincount(groups)
-        place = np.arange(table.rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        kept = np.zeros(table.rows, bool)
-        kept[order[place < wanted[groups[order]]]] = True
-        return kept
+            return _few(np.zeros(table.rows, np.int64), np.array([max(1, math.floor(self.beta * table.rows + 1e-9))]), coins)
+        # A class keeps its share of k persons only if persons are drawn, not rows.
+        strata = self._strata(table.schema)
+        first, place = records(table, strata)
+        groups = table.groups(strata)[0][first]
+        wanted = np.ceil(self.beta * np.bincount(groups) - 1e-9).astype(np.int64)
+        return _few(groups, wanted, coins[first])[place]
+
+
+def _few(groups: NDArray[np.int64], wanted: NDArray[np.int64], coins: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """So many members of each group, those with the smallest coins."""
+    order = np.lexsort((coins, groups))
+    sizes = np.bincount(groups)
+    place = np.arange(len(groups)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    kept = np.zeros(len(groups), bool)
+    kept[order[place < wanted[groups[order]]]] = True
+    return kept

@@ -50,7 +50,8 @@ class Properties(Audit):
         quasi = tuple(name for name in asked if name in case.release.schema)
         if not quasi:
             return [uncomputed("k-anonymity", case.release.rows, _why(asked), scope="")]
-        released, original = (Classes(table, quasi) for table in (case.release, case.train))
+        # Whose rows are whose, a release does not say: both sides are counted by rows.
+        released, original = (Classes(table.held_by(None), quasi) for table in (case.release, case.train))
         secrets = [name for name in schema.secrets if name in case.release.schema and name not in quasi]
         return [*_classes(released, original), _journalist(case, quasi), *(f for s in secrets for f in _secret(released, s))]
 

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from hushtable.check import private
+from hushtable.check import persons, private
 from hushtable.check.fitting import allowance, fit, output, suited, unit
 from hushtable.check.tables import awkward, example, schema
 from hushtable.check.undeclared import undeclared
@@ -41,6 +41,7 @@ def step_checks(kind: type[Step]) -> Checks:
         checks += [
             ("releases the columns and domains of its plan", lambda: _keeps_schema(step)),
             ("keeps the promises of its plan", lambda: _keeps_promises(step)),
+            ("keeps them by persons where people hold several rows", lambda: persons.promises(step)),
             ("its model samples as many rows as are asked for, or says why not", lambda: _counts(step)),
             ("its model is rebuilt from JSON and arrays", lambda: _rebuilds(step)),
             ("its model holds no training rows, and its public result no value of theirs", lambda: _forgets(step)),
@@ -48,6 +49,7 @@ def step_checks(kind: type[Step]) -> Checks:
     if isinstance(step, Coder):
         checks += [
             ("one row changes no more encoded rows than its stability says", lambda: private.stability(step)),
+            ("leaves every row to the person who held it", lambda: persons.follow(step)),
             ("undoes what it applies, or says in its plan that it is one-way", lambda: _undoes(step)),
         ]
     if step.spends:

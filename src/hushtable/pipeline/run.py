@@ -23,7 +23,7 @@ from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy
-from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserve, uncovered, unmet
+from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, measured, of_people, preserve, uncovered, unmet
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget, Unit, default_delta
 from hushtable.privacy.vault import Scheme, Vault
@@ -94,10 +94,10 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
         told = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
         raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {told}")
     dropped = tuple(name for name in table.schema.names if name not in table.schema.released)
-    return Release(
-        own_domains(shuffled(released, walk.rng)), guarantee, recipe, walk.results, dropped, redraw=walk.redraw(),
-        warnings=_warnings(table, budget),
-    )  # fmt: skip
+    # Which rows belong to one person is private: it was good for counting, and stays here.
+    leaving = own_domains(shuffled(released.held_by(None), walk.rng))
+    warnings = _warnings(table, budget)
+    return Release(leaving, guarantee, recipe, walk.results, dropped, redraw=walk.redraw(), warnings=warnings)
 
 
 def _budget(table: Table, epsilon: float | None, delta: float | None) -> Budget | None:
@@ -147,6 +147,9 @@ class _Walk:
     def __init__(self, course: Course, vault: Vault, rng: np.random.Generator, rows: int | None, progress: Progress) -> None:
         self.course, self.vault, self.rng, self.rows, self.progress = course, vault, rng, rows, progress
         self.promises: tuple[Promise, ...] = ()
+        self.held = vault.unit.rows
+        """The most rows of the table at hand that one person holds."""
+        self.caveats: list[str] = []
         self.criteria: dict[str, Any] = {}
         self.results: dict[str, Any] = {}
         self.syntactic = False
@@ -169,6 +172,7 @@ class _Walk:
         if self.vault.taint is not Taint.DP and not self.ledger.culprits:
             self.ledger.add(Entry(self.course.steps[-1].name, Raw("the rows leave as they are"), "the rows leave as they are"))
         self._measure(table)
+        self._count_people()
         return table
 
     def _segment(self, segment: tuple[Planned, ...], *, last: bool) -> Table:
@@ -185,6 +189,7 @@ class _Walk:
                     self.results[planned.name] = result
                 codes = [] if planned.plan.one_way else [*codes, code]
                 stable = stable and code.stability == 1
+                self.held *= code.stability
                 vault = vault.through(code, learnt=planned.step.learns_domains)
                 if planned.step.learns_domains:
                     # From here on these are the rows: whoever looks behind a later table finds what was paid for.
@@ -217,9 +222,11 @@ class _Walk:
         taint = after(reads, mechanism=paid and before is Taint.RAW and not raw)
         # A step that reached back keeps no earlier promise, whatever it said in its plan.
         effect = Effect.READ_RAW if taint is Taint.RAW and before is not Taint.RAW else done.effect
-        kept = (preserve(_kept(p, table.schema), effect, done.beta) for p in self.promises)
-        self.promises = tuple(p for p in (*kept, *done.promises) if p is not None and not p.empty)
-        for promise in done.promises:
+        left = (preserve(_kept(p, table.schema), effect, done.beta) for p in self.promises)
+        kept = (p if p is None or p.form is Form.DERIVED else measured(p, table) for p in left)
+        made = [measured(p, table) for p in done.promises]
+        self.promises = tuple(p for p in (*kept, *made) if p is not None and not p.empty)
+        for promise in made:
             _require(promise, table)
         self.syntactic = (self.syntactic or bool(done.promises)) and effect is not Effect.GENERATE
         if taint is Taint.RAW and done.promises:
@@ -243,6 +250,16 @@ class _Walk:
         quasi = tuple(dict.fromkeys(covered)) or table.schema.quasi
         if self.syntactic and quasi and table.rows:
             self.criteria = criteria.measure(table, quasi, [s for s in table.schema.secrets if s not in quasi])
+
+    def _count_people(self) -> None:
+        """What is promised of rows, as a promise about people; nothing is left of it where one person may hold them all."""
+        found = [(p, of_people(p, self.held)) for p in self.promises]
+        for promise, left in found:
+            if left != promise:
+                follows = f"at least {left.value:g} people follow" if left else "nothing follows for people"
+                key = "" if self.vault.unit.by else "; name the column that tells persons apart (person, --person) to count them"
+                self.caveats.append(f"{promise} counts rows, of which one person may hold {self.held}: {follows}{key}")
+        self.promises = tuple(left for _, left in found if left)
 
 
 def _decoded(promise: Promise, encoded: Schema, decoded: Schema) -> Promise:
@@ -284,14 +301,12 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
     public = [declared, *walk.course.public]
     if schema.size is not None:
         public.append(f"that there are about {schema.size:,} rows, as {who} declared")
-    caveats = list(walk.course.caveats)
+    caveats = [*walk.caveats, *walk.course.caveats]
     texts = [c.name for c in schema if c.kind is Kind.TEXT and c.role is not Role.IDENTIFIER]
     if texts:
         caveats.append(f"free text was left out: {', '.join(texts)}")
     if bare := uncovered(walk.promises, walk.vault.schema.quasi):
         caveats.append(bare)
-    if walk.promises and walk.vault.unit.rows > 1:
-        caveats.append(f"k counts rows, of which one person may hold {walk.vault.unit.rows}")
     if walk.vault.seeded and any(p.samples is not Scheme.NONE for p in plans):
         caveats.append("the sample was drawn from a seed; whoever knows the seed and the rows knows who was sampled")
     departed = walk.course.undecided or not alike(walk.course.ledger, ledger)

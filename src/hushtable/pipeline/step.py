@@ -55,7 +55,10 @@ class Plan:
     one_way: bool = False
     """For a coder: whether nothing leads back, so that what it made is what leaves, and coders before it are not undone."""
     promises: tuple[Promise, ...] = ()
-    """Syntactic promises it makes; each is re-measured on the table that comes out, or the release is refused."""
+    """Syntactic promises it makes; each is re-measured on the table that comes out, or the release is refused.
+
+    Where the table knows persons (``Table.persons``), by persons: a step must hand them on with the rows, or less is promised.
+    """
     samples: Scheme = Scheme.NONE
     """How its output samples the rows; such a sample stays secret when another core follows."""
     public: tuple[str, ...] = ()

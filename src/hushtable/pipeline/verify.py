@@ -14,6 +14,7 @@ from hushtable.pipeline.release import RECIPE, SCHEMA, file_hash, load_card, loa
 from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
 from hushtable.pipeline.verification import Unchecked, Verification
 from hushtable.privacy import criteria, pld
+from hushtable.privacy.criteria import Counted
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
@@ -92,6 +93,8 @@ def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarante
 def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
     """k, l and t, and every promise about the table itself, measured again."""
     told = dict(guarantee.criteria)
+    # Which rows belong to one person is not released: of what was counted by persons, the part by rows is measured again.
+    by_rows = {"counted": str(Counted.ROWS), **told.get("by_rows", told)} if told else {}
     named = {name for p in guarantee.promises for name in (*p.quasi, *([p.secret] if p.secret else []))}
     named |= {str(name) for name in (*told.get("quasi", ()), *told.get("secrets", ()))}
     strange = sorted(named - set(table.schema.names))
@@ -100,8 +103,12 @@ def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
     faults = []
     if told:
         found = criteria.measure(table, told.get("quasi", ()), told.get("secrets", {}))
-        for name, now, then in _differences(found, told):
+        for name, now, then in _differences(found, by_rows):
             faults.append(Fault(f"criteria: {name}", f"the card says {then}, the data has {now}"))
+        if told.get("k", 0) > found["k"]:
+            faults.append(
+                Fault("criteria: k", f"the card says {told['k']} persons, where the data has no more than {found['k']} rows")
+            )
     whys = [unmet(promise, table) for promise in guarantee.promises if promise.form is Form.SYNTACTIC]
     return faults + [Fault("promise", why) for why in whys if why]
 
@@ -176,8 +183,8 @@ def _not_in_the_file(guarantee: Guarantee) -> Iterator[Unchecked]:
     for promise in guarantee.promises:
         if promise.form is Form.DERIVED:
             yield Unchecked("promise", f"{promise} is of the table that this one was made from, which the file cannot show")
-        elif guarantee.unit.by is not None:
-            yield Unchecked("promise", f"{promise}: the rows were counted; the persons who hold them are not in the file")
+        elif guarantee.unit.by is not None or promise.counted is Counted.PERSONS:
+            yield Unchecked("promise", f"{promise}: it counts persons, and who holds which rows is not in the file")
 
 
 def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[Unchecked]:

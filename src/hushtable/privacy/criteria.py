@@ -3,12 +3,16 @@
 Rows belong to one class when all their quasi-identifiers are written alike: the same value, the same interval, the
 same set, ``*``, or missing (which is a value like any other here). Rows whose quasi-identifiers are all ``*`` are a class
 too, however they came to be: whoever misses somebody in every other class knows that they are among these.
+
+Where the table knows which rows one person holds, all of this is about persons: k is the fewest persons of a class, and l and t
+are the worse of what rows and persons give (``spread`` says how), so no number here is better than the same one by rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -16,12 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.table.cell import Cell, Interval
-from hushtable.table.columns import Array, Cells, Column, Kind, Levels
+from hushtable.privacy.spread import Integers, Secret, Spread, heads, holdings
+from hushtable.table.cell import Interval
+from hushtable.table.columns import Array, Cells, Column, Kind
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+
+class Counted(StrEnum):
+    """Whom a criterion counts."""
+
+    ROWS = "rows"
+    PERSONS = "persons"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +39,6 @@ class Classes:
 
     table: Table
     quasi: tuple[str, ...]
-    person: str | None = None
-    """A key column: a class then counts the persons in it, not the rows."""
 
     @cached_property
     def suppressed(self) -> NDArray[np.bool_]:
@@ -52,83 +59,28 @@ class Classes:
 
     @cached_property
     def sizes(self) -> Integers:
-        """How many rows, or persons, each class has."""
-        groups = self.groups
-        if self.person is not None:
-            pairs = np.unique(np.stack([groups, self.table[self.person].astype(np.int64)]), axis=1)
-            groups = pairs[0]
-        return np.bincount(groups)
-
-    def spread(self, secret: str) -> Spread:
-        """The secret's distribution in each class, beside that of the whole table."""
-        own, count, absent = ranks(self.table, secret)
-        whole = np.bincount(own, minlength=count) / max(len(own), 1)
-        cells, counts = np.unique(self.groups * count + own, return_counts=True)
-        return Spread(cells // count, cells % count, counts, whole, absent)
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """The values of a secret in each class, sparse, sorted by class and then by value; no class is empty."""
-
-    groups: Integers
-    values: Integers
-    """Ranks of the values, where they have an order."""
-    counts: Integers
-    whole: Floats
-    """The share of each value among all rows."""
-    absent: int = -1
-    """The rank that stands for a missing value; it counts in t, but not in l."""
+        """How many rows each class has."""
+        return np.bincount(self.groups)
 
     @cached_property
-    def totals(self) -> Integers:
-        """The rows of each class."""
-        return np.bincount(self.groups, self.counts).astype(np.int64)
+    def persons(self) -> Integers:
+        """How many persons each class has: its rows, where every row is a person of its own."""
+        return heads(self.groups, self.table.persons)
 
-    @cached_property
-    def _told(self) -> tuple[Integers, Integers]:
-        """Class and rows of the values that are no missing ones: not to answer is no value that hides another."""
-        told = self.values != self.absent
-        return self.groups[told], self.counts[told]
+    @property
+    def largest_share(self) -> float:
+        """The greatest part of the rows of a class that one person holds: so often a guess at one of them is right."""
+        owner, rows = holdings(self.groups, np.arange(self.table.rows) if self.table.persons is None else self.table.persons)
+        return float((rows / self.sizes[owner]).max(initial=0.0))
 
-    def distinct(self) -> Integers:
-        """How many different values each class has."""
-        return np.bincount(self._told[0], minlength=len(self.totals))
-
-    def entropy(self) -> Floats:
-        """Exp of the entropy of each class: equal frequencies of l values give l; 0 where there is no value."""
-        groups, counts = self._told
-        shares = counts / np.bincount(groups, counts, minlength=len(self.totals))[groups]
-        found = np.exp(np.bincount(groups, -shares * np.log(shares), minlength=len(self.totals)))
-        return np.where(self.distinct() > 0, found, 0.0)
-
-    def recursive(self, c: float) -> Integers:
-        """For each class the largest l with r_1 < c (r_l + r_(l+1) + ...), its counts in falling order; 0 if there is none."""
-        groups, counts = self._told
-        order = np.lexsort((-counts, groups))
-        groups, counts = groups[order], counts[order]
-        first = np.diff(groups, prepend=-1) != 0
-        starts, which = np.flatnonzero(first), np.cumsum(first) - 1
-        before = np.cumsum(counts) - counts
-        totals = np.bincount(which, counts)
-        tails = totals[which] - (before - before[starts][which])
-        return np.bincount(groups, counts[starts][which] < c * tails, minlength=len(self.totals)).astype(np.int64)
-
-    def distances(self, *, ordered: bool) -> Floats:
-        """The earth mover's distance of each class from the whole table."""
-        if len(self.whole) < 2:
-            return np.zeros(len(self.totals))
-        shares = self.counts / self.totals[self.groups]
-        if ordered:
-            return _ordered_distances(self.groups, self.values, shares, np.cumsum(self.whole)) / (len(self.whole) - 1)
-        # Values absent from a class contribute their share of the whole table: one less what is present.
-        whole = self.whole[self.values]
-        return np.asarray((1 + np.bincount(self.groups, np.abs(shares - whole) - whole)) / 2, dtype=np.float64)
+    def spreads(self, secret: str) -> tuple[Spread, ...]:
+        """The secret's distribution in each class, beside that of the whole table: by rows, and by persons where they are known."""
+        return Secret.of(self.table, secret).spreads(self.groups)
 
 
 def k_anonymity(classes: Classes) -> int:
-    """The size of the smallest class; 0 if there is none."""
-    return int(classes.sizes.min()) if len(classes.sizes) else 0
+    """The fewest persons of a class; 0 if there is none."""
+    return int(classes.persons.min()) if len(classes.persons) else 0
 
 
 def k_map(released: Table, population: Table, quasi: Sequence[str]) -> int:
@@ -141,30 +93,37 @@ def k_map(released: Table, population: Table, quasi: Sequence[str]) -> int:
         return 0
     _, first = np.unique(classes.groups, return_index=True)
     examples = released.take(first)
-    fewest = population.rows
+    fewest = population.rows if population.persons is None else len(np.unique(population.persons))
     # One packed bitmap of the population per (column, cell): a class is the AND of its cells.
     bitmaps = [_bitmaps(examples, population, name) for name in quasi]
     for row in range(examples.rows):
         joint = np.bitwise_and.reduce([maps[codes[row]] for maps, codes in bitmaps])
-        fewest = min(fewest, int(np.bitwise_count(joint).sum()))
+        fewest = min(fewest, _people(joint, population))
     return fewest
+
+
+def _people(bitmap: NDArray[np.uint8], population: Table) -> int:
+    """How many people the rows of a packed bitmap are."""
+    if population.persons is None:
+        return int(np.bitwise_count(bitmap).sum())
+    return len(np.unique(population.persons[np.unpackbits(bitmap, count=population.rows).astype(bool)]))
 
 
 def distinct_l(classes: Classes, secret: str) -> int:
     """The fewest different secret values in a class, missing ones not counted."""
-    return int(classes.spread(secret).distinct().min()) if len(classes.sizes) else 0
+    return min(int(s.distinct().min()) for s in classes.spreads(secret)) if len(classes.sizes) else 0
 
 
 def entropy_l(classes: Classes, secret: str) -> float:
     """Exp of the least entropy of the secret in a class (so equal frequencies of l values give l)."""
-    return float(classes.spread(secret).entropy().min()) if len(classes.sizes) else 0.0
+    return min(float(s.entropy().min()) for s in classes.spreads(secret)) if len(classes.sizes) else 0.0
 
 
 def recursive_l(classes: Classes, secret: str, c: float) -> int:
     """The largest l for which every class is recursively (c, l)-diverse: r_1 < c (r_l + r_(l+1) + ...)."""
     if c <= 0:
         raise InputError(f"recursive diversity needs c > 0, got {c}", where="c")
-    return int(classes.spread(secret).recursive(c).min()) if len(classes.sizes) else 0
+    return min(int(s.recursive(c).min()) for s in classes.spreads(secret)) if len(classes.sizes) else 0
 
 
 def t_closeness(classes: Classes, secret: str, *, ordered: bool) -> float:
@@ -177,49 +136,32 @@ def t_closeness(classes: Classes, secret: str, *, ordered: bool) -> float:
     column = classes.table.schema[secret]
     if ordered and not has_order(column):
         raise InputError(f"the values of a {column.kind} column have no order; use ordered=False", where=secret)
-    return float(classes.spread(secret).distances(ordered=ordered).max()) if len(classes.sizes) else 0.0
-
-
-def _ordered_distances(groups: Integers, values: Integers, shares: Floats, cumulative: Floats) -> Floats:
-    """For each class the sum over all ranks of |its cumulative share - the table's|, without visiting every rank.
-
-    Between two values of a class its cumulative share c is constant, and the table's grows past c at one place, so
-    two differences of prefix sums give the whole stretch.
-    """
-    count = len(cumulative)
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    running = np.cumsum(shares)
-    own = running - (running - shares)[starts][groups]
-    following = np.append(values[1:], count)
-    following[np.append(starts[1:], len(values)) - 1] = count
-    begin = np.concatenate([values, np.zeros(len(starts), np.int64)])
-    end = np.concatenate([following, values[starts]])
-    level = np.concatenate([own, np.zeros(len(starts))])
-    which = np.concatenate([groups, np.arange(len(starts))])
-    prefix = np.concatenate([[0.0], np.cumsum(cumulative)])
-    split = np.clip(np.searchsorted(cumulative, level), begin, end)
-    below = level * (split - begin) - (prefix[split] - prefix[begin])
-    above = (prefix[end] - prefix[split]) - level * (end - split)
-    return np.asarray(np.bincount(which, below + above), dtype=np.float64)
+    found = [float(s.distances(ordered=ordered).max()) for s in classes.spreads(secret)] if len(classes.sizes) else [0.0]
+    return max(found)
 
 
 def reidentification(classes: Classes) -> dict[str, float]:
-    """Probability caps of linking a row to a person: prosecutor (worst class), marketer (average), share unique."""
-    if not len(classes.sizes):
+    """Probability caps of linking a person: prosecutor (worst class), marketer (average), share alone in their class."""
+    persons = classes.persons
+    if not len(persons):
         return {"prosecutor": 0.0, "marketer": 0.0, "unique": 0.0}
-    members = int(classes.sizes.sum())
-    alone = float((classes.sizes == 1).sum()) / members
-    return {"prosecutor": 1 / k_anonymity(classes), "marketer": len(classes.sizes) / members, "unique": alone}
+    members = int(persons.sum())
+    alone = float((persons == 1).sum()) / members
+    return {"prosecutor": 1 / k_anonymity(classes), "marketer": len(persons) / members, "unique": alone}
 
 
-def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = (), person: str | None = None) -> dict[str, Any]:
-    """All criteria at once, as a card shows them."""
-    quasi = tuple(quasi)
+def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = ()) -> dict[str, Any]:
+    """All criteria at once, as a card shows them, and whom they count.
+
+    Where persons are counted the same by rows stands beside it: that much whoever has the file can measure again.
+    """
+    quasi, secrets = tuple(quasi), tuple(secrets)
     if not quasi:
         raise InputError("k, l and t need at least one quasi-identifier", where="criteria")
-    classes = Classes(table, quasi, person)
+    classes = Classes(table, quasi)
     caps = reidentification(classes)
     found: dict[str, Any] = {
+        "counted": str(Counted.ROWS if table.persons is None else Counted.PERSONS),
         "k": k_anonymity(classes),
         "quasi": list(quasi),
         "classes": len(classes.sizes),
@@ -227,6 +169,8 @@ def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = (), per
         "unique_share": caps["unique"],
         "marketer_risk": caps["marketer"],
     }
+    if table.persons is not None:
+        found |= {"largest_share": classes.largest_share, "by_rows": measure(table.held_by(None), quasi, secrets)}
     for secret in secrets:
         column = table.schema[secret]
         ordered = has_order(column)
@@ -243,30 +187,6 @@ def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = (), per
 def has_order(column: Column) -> bool:
     """Whether t-closeness can count how far values move."""
     return column.kind in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.ORDINAL)
-
-
-def ranks(table: Table, name: str) -> tuple[Integers, int, int]:
-    """Each row's value as a rank, cells by their middle, missing last; how many ranks there are, and that of missing (or -1)."""
-    column = table.schema[name]
-    values, codes = np.unique(table[name], return_inverse=True)
-    missing = column.is_missing(values)
-    keys = np.where(missing, np.inf, values.astype(np.float64))
-    if isinstance(column.domain, Cells):
-        middles = [_middle(cell, column) for cell in column.domain.cells] + [np.inf]
-        keys = np.array([middles[int(v)] for v in values])
-    order = np.argsort(keys, kind="stable")
-    rank = np.empty(len(values), np.int64)
-    rank[order] = np.arange(len(values))
-    return rank[codes], len(values), len(values) - 1 if missing.any() else -1
-
-
-def _middle(cell: Cell, column: Column) -> float:
-    if isinstance(cell.span, Interval):
-        return (max(cell.span.low, -1e300) + min(cell.span.high, 1e300)) / 2
-    if cell.span is None or not isinstance(column.base, Levels):
-        return 0.0
-    index = column.base.index
-    return float(np.mean([index[level] for level in cell.span]))
 
 
 def _bitmaps(released: Table, population: Table, name: str) -> tuple[NDArray[np.uint8], Integers]:

@@ -9,12 +9,14 @@ from enum import StrEnum
 from typing import Any
 
 from hushtable.privacy import accountant, event, pld
+from hushtable.privacy.criteria import Counted
 from hushtable.privacy.event import Gaussian, SampledGaussian
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.shown import Shown
 
+KS = (Syntactic.K_ANONYMITY, Syntactic.K_MAP)
 ROW_COUNT = "the exact number of rows"
 LARGE = 10.0
 """Above this epsilon a proof says next to nothing: what is likely may be 22,000 times as likely, and more."""
@@ -214,8 +216,11 @@ class Guarantee(Shown):
         epsilon = self.epsilon() if epsilon is None else epsilon
         told = self._proven(epsilon) if math.isfinite(epsilon) else self._not_proven()
         told += [("Verified", _promise_words(p)) for p in self.promises]
-        if self.unit.rows > 1 and any(p.kind in (Syntactic.K_ANONYMITY, Syntactic.K_MAP) for p in self.promises):
+        if self.unit.rows > 1 and any(p.kind in KS and p.counted is Counted.ROWS for p in self.promises):
             told.append(("But", f"rows are counted, and one person may hold {self.unit.rows} of those that look alike"))
+        if (most := self.criteria.get("largest_share", 0.0)) > 1 / self.criteria.get("k", 1):
+            share = f"{rounded_up(100 * most, 2):g} %"
+            told.append(("But", f"one person holds up to {share} of the rows that look alike, and a guess finds theirs so often"))
         for claim in self.claims:
             told.append(("Claimed", f"the publication states {claim.statement}"))
             told += [("Gap in the claim", gap) for gap in claim.gaps]
@@ -275,8 +280,10 @@ class Guarantee(Shown):
                 "another release of the same people (the two can be intersected), a column outside the list that others "
                 "know, or an attacker who knows who is in the table and what most of them have in common"
             )
-            if self.unit.rows == 1 and self.unit.by is None:
+            if any(p.counted is Counted.ROWS for p in self.promises):
                 told.append("a person who holds several of the rows")
+            if any(p.counted is Counted.PERSONS for p in self.promises):
+                told.append("knowing which of the rows belong to one person, through a column outside the list")
             if any(p.kind is Syntactic.K_MAP for p in self.promises):
                 told.append("learning who was sampled")
         return told
@@ -300,7 +307,8 @@ def rounded_up(value: float, digits: int) -> float:
 def _promise_json(promise: Promise) -> dict[str, Any]:
     return {
         "kind": str(promise.kind), "value": promise.value, "quasi": list(promise.quasi), "secret": promise.secret,
-        "variant": promise.variant, "form": str(promise.form), **({"c": promise.c} if promise.c else {}),
+        "variant": promise.variant, "form": str(promise.form), "counted": str(promise.counted),
+        **({"c": promise.c} if promise.c else {}),
     }  # fmt: skip
 
 
@@ -308,6 +316,7 @@ def _promise_from(told: Mapping[str, Any]) -> Promise:
     return Promise(
         kind=Syntactic(told["kind"]), value=float(told["value"]), quasi=tuple(map(str, told["quasi"])), secret=told["secret"],
         variant=told["variant"], form=Form(told["form"]), c=float(told.get("c", 0.0)),
+        counted=Counted(told.get("counted", Counted.ROWS)),
     )  # fmt: skip
 
 
@@ -320,19 +329,24 @@ def _promise_brief(promise: Promise, asked: set[str]) -> str:
 def _promise_words(promise: Promise) -> str:
     columns = ", ".join(promise.quasi)
     k = f"{promise.value:g}"
+    persons = promise.counted is Counted.PERSONS
+    whom = "people" if persons else "rows"
+    # Who holds more rows than others is found more often than once in k.
+    linking = f"they lead to no fewer than {k} people" if persons else f"linking a person by them succeeds at most once in {k}"
     if promise.kind is Syntactic.K_MAP:
         return (
             f"{promise}. The release was made only from a sample of a table in which every combination of {columns} is shared by "
-            f"at least {k} people, so linking a person by them succeeds at most once in {k} as long as nobody knows who was sampled"
+            f"at least {k} {whom}, so {linking} as long as nobody knows who was sampled"
         )
     if promise.kind is Syntactic.K_ANONYMITY and promise.form is Form.DERIVED:
         return (
             f"{promise}. The release was made only from a table in which every combination of {columns} is shared by at "
-            f"least {k} rows, so linking a person by them succeeds at most once in {k}"
+            f"least {k} {whom}, so {linking}"
         )
     if promise.kind is Syntactic.K_ANONYMITY:
+        theirs = f"of {k} or more people is the one" if persons else f"of {k} or more rows is theirs"
         return (
-            f"{promise}. Every combination of {columns} in the release is shared by at least {k} rows, so whoever knows them "
-            f"of a person cannot tell which of {k} or more rows is theirs"
+            f"{promise}. Every combination of {columns} in the release is shared by at least {k} {whom}, so whoever knows them "
+            f"of a person cannot tell which {theirs}"
         )
-    return str(promise)
+    return f"{promise}, counted by rows and by persons" if persons else str(promise)

@@ -3,6 +3,9 @@
 *Syntactic* means true of the released table itself, and is re-measured on it. *Derived* means that the table is a
 function of one for which it was true: whoever holds that table could do the same, so linking by quasi-identifiers
 succeeds with probability at most 1/k, and nothing else is promised.
+
+A promise counts *persons* where the table it was measured on knows them, and else rows. Of k rows, of which one person holds at
+most g, at least ceil(k/g) are different people; of l and t nothing follows (all may hold one value beside l - 1 others).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hushtable.privacy import criteria
+from hushtable.privacy.criteria import Counted
 from hushtable.table.table import Table
 
 
@@ -45,6 +49,8 @@ class Promise:
     form: Form = Form.SYNTACTIC
     c: float = 0.0
     """For recursive l: the most frequent secret is rarer than c times all but the l - 1 most frequent."""
+    counted: Counted = Counted.ROWS
+    """Whom it counts: persons only after it was measured on a table that knows them."""
 
     @property
     def empty(self) -> bool:
@@ -133,6 +139,21 @@ def uncovered(promises: Iterable[Promise], quasi: Iterable[str]) -> str:
     return f"the promise does not cover the quasi-identifiers {', '.join(bare)}" if bare else ""
 
 
+def measured(promise: Promise, table: Table) -> Promise:
+    """The promise with what is counted when it is measured on this table."""
+    return replace(promise, counted=Counted.ROWS if table.persons is None else Counted.PERSONS)
+
+
+def of_people(promise: Promise, rows: int) -> Promise | None:
+    """What a promise says of people who hold at most so many rows each; None if that is nothing."""
+    if promise.counted is Counted.PERSONS or rows == 1:
+        return promise
+    if promise.kind in (Syntactic.L_DIVERSITY, Syntactic.T_CLOSENESS):
+        return None
+    weaker = replace(promise, value=math.ceil(promise.value / rows), counted=Counted.PERSONS)
+    return None if weaker.empty else weaker
+
+
 def preserve(promise: Promise, effect: Effect, beta: float = 1.0) -> Promise | None:
     """What is left of a promise after a step; None if nothing is, until it is measured again."""
     if effect in _LOSES_ALL:
@@ -154,9 +175,12 @@ def preserve(promise: Promise, effect: Effect, beta: float = 1.0) -> Promise | N
 
 
 def _keeps_secret(promise: Promise, effect: Effect) -> bool:
-    """Whether l or t survive unmeasured: both on merging, l also when whole classes go (t's reference then changes)."""
+    """Whether l or t survive unmeasured: both on merging, l also when whole classes go (t's reference then changes).
+
+    Merging classes that one person is in may give all of their people a value in common, so by persons it keeps neither.
+    """
     if effect in (Effect.NOTHING, Effect.SINGLE_PUBLIC):
         return True
     if effect is Effect.MERGE:
-        return promise.variant != "recursive"
+        return promise.variant != "recursive" and promise.counted is Counted.ROWS
     return effect is Effect.SUPPRESS_CLASSES and promise.kind is Syntactic.L_DIVERSITY

@@ -17,6 +17,12 @@ CRITERIA = {
     "unique_share": "share of the rows that are alone in their group",
     "marketer_risk": "share of the rows that somebody would get right on average who links everybody to a row of their group",
 }
+BY_PERSONS = {
+    "k": "the rows that look alike, whatever combination of the columns above one takes, are those of at least this many persons",
+    "unique_share": "share of the persons who are alone in their group",
+    "marketer_risk": "share of the persons whom somebody would get right on average who links everybody to one of their group",
+    "largest_share": "the greatest part of the rows of a group that one person holds: a guess at one of its rows is right so often",
+}
 SECRETS = {
     "l_distinct": "at least this many different values in every group, missing not counted; at 1 some group gives its value away",
     "l_entropy": "the values of every group are spread at least like this many equally frequent ones",
@@ -110,9 +116,10 @@ def criteria(measured: Mapping[str, Any]) -> Html:
     if not measured:
         return element("p", "No criterion (k, l, t) was measured on this table.")
     quasi = [str(c) for c in measured.get("quasi") or []]
-    rows = [[_criterion_name(name), _criterion(name, measured[name]), told] for name, told in CRITERIA.items() if name in measured]
+    rows = [[_criterion_name(name), _criterion(name, measured[name]), told] for name, told in meanings(measured).items()]
     parts = [
         element("p", "Columns that an outsider may know: ", element("strong", listed(quasi)), "."),
+        element("p", counted_by(measured)),
         table(["Criterion", "Value", "What it means"], rows, label="Criteria", numbers=[1], class_="criteria"),
     ]
     secrets = measured.get("secrets") or {}
@@ -125,6 +132,20 @@ def criteria(measured: Mapping[str, Any]) -> Html:
     return join(parts)
 
 
+def meanings(measured: Mapping[str, Any]) -> dict[str, str]:
+    """What each criterion that was measured means, by rows or by persons."""
+    told = CRITERIA | (BY_PERSONS if measured.get("counted") == "persons" else {})
+    return {name: text for name, text in told.items() if name in measured}
+
+
+def counted_by(measured: Mapping[str, Any]) -> str:
+    """Whom the criteria count, and how much of that the file alone can show."""
+    if measured.get("counted") != "persons":
+        return "Rows are counted."
+    k = number((measured.get("by_rows") or {}).get("k"))
+    return f"Persons are counted. The file does not say who holds which rows: on it only k = {k} by rows can be measured again."
+
+
 def _criterion_name(name: str) -> str:
     return {
         "suppressed": "rows of stars",
@@ -135,7 +156,11 @@ def _criterion_name(name: str) -> str:
 
 
 def _criterion(name: str, value: object) -> str:
-    return share(value) if name in ("unique_share", "marketer_risk") and isinstance(value, (int, float)) else number(value)
+    return (
+        share(value)
+        if name in ("unique_share", "marketer_risk", "largest_share") and isinstance(value, (int, float))
+        else number(value)
+    )
 
 
 def _chosen(card: Mapping[str, Any]) -> Html:

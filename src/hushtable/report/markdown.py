@@ -9,7 +9,7 @@ from typing import Any
 
 from hushtable.report import attacks, budget, decision, promise
 from hushtable.report.audit import HALVED, counted, evidence, title_of
-from hushtable.report.card import CRITERIA, SECRETS, notes
+from hushtable.report.card import SECRETS, counted_by, meanings, notes
 from hushtable.report.decision import Evidence
 from hushtable.report.everything import RULES, SHAPES, meaning_of
 from hushtable.report.html import INTERNAL
@@ -174,16 +174,15 @@ def _guarantee(card: Plain) -> list[str]:
     ]
     measured = guarantee.get("criteria") or {}
     rows = [
-        [plain(name.replace("_", " ")), plain(number(measured[name])), plain(text)]
-        for name, text in CRITERIA.items()
-        if name in measured
+        [plain(name.replace("_", " ")), plain(number(measured[name])), plain(text)] for name, text in meanings(measured).items()
     ]
     for secret, values in (measured.get("secrets") or {}).items():
         rows += [
             [f"{plain(name.replace('_', ' '))} of {code(secret)}", plain(number(value)), plain(SECRETS.get(name, ""))]
             for name, value in values.items()
         ]
-    over = [f"Measured on the table, over {plain(listed([str(c) for c in measured.get('quasi') or []]))}:"] if measured else []
+    columns = plain(listed([str(column) for column in measured.get("quasi") or []]))
+    over = [f"Measured on the table, over {columns}. {plain(counted_by(measured))}"] if measured else []
     return [
         f"**{word}**: {plain(promise.ASSURANCES[word][1])}.",
         *(plain(line) for line in promise.sentences(card)),

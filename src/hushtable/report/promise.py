@@ -114,8 +114,12 @@ def _promise(promise: Mapping[str, Any]) -> str:
     columns = listed([shortened(str(c)) for c in promise.get("quasi") or []], 3)
     value, kind = number(promise.get("value")), str(promise.get("kind"))
     secret, derived = str(promise.get("secret") or ""), promise.get("form") == "derived"
+    persons = promise.get("counted") == "persons"
     if kind == "k_anonymity" and derived:
-        return f"This table was made only from groups of at least {value} rows that look alike in {columns}."
+        whom = "people whose rows" if persons else "rows that"
+        return f"This table was made only from groups of at least {value} {whom} look alike in {columns}."
+    if kind == "k_anonymity" and persons:
+        return f"Whoever knows a person’s {columns} cannot tell which of {value} or more people they are."
     if kind == "k_anonymity":
         return f"Whoever knows a person’s {columns} cannot tell which of {value} or more rows is theirs."
     alike = f"that look alike in {columns}"

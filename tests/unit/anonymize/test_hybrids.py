@@ -78,7 +78,7 @@ def test_iterations_stand_below_one_another():
 
 
 def test_a_sample_below_k_is_refused():
-    with pytest.raises(InputError, match="fewer than k"):
+    with pytest.raises(InputError, match="k = 12 is larger"):
         release(example(12), recipe(BetaKEps(k=12, beta=0.5)), seed=1)
 
 

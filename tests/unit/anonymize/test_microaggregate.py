@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hushtable.anonymize import diverse, univariate
 from hushtable.anonymize.diverse import Demand
 from hushtable.anonymize.microaggregate import Method, Microaggregate
-from hushtable.anonymize.recoding.mondrian_cuts import Diversity
+from hushtable.anonymize.secrets import Diversity
 from hushtable.anonymize.space import Centre, Scale, Space
 from hushtable.check import example
 from hushtable.errors import GuaranteeRefused, InputError, PlanError

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hushtable import api
 from hushtable.anonymize.recoding.mondrian import Mondrian
 from hushtable.anonymize.recoding.mondrian_cells import Axis, Written, lettered
-from hushtable.anonymize.recoding.mondrian_cuts import Diversity
+from hushtable.anonymize.secrets import Diversity
 from hushtable.check import example
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.verify import verify

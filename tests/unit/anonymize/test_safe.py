@@ -17,8 +17,8 @@ from hushtable.encode.bins import Bins
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import load
-from hushtable.pipeline.release import verify
 from hushtable.pipeline.run import release
+from hushtable.pipeline.verify import verify
 from hushtable.privacy import choice
 from hushtable.privacy.choice import exponential
 from hushtable.privacy.criteria import Classes, k_anonymity
@@ -165,7 +165,7 @@ def test_nothing_survives_in_a_table_that_is_too_small_and_the_release_says_so(t
     assert made.table.rows == 0
     assert "nothing was common enough" in made.guarantee.caveats[-1]
     made.save(tmp_path / "out")
-    assert verify(tmp_path / "out") == []
+    assert verify(tmp_path / "out").faults == ()
 
 
 def test_the_recipe_works_on_the_demo_town():

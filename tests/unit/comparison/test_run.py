@@ -214,6 +214,18 @@ def test_a_part_of_a_table_holds_all_rows_of_its_people(visits):
     assert cell._part(visits, 102, 0).rows == 102
 
 
+def test_a_wish_for_k_is_one_for_k_persons(visits, monkeypatch):
+    """Four equal rows of each person: a class of four rows would be one person's."""
+    made, release = [], api.release
+    monkeypatch.setattr(api, "release", lambda *given, **more: made.append(release(*given, **more)) or made[-1])
+    same = visits.take(np.arange(0, 240, 4).repeat(4))
+    ways = {"recipes": ["mdav"], "grid": {"mdav.k": [4]}, "target": "school", "only": ["near-matches"], "constraints": ["k>=4"]}
+    told = compare(same, **ways, person="who", rows_per_person=4)
+    assert told.cells[0]["guarantee"]["k"] == 4
+    assert made[0].guarantee.criteria["k"] == 4
+    assert made[0].guarantee.criteria["by_rows"]["k"] == 16
+
+
 def test_what_is_not_installed_is_tried_again_next_time(table, tmp_path, monkeypatch):
     monkeypatch.setattr(api, "release", Mock(side_effect=MissingExtra("a library", "extra", "it")))
     told = compare(table, ["mdav"], grid={"mdav.k": [5]}, folder=tmp_path / "out", **QUICK)

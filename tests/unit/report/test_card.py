@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from hushtable.privacy.criteria import Counted
 from hushtable.privacy.event import DiscreteLaplace
 from hushtable.privacy.ledger import Entry
 from hushtable.report.card import card_page
@@ -121,6 +122,19 @@ def test_criteria_have_value_and_meaning() -> None:
     assert told["t"][1] == "0.763"
     assert "gives its value away" in told["l, distinct"][2]
     assert "No criterion" in Reader(card_page(samples.card(samples.NONE))).text
+
+
+def test_a_card_says_whom_it_counts() -> None:
+    rows = samples.VERIFIED.criteria
+    promises = tuple(replace(p, counted=Counted.PERSONS) for p in samples.VERIFIED.promises)
+    criteria = {**rows, "counted": "persons", "k": 4, "largest_share": 0.5, "by_rows": rows}
+    text = Reader(card_page(samples.card(replace(samples.VERIFIED, promises=promises, criteria=criteria)))).text
+    assert "Persons are counted" in text
+    assert "only k = 10 by rows can be measured again" in text
+    assert "are those of at least this many persons" in text
+    assert "or more people they are" in text
+    assert "one person holds up to 50 % of the rows that look alike" in text
+    assert "Rows are counted." in Reader(card_page(samples.card(samples.VERIFIED))).text
 
 
 def test_the_budget_is_shared_by_rho() -> None:

@@ -1,16 +1,17 @@
-"""What a class must be to stay: k rows, and l-diversity or t-closeness of secrets. Classes that are not are suppressed.
+"""What a class must be to stay: k persons, and l-diversity or t-closeness of secrets. Classes that are not are suppressed.
 
-A class of k rows, or of l distinct values, stays one when it is merged with others. So for these the suppressed rows of a
-node are also suppressed at every node below it, and a search may rely on that. For entropy, recursive diversity and
-t-closeness it is false: a class that holds may fail once it is merged with one that failed. There only what they imply
-(at least l distinct values) is relied upon.
+A class of k persons, or of l distinct values in its rows, stays one when it is merged with others. So for these the suppressed
+rows of a node are also suppressed at every node below it, and a search may rely on that. For entropy, recursive diversity and
+t-closeness it is false: a class that holds may fail once it is merged with one that failed. There only what they imply (at least
+l distinct values) is relied upon. Where people hold several rows it is false of l by persons too, which is never
+more than l by rows.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,8 +20,8 @@ from numpy.typing import NDArray
 
 from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Lattice
 from hushtable.errors import InputError
-from hushtable.privacy.criteria import Spread
 from hushtable.privacy.preserve import Promise, Syntactic
+from hushtable.privacy.spread import Spread
 
 _TEXT = re.compile(r"(.+):(distinct|entropy|recursive|equal|ordered):(\d+(?:\.\d+)?)(?::(\d+(?:\.\d+)?))?")
 Mask = NDArray[np.bool_]
@@ -88,6 +89,8 @@ class Kept:
     """So many rows are suppressed at this node and at every node below it."""
     starred: bool = False
     """Whether the suppressed rows may stay as ``*``: together they are a class that holds, or there are none."""
+    people: int = 0
+    """How many persons hold the suppressed rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +105,9 @@ class Judge:
 
     lattice: Lattice
     demands: tuple[Demand, ...] = ()
-    reference: dict[str, Floats] = field(default_factory=dict)
-    """For each secret the distribution of the table that its classes are compared with, where that is known beforehand."""
+    reference: dict[str, tuple[Floats, ...]] = field(default_factory=dict)
+    """For each secret the distribution of the table that its classes are compared with, where that is known beforehand: by rows,
+    and by persons where they are known."""
     patient: bool = False
     """Rows of classes that do not hold are not suppressed yet: whether they would hold together does not matter."""
 
@@ -111,37 +115,48 @@ class Judge:
     def of(cls, lattice: Lattice, demands: tuple[Demand, ...], *, star: bool) -> Judge:
         """Compare with the whole table, whose suppressed rows stay as ``*``, or with the rows that stay."""
         secrets = {d.secret for d in demands} if star else ()
-        return cls(lattice, demands, {name: _shares(lattice.secrets[name], lattice.counts) for name in secrets})
+        return cls(lattice, demands, {name: _wholes(lattice, name) for name in secrets})
 
     @cached_property
-    def _whole(self) -> dict[str, Floats]:
-        return {name: _shares(ranks, self.lattice.counts) for name, ranks in self.lattice.secrets.items()}
+    def _whole(self) -> dict[str, tuple[Floats, ...]]:
+        return {name: _wholes(self.lattice, name) for name in self.lattice.secrets}
+
+    @property
+    def merges(self) -> bool:
+        """Whether classes that hold make one that holds: not where a person in both may share a value with all of the others."""
+        return not self.demands or self.lattice.holders is None
 
     def keep(self, classes: Classes, k: int) -> Kept:
         """Judge the classes of a node for one k."""
-        large = classes.sizes >= k
+        large = classes.persons >= k
         if not self.demands:
-            gone = int(classes.sizes[~large].sum())
-            return Kept(large, gone, gone, starred=gone == 0 or gone >= k)
-        spreads = {secret: self._spread(classes, large, secret) for secret in {d.secret: None for d in self.demands}}
+            gone, people = int(classes.sizes[~large].sum()), self._people(classes, ~large)
+            return Kept(large, gone, gone, starred=gone == 0 or people >= k, people=people)
+        spreads = {secret: self._spreads(classes, large, secret) for secret in {d.secret: None for d in self.demands}}
         floor, diverse = large.copy(), np.ones(int(large.sum()), bool)
         for demand in self.demands:
-            spread = spreads[demand.secret]
-            floor[large] &= spread.distinct() >= demand.distinct
+            floor[large] &= spreads[demand.secret][0].distinct() >= demand.distinct
             if not demand.close:
-                diverse &= demand.holds(spread)
+                diverse &= _all_hold(demand, spreads[demand.secret])
         near, starred = self._near(classes, large, diverse, spreads, k)
         stays = large.copy()
         stays[large] = near
-        return Kept(stays, int(classes.sizes[~stays].sum()), int(classes.sizes[~floor].sum()), starred)
+        gone, floored = (int(classes.sizes[~some].sum()) for some in (stays, floor))
+        return Kept(stays, gone, floored, starred, self._people(classes, ~stays))
 
-    def _near(self, classes: Classes, large: Mask, kept: Mask, spreads: dict[str, Spread], k: int) -> tuple[Mask, bool]:
+    def _people(self, classes: Classes, members: Mask) -> int:
+        """How many persons these classes have together."""
+        if self.lattice.holders is None:
+            return int(classes.sizes[members].sum())
+        return int(self.lattice.persons(np.where(members[classes.of], 0, -1), 1)[0])
+
+    def _near(self, classes: Classes, large: Mask, kept: Mask, spreads: dict[str, tuple[Spread, ...]], k: int) -> tuple[Mask, bool]:
         """Which of the large classes are close enough to what is released, and whether the rest holds together as one class."""
         close = [d for d in self.demands if d.close]
         if self.reference:
             stays = kept.copy()
             for demand in close:
-                stays &= demand.holds(spreads[demand.secret])
+                stays &= _all_hold(demand, spreads[demand.secret])
             gone = np.ones(len(large), bool)
             gone[large] = ~stays
             if self.patient or not gone.any() or self._one_class(classes, gone, k):
@@ -150,7 +165,7 @@ class Judge:
         while close and kept.any():
             stays = kept.copy()
             for demand in close:
-                stays &= demand.holds(_among(spreads[demand.secret], kept))
+                stays &= _all_hold(demand, self._among(spreads[demand.secret], classes, large, kept, demand.secret))
             if np.array_equal(stays, kept):
                 break
             kept = stays
@@ -158,32 +173,57 @@ class Judge:
 
     def _one_class(self, classes: Classes, members: Mask, k: int) -> bool:
         """Whether these classes, taken as one, hold."""
-        rows = int(classes.sizes[members].sum())
-        together = Classes(np.where(members[classes.of], 0, 1).astype(np.int32), np.array([rows, 0]))
-        alone = np.array([True, False])
-        return rows >= k and all(d.holds(self._spread(together, alone, d.secret)).all() for d in self.demands)
+        together = self.lattice.group([members[classes.of].astype(np.int32)], [2])
+        alone = np.zeros(len(together.sizes), bool)
+        alone[together.of[members[classes.of]]] = True
+        holds = (_all_hold(d, self._spreads(together, alone, d.secret)).all() for d in self.demands)
+        return bool(together.persons[alone].sum() >= k) and all(holds)
 
-    def _spread(self, classes: Classes, kept: Mask, secret: str) -> Spread:
-        """The secret's values in the classes that are kept, numbered in their order."""
-        ranks = self.lattice.secrets[secret]
-        whole = self.reference.get(secret, self._whole[secret])
+    def _spreads(self, classes: Classes, kept: Mask, secret: str) -> tuple[Spread, ...]:
+        """The secret's values in the classes that are kept, numbered in their order: by rows, and by persons where known."""
+        lattice, ranks, absent = self.lattice, self.lattice.secrets[secret], self.lattice.absent[secret]
+        wholes = self.reference.get(secret, self._whole[secret])
+        width, count = len(wholes[0]), int(kept.sum())
         number = np.where(kept, np.cumsum(kept) - 1, -1)
-        groups, values, counts = _tabulate(classes.of, number, ranks, self.lattice.counts, int(kept.sum()), len(whole))
-        return Spread(groups, values, counts, whole, self.lattice.absent[secret])
+        groups, values, counts = _tabulate(classes.of, number, ranks, lattice.counts, count, width)
+        by_rows = Spread(groups, values, counts, wholes[0], absent)
+        if lattice.holders is None:
+            return (by_rows,)
+        own = number[classes.of]
+        cell = np.where(own >= 0, np.searchsorted(groups * width + values, own * width + ranks), -1)
+        holders = lattice.holders.count(np.where(ranks != absent, own, -1), count)
+        return by_rows, Spread(groups, values, lattice.holders.count(cell, len(groups)), wholes[1], absent, holders)
+
+    def _among(self, spreads: tuple[Spread, ...], classes: Classes, large: Mask, kept: Mask, secret: str) -> tuple[Spread, ...]:
+        """The spreads beside some of their classes only; values that none of these has are no steps of an order."""
+        stays = large.copy()
+        stays[large] = kept
+        wholes = _counts(self.lattice, secret, stays[classes.of])
+        present = wholes[0] > 0
+        rank = np.maximum(np.cumsum(present) - 1, 0)
+        gone = spreads[0].absent
+        absent = int(rank[gone]) if gone >= 0 and present[gone] else -1
+        return tuple(
+            replace(spread, values=rank[spread.values], whole=counts[present] / counts.sum(), absent=absent)
+            for spread, counts in zip(spreads, wholes, strict=True)
+        )
 
 
-def _shares(ranks: Integers, counts: Integers) -> Floats:
-    return np.bincount(ranks, counts) / max(int(counts.sum()), 1)
+def _all_hold(demand: Demand, spreads: tuple[Spread, ...]) -> Mask:
+    """For which classes a demand holds, however they are counted."""
+    return np.logical_and.reduce([demand.holds(spread) for spread in spreads])
 
 
-def _among(spread: Spread, kept: Mask) -> Spread:
-    """The spread beside the rows of some of its classes only; values that none of them has are no steps of an order."""
-    inside = kept[spread.groups]
-    counts = np.bincount(spread.values[inside], spread.counts[inside], minlength=len(spread.whole))
-    present = counts > 0
-    rank = np.maximum(np.cumsum(present) - 1, 0)
-    absent = int(rank[spread.absent]) if spread.absent >= 0 and present[spread.absent] else -1
-    return Spread(spread.groups, rank[spread.values], spread.counts, counts[present] / counts.sum(), absent)
+def _counts(lattice: Lattice, secret: str, inside: Mask) -> tuple[Integers, ...]:
+    """How often each value of a secret stands in some of the tuples: by rows, and by persons where they are known."""
+    ranks, width = lattice.secrets[secret], int(lattice.secrets[secret].max(initial=-1)) + 1
+    rows = np.bincount(ranks[inside], lattice.counts[inside], minlength=width).astype(np.int64)
+    return (rows,) if lattice.holders is None else (rows, lattice.holders.count(np.where(inside, ranks, -1), width))
+
+
+def _wholes(lattice: Lattice, secret: str) -> tuple[Floats, ...]:
+    """The share of each value in the whole table."""
+    return tuple(c / max(int(c.sum()), 1) for c in _counts(lattice, secret, np.ones(len(lattice.counts), bool)))
 
 
 def _tabulate(

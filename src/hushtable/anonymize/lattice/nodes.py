@@ -1,6 +1,7 @@
 """The lattice: one level of generalization for each quasi-identifier, and the classes that a node makes.
 
-Rows that agree on everything are one *tuple* with a count, so a node is judged on the distinct tuples alone.
+Rows that agree on everything are one *tuple* with a count, so a node is judged on the distinct tuples alone. Where people hold
+several rows, who holds which tuple is kept beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
-from hushtable.privacy.criteria import ranks
+from hushtable.privacy.spread import ranks
 from hushtable.table.columns import MISSING_CODE, Column
 from hushtable.table.table import Table
 from hushtable.table.trees import Level, build, leaf_share
@@ -50,10 +51,30 @@ class Ladder:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The equivalence classes of one node: the class of each tuple, and how many rows each class has."""
+    """The equivalence classes of one node: the class of each tuple, and how many rows and persons each class has."""
 
     of: NDArray[np.int32]
     sizes: Integers
+    persons: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Holders:
+    """Who holds which tuple: each pair once, the pairs of a person together."""
+
+    tuples: Integers
+    persons: Integers
+
+    @classmethod
+    def of(cls, row: Integers, persons: Integers) -> Holders:
+        """From the tuple and the person of each row."""
+        pairs = np.unique(np.stack([persons, row]), axis=1)
+        return cls(pairs[1], pairs[0])
+
+    def count(self, of: NDArray[np.int32] | Integers, classes: int) -> Integers:
+        """How many persons hold a tuple of each class; a tuple of class -1 counts nowhere."""
+        found: Integers = _held(of, self.tuples, self.persons, classes)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +91,8 @@ class Lattice:
     """For each secret column, the rank of its value in each tuple (missing last)."""
     absent: dict[str, int] = field(default_factory=dict)
     """For each secret column the rank of missing values, -1 if it has none."""
+    holders: Holders | None = None
+    """Which persons hold each tuple; none where every row is a person of its own."""
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str], secrets: Sequence[str] = ()) -> Lattice:
@@ -83,7 +106,8 @@ class Lattice:
         counts = np.bincount(row, minlength=count)
         ranked = {name: ranks(table, name) for name in secrets}
         own = {name: values[first] for name, (values, _, _) in ranked.items()}
-        return cls(table, ladders, counts, row, own, {name: absent for name, (_, _, absent) in ranked.items()})
+        absent = {name: gone for name, (_, _, gone) in ranked.items()}
+        return cls(table, ladders, counts, row, own, absent, _holders(table, row))
 
     @property
     def rows(self) -> int:
@@ -110,9 +134,32 @@ class Lattice:
         sizes = [ladder.sizes[level] for ladder, level in zip(self.ladders, node, strict=True)]
         if math.prod(sizes) < ROOM:
             lines = self.lines(node)
-            return Classes(*_hashed(_keys(self._codes, lines, np.array(sizes, np.int64)), self.counts))
-        parts = [ladder.codes[level] for ladder, level in zip(self.ladders, node, strict=True)]
-        return group(parts, sizes, self.counts)
+            return self._classes(*_hashed(_keys(self._codes, lines, np.array(sizes, np.int64)), self.counts))
+        return self.group([ladder.codes[level] for ladder, level in zip(self.ladders, node, strict=True)], sizes)
+
+    def group(self, parts: Sequence[NDArray[np.int32] | Integers], sizes: Sequence[int]) -> Classes:
+        """Classes of equal codes. The codes are packed into as few 64-bit keys as hold them, exactly."""
+        keys = np.zeros(len(self.counts), np.int64)
+        room = 1
+        for part, size in zip(parts, sizes, strict=True):
+            if size == 1:
+                continue
+            if room > ROOM // size:
+                # Number the groups so far, so that the next code finds room beside them.
+                keys, room = _hashed(keys, self.counts)[0].astype(np.int64), len(self.counts)
+            keys = keys * size + part
+            room *= size
+        return self._classes(*_hashed(keys, self.counts))
+
+    def persons(self, of: NDArray[np.int32] | Integers, classes: int) -> Integers:
+        """How many persons each class of tuples has: its rows, where every row is a person of its own; -1 counts nowhere."""
+        if self.holders is not None:
+            return self.holders.count(of, classes)
+        inside = of >= 0
+        return np.bincount(of[inside], self.counts[inside], minlength=classes).astype(np.int64)
+
+    def _classes(self, of: NDArray[np.int32], sizes: Integers) -> Classes:
+        return Classes(of, sizes, sizes if self.holders is None else self.holders.count(of, len(sizes)))
 
     def lines(self, node: Node) -> Integers:
         """For each attribute the place of its level among the levels of all attributes."""
@@ -134,22 +181,27 @@ class Lattice:
             for a in self.ladders
         )
         secrets = {name: ranks[kept] for name, ranks in self.secrets.items()}
-        return Lattice(self.table.take(rows), ladders, np.bincount(row), row, secrets, self.absent)
+        table = self.table.take(rows)
+        return Lattice(table, ladders, np.bincount(row), row, secrets, self.absent, _holders(table, row))
 
 
-def group(parts: Sequence[NDArray[np.int32] | Integers], sizes: Sequence[int], counts: Integers) -> Classes:
-    """Classes of equal codes. The codes are packed into as few 64-bit keys as hold them, exactly."""
-    keys = np.zeros(len(counts), np.int64)
-    room = 1
-    for part, size in zip(parts, sizes, strict=True):
-        if size == 1:
-            continue
-        if room > ROOM // size:
-            # Number the groups so far, so that the next code finds room beside them.
-            keys, room = _hashed(keys, counts)[0].astype(np.int64), len(counts)
-        keys = keys * size + part
-        room *= size
-    return Classes(*_hashed(keys, counts))
+def _holders(table: Table, row: Integers) -> Holders | None:
+    return None if table.persons is None else Holders.of(row, table.persons)
+
+
+@njit(cache=True)
+def _held(of, tuples, persons, classes):  # type: ignore[no-untyped-def]
+    """For each class the persons who hold one of its tuples: with a person's pairs together, the last one seen tells them apart."""
+    counts, last = np.zeros(classes, np.int64), np.full(classes, -1, np.int64)
+    for i in range(len(tuples)):
+        at = of[tuples[i]]
+        # The place where a person's pairs begin stands for the person.
+        if i == 0 or persons[i] != persons[i - 1]:
+            begin = i
+        if at >= 0 and last[at] != begin:
+            last[at] = begin
+            counts[at] += 1
+    return counts
 
 
 @njit(cache=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hushtable.anonymize.lattice.demands import Judge, Mask
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
-from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Ladder, Lattice, Node, group
+from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Ladder, Lattice, Node
 from hushtable.anonymize.lattice.search import Goal, Search
 from hushtable.table.cell import Cell, either
 from hushtable.table.columns import MISSING_CODE, Array, Column
@@ -47,8 +47,8 @@ class Recoding:
     def classes(self) -> Classes:
         """Tuples that are written alike."""
         ladders = self.lattice.ladders
-        return group([_codes(a, row) for a, row in zip(ladders, self.levels, strict=True)], [sum(a.sizes) for a in ladders],
-                     self.lattice.counts)  # fmt: skip
+        codes = [_codes(a, row) for a, row in zip(ladders, self.levels, strict=True)]
+        return self.lattice.group(codes, [sum(a.sizes) for a in ladders])
 
     def kept(self, classes: Classes) -> Mask:
         """Which of the classes stay."""
@@ -140,7 +140,7 @@ def locally(
     end = time.monotonic() + seconds
     levels = Recoding.everywhere(lattice, node).levels
     open_ = ~judge.keep(classes := lattice.classes(node), k).classes[classes.of]
-    while (rows := int(lattice.counts[open_].sum())) >= k and time.monotonic() < end:
+    while lattice.persons(np.where(open_, 0, -1), 1)[0] >= k and time.monotonic() < end:
         part = lattice.part(open_[lattice.row])
         again = replace(judge, lattice=part)
         goal = Goal(k, 1.0, rest=k)
@@ -152,7 +152,7 @@ def locally(
         members = np.flatnonzero(open_)
         levels[:, members[kept]] = np.array(found.node, np.int16)[:, None]
         open_[members[kept]] = False
-        report(1 - rows / lattice.rows)
+        report(1 - int(lattice.counts[open_].sum()) / lattice.rows)
     levels[:, open_] = np.array(lattice.top, np.int16)[:, None]
     prices = Priced.of(lattice, LossName.GEOMETRIC, weights)
     made = Recoding(lattice, _refined(lattice, judge, levels, open_, k, prices), open_)
@@ -186,13 +186,13 @@ def _refined(lattice: Lattice, judge: Judge, levels: Levels, gone: Mask, k: int,
 
 def _parts(judge: Judge, classes: Classes, codes: NDArray[np.int32], size: int, movable: Mask, k: int) -> Mask:
     """The tuples of each class that can be written finer: whole parts that hold, and what is left of the class holds too."""
-    counts = judge.lattice.counts
-    parts = group([classes.of, codes], [len(classes.sizes), size], counts)
+    lattice = judge.lattice
+    parts = lattice.group([classes.of, codes], [len(classes.sizes), size])
     owner = np.empty(len(parts.sizes), np.int64)
     owner[parts.of] = classes.of
     fit = judge.keep(parts, k).classes
     fit &= np.bincount(parts.of, ~movable, minlength=len(fit)) == 0
-    left = np.bincount(owner, np.where(fit, 0, parts.sizes), minlength=len(classes.sizes))
+    left = lattice.persons(np.where(fit[parts.of], -1, classes.of), len(classes.sizes))
     # Where too few would be left, the smallest part stays with them.
     short = (left > 0) & (left < k)
     order = np.lexsort((parts.sizes, owner))
@@ -201,7 +201,7 @@ def _parts(judge: Judge, classes: Classes, codes: NDArray[np.int32], size: int, 
     fit[candidates[first]] = False
     moving = fit[parts.of]
     if judge.demands:
-        rest = group([classes.of, moving.astype(np.int32)], [len(classes.sizes), 2], counts)
+        rest = lattice.group([classes.of, moving.astype(np.int32)], [len(classes.sizes), 2])
         holds = judge.keep(rest, k).classes[rest.of]
         broken = np.bincount(classes.of, ~holds, minlength=len(classes.sizes)) > 0
         moving &= ~broken[classes.of]

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hushtable.anonymize.lattice.demands import Judge
+from hushtable.anonymize.lattice.demands import Judge, Kept
 from hushtable.anonymize.lattice.losses import Loss
 from hushtable.anonymize.lattice.nodes import Lattice, Node
 
@@ -36,7 +36,7 @@ class Goal:
     k: int
     limit: float
     rest: int = 0
-    """If rows are suppressed at all, at least so many: they are to make classes of their own."""
+    """If rows are suppressed at all, those of at least so many persons: they are to make classes of their own."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Search:
             value = self.loss.value(node, classes, kept.classes, k)
             self.tried[at].append((value, kept.suppressed))
             for g, goal in enumerate(self.goals):
-                if goal.k == k and self._allowed(goal, kept.suppressed):
+                if goal.k == k and self._allowed(goal, kept):
                     self._offer(g, value, kept.suppressed, node)
         self.judged[node] = tuple(floors), tuple(whole)
         return self.judged[node]
@@ -146,9 +146,9 @@ class Search:
         if value < best - TINY or (value <= best + TINY and held is not None and suppressed < fewest):
             self.best[g] = (value, suppressed, node)
 
-    def _allowed(self, goal: Goal, suppressed: int) -> bool:
-        enough = suppressed == 0 or goal.rest <= suppressed < self.lattice.rows
-        return enough and self._within(goal, suppressed)
+    def _allowed(self, goal: Goal, kept: Kept) -> bool:
+        enough = kept.suppressed == 0 or (goal.rest <= kept.people and kept.suppressed < self.lattice.rows)
+        return enough and self._within(goal, kept.suppressed)
 
     def _within(self, goal: Goal, suppressed: int) -> bool:
         return suppressed <= self._most(goal)
@@ -167,7 +167,7 @@ class Search:
         goal, at = self.goals[g], self.place[g]
         if not self._within(goal, box.floors[at]):
             return False
-        if self._most(goal) == 0 and not box.whole[at]:
+        if self._most(goal) == 0 and not box.whole[at] and self.judge.merges:
             # Merging classes that hold makes classes that hold: with nothing suppressed below, nothing would be here.
             return False
         return box.least[at] < self.best[g][0] - TINY

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.anonymize import mdav
+from hushtable.anonymize import diverse, mdav
 from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.diverse import Demand
+from hushtable.anonymize.people import records, require_people
 from hushtable.anonymize.space import Centre, Scale, Space, representatives
-from hushtable.errors import InputError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
@@ -49,8 +50,9 @@ class BetaKEps(Core):
     In each iteration every row is kept with probability beta, the kept rows are grouped by MDAV into groups of at least k,
     and a group's numbers become their mean plus Laplace noise of scale DeltaD/(epsilon0 k). DeltaD, the L1 sensitivity of a
     record, is read off the sample: columns are brought to unit range on it, so it is the number of columns that vary.
-    One draw is shared by the members of a group, so k-anonymity holds over all released columns; k counts sampled
-    rows. The source does not say what becomes of earlier iterations: here their rows stand below one another.
+    One draw is shared by the members of a group, so k-anonymity holds over all released columns; k counts sampled rows, or
+    persons where people hold several. The source does not say what becomes of earlier iterations: here their rows stand below
+    one another.
     One row can change every group and the noise itself, so epsilon is infinite; ``blocks`` is the form that holds.
     """
 
@@ -80,7 +82,7 @@ class BetaKEps(Core):
         columns = self._columns(schema)
         epsilon = self.beta * self.epsilon0
         told = f"differential privacy with epsilon = beta epsilon0 = {epsilon:g} and k-anonymity with k = {self.k}"
-        caveats = ["k counts rows of the sample", "l and t are not promised: look at them"]
+        caveats = ["k counts the sample", "l and t are not promised: look at them"]
         if self.steps > 1:
             caveats.append(f"a person may have a row in each of the {self.steps} iterations, so {self.k} rows may be fewer people")
         return Plan(
@@ -99,16 +101,20 @@ class BetaKEps(Core):
         made = []
         for step in range(self.steps):
             kept = table.take(np.flatnonzero(_coins(vault, table.rows, self.beta, rng)))
-            if kept.rows < self.k:
-                raise InputError(f"a sample of {self.beta:g} of the rows has fewer than k = {self.k}", where="beta-k-eps.k")
+            require_people(kept, self.k, f"beta-k-eps, a sample of {self.beta:g}")
             made.append(self._protected(kept, vault.entropy))
             vault.report((step + 1) / self.steps)
         result = {"beta": self.beta, "k": self.k, "epsilon0": self.epsilon0, "claimed_epsilon": self.beta * self.epsilon0}
-        return Anonymized(Table.concat(made), result)
+        released = Table.concat(made)
+        persons = None if table.persons is None else np.concatenate([part.persons for part in made])
+        return Anonymized(replace(released, persons=persons), result)
 
     def _protected(self, table: Table, entropy: Entropy) -> Table:
         space = Space.of(table, table.schema.names, Scale.STANDARD)
-        groups = mdav.partition(space.numbers, space.codes, space.weights, self.k)
+        first, place = records(table, table.schema.names)
+        own = space.take(first)
+        formed = mdav.partition(own.numbers, own.codes, own.weights, self.k)
+        groups = diverse.merge(space, table, formed[place], (), Demand(k=self.k))
         widths = {c.name: _width(c, table[c.name]) for c in table.schema if c.numeric}
         scale = sum(width > 0 for width in widths.values()) / (self.epsilon0 * self.k)
         columns = []

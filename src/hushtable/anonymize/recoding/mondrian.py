@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.people import require_people
 from hushtable.anonymize.recoding.mondrian_cells import Axis, Recoded, Written, grid, has_cells
-from hushtable.anonymize.recoding.mondrian_cuts import Rule, cut
+from hushtable.anonymize.recoding.mondrian_cuts import cut
+from hushtable.anonymize.recoding.mondrian_rule import Rule
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, promises, protected
 from hushtable.errors import InputError
 from hushtable.pipeline.publish import private_domain
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.criteria import ranks
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
+from hushtable.privacy.spread import ranks
 from hushtable.privacy.vault import Vault
 from hushtable.table.cell import ANYTHING
 from hushtable.table.columns import Column
@@ -33,13 +35,14 @@ class Mondrian(Core):
     """Multidimensional k-anonymity: the records are cut at medians, and each class is written as one box.
 
     Promises that every combination of the recoded columns is shared by at least k rows and, where asked for, that the rows of
-    each class keep l-diversity and t-closeness in every secret; all of it is re-measured on the table. One row can move every
+    each class keep l-diversity and t-closeness in every secret; all of it is re-measured on the table. Where people hold several
+    rows, k, l and t are those of persons. One row can move every
     cut, so there is no differential privacy. All other columns leave as they are.
     LeFevre, DeWitt and Ramakrishnan 2006; Machanavajjhala et al. 2007; Li, Li and Venkatasubramanian 2007.
     """
 
     k: int = 5
-    """The least number of records in a class."""
+    """The least number of records in a class; of persons, where people hold several records."""
     columns: tuple[str, ...] = ()
     """The columns to recode; all quasi-identifiers when empty."""
     strict: bool = True
@@ -98,8 +101,7 @@ class Mondrian(Core):
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Cut the rows and write the classes; ``rng`` is not needed."""
         table = vault.open(Raw(_WHY), _WHY)
-        if table.rows < self.k:
-            raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="mondrian.k")
+        require_people(table, self.k, "mondrian.k")
         columns = self._columns(table.schema)
         rule = self._rule(table)
         axes = [Axis.of(table, name) for name in columns]
@@ -129,11 +131,12 @@ class Mondrian(Core):
         secrets = np.array([own for own, _, _ in ranked], np.int64).reshape(len(ranked), table.rows)
         ordered = np.array([moves(table.schema[name]) for name in names], np.bool_)
         absent = np.array([gone for _, _, gone in ranked], np.int64)
+        persons = None if table.persons is None else np.unique(table.persons, return_inverse=True)[1]
         for line, gone, name in zip(secrets, absent, names, strict=True):
-            if not Rule(line[None], ordered[:1], gone[None], self.diversity, self.l, self.c).holds():
+            if not Rule(line[None], ordered[:1], gone[None], self.diversity, self.l, self.c, persons=persons).holds():
                 reason = f"is not even in the whole table so diverse ({self.diversity}, l = {self.l:g}): no grouping can be"
                 raise InputError(reason, where=f"mondrian.l, column {name}")
-        return Rule(secrets, ordered, absent, self.diversity, self.l, self.c, self.t)
+        return Rule(secrets, ordered, absent, self.diversity, self.l, self.c, self.t, persons)
 
 
 def _can_be_cut(column: Column) -> bool:

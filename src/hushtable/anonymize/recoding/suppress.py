@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.anonymized import Anonymized
+from hushtable.anonymize.people import records, require_people
 from hushtable.anonymize.recoding import suppress_cells, suppress_values
 from hushtable.anonymize.recoding.mondrian_cells import has_cells, lettered
 from hushtable.errors import InputError, PlanError
@@ -17,6 +18,7 @@ from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
+from hushtable.privacy.spread import heads
 from hushtable.privacy.vault import Vault
 from hushtable.table.cell import ANYTHING
 from hushtable.table.columns import Array, Cells, Column
@@ -47,7 +49,7 @@ class Suppress(Core):
     """
 
     k: int = 5
-    """The least number of rows that are alike."""
+    """The least number of rows that are alike; of persons who hold them, where people hold several."""
     columns: tuple[str, ...] = ()
     """The columns in which rows must be alike; all quasi-identifiers when empty."""
     what: What = What.CELLS
@@ -87,19 +89,21 @@ class Suppress(Core):
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Choose what to leave out; ``rng`` is not needed."""
         table = vault.open(Raw(_WHY), _WHY)
-        if table.rows < self.k:
-            raise InputError(f"k = {self.k} is larger than the number of rows ({table.rows})", where="suppress.k")
+        require_people(table, self.k, "suppress.k")
         columns = self._columns(table.schema)
+        first, place = records(table, columns)
         codes = np.stack([np.unique(table[name], return_inverse=True)[1] for name in columns], axis=1).astype(np.int32)
-        stars, told = self._stars(codes, self._weights(columns))
+        stars, told = self._stars(codes[first], self._weights(columns), None if table.persons is None else table.persons[first])
         vault.report(0.8)
-        written = np.where(stars, _STAR, codes)
+        written = np.where(stars[place], _STAR, codes)
         if self.what is not What.RECORDS:
-            # The search tells records apart by 64 random bits; whoever was mistaken for another loses every cell.
-            written[_alike(written) < self.k] = _STAR
-        kept = _alike(written) >= self.k
+            # The search tells records apart by 64 random bits, and may take two of one person for two people: whoever is alike with
+            # fewer than it believes loses every cell.
+            written[_alike(written, table.persons) < self.k] = _STAR
+        kept = _alike(written, table.persons) >= self.k
         if not kept.any():
-            reason = f"no rows are alike with {self.k - 1} others in {', '.join(columns)}: nothing would be left"
+            whom = "rows are alike with" if table.persons is None else "person has rows alike with those of"
+            reason = f"no {whom} {self.k - 1} others in {', '.join(columns)}: nothing would be left"
             raise InputError(reason, where="suppress.k")
         released, written = table.take(np.flatnonzero(kept)), written[kept]
         if self.what is not What.RECORDS:
@@ -110,14 +114,17 @@ class Suppress(Core):
         told |= {"rows_dropped": int((~kept).sum()), "classes": round(float((1 / _alike(written)).sum()))}
         return Anonymized(released, {"k": self.k, "what": str(self.what), "columns": list(columns), **told})
 
-    def _stars(self, codes: NDArray[np.int32], weights: NDArray[np.int64]) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-        """Rows x columns: which cells go; and what is known of the choice."""
+    def _stars(
+        self, codes: NDArray[np.int32], weights: NDArray[np.int64], persons: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.bool_], dict[str, Any]]:
+        """Records x columns: which cells go; and what is known of the choice."""
         if self.what is What.CELLS:
             found = suppress_cells.suppress(codes, weights, self.k)
             # A dropped row counts with all its cells.
-            return found.cells, {"cells_at_least": found.bound} if found.bound and (weights == 1).all() else {}
+            known = found.bound and (weights == 1).all() and persons is None
+            return found.cells, {"cells_at_least": found.bound} if known else {}
         if self.what is What.VALUES:
-            values = suppress_values.suppress(codes, weights, self.k)
+            values = suppress_values.suppress(codes, weights, self.k, persons)
             return values[np.arange(len(weights)), codes], {"values": int(values.sum())}
         return np.zeros(codes.shape, bool), {}
 
@@ -133,12 +140,12 @@ class Suppress(Core):
         return np.array([rank.get(name, 1) for name in columns])
 
 
-def _alike(written: NDArray[np.int32]) -> NDArray[np.int64]:
-    """For each row how many are written like it."""
+def _alike(written: NDArray[np.int32], persons: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """For each row how many are written like it; how many persons hold them, where people hold several."""
     groups = np.zeros(len(written), np.int64)
     for line in written.T:
         _, groups = np.unique(groups * (int(line.max(initial=0)) + 2) + line + 1, return_inverse=True)
-    return np.bincount(groups)[groups]
+    return heads(groups, persons)[groups]
 
 
 def _starred(table: Table, name: str, stars: NDArray[np.bool_]) -> tuple[Column, Array]:

@@ -169,7 +169,8 @@ class Embedded:
         fresh = self._coordinates
         arrays = {name: table[name] for name in self.schema.names if name not in fresh}
         arrays |= {name: self.schema[name].from_floats(values[:, i]) for i, name in enumerate(fresh)}
-        return Table(self.schema, arrays, {name: words for name, words in table.texts.items() if name in arrays})
+        texts = {name: words for name, words in table.texts.items() if name in arrays}
+        return Table(self.schema, arrays, texts, persons=table.persons)
 
     def undo(self, table: Table, rng: np.random.Generator) -> Table:
         """The columns at these coordinates, where there is a way back; else the coordinates stay."""
@@ -180,7 +181,7 @@ class Embedded:
         arrays |= self.ambient.values(points)
         kept = [(table.schema if c.name in table.schema else self.original)[c.name] for c in self.original if c.name in arrays]
         texts = {name: words for name, words in table.texts.items() if name in arrays}
-        return Table(replace(self.original, columns=tuple(kept)), arrays, texts)
+        return Table(replace(self.original, columns=tuple(kept)), arrays, texts, persons=table.persons)
 
     @property
     def _coordinates(self) -> tuple[str, ...]:

@@ -1,0 +1,198 @@
+"""What the classes of Mondrian must keep of the secrets, compiled: l-diversity and t-closeness, by records and by persons.
+
+The same counts as where a release is measured (``privacy.spread``), on the few records of a box that may be cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hushtable.anonymize.secrets import Diversity
+from hushtable.privacy.spread import heads
+
+SLACK = 1e-10
+"""Rounding that a test of l or t forgives; ten times less than the measurement of the release does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """What both sides of a cut must keep of the secrets; with no secrets, nothing."""
+
+    secrets: NDArray[np.int64]
+    """One line per secret column: each record's rank among its values."""
+    ordered: NDArray[np.bool_]
+    """For each of them, whether t counts how far a value moves."""
+    absent: NDArray[np.int64]
+    """For each of them, the rank of a missing value, -1 where there is none."""
+    diversity: Diversity = Diversity.DISTINCT
+    l: float = 0.0  # noqa: E741
+    c: float = 0.0
+    t: float = 1.0
+    persons: NDArray[np.int64] | None = None
+    """The person who holds each record, numbered from 0; none where every record is a person of its own."""
+
+    @cached_property
+    def tested(self) -> tuple[tuple[Any, ...], ...]:
+        """The rule as compiled code takes it: by records and, where they are known, by persons as well."""
+        everybody = np.empty(0, np.int64)
+        return (self._tested(everybody), self._tested(everybody if self.persons is None else self.persons))
+
+    def _tested(self, persons: NDArray[np.int64]) -> tuple[Any, ...]:
+        """With the table's own shares of every value, padded to one length."""
+        width = int(self.secrets.max(initial=0)) + 1
+        counts = self.secrets.max(axis=1, initial=0).astype(np.int64) + 1
+        whole = np.zeros((len(self.secrets), width))
+        for shares, line in zip(whole, self.secrets, strict=True):
+            held = heads(line, persons if len(persons) else None, width)
+            shares += held / held.sum()
+        mass = np.cumsum(whole, axis=1)
+        prefix = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
+        kind = list(Diversity).index(self.diversity)
+        return (
+            persons,
+            self.secrets,
+            self.ordered,
+            self.absent,
+            counts,
+            whole,
+            mass,
+            prefix,
+            kind,
+            float(self.l),
+            float(self.c),
+            float(self.t),
+        )
+
+    def holds(self) -> bool:
+        """Whether all records together keep it."""
+        return bool(allowed(np.arange(self.secrets.shape[1]), self.tested))
+
+
+@njit(cache=True)
+def allowed(rows, tested):  # type: ignore[no-untyped-def]
+    """Whether these records keep l and t in every secret, by records and by persons."""
+    return _keeps(rows, tested[0]) and (not len(tested[1][0]) or _keeps(rows, tested[1]))
+
+
+@njit(cache=True)
+def _keeps(rows, tested):  # type: ignore[no-untyped-def]
+    persons, secrets, ordered, absent, counts, whole, mass, prefix, kind, least, c, t = tested
+    for s in range(len(secrets)):
+        line, n = _held(rows, secrets[s], persons, absent[s], counts[s])
+        values, sizes = runs(line)
+        if least > 0:
+            # A missing value, which has the last rank, is no value that hides another.
+            told = len(sizes) - (values[-1] == absent[s])
+            if not _diverse(_concentrated(sizes[:told], n), n, kind, least, c):
+                return False
+        if t < 1:
+            if ordered[s]:
+                far = _moved(values, sizes, len(line), mass[s], prefix[s], counts[s])
+            else:
+                far = 1.0
+                for i in range(len(values)):
+                    share = whole[s, values[i]]
+                    far += abs(sizes[i] / len(line) - share) - share
+                far /= 2
+            if far > t + SLACK:
+                return False
+    return True
+
+
+@njit(cache=True)
+def _held(rows, ranks, persons, absent, width):  # type: ignore[no-untyped-def]
+    """The values of these records, each once for a person who holds it; and how many records, or persons, have one at all."""
+    line, n = np.empty(len(rows), np.int64), 0
+    if not len(persons):
+        for i in range(len(rows)):
+            line[i] = ranks[rows[i]]
+            n += line[i] != absent
+        return line, n
+    for i in range(len(rows)):
+        line[i] = persons[rows[i]] * width + ranks[rows[i]]
+    line.sort()
+    found, last = 0, np.int64(-1)
+    for i in range(len(line)):
+        if i and line[i] == line[i - 1]:
+            continue
+        person, value = line[i] // width, line[i] % width
+        if value != absent and person != last:
+            n += 1
+            last = person
+        line[found] = line[i]
+        found += 1
+    return line[:found] % width, n
+
+
+@njit(cache=True)
+def _concentrated(sizes, n):  # type: ignore[no-untyped-def]
+    """The sizes from the largest down until they add up to n: where people hold several values, each stands with one of them."""
+    falling = np.sort(sizes)[::-1]
+    left, last = n, 0
+    while last < len(falling) and left > 0:
+        falling[last] = min(falling[last], left)
+        left -= falling[last]
+        last += 1
+    return falling[:last]
+
+
+@njit(cache=True)
+def _diverse(sizes, n, kind, least, c):  # type: ignore[no-untyped-def]
+    """Whether these falling sizes, n together, are as diverse as asked for."""
+    if len(sizes) < least - SLACK or kind == 0:
+        return len(sizes) >= least
+    if kind == 1:
+        entropy = 0.0
+        for size in sizes:
+            entropy -= size / n * np.log(size / n)
+        return np.exp(entropy) >= least - SLACK
+    return sizes[0] < c * sizes[int(least) - 1 :].sum()
+
+
+@njit(cache=True)
+def _moved(values, sizes, n, mass, prefix, count):  # type: ignore[no-untyped-def]
+    """The ordered distance: between two values of a class its share is level, and the table's passes it at one place."""
+    if count < 2:
+        return 0.0
+    total, level, begin = 0.0, 0.0, 0
+    for i in range(len(values) + 1):
+        end = values[i] if i < len(values) else count
+        split = first_at_least(mass, level, begin, end)
+        total += level * (split - begin) - (prefix[split] - prefix[begin])
+        total += (prefix[end] - prefix[split]) - level * (end - split)
+        if i < len(values):
+            level += sizes[i] / n
+        begin = end
+    return total / (count - 1)
+
+
+@njit(cache=True)
+def runs(line):  # type: ignore[no-untyped-def]
+    """The different values of a line, rising, and how often each stands there; the line is sorted."""
+    line.sort()
+    values, sizes = np.empty(len(line), np.int64), np.zeros(len(line), np.int64)
+    last = -1
+    for i in range(len(line)):
+        if i == 0 or line[i] != line[i - 1]:
+            last += 1
+            values[last] = line[i]
+        sizes[last] += 1
+    return values[: last + 1], sizes[: last + 1]
+
+
+@njit(cache=True)
+def first_at_least(rising, value, begin, end):  # type: ignore[no-untyped-def]
+    """The first place from begin to end that holds the value or more; the end if none does."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if rising[middle] < value:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
