@@ -143,11 +143,9 @@ def _sensitivity(step: Step) -> str:
     relation = unit(step).relation
     neighbours = _one_less(table) if relation is Relation.ADD_REMOVE else _one_other(table)
     for question in (*listening.asked, *listening.judged):
-        size, stated = float(np.abs(question.answer(table).astype(np.float64)).max()), question.largest(table.schema, table.rows)
-        if size > stated:
-            return (
-                f"{type(question).__name__}: its answer has {size:g}, and it says that {stated:g} is the largest for such a table"
-            )
+        size = float(np.abs(question.answer(table).astype(np.float64)).max(initial=0.0))
+        if size > (told := question.largest(table.schema, table.rows)):
+            return f"{type(question).__name__}: its answer has {size:g}, and it says that {told:g} is the largest for such a table"
     for query in listening.asked:
         # The difference of two integers that wrapped around would be right again.
         whole = query.answer(table).astype(np.float64)
