@@ -7,7 +7,8 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
-from hushtable.errors import InputError
+from hushtable.errors import InputError, PlanError
+from hushtable.privacy.query import require_exact
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.marginal.histograms import Histograms
 from hushtable.synthesize.marginal.misfit import GRID, Misfit
@@ -85,10 +86,19 @@ def test_no_neighbour_changes_histograms_by_more_than_stated(groups):
         assert np.sqrt((changes**2).sum(axis=1).max()) == pytest.approx(l2)
 
 
+@pytest.mark.parametrize("huge", [1e12, 1e17, 1e300])
+def test_released_numbers_that_are_too_large_are_cut_down_and_change_nothing_of_what_a_record_can(huge):
+    score = Misfit((("a",), ("a", "b")), [np.array([huge, 1.0]), np.full((2, 3), huge)], weights=(25_600, 1), bias=(huge, -huge))
+    require_exact(score, SCHEMA)
+    less, more = (score.answer(table_of(records)) for records in (RECORDS, [*RECORDS, RECORDS[0]]))
+    assert np.abs(more).max() <= score.largest(SCHEMA, len(RECORDS) + 1)
+    assert 0 < np.abs(more.astype(object) - less.astype(object)).max() <= score.change(SCHEMA, Relation.ADD_REMOVE)
+
+
 def test_numbers_that_could_wrap_around_are_refused():
-    with pytest.raises(InputError, match="too large"):
-        Misfit((("a",),), [np.array([1e17, 0.0])])
-    with pytest.raises(InputError, match="too large"):
+    with pytest.raises(PlanError, match="below 2"):
+        require_exact(Misfit((("a",),), [np.zeros(2)], weights=(1 << 30,)), SCHEMA)
+    with pytest.raises(InputError, match="finite"):
         Misfit((("a",),), [np.array([np.nan, 0.0])])
     with pytest.raises(InputError, match="whole numbers"):
         Misfit((("a",),), [np.zeros(2)], weights=(0,))

@@ -141,11 +141,9 @@ def _sensitivity(step: Step) -> str:
     relation = unit(step).relation
     for question, asked in (*listening.asked, *listening.judged):
         table, _ = _small(asked, relation)
-        size, stated = float(np.abs(question.answer(table).astype(np.float64)).max()), question.largest(table.schema, table.rows)
-        if size > stated:
-            return (
-                f"{type(question).__name__}: its answer has {size:g}, and it says that {stated:g} is the largest for such a table"
-            )
+        size = float(np.abs(question.answer(table).astype(np.float64)).max(initial=0.0))
+        if size > (told := question.largest(table.schema, table.rows)):
+            return f"{type(question).__name__}: its answer has {size:g}, and it says that {told:g} is the largest for such a table"
     for query, asked in listening.asked:
         table, neighbours = _small(asked, relation)
         # The difference of two integers that wrapped around would be right again.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -59,6 +60,8 @@ class Misfit:
             raise InputError("a choice needs candidates, each with its expected counts, weight and bias", where="misfit")
         if any(w != int(w) or w < 0 for w in self.weights) or self.heaviest < 1:
             raise InputError("weights are whole numbers, none negative, at least one positive", where="misfit")
+        if not all(math.isfinite(number) for number in (*(float(m.sum()) for m in self.model), *self.bias)):
+            raise InputError("expected counts and biases are finite numbers", where="misfit")
 
     @property
     def heaviest(self) -> int:
