@@ -38,7 +38,7 @@ def test_the_story_without_its_long_parts(tmp_path, monkeypatch):
     assert "proven: epsilon 1" in told
     assert "none: nothing is promised" in told
     assert "epsilon would be infinite" in told
-    assert "it is what its card says" in told
+    assert "It shows that the card agrees with its own ledger" in told
     assert names["private"].guarantee.epsilon() <= 1
     assert {path.name for path in (tmp_path / "to-share").iterdir()} == {
         "card.html", "card.json", "data.csv", "recipe.yaml", "schema.yaml",

@@ -33,7 +33,7 @@ def test_the_bootstrap_through_order_statistics_has_the_law_of_the_bootstrap(tie
     release, control = rng.random(150) ** 2, rng.random(90)
     if ties:
         release, control = np.floor(release * 8), np.floor(control * 8)
-    fast = _resampled(release, control, 6, 1500, np.random.default_rng(0))
+    fast = _resampled(release, control, 6, (150, 90), 1500, np.random.default_rng(0))
     slow = laid_out(release, control, 6, 1500, np.random.default_rng(1))
     # The largest gap of two samples of 1,500 from one law exceeds 0.065 with probability 0.004.
     everything = np.unique(np.concatenate([fast, slow]))

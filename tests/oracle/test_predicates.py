@@ -108,7 +108,8 @@ def test_lone_descriptions_and_whom_they_fit(case, k, ranges, seed):
 @given(cases())
 def test_blind_conditions(case):
     """Every value of the release with every operator, each searched alone in the training rows."""
-    book = Book.of(places := _Attack.on(case, np.random.default_rng(0)).places, {}, singling_out._guesses)
+    attack = _Attack.on(case, np.random.default_rng(0))
+    book = Book.of(places := attack.places, {}, attack.people, singling_out._guesses)
     every = np.arange(len(book.conditions.column), dtype=np.int32)[:, None]
     first, second = book.first_two(every, "train")
     got = {}
