@@ -296,8 +296,11 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
         voids.append(Void.TUNED_ON_PRIVATE)
     plans = [p.plan for p in walk.course.steps]
     who = schema.declared_by or "whoever made the release"
-    learnt = ", but for what was learnt and paid for" if any(p.step.learns_domains for p in walk.course.steps) else ""
-    declared = f"the schema{learnt}, which {who} declared: column names, kinds, roles, formats, missing codes and domains"
+    rest = ""
+    if schema.undeclared or schema.drafted:
+        learnt = any(p.step.learns_domains for p in walk.course.steps)
+        rest = ", but for what was learnt and paid for" if learnt else ", but for what was read off the rows"
+    declared = f"the schema, which {who} declared{rest}: column names, kinds, roles, formats, missing codes and domains"
     public = [declared, *walk.course.public]
     if schema.size is not None:
         public.append(f"that there are about {schema.size:,} rows, as {who} declared")
