@@ -127,6 +127,40 @@ class Launders(_Coder):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Drops(_Coder):
+    """Leaves out what was read off the rows, and hands its range on to the columns that stay."""
+
+    def plan(self, schema, budget):
+        return Plan(schema=self.without(schema), stability=1, one_way=True)
+
+    def fit(self, vault, rng):
+        return _Dropped(self.without(vault.schema), vault.schema)
+
+    def without(self, schema):
+        top = max((c.domain.high for c in schema if c.undeclared and isinstance(c.domain, Bounds)), default=0)
+        kept = [c for c in schema if not c.undeclared]
+        wider = [replace(c, domain=Bounds(c.domain.low, max(c.domain.high, top))) if c.name == "age" else c for c in kept]
+        return replace(schema, columns=tuple(wider))
+
+
+class _Dropped(_Code):
+    def apply(self, table):
+        return Table(self.schema, {name: table[name] for name in self.schema.names})
+
+
+class _Constant(_Code):
+    def apply(self, table):
+        return table.select([name for name in table.schema.names if len(np.unique(table[name])) > 1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropsConstants(_Coder):
+    """Leaves out the columns in which all rows are the same."""
+
+    code = _Constant
+
+
+@dataclass(frozen=True, kw_only=True)
 class LearnsUnpaid(Launders):
     """Says that it learns the domains, and takes those of the rows."""
 
@@ -461,6 +495,8 @@ BROKEN = [
     (InventsPersons, "by persons", "the table has 1"),
     (PeeksSilently, "declares in its plan", "a look"),
     (Launders, "read off the rows", "called declared after it: age, height"),
+    (Drops, "read off the rows", "decides what becomes of others: age"),
+    (DropsConstants, "read off the rows", "of equal rows than its schema says"),
     (LearnsUnpaid, "read off the rows", "one row shows"),
     (KeepsDecimals, "read off the rows", "amount is written"),
     (Lies, "as little as they say", "sensitivity says 0.001"),

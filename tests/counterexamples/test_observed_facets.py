@@ -21,6 +21,7 @@ from hushtable.privacy.noise import Entropy
 from hushtable.privacy.query import Total
 from hushtable.synthesize.margins import Margins
 from hushtable.table.columns import Facet, Kind
+from tests.contract import broken
 
 ROWS = 4000
 
@@ -101,6 +102,22 @@ def test_with_a_learnt_domain_nobody_sees_the_one_row_that_moved_a_facet(canary)
         assert next(iter(canary.values())) not in told
         worlds.append((told, made.dropped, made.guarantee.public))
     assert worlds[0] == worlds[1]
+
+
+def test_a_column_that_is_left_out_was_seen_all_the_same():
+    drafted = ht.read(people())
+    names = [name for name in drafted.schema.names if name not in ("wealth", "wage")]
+    half = drafted.under(replace(drafted.schema.with_columns(*(drafted.schema[n].declared() for n in names)), drafted=False))
+    for steps in ((broken.Drops(), Margins()), (broken.Drops(), LearnDomain(), Margins())):
+        with pytest.raises((GuaranteeRefused, PlanError), match="wealth"):
+            ht.release(half, Recipe(recipe="x", steps=steps), epsilon=1.0)
+
+
+def test_a_code_that_reads_its_columns_off_the_rows_is_refused():
+    frame = people().assign(flag="n")
+    declared = ht.read(frame).declared()
+    with pytest.raises(GuaranteeRefused, match="other columns of the rows than its own schema says"):
+        ht.release(declared, Recipe(recipe="x", steps=(broken.DropsConstants(), Bins(), Margins())), epsilon=1.0)
 
 
 def test_the_careless_way_shows_each_of_them():

@@ -50,12 +50,12 @@ class Loss:
         )  # fmt: skip
 
     def told(self, *, absolute: bool = True) -> dict[str, Any]:
-        """For a result; the errors themselves only if ``absolute``."""
-        found: dict[str, Any] = {"loss_share": self.all_within / self.all_whole if self.all_whole else 0.0}
+        """For a result; the errors themselves only if ``absolute``. In four digits: more would tell one value by all others."""
+        found = {"loss_share": self.all_within / self.all_whole if self.all_whole else 0.0}
         if self.numeric:
             share = self.within / self.whole if self.whole else 0.0
             found |= ({"sse": self.within, "sst": self.whole} if absolute else {}) | {"sse_share": share}
-        return found
+        return {name: float(f"{value:.4g}") for name, value in found.items()}
 
 
 @dataclass(frozen=True, eq=False)

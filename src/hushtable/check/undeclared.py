@@ -16,12 +16,13 @@ from hushtable.audits.mechanism.scores import schema_features
 from hushtable.audits.mechanism.worlds import UNDECLARED, Worlds, worlds
 from hushtable.check.fitting import BUDGET, allowance, fit, unit
 from hushtable.check.tables import example
+from hushtable.check.tables import schema as declared
 from hushtable.errors import HushError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
-from hushtable.pipeline.step import Coder, Step
+from hushtable.pipeline.step import Code, Coder, Step
 from hushtable.privacy.unit import Relation
-from hushtable.table.columns import Facet
+from hushtable.table.columns import Bounds, Facet
 from hushtable.table.table import Table
 
 RUNS, FEWEST = 6, 4
@@ -32,6 +33,10 @@ def undeclared(step: Step) -> str:
     """Why a drafted schema leaks through it; empty if it does not."""
     if not step.learns_domains and (lost := _lost(step)):
         return f"what was read off the rows is called declared after it: {lost}"
+    if not step.learns_domains and (mixed := _mixed(step)):
+        return f"the range of one column, read off the rows, decides what becomes of others: {mixed}"
+    if isinstance(step, Coder) and (wrong := _unstated(step)):
+        return f"its code makes other columns of {wrong} than its schema says: they come from the rows"
     for name in UNDECLARED:
         for recipe in _recipes(step):
             if seen := _seen(recipe, _pair(name, unit(step).relation)):
@@ -53,6 +58,30 @@ def _lost(step: Step) -> str:
         return ""
     lost = [c.name for schema in schemas for c in schema if c.name in drafted and c.undeclared < drafted[c.name].undeclared]
     return ", ".join(dict.fromkeys(lost))
+
+
+def _mixed(step: Step) -> str:
+    """The columns whose plan changes with the observed range of another one."""
+    schema = declared()
+    seen = [schema.with_columns(replace(schema["pay"], domain=Bounds(0, high, observed=True))) for high in (9_999, 77_777)]
+    try:
+        one, other = (step.plan(drafted, allowance(step)).schema for drafted in seen)
+    except HushError:
+        return ""
+    names = [name for name in schema.names if name != "pay"]
+    return ", ".join(n for n in names if (n in one) != (n in other) or (n in one and one[n] != other[n]))
+
+
+def _unstated(step: Coder) -> str:
+    """The table, if any, of which its code makes other columns than its own schema has."""
+    table = example()
+    try:
+        code, _ = fit(step, table)
+    except HushError:
+        return ""
+    assert isinstance(code, Code)
+    others = {"the example": table, "equal rows": table.take(np.zeros(table.rows, np.int64)), "few rows": table.take(np.arange(3))}
+    return next((n for n, rows in others.items() if code.apply(rows).schema.declared() != code.schema.declared()), "")
 
 
 @cache

@@ -239,7 +239,7 @@ def uniform_edges(column: Column, bins: int) -> NDArray[np.float64]:
             np.linspace(bounds.low, bounds.high, bins + 1) if bounds.high > bounds.low else np.array([bounds.low, bounds.low + 1])
         )
     points = round((bounds.high - bounds.low) / column.step) + 1
-    cuts = np.unique(np.round(np.linspace(0, points, min(bins, points) + 1)))
+    cuts = np.unique(np.round(np.linspace(0.0, float(points), min(bins, points) + 1)))
     return bounds.low + column.step * (cuts - 0.5)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.privacy.query import Ladder
 from hushtable.privacy.unit import Relation
-from hushtable.table.columns import MISSING_INTEGER, Array, Bounds, Column, Kind
+from hushtable.table.columns import EXACT, MISSING_INTEGER, Array, Bounds, Column, Kind
 from hushtable.table.defaults import DATE, NUMBER
 from hushtable.table.naming import CODE, matches
 from hushtable.table.schema import Schema
@@ -17,6 +18,8 @@ from hushtable.table.table import Table
 
 FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
 _SLASHES = FORMATS.index("%d/%m/%Y"), FORMATS.index("%m/%d/%Y")
+EVER = (-62_135_596_800, 253_402_300_799)
+"""The first and the last second that a date can be."""
 OTHER, WHOLE, NUMBERS = range(3)
 _DATES = 3
 """The shape of a date in the first format; those of the others follow, and then that of a date in either form with slashes."""
@@ -80,29 +83,36 @@ def voted(name: str, counts: NDArray[np.float64], deviation: float) -> tuple[Kin
 class Kinds:
     """Columns of texts read as what they were found to be."""
 
-    schema: Schema = field(default_factory=lambda: Schema(()))
-    """Of the table before."""
+    before: Schema = field(default_factory=lambda: Schema(()))
     found: dict[str, tuple[Kind, str | None]] = field(default_factory=dict)
     """The kind of each, and the format of its dates."""
     stability: int = 1
+
+    @cached_property
+    def schema(self) -> Schema:
+        """With ranges so wide that every value lies inside, whatever the rows hold."""
+        return self.before.with_columns(*(_cast(self.before[name], kind) for name, (kind, _) in self.found.items()))
 
     def apply(self, table: Table) -> Table:
         """Each text by itself; what does not look like the kind of its column becomes missing."""
         return table.with_columns(*(_recast(table.schema[n], table[n], *kind) for n, kind in self.found.items()))
 
 
+def _cast(column: Column, kind: Kind) -> Column:
+    """The column of texts as one of this kind."""
+    if kind is Kind.CATEGORY:
+        return column
+    widest = EVER if kind is Kind.DATE else (-EXACT, EXACT)
+    return replace(column, kind=kind, domain=Bounds(*widest, observed=True))
+
+
 def _recast(column: Column, array: Array, kind: Kind, form: str | None) -> tuple[Column, Array]:
     if kind is Kind.CATEGORY:
         return column, array
-    plain = replace(column, kind=kind, domain=None)
     values = np.array([*(_value(text, kind, form) for text in column.levels), np.nan])[array.astype(np.int64)]
-    absent = np.isnan(values)
-    present = values[~absent]
-    low, high = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
     if kind is not Kind.REAL:
-        values = np.where(absent, MISSING_INTEGER, values).astype(np.int64)
-        low, high = int(low), int(high)
-    return replace(plain, domain=Bounds(low, high, observed=True)), values
+        values = np.where(np.isnan(values), MISSING_INTEGER, values).astype(np.int64)
+    return _cast(column, kind), values
 
 
 def decimals_for(bounds: Bounds) -> int:

@@ -89,22 +89,24 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
     segments: list[list[Planned]] = [[]]
     ledger, taint, rate, sample = Ledger(), Taint.RAW, 1.0, 0
     here = start = first = schema.select(schema.released)
-    # Which columns are left out was read off the rows, too, where their kind or role was.
-    gone = tuple(name for name in schema.names if name not in here)
+    # Whatever a step makes of its columns, or leaves out of them, may come from any that it could see: all must be declared.
+    basis = schema
     stability, loose, undone, learner = 1, "", False, ""
     for step, name, weight in zip(recipe.steps, names, weights, strict=True):
         allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
         if step.learns_domains:
             _require_untouched(first, here, name)
-            gone, learner = (), name
+            learner = name
         elif step.spends and taint is not Taint.RAW and learner:
             # What it will find there, and so what it costs, is not known before the rows are read.
             raise PlanError(f"step {name!r} looks behind a released table, which does not go with {learner!r}: declare the schema")
         elif step.spends and taint is Taint.RAW:
+            require_declared(basis, basis.names, name)
             require_declared(here, here.names, name)
-            require_declared(schema, gone, name)
         planned = step.plan(here, allowance)
-        if not step.learns_domains:
+        if step.learns_domains:
+            basis = planned.schema
+        else:
             planned = replace(planned, schema=planned.schema.derived_from(here))
         segments[-1].append(Planned(step, name, allowance, planned, taint))
         for happened in planned.events:
@@ -163,12 +165,12 @@ def refuse_unproven(course: Course) -> None:
 
 
 def _require_untouched(first: Schema, here: Schema, name: str) -> None:
-    """Refuse to learn what another step has made of the rows: its bins, or whatever it is, came from an observed domain."""
-    touched = [column for column in here.undeclared if column not in first or first[column] != here[column]]
-    if touched:
+    """Refuse to learn after a step that changed columns: its bins, or whatever it is, may come from an observed domain."""
+    if (first.undeclared or first.drafted) and first != here:
+        touched = [column.name for column in first if column.name not in here or here[column.name] != column]
         raise PlanError(
-            f"step {name!r} would learn {', '.join(touched)} as an earlier step left it, made from what was read off the rows; "
-            "put it before all steps that change columns"
+            f"step {name!r} would learn {', '.join(touched or here.names)} as an earlier step left it, made from what was read off "
+            "the rows; put it before all steps that change columns"
         )
 
 

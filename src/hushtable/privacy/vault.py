@@ -97,6 +97,8 @@ class Vault:
     """Why nobody knows how many of these rows one person can change; empty if it is known. Noise then proves nothing."""
     replayed: bool = False
     """Whether these rows are a sample that a seed can draw again."""
+    basis: Schema | None = field(default=None, repr=False)
+    """The schema of everything that the rows at hand were made of; what of it was read off the rows may be in any column."""
     report: Callable[[float], None] = field(default=lambda share: None, repr=False)
     """Where a long step tells how much of it is done."""
 
@@ -116,7 +118,10 @@ class Vault:
         if unit.by is not None and budget is not None:
             # One person more may move the rows of all others: where a place decides anything, it must be nobody's own.
             kept = kept.take(np.argsort(entropy.words(kept.rows), kind="stable"))
-        return cls(_table=kept, unit=unit, budget=budget, entropy=entropy, ledger=Ledger(secure=True), seeded=seed is not None)
+        return cls(
+            _table=kept, unit=unit, budget=budget, entropy=entropy, ledger=Ledger(secure=True), seeded=seed is not None,
+            basis=table.schema,
+        )  # fmt: skip
 
     @property
     def schema(self) -> Schema:
@@ -145,8 +150,7 @@ class Vault:
         """
         if not 0 < scale < math.inf:
             raise InputError(f"a noise scale is positive, got {scale}", where=self.step or "measure")
-        if self.taint is Taint.RAW:
-            require_declared(self.schema, query.columns, self.step)
+        self._require_declared(query.columns)
         happened = price(query, self.schema, self._rows(), scale, noise)
         self._spend(happened, f"{type(query).__name__.lower()} of {', '.join(query.columns) or 'all rows'}")
         exact = query.answer(self._table)
@@ -179,8 +183,7 @@ class Vault:
 
     def _rate(self, scores: Scores, allowance: Allowance, what: str) -> Fraction:
         """Pay for a choice; the rate by which scores weigh in it."""
-        if self.taint is Taint.RAW:
-            require_declared(self.schema, scores.columns, self.step)
+        self._require_declared(scores.columns)
         change = score_change(scores, self.schema, self._rows())
         if change < 1:
             raise InputError(f"a score changes by at least 1, got {change}", where=self.step or "choose")
@@ -207,7 +210,7 @@ class Vault:
         The event is stated for one record; for a unit of several rows it is charged as a group.
         """
         if self.taint is Taint.RAW and event.paid(happened):
-            require_declared(self.schema, self.schema.names, self.step)
+            self._require_declared(self.schema.names)
             happened = _for_unit(happened, self._rows())
         self._spend(happened, why)
         return self._table
@@ -218,9 +221,14 @@ class Vault:
         No code turns what was read off the rows into a declaration, unless it was ``learnt`` and paid for.
         """
         encoded = _countable(code.apply(self._table))
+        if encoded.schema.declared() != code.schema.declared():
+            raise GuaranteeRefused(
+                f"step {self.step!r}: its code makes other columns of the rows than its own schema says, so they came from the rows"
+            )
         if not learnt:
             encoded = encoded.under(encoded.schema.derived_from(self.schema))
-        return replace(self, _table=encoded, stability=self.stability * code.stability)
+        basis = encoded.schema if learnt else self.basis
+        return replace(self, _table=encoded, stability=self.stability * code.stability, basis=basis)
 
     def coins(self, count: int, rng: np.random.Generator) -> NDArray[np.uint64]:
         """Uniform 64-bit words that decide who is sampled: from the system, unless the run is a reproducible one."""
@@ -253,6 +261,13 @@ class Vault:
             self, _table=table, taint=taint, origin=self.origin or self, stability=1, sample=None, replayed=False,
             loose=loose if taint is Taint.RAW else "",
         )  # fmt: skip
+
+    def _require_declared(self, columns: tuple[str, ...]) -> None:
+        """Refuse a paid look at columns that hold, or come from, anything read off the rows; a look at none reads no schema."""
+        if self.taint is Taint.RAW and columns:
+            basis = self.basis or self.schema
+            require_declared(basis, basis.names, self.step)
+            require_declared(self.schema, columns, self.step)
 
     def _part(self, rate: float) -> Sample | None:
         """The sample that a further sampling at this rate leaves.

@@ -83,7 +83,9 @@ def derive(column: Column) -> Hierarchy | None:
     if column.kind is Kind.DATE:
         return DateTree(("month", "quarter", "year", "decade"))
     if column.kind in (Kind.INTEGER, Kind.REAL):
-        bounds = _span(column)
+        if column.bounds.observed:
+            return IntervalTree(_round_widths(column))
+        bounds = column.bounds
         width = (bounds.high - bounds.low) or 1.0
         # Below the spacing of floats there is nothing to tell apart, and a width of zero would never grow.
         leaf = max(width / 64, column.step or 0.0, float(np.spacing(max(abs(bounds.low), abs(bounds.high)))))
@@ -110,7 +112,8 @@ def leaf_share(column: Column) -> float:
 def _span(column: Column) -> Bounds:
     """The bounds that levels are cut from; those that were read off the rows are rounded outwards.
 
-    An end of a range that is released must not be the age of the oldest person, whose row may have been suppressed.
+    An end of a range that is released must not be the age of the oldest person, whose row may have been suppressed, nor lead to
+    it: numbers are rounded to the first of 1, 2, 10, 20, 100, ... that is as wide as their whole range.
     """
     bounds = column.bounds
     if not bounds.observed:
@@ -119,10 +122,29 @@ def _span(column: Column) -> Bounds:
         low, high = (_floor(datetime.fromtimestamp(end, UTC), "decade") for end in (bounds.low, bounds.high))
         ends = low.timestamp(), high.replace(year=min(high.year + 10, MAXYEAR)).timestamp() - (column.step or 1)
     else:
-        unit = 10.0 ** math.floor(math.log10((bounds.high - bounds.low) or 1.0))
-        unit = max(unit, column.step or 0.0)
-        ends = math.floor(bounds.low / unit) * unit, math.ceil(bounds.high / unit) * unit
+        whole = _round_widths(column)[-1]
+        ends = math.floor(bounds.low / whole) * whole, (math.floor(bounds.high / whole) + 1) * whole - (column.step or 0.0)
     return Bounds(min(ends[0], bounds.low), max(ends[1], bounds.high), observed=True)
+
+
+def _round_widths(column: Column) -> tuple[float, ...]:
+    """Widths among 1, 2, 10, 20, 100, ... that nest, up to the first that is as wide as an observed range, in some 1,000 leaves.
+
+    Of the range they tell no more than its order of magnitude.
+    """
+    bounds, step = column.bounds, column.step or 0.0
+    # Below the spacing of floats there is nothing to tell apart.
+    finest = 1000 * float(np.spacing(max(abs(bounds.low), abs(bounds.high))))
+    span = max((bounds.high - bounds.low) or 1.0, step, finest)
+    place = 2 * math.floor(math.log10(span)) - 1
+    while _round(place) < span:
+        place += 1
+    return tuple(width for width in (_round(at) for at in range(place - 6, place + 1)) if width >= step) or (_round(place),)
+
+
+def _round(place: int) -> float:
+    """The numbers 1, 2, 10, 20, 100, ... by their places 0, 1, 2, ..., and 0.2, 0.1, ... below."""
+    return float(f"{1 + place % 2}e{place // 2}")
 
 
 def uncovered(column: Column, levels: Iterable[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -76,6 +76,9 @@ def text_of(value: object) -> str:
         # A float above 2^53 stands for many whole numbers: its digits would pretend to be one of them.
         exact = float(value).is_integer() and abs(float(value)) < 2**53
         return str(int(value)) if exact else str(value)
+    if isinstance(value, (timedelta, np.timedelta64)):
+        # Not as numpy writes it: that depends on the unit of the whole column.
+        return str(pd.Timedelta(value))
     if isinstance(value, (date, np.datetime64)):
         return _moments([value])[0]
     return str(value).strip()

