@@ -144,7 +144,8 @@ def _released(case: Case) -> list[Finding]:
 def _coded(case: Case, name: str, words: set[str]) -> bool:
     """Whether almost every row has a value of its own, all of them codes of almost the same length."""
     rows = int((~case.release.missing(name)).sum())
-    if len(words) < max(FEWEST, TELLING * rows):
+    measured = case.release.schema[name].kind in (Kind.REAL, Kind.DATE)
+    if measured or len(words) < max(FEWEST, TELLING * rows):
         return False
     codes = [word for word in words if _CODE.fullmatch(word)]
     usual = Counter(map(len, codes)).most_common(1)
