@@ -205,8 +205,9 @@ def audit(
     """Attack a release: every registered audit but the costly ones, or only those named, on training and control rows.
 
     Where people hold several rows, ``person`` names the column that tells them apart: rates and tests then count people, each
-    hit if any of their rows is. When absent it is the one that the card names, if both tables have it, or the persons
-    that the tables know already (``Table.held_by``); else each row is a person, and ``assumed`` says what speaks against that.
+    hit if any of their rows is, and rows without a key are left out. When absent it is the one that the card names, if both
+    tables have it, or the persons that the tables know already (``Table.held_by``); else each row is a person. ``assumed``
+    says what speaks against that, and how many rows were left out.
 
     ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) tells how the
     release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
@@ -232,7 +233,8 @@ def audit(
     if recipe is not None and card is not None and recipe.recipe != card["recipe"]:
         raise InputError(f"the release was made by {card['recipe']}, not by {recipe.recipe}", where="recipe")
     audits = pick_audits(only, settings)
-    train, control, unknown = _held(train, control, person, card)
+    given = train
+    train, control, key, unknown = _held(train, control, person, card)
     case = Case(train, released, control, None if recipe is None else _generator(recipe, epsilon))
     findings = harness.run(case, audits, seed, progress)
     told = None
@@ -247,6 +249,9 @@ def audit(
     records = by_records.riskiest(findings, values=values)
     if values:
         records = [record | {"values": _values(case, record["row"] - 1)} for record in records]
+    if key is not None:
+        rows = np.flatnonzero(~given.missing(key))
+        records = [record | {"row": int(rows[record["row"] - 1]) + 1} for record in records]
     return AuditReport(
         findings,
         {name: table.rows for name, table in case.tables.items()},
@@ -263,19 +268,24 @@ def audit(
     )
 
 
-def _held(train: Table, control: Table, person: str | None, card: dict[str, Any] | None) -> tuple[Table, Table, list[str]]:
-    """The tables with persons told apart as asked, or as the card says; and why the latter could not be done."""
+def _held(
+    train: Table, control: Table, person: str | None, card: dict[str, Any] | None
+) -> tuple[Table, Table, str | None, list[str]]:
+    """The tables with persons told apart as asked, or as the card says, and by which key; and what could not be done."""
     from hushtable.evidence.persons import held_by
 
-    if person is not None:
-        return *held_by(train, control, person), []
-    key = None if card is None else card["guarantee"]["unit"]["by"]
-    if key is None or train.persons is not None or control.persons is not None:
-        return train, control, []
-    if key in train.schema and key in control.schema:
-        return *held_by(train, control, key), []
-    lacking = f"the card tells persons apart by {key}, which the training or the control rows lack"
-    return train, control, [f"{lacking}: the tests assume one row a person"]
+    known = train.persons is not None or control.persons is not None
+    key = person if card is None or person is not None or known else card["guarantee"]["unit"]["by"]
+    if key is None:
+        return train, control, None, []
+    if person is None and not (key in train.schema and key in control.schema):
+        lacking = f"the card tells persons apart by {key}, which the training or the control rows lack"
+        return train, control, None, [f"{lacking}: the tests assume one row a person"]
+    ours, others = held_by(train, control, key)
+    lost, also = train.rows - ours.rows, control.rows - others.rows
+    nobodys = f"{lost:,} of {train.rows:,} training rows and {also:,} of {control.rows:,} control rows have no {key}"
+    told = [f"{nobodys}: nobody knows whose they are, so they were left out of this audit"] if lost + also else []
+    return ours, others, key, told
 
 
 def utility(

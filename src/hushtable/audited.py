@@ -41,7 +41,7 @@ class AuditReport(Shown):
     made: dict[str, Any] = field(default_factory=dict)
     """The version, the seed and the names it was made with."""
     assumed: list[str] = field(default_factory=list)
-    """What its tests take for granted and the rows speak against: that each row is a person."""
+    """What is not sure about who holds which rows: each a person, against the evidence; or nobody, so that it was left out."""
     people: dict[str, int] = field(default_factory=dict)
     """How many people hold the training and the control rows; empty where each row is a person."""
 

@@ -137,11 +137,17 @@ def show_utility(report: AuditReport, folder: str) -> None:
 
 
 def _verdict(report: AuditReport) -> None:
+    from hushtable.report.attacks import power_of_parts
+    from hushtable.report.decision import NAMED
+
     tested = sum(f.p is not None for f in report.findings)
     for reason in report.void:
         out.print(f"[bold red]This audit is void[/bold red]: {escape(reason)}.")
     for reason in report.assumed:
         out.print(f"[yellow]Mind[/yellow]: {escape(reason)}.")
+    for finding in report.findings:
+        if finding.name == NAMED:
+            out.print(f"[bold red]Mind[/bold red]: {escape(finding.note)}.")
     if report.alarms:
         out.print(
             f"[bold red]{len(report.alarms)} of {tested} tests alarm[/bold red]: the release tells more about people in the "
@@ -152,9 +158,7 @@ def _verdict(report: AuditReport) -> None:
     if report.power is not None:
         least, most = report.power["audit"], max(report.power["shares"])
         seen = f"{100 * least:g} % of the released rows" if least else f"none, not even {100 * most:g} % of the released rows"
-        out.print(f"  The smallest planted leak that it notices: {seen}.")
-        from hushtable.report.attacks import power_of_parts
-
+        out.print(f"  The smallest planted leak of whole rows that it notices: {seen}.")
         for line in power_of_parts(report.power):
             out.print(f"  {line}.")
     elif tested and not report.alarms:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import uuid
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,10 +15,14 @@ from hushtable.audits import covert
 from hushtable.audits.identifiers import PublishedIdentifiers
 from hushtable.audits.texts import PublishedTexts
 from hushtable.bench.people import people
+from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
+from hushtable.evidence.gate import alarms
+from hushtable.report import decision
+from hushtable.report.audit import evidence
 from hushtable.table import io
-from hushtable.table.columns import Kind
+from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -32,6 +37,20 @@ FORMS = {
     "sha256 in base 64": lambda word: base64.b64encode(hashlib.sha256(word.encode()).digest()).decode(),
     "md5 as a UUID": lambda word: str(uuid.UUID(hashlib.md5(word.encode()).hexdigest())),
     "base 64": lambda word: base64.b64encode(word.encode()).decode(),
+    "behind a prefix": lambda word: f"PAT-{word}",
+    "without its letter": lambda word: word[1:],
+    "reversed": lambda word: word[::-1],
+    "md5 behind a prefix": lambda word: f"u_{hashlib.md5(word.encode()).hexdigest()}",
+    "sha256 by name": lambda word: f"sha256:{hashlib.sha256(word.encode()).hexdigest()}",
+    "sha256, six digits": lambda word: hashlib.sha256(word.encode()).hexdigest()[:6],
+    "md5, its end": lambda word: hashlib.md5(word.encode()).hexdigest()[-10:],
+    "sha256 in base 64, cut": lambda word: base64.b64encode(hashlib.sha256(word.encode()).digest()).decode()[:16],
+    "md5 digits in base 64": lambda word: base64.b64encode(hashlib.md5(word.encode()).hexdigest().encode()).decode(),
+    "md5 in base 32": lambda word: base64.b32encode(hashlib.md5(word.encode()).digest()).decode(),
+    "md5 in decimal": lambda word: str(int(hashlib.md5(word.encode()).hexdigest(), 16)),
+    "sha1 modulo a billion": lambda word: f"{int(hashlib.sha1(word.encode()).hexdigest(), 16) % 10**9:09d}",
+    "md5 of md5": lambda word: hashlib.md5(hashlib.md5(word.encode()).hexdigest().encode()).hexdigest(),
+    "md5 of a line": lambda word: hashlib.md5(f"{word}\n".encode()).hexdigest(),
     "md5 for addresses": lambda word: base64.urlsafe_b64encode(hashlib.md5(word.encode()).digest()).decode().rstrip("="),
 }
 TEXTS = {
@@ -78,6 +97,88 @@ def test_without_a_leak_nothing_is_recognized(parts):
     for audit in (PublishedIdentifiers(), PublishedTexts()):
         tie = found(audit, train, fresh, control)
         assert (tie.detail["hits"], tie.detail["control_hits"], tie.p) == (0, 0, 1.0)
+
+
+def test_what_all_values_of_a_column_begin_with_is_set_aside(parts):
+    """Even where it runs on into the digits of the digest."""
+    train, control, fresh = parts
+    rng = np.random.default_rng(0)
+    release = covert.rewritten(train, fresh, covert.IDENTIFIER, 1.0, rng, lambda word: f"ID{FORMS['sha512, cut'](word)}x")
+    assert found(PublishedIdentifiers(), train, release, control).detail["hits"] == N
+
+
+def test_an_end_that_others_have_too_recognizes_nobody(parts):
+    """A released word with which all identifiers begin would otherwise hide everybody behind everybody."""
+    train, control, fresh = (
+        covert.with_texts(
+            t, t.schema[covert.IDENTIFIER], np.array([f"patient{w[1:]}" for w in t.strings(covert.IDENTIFIER)], object)
+        )
+        for t in parts
+    )
+    tie = found(
+        PublishedIdentifiers(), train, covert.with_texts(fresh, fresh.schema[covert.TEXT], np.full(N, "patient", object)), control
+    )
+    assert (tie.detail["hits"], tie.detail["control_hits"]) == (0, 0)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_identifier_column_is_named_though_nobody_is_recognized(parts, kept):
+    """Digests with a secret key, in the place of the identifier or under another name."""
+    train, control, fresh = parts
+    keyed = np.array([hashlib.sha256(f"secret{w}".encode()).hexdigest() for w in train.strings(covert.IDENTIFIER)], object)
+    name = covert.IDENTIFIER if kept else "token"
+    release = covert.with_texts(fresh.select(["sex", "income"]), Column(name=name, kind=Kind.KEY), keyed)
+    report = api.audit(train, release, control, only=["identifiers"])
+    (named,) = (f for f in report.findings if f.name == "identifier columns")
+    assert not report.alarms
+    assert (named.value, named.p, named.detail["columns"]) == (1.0, None, [name])
+    assert ("an identifier column" if kept else "look like identifiers") + f": {name}" in named.note.replace("values ", "")
+    last = decision.publish(evidence(report.to_json()))
+    assert last.figure == "Look closer first"
+    assert named.note in last.told
+
+
+def test_words_and_numbers_are_no_identifier_column(parts):
+    train, control, fresh = parts
+    measured = Column(name="measured", kind=Kind.REAL, domain=Bounds(0, 1))
+    release = fresh.select(["sex", "income", covert.TEXT]).with_columns((measured, np.random.default_rng(0).random(N)))
+    assert {f.name for f in api.audit(train, release, control, only=["identifiers"]).findings} == {"identifiers published"}
+
+
+def test_identifiers_that_the_control_lacks_are_counted_in_words(parts):
+    train, control, fresh = parts
+    words = train.strings(covert.IDENTIFIER)
+    release = covert.with_texts(fresh.select(["sex", "income"]), Column(name="token", kind=Kind.KEY), words)
+    (lone, named) = PublishedIdentifiers().run(Case(train, release, control.select(["sex", "income"])), np.random.default_rng(0))
+    assert lone.value is None
+    assert f"that of {N} of {N} training people stands in it" in lone.note
+    assert named.detail["columns"] == ["token"]
+
+
+def test_ten_of_four_hundred_raise_an_alarm_among_all_tests():
+    table = covert.named(people(1200, seed=5), np.random.default_rng(0)).select(["sex", "income", covert.IDENTIFIER, covert.TEXT])
+    train, control, fresh = (table.take(np.arange(i * 400, i * 400 + 400)) for i in range(3))
+    bare = fresh.select(["sex", "income"])
+    for leak, audit, name in (
+        (covert.digested, PublishedIdentifiers(), "identifiers published"),
+        (covert.retyped, PublishedTexts(), "texts published"),
+    ):
+        release = leak(train, bare, 0.025, np.random.default_rng(0))
+        crowd = [Finding(name=str(i), value=0.0, better="lower", subject="privacy", n=1, note="", p=0.5) for i in range(60)]
+        case = Case(train, release, control)
+        own = audit.run(case, np.random.default_rng(0))
+        assert [f.name for f in alarms(harness.corrected([*crowd, *own]))] == [name]
+        # With no part of the error of their own they would drown.
+        assert not alarms(harness.corrected([*crowd, *(replace(f, reserved=0.0) for f in own)]))
+
+
+@pytest.mark.parametrize("form", ["as it is", "without its letter", "reversed", "sha256, six digits", "md5 in decimal"])
+def test_who_is_recognized_does_not_depend_on_who_is_who(parts, form):
+    train, control, fresh = parts
+    mixed = Table.concat([train.take(np.arange(40)), control.take(np.arange(20))])
+    release = covert.rewritten(mixed, fresh, covert.IDENTIFIER, 1.0, np.random.default_rng(0), FORMS[form])
+    one, other = found(PublishedIdentifiers(), train, release, control), found(PublishedIdentifiers(), control, release, train)
+    assert (one.detail["hits"], one.detail["control_hits"]) == (40, 20) == (other.detail["control_hits"], other.detail["hits"])
 
 
 def test_numbers_that_everybody_has_are_no_leak(parts):

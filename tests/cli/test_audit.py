@@ -53,7 +53,7 @@ def test_fresh_rows_pass_and_the_smallest_leak_is_told(hush, parts, tmp_path):
     code, told, _ = hush(*words(parts, tmp_path / "a", "fresh", *ONLY, "--power", "--gate", "alarms<1"))
     assert code == 0, told
     assert "None of" in told
-    assert "smallest planted leak that it notices: " in told
+    assert "smallest planted leak of whole rows that it notices: " in told
     saved = json.loads((tmp_path / "a" / "audit.json").read_text())
     assert saved["power"]["audit"] in (0.02, 0.05, 0.1)
     assert any(f["detectable"] for f in saved["findings"])

@@ -17,6 +17,8 @@ from hushtable.table.table import Table
 
 IDENTIFIER, TEXT = "invented_id", "invented_text"
 """Columns that are added to a table, to be leaked."""
+PLANTED = "planted_word"
+"""A column that is added to a release, to leak into."""
 WORDS = 12
 """Of an invented text."""
 
@@ -57,12 +59,44 @@ def named(table: Table, rng: Rng) -> Table:
 
 def hashed(train: Table, fresh: Table, share: float, rng: Rng, digest: str = "sha256") -> Table:
     """The identifier of this share of the rows replaced by the digest of a training person's."""
-    return rewritten(train, fresh, IDENTIFIER, share, rng, lambda word: hashlib.new(digest, word.encode()).hexdigest())
+    return rewritten(train, fresh, IDENTIFIER, share, rng, lambda word: _digest(word, digest))
 
 
 def respelled(train: Table, fresh: Table, share: float, rng: Rng) -> Table:
     """The text of this share of the rows replaced by a training person's, in capitals and with other spaces."""
-    return rewritten(train, fresh, TEXT, share, rng, lambda word: word.upper().replace(" ", "  "))
+    return rewritten(train, fresh, TEXT, share, rng, _retyped)
+
+
+def digested(train: Table, fresh: Table, share: float, rng: Rng) -> Table | None:
+    """A column more, in which this share of the rows holds the digest of a training person's identifier; None without any."""
+    return _leaked(train, fresh, share, rng, lambda c: c.role is Role.IDENTIFIER or c.kind is Kind.KEY, _digest)
+
+
+def retyped(train: Table, fresh: Table, share: float, rng: Rng) -> Table | None:
+    """A column more, in which this share of the rows holds a training person's text, respelled; None without any."""
+    return _leaked(train, fresh, share, rng, lambda c: c.kind is Kind.TEXT and c.role is not Role.IDENTIFIER, _retyped)
+
+
+def _leaked(
+    train: Table, fresh: Table, share: float, rng: Rng, chosen: Callable[[Column], bool], rewrite: Callable[[str], str]
+) -> Table | None:
+    """The first such column of training people who have a value, rewritten."""
+    name = next((c.name for c in train.schema if chosen(c)), None)
+    if name is None or train.missing(name).all():
+        return None
+    known = train.take(~train.missing(name))
+    places, whom = _places(known, fresh, share, rng)
+    words = np.full(fresh.rows, "", object)
+    words[places] = [rewrite(word) for word in known.strings(name)[whom]]
+    return with_texts(fresh, Column(name=PLANTED, kind=Kind.TEXT), words)
+
+
+def _digest(word: str, digest: str = "sha256") -> str:
+    return hashlib.new(digest, word.encode()).hexdigest()
+
+
+def _retyped(text: str) -> str:
+    return text.upper().replace(" ", "  ")
 
 
 def rewritten(train: Table, fresh: Table, name: str, share: float, rng: Rng, rewrite: Callable[[str], str]) -> Table:

@@ -1,56 +1,64 @@
 """Identifiers in a release: as they are, in other letters and signs, or behind a digest that anybody can compute.
 
-A digest with a secret key or salt cannot be recognized, here or by anybody else who does not have it.
+A digest with a secret key or salt cannot be recognized, here or by anybody else who does not have it. So a column that is an
+identifier, or looks like one, is named whether anybody is recognized in it or not.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-from base64 import b64encode
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from zlib import crc32
 
 import numpy as np
 
-from hushtable.audits.published import recognized, released_words, spelled
+from hushtable.audits.digests import CASED, CASELESS, Runs, addressed, base64, digests, ends
+from hushtable.audits.published import recognized, released_columns, sharing, spelled, values_of
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Finding, uncomputed
+from hushtable.evidence.finding import Audit, Better, Finding, Subject, uncomputed
 from hushtable.evidence.pool import Pool
 from hushtable.table.columns import FREE, Column, Kind, Role
 
-DIGESTS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_256", "blake2b")
-"""The digests that are tried, and CRC-32."""
-SHORTEST = 8
-"""The fewest hexadecimal digits that are taken for the beginning of a digest."""
-BASE64 = (22, 27, 38, 43, 64, 86)
-"""How many characters the digests have in base 64, without padding."""
+RESERVED = 0.03
+"""The part of the error that is kept for identifiers: with as many control as training people ten of them raise an alarm."""
+SHORTEST = 4
+"""The fewest characters of an end of an identifier that may stand for it."""
 TELLING = 0.9
 """The share of people with a value of their own that makes an identifier of any column."""
-_HEX = re.compile(r"(?:0x)?([0-9a-f]+)")
+FEWEST = 10
+"""Of fewer different values nothing is said about how they look."""
 _SIGNS = re.compile(r"[\s:{}-]+")
+_CODE = re.compile(r"(?=\D*\d)[\w+/=:.{}-]{6,}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedIdentifiers(Audit):
     """Identifiers and keys of people that stand in the release, as they are or as one of the usual digests.
 
-    Letters, spaces and punctuation may differ. Digests are those of the identifier as written, stripped, in small or in capital
-    letters; in hexadecimal, whole or cut to at least ``SHORTEST`` digits, or in base 64. A column that nobody declared, but in
-    which ``TELLING`` of all people have a value of their own, is an identifier too; it has a finding if anybody is recognized.
+    Letters, spaces and punctuation may differ, what all values of a released column begin or end with is set aside, an
+    identifier may be reversed, or cut at one end as long as no other has the same rest. Digests are those of ``digests``, in
+    hexadecimal, decimal, base 32 or base 64, whole or cut at one end. A column that nobody declared, but in which
+    ``TELLING`` of all people have a value of their own, is an identifier too; it has a finding if anybody is recognized.
+
+    One finding more has no test and needs none: the released columns that are identifiers, or look like them.
     """
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
-        """One finding for each identifier of the training rows."""
+        """One finding for each identifier of the training rows, and one for all identifiers of the release, if it has any."""
         name, does = "identifiers published", "finds it, as it is or as a digest, in the release"
-        published = Published.of(released_words(case))
-        declared = [c for c in case.train.schema if c.role is Role.IDENTIFIER or c.kind is Kind.KEY]
-        findings = recognized(case, declared, published.forms, name=name, does=does)
+        published = Published.of(released_columns(case).values())
+
+        def looked_up(columns: Iterable[Column]) -> list[Finding]:
+            known = ((c, published.forms_among(values_of(case, c.name))) for c in columns)
+            return [f for c, forms in known for f in recognized(case, [c], forms, name=name, does=does)]
+
+        findings = looked_up(c for c in case.train.schema if _identifies(c))
         if published.hashed or set(case.release.schema.names) - set(case.columns):
-            others = recognized(case, _telling(case), published.forms, name=name, does=does)
+            others = looked_up(_telling(case))
             findings += [f for f in others if f.detail.get("hits", 0) + f.detail.get("control_hits", 0)]
-        return findings or [uncomputed(name, case.train.rows, "the training rows have no identifier")]
+        none = [uncomputed(name, case.train.rows, "the training rows have no identifier")]
+        return (sharing(findings, RESERVED) or none) + _released(case)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,44 +66,90 @@ class Published:
     """The words of a release, to look identifiers up in."""
 
     words: frozenset[str]
-    """Each in its letters and digits alone; as the hexadecimal number or the base 64 code that it may be."""
+    """Each in its letters and digits alone, whole, without what all of its column share, and in parts; or as a code of base 64."""
     lengths: tuple[int, ...]
-    """How many digits these numbers have."""
-    hashed: bool
-    """Whether there may be a digest at all."""
+    """How long those are that may be the end of an identifier."""
+    runs: tuple[Runs, ...]
+    """What in them may be a digest."""
 
     @classmethod
-    def of(cls, words: set[str]) -> Published:
-        """From words as they are written."""
-        numbers = [match[1] for word in words if (match := _HEX.fullmatch(_SIGNS.sub("", word.lower())))]
-        digits = {number for number in numbers if len(number) >= SHORTEST}
-        codes = {_base64(word.strip()) for word in words}
-        hashed = bool(digits) or any(len(code) in BASE64 for code in codes)
-        plain = {"".join(spelled(word)) for word in words}
-        return cls(frozenset((plain | codes | digits) - {""}), tuple(sorted({len(number) for number in digits})), hashed)
+    def of(cls, columns: Iterable[set[str]]) -> Published:
+        """From the words of each column as they are written."""
+        words = {form for column in columns for form in (*column, *_cores(column))}
+        parts = {word: spelled(word) for word in words}
+        plain = {"".join(own) for own in parts.values()} | {part for own in parts.values() for part in own if len(part) >= SHORTEST}
+        codes = {addressed(word.strip()) for word in words}
+        small = {form for word in words for form in (word.lower(), _SIGNS.sub("", word.lower()))}
+        runs = (*(Runs.of(one, small) for one in CASELESS), *(Runs.of(one, codes) for one in CASED))
+        return cls(frozenset((plain | codes) - {""}), tuple(sorted({len(word) for word in plain if len(word) >= SHORTEST})), runs)
+
+    @property
+    def hashed(self) -> bool:
+        """Whether there may be a digest at all."""
+        return any(one.found for one in self.runs)
+
+    def forms_among(self, identifiers: set[str]) -> Callable[[str], set[str]]:
+        """What finds those forms of an identifier that were released; an end counts if no other of these has the same."""
+        holders = Counter(end for word in identifiers for end in self._ends(word))
+        return lambda word: self.forms(word) | {end for end in self._ends(word) if holders[end] == 1}
 
     def forms(self, identifier: str) -> set[str]:
-        """Those forms of an identifier that were released."""
-        return set(self.words.intersection(self._possible(identifier)))
+        """Those forms of a whole identifier that were released."""
+        plain = "".join(spelled(identifier))
+        found = {form for form in (plain, plain[::-1], base64(identifier.strip().encode())) if form in self.words}
+        searched = [one for one in self.runs if one.found]
+        return found.union(*(one.holding(digest) for digest in digests(identifier) for one in searched)) if searched else found
 
-    def _possible(self, identifier: str) -> Iterator[str]:
-        yield "".join(spelled(identifier))
-        yield _base64(b64encode(identifier.strip().encode()).decode())
-        for digest in _digests(identifier) if self.hashed else ():
-            yield from (digest.hex()[:length] for length in self.lengths)
-            yield _base64(b64encode(digest).decode())
-
-
-def _digests(identifier: str) -> Iterator[bytes]:
-    stripped = identifier.strip()
-    for form in dict.fromkeys((identifier, stripped, stripped.lower(), stripped.upper())):
-        yield crc32(form.encode()).to_bytes(4)
-        yield from (hashlib.new(name, form.encode(), usedforsecurity=False).digest() for name in DIGESTS)
+    def _ends(self, identifier: str) -> set[str]:
+        return self.words.intersection(ends("".join(spelled(identifier)), self.lengths))
 
 
-def _base64(text: str) -> str:
-    """In the alphabet for addresses, without padding."""
-    return text.rstrip("=").replace("+", "-").replace("/", "_")
+def _cores(column: set[str]) -> Iterator[str]:
+    """The words without what all of them begin and end with, in whatever letters."""
+    words = [word.strip() for word in column if word.strip()]
+    lowered = [word.lower() for word in words]
+    before = _shared(lowered)
+    after = _shared([word[before:][::-1] for word in lowered])
+    if len(set(lowered)) > 1 and before + after:
+        yield from (word[before : len(word) - after] for word in words)
+
+
+def _shared(words: list[str]) -> int:
+    """With how many characters all of them begin."""
+    first, last = min(words, default=""), max(words, default="")
+    return next((at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), min(len(first), len(last)))
+
+
+def _identifies(column: Column) -> bool:
+    return column.role is Role.IDENTIFIER or column.kind is Kind.KEY
+
+
+def _released(case: Case) -> list[Finding]:
+    """The released columns that are identifiers by their name, or look like them by their values; nothing if there are none."""
+    declared = [name for name in case.release.schema.names if name in case.train.schema and _identifies(case.train.schema[name])]
+    like = [name for name, words in released_columns(case).items() if name not in declared and _coded(case, name, words)]
+    told = [
+        f"the release has {what}: {', '.join(names)}"
+        for what, names in (("an identifier column", declared), ("a column whose values look like identifiers", like))
+        if names
+    ]
+    note = f"{'; '.join(told)}; who has a list of them, or the key that they were made with, knows whose row each is"
+    found = Finding(
+        name="identifier columns", value=float(len(declared) + len(like)), better=Better.LOWER, subject=Subject.PRIVACY,
+        n=len(case.release.schema), span=(0.0, None), note=note, detail={"columns": [*declared, *like]},
+    )  # fmt: skip
+    return [found] if told else []
+
+
+def _coded(case: Case, name: str, words: set[str]) -> bool:
+    """Whether almost every row has a value of its own, all of them codes of almost the same length."""
+    rows = int((~case.release.missing(name)).sum())
+    measured = case.release.schema[name].kind in (Kind.REAL, Kind.DATE)
+    if measured or len(words) < max(FEWEST, TELLING * rows):
+        return False
+    codes = [word for word in words if _CODE.fullmatch(word)]
+    usual = Counter(map(len, codes)).most_common(1)
+    return bool(usual) and sum(abs(len(code) - usual[0][0]) <= 1 for code in codes) >= TELLING * len(words)
 
 
 def _telling(case: Case) -> list[Column]:

@@ -41,6 +41,7 @@ class IdenticalMatches(Audit):
         copied = np.isin(ids["release"], ids["train"])
         chance = np.isin(ids["control"], ids["train"])
         share, fresh = (_share(hit, n, self.level) for hit, n in zip((copied, chance), worth(case), strict=True))
+        by_rows, fresh_by_rows = (_share(hit, len(hit), self.level) for hit in (copied, chance))
         return [
             Finding(
                 name="identical match share",
@@ -48,6 +49,7 @@ class IdenticalMatches(Audit):
                 better=Better.LOWER, subject=Subject.PRIVACY, n=len(copied),
                 note=_told(
                     share.low > fresh.high,
+                    by_rows.low > fresh_by_rows.high,
                     f"{_percent(share.value)} of the released rows equal a training row; of fresh rows {_percent(fresh.value)} do",
                 ),
             ),
@@ -228,9 +230,12 @@ def _resampled(release: Floats, control: Floats, place: int, worth: Worth, times
     return np.divide(close - chance, 1 - chance, out=np.zeros(times), where=chance < 1)
 
 
-def _told(excess: bool, text: str) -> str:
+def _told(excess: bool, by_rows: bool, text: str) -> str:
+    """What a share says: an excess; one of rows, which are held by too few people for it to be one; or none."""
     if excess:
         return f"{text}: more than chance explains"
+    if by_rows:
+        return f"{text}: too few people hold them to be tested, for rows of one person say nothing about another"
     return f"{text}: no more than chance explains, which is no proof of safety"
 
 

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from hushtable.audits.covert import partial, rarest
+from hushtable.audits.covert import digested, partial, rarest, retyped
 from hushtable.audits.planted import plant
 from hushtable.errors import InputError
 from hushtable.evidence import harness
@@ -24,19 +24,34 @@ SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
 WHOLE = ("", "")
 """The audit as a whole: whether any of its tests noticed."""
 
-PARTS: dict[str, Callable[[Table, Table, float, np.random.Generator], Table]] = {
-    "four columns copied": partial,
-    "the two rarest values copied": rarest,
-}
-"""Leaks of a part of a row, which other tests than those of whole rows must notice."""
-PART_SHARES = (0.05, 0.1, 0.3)
-"""Shares of the released rows that hold such a part of a training row."""
-ANSWERING = ("rare-values",)
-"""The audits that are meant to notice it."""
+PART_SHARES, WORD_SHARES = (0.05, 0.1, 0.3), (0.01, 0.025, 0.05)
+"""Shares of the released rows that hold such a part of a training row, or an identifier or a text."""
 
 Key = tuple[str, str]
 """Name and scope of a finding."""
 Progress = Callable[[str, float], None]
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Part:
+    """A leak of a part of a row, which other tests than those of whole rows must notice."""
+
+    leak: Callable[[Case, float, Rng], Table | None]
+    """The release with the leak in this share of its rows; None where the training rows have nothing of the kind."""
+    answering: str
+    """The audit that is meant to notice it."""
+    shares: Sequence[float] = PART_SHARES
+
+
+PARTS = {
+    "four columns copied": Part(lambda case, share, rng: partial(_compared(case), case.release, share, rng), "rare-values"),
+    "the two rarest values copied": Part(lambda case, share, rng: rarest(_compared(case), case.release, share, rng), "rare-values"),
+    "an identifier digested": Part(
+        lambda case, share, rng: digested(case.train, case.release, share, rng), "identifiers", WORD_SHARES
+    ),
+    "a text respelled": Part(lambda case, share, rng: retyped(case.train, case.release, share, rng), "texts", WORD_SHARES),
+}
 
 
 def power(
@@ -82,31 +97,33 @@ def parts(
     findings: Sequence[Finding],
     seed: int = 0,
     *,
-    shares: Sequence[float] = PART_SHARES,
+    shares: Sequence[float] = (),
     repeats: int = 3,
     level: float = 0.05,
     progress: Progress = lambda name, share: None,
 ) -> dict[str, float | None]:
     """For each leak of a part of a row the smallest planted share that this audit would have noticed, or None.
 
-    Only the audits that are meant for it are run anew; all other tests stay as they were found and count in the correction.
+    Only the audit that is meant for it is run anew; all other tests stay as they were found and count in the correction. What
+    the training rows do not have is not planted. ``shares`` are those of each part when empty.
     """
-    meant = {name: audit for name, audit in audits.items() if name in ANSWERING}
-    others = [finding for finding in findings if finding.audit not in meant]
-    source = case.train.select(case.columns)
 
-    def noticed(leak: Callable[..., Table], share: float, repeat: int) -> bool:
-        rng = np.random.default_rng([seed, repeat, 3])
-        planted = Case(case.train, leak(source, case.release, share, rng), case.control)
-        tested = harness.corrected([*others, *harness.run(planted, meant, seed)])
-        return any(f.audit in meant and f.p_adjusted is not None and f.p_adjusted <= level for f in tested)
+    def noticed(part: Part, release: Table) -> bool:
+        planted = Case(case.train, release, case.control)
+        others = [finding for finding in findings if finding.audit != part.answering]
+        tested = harness.corrected([*others, *harness.run(planted, {part.answering: audits[part.answering]}, seed)])
+        return any(f.audit == part.answering and f.p_adjusted is not None and f.p_adjusted <= level for f in tested)
 
     found: dict[str, float | None] = {}
-    for name, leak in PARTS.items() if meant else ():
-        found[name] = None
-        for share in sorted(shares, reverse=True):
+    for name, part in PARTS.items():
+        for share in sorted(shares or part.shares, reverse=True) if part.answering in audits else ():
             progress(f"planting {share:.3g}: {name}", 0.0)
-            if not all(noticed(leak, share, repeat) for repeat in range(repeats)):
+            drawn = (part.leak(case, share, np.random.default_rng([seed, repeat, 3])) for repeat in range(repeats))
+            releases = [release for release in drawn if release is not None]
+            if not releases:
+                break
+            found.setdefault(name, None)
+            if not all(noticed(part, release) for release in releases):
                 break
             found[name] = share
     return found
@@ -122,6 +139,10 @@ def summary(found: Mapping[Key, float | None], shares: Sequence[float] = SHARES)
     own = [share for key, share in found.items() if key != WHOLE]
     counts = [sum(share is not None and share <= planted for share in own) for planted in sorted(shares)]
     return {"shares": sorted(shares), "audit": found.get(WHOLE), "tests": len(own), "noticed": counts}
+
+
+def _compared(case: Case) -> Table:
+    return case.train.select(case.columns)
 
 
 def _tested(findings: Iterable[Finding]) -> dict[Key, float]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,13 +18,24 @@ from hushtable.table.columns import NUMBERS, Column
 _WORD = re.compile(r"[^\W_]+")
 
 
-def released_words(case: Case) -> set[str]:
-    """All that may be a name or a text in the release, in columns too that the training rows do not have.
+def released_columns(case: Case) -> dict[str, set[str]]:
+    """All that may be a name or a text in the release, column by column, in those too that the training rows do not have.
 
     Left out are only the numbers that every attack compares anyway.
     """
     searched = [c.name for c in case.release.schema if not (c.name in case.columns and c.kind in NUMBERS)]
-    return {str(word) for name in searched for word in case.release.strings(name) if word is not None}
+    return {name: {str(word) for word in case.release.strings(name) if word is not None} for name in searched}
+
+
+def released_words(case: Case) -> set[str]:
+    """The same of all columns together."""
+    return set().union(*released_columns(case).values())
+
+
+def values_of(case: Case, name: str) -> set[str]:
+    """What training and control people have in a column."""
+    tables = (table for table in (case.train, case.control) if name in table.schema)
+    return {word for table in tables for word in table.strings(name) if word is not None}
 
 
 def spelled(text: str) -> list[str]:
@@ -42,6 +54,9 @@ def recognized(
     for column in columns:
         if column.name not in case.control.schema:
             note = f"the control does not have {column.name}, so nothing says how much of it chance would find in the release"
+            words = case.train.strings(column.name)
+            if ours := int(pool.train.any(np.array([word is not None and bool(keys(word)) for word in words])).sum()):
+                note += f"; that of {ours:,} of {pool.train.count:,} training people stands in it"
             findings.append(uncomputed(name, pool.train.count, note, scope=column.name))
             continue
         words = np.concatenate([table.strings(column.name) for table in (case.train, case.control)])
@@ -56,3 +71,9 @@ def recognized(
         trace, knows = pool.trace(tried, hit, np.full(len(hit), -1)), f"knows a person's {column.name}"
         findings.append(judge(trace, name=name, scope=column.name, risk=Risk.SINGLING_OUT, naive=None, knows=knows, does=does))
     return findings
+
+
+def sharing(findings: Sequence[Finding], reserved: float) -> list[Finding]:
+    """The findings with a part of the error that is kept for those that were tested, in equal shares."""
+    tests = sum(finding.p is not None for finding in findings)
+    return [f if f.p is None else replace(f, reserved=reserved / tests) for f in findings]

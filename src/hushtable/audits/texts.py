@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.audits.published import recognized, released_words, spelled
+from hushtable.audits.published import recognized, released_words, sharing, spelled
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, uncomputed
 from hushtable.table.columns import Kind, Role
 
+RESERVED = 0.03
+"""The part of the error that is kept for texts: with as many control as training people ten of them raise an alarm."""
 RUN = 8
 """So many words in a row make a text recognizable: fewer are repeated by people who never read one another."""
 MANY = 5
@@ -31,7 +33,8 @@ class PublishedTexts(Audit):
             return [uncomputed(name, case.train.rows, "the training rows have no free text")]
         published = {run for text in released_words(case) for run in _runs(text)} - {""}
         does = f"finds it, or {RUN} words of it in a row, in the release"
-        return recognized(case, columns, lambda text: published.intersection(_runs(text)), name=name, does=does, most=MANY)
+        found = recognized(case, columns, lambda text: published.intersection(_runs(text)), name=name, does=does, most=MANY)
+        return sharing(found, RESERVED)
 
 
 def _runs(text: str) -> set[str]:

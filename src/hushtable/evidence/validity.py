@@ -20,6 +20,8 @@ Held = tuple[NDArray[Any], People]
 """A value of each row, and who holds the rows."""
 SURE = 1e-6
 """An audit is called void only where chance would do so once in a million audits."""
+MANY, EACH = 10, 2.0
+"""So many values, each of so many rows in the mean, on either side and none on both, are hardly anything but persons."""
 REPEATED = 0.1
 """Where so many rows share the value of a key or an identifier with another row, people may hold several."""
 
@@ -30,18 +32,22 @@ def void(case: Case, findings: Sequence[Finding]) -> list[str]:
 
 
 def assumed(case: Case) -> list[str]:
-    """What the tests take for granted and these rows speak against: that each row is a person. Empty where persons are known."""
-    if case.train.persons is not None:
+    """What the tests take for granted and these rows speak against: that each row is a person. Empty where any holds several."""
+    if any(people.count < people.rows for people in case.sides):
         return []
-    names = [c.name for c in case.train.schema if c.kind is Kind.KEY or c.role is Role.IDENTIFIER]
-    evident = [_again(case, name) for name in names if name in case.control.schema]
-    found = max(evident, key=lambda one: one.share, default=_Again("", 0.0, 0))
+    shared = [c for c in case.train.schema if c.name in case.control.schema]
+    named = [c.name for c in shared if c.kind is Kind.KEY or c.role is Role.IDENTIFIER] if case.train.persons is None else []
+    # Dates stand apart wherever the control is younger than the table.
+    apart = [c.name for c in shared if c.kind is not Kind.DATE and c.name not in named and _apart(case, c.name)]
+    found = max((_again(case, name) for name in (*named, *apart)), key=lambda one: one.share, default=_Again("", 0.0, 0))
     if found.share >= REPEATED:
         both = f", and {found.both:,} of them stand on both sides" if found.both else ""
         return [
             f"the tests assume one row a person, but values of {found.name} repeat in {100 * found.share:.0f} of 100 rows{both}: "
             f"if it tells persons apart, alarms and their absence mean little; give --person {found.name} (person={found.name!r})"
         ]
+    if case.train.persons is not None:
+        return []
     ids = case.row_ids()
     again, n, both, m = _repeats((ids["train"], case.people("train")), (ids["control"], case.people("control")))
     if fisher(again, n, both, m) <= SURE:
@@ -61,6 +67,14 @@ class _Again:
     """Of the rows of the worse side, those whose value another row there has too."""
     both: int
     """Values that stand on both sides."""
+
+
+def _apart(case: Case, name: str) -> bool:
+    """Whether a column has many values on either side, each in several rows, and none on both."""
+    ours, others = (np.unique(_known(case, which, name)[0]) for which in ("train", "control"))
+    rows = [int((~case.tables[which].missing(name)).sum()) for which in ("train", "control")]
+    several = all(len(own) >= MANY and count >= EACH * len(own) for own, count in zip((ours, others), rows, strict=True))
+    return several and not len(np.intersect1d(ours, others))
 
 
 def _again(case: Case, name: str) -> _Again:

@@ -173,7 +173,7 @@ def noticed(tested: Sequence[Reading], power: Mapping[str, Any] | None) -> str:
     found = [r.detectable for r in tested if r.detectable is not None]
     least = min([*found, *([float(whole)] if isinstance(whole, (int, float)) else [])], default=None)
     if least is not None:
-        return f"the smallest leak that this audit would have noticed is {share(least)} of the released rows"
+        return f"the smallest leak that this audit would have noticed is {share(least)} of the released rows, copied whole"
     if power is not None:
         return "not even the largest leak that was planted, to try it out, was noticed"
     return "how small a leak this audit would have noticed was not tried out"

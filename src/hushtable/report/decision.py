@@ -30,12 +30,14 @@ HARDLY = {"AUC": 0.55, "R2": 0.05}
 """Scores up to which a target is not to be predicted, whatever one learns from."""
 RULE = (
     "a void audit cannot say; nor can one without attacks; not as it is if a condition fails or an attack gains more than chance "
-    "explains; look closer if only a number without a test is worse than for fresh rows, if some attack may still gain more than "
-    "half, if epsilon is above 5, or if what is verified covers only some of the columns that others may know; nothing speaks "
-    "against it if nothing was found and the promise is proven or verified; else nothing was found and nothing is promised. It "
-    "never calls a release safe"
+    "explains; look closer if it is not sure who holds which rows, if the release has an identifier column, if only a number "
+    "without a test is worse than for fresh rows, if some attack may still gain more than half, if epsilon is above 5, or if what "
+    "is verified covers only some of the columns that others may know; nothing speaks against it if nothing was found and the "
+    "promise is proven or verified; else nothing was found and nothing is promised. It never calls a release safe"
 )
 """How the last answer comes about."""
+NAMED = "identifier columns"
+"""A finding that needs no test: whoever has the list behind such a column knows whose rows they are."""
 KINDS = {"k_anonymity": "k", "k_map": "k", "l_diversity": "l", "t_closeness": "t"}
 
 
@@ -65,7 +67,7 @@ class Evidence:
     gates: Sequence[Mapping[str, Any]] = ()
     void: Sequence[str] = ()
     assumed: Sequence[str] = ()
-    """What the tests take for granted and the rows speak against."""
+    """What is not sure about who holds which rows."""
 
     @property
     def tested(self) -> list[Reading]:
@@ -108,7 +110,8 @@ class Evidence:
     @property
     def doubts(self) -> list[str]:
         """Why it is worth a closer look though no attack succeeded."""
-        told = ["the tests assume one row a person, which these rows speak against"] if self.assumed else []
+        told = ["it is not sure who holds which rows"] if self.assumed else []
+        told += [r.note for r in self.readings if r.name == NAMED]
         if self.suspicious:
             told.append(f"{_few(self.suspicious)} worse than for fresh real rows")
         if self.widest is not None and (self.widest.high or 0.0) > BLIND:

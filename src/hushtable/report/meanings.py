@@ -32,6 +32,7 @@ METRICS = {
         "the share of people whose name or number, or a digest of it, stands in the release, beyond those who are not in the table",
         share=True,
     ),
+    "identifier columns": Metric("how many released columns are identifiers of the training rows, or look like identifiers"),
     "texts published": Metric(
         "the share of people whose text, or words of it in a row, stands in the release, beyond those who are not in the table",
         share=True,

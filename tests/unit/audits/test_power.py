@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from hushtable.audits.power import SHARES, WHOLE, power, summary, with_power
+from hushtable.audits import covert
+from hushtable.audits.identifiers import PublishedIdentifiers
+from hushtable.audits.power import SHARES, WHOLE, parts, power, summary, with_power
+from hushtable.audits.texts import PublishedTexts
 from hushtable.bench.people import people
 from hushtable.errors import InputError
+from hushtable.evidence import harness
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
@@ -107,6 +111,16 @@ def test_findings_carry_what_they_would_have_noticed(case):
 def test_a_summary_counts_the_tests():
     told = summary({("a", ""): 0.01, ("a", "b"): 0.1, ("c", ""): None, WHOLE: 0.01})
     assert told == {"shares": sorted(SHARES), "audit": 0.01, "tests": 3, "noticed": [0, 1, 1, 1, 2]}
+
+
+def test_identifiers_and_texts_are_planted_where_there_are_any(case):
+    rng = np.random.default_rng(0)
+    audits = {"identifiers": PublishedIdentifiers(), "texts": PublishedTexts()}
+    known = Case(covert.named(case.train, rng), case.release, covert.named(case.control, rng))
+    found = parts(known, audits, harness.run(known, audits), repeats=1)
+    assert found == {"an identifier digested": 0.025, "a text respelled": 0.025}
+    assert parts(case, audits, harness.run(case, audits), repeats=1) == {}
+    assert parts(known, {}, []) == {}
 
 
 @pytest.mark.parametrize("knobs", [{"shares": ()}, {"shares": (0.0,)}, {"shares": (1.5,)}, {"repeats": 0}])

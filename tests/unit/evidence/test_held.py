@@ -20,7 +20,7 @@ from hushtable.evidence.finding import Trace
 from hushtable.evidence.groups import by_group
 from hushtable.evidence.persons import held_by
 from hushtable.evidence.validity import assumed, void
-from hushtable.table.columns import Interval, Kind
+from hushtable.table.columns import Bounds, Column, Interval, Kind, Levels
 from hushtable.table.table import Table
 
 TOWN = people(600, seed=3)
@@ -158,6 +158,56 @@ def test_an_audit_says_where_it_assumes_one_row_a_person_and_changes_nothing():
     without = api.audit(nameless[0], FRESH, nameless[1], only=["near-matches"])
     assert "300 of 300 training rows repeat one another and 0 of 240 control rows" in without.assumed[0]
     assert [f.p for f in without.findings] == [f.p for f in by_rows.findings]
+
+
+def unkeyed(table: Table, rows: slice) -> Table:
+    """The table without the key of these rows."""
+    codes = table[KEY].copy()
+    codes[rows] = -1
+    return table.with_column(replace(table.schema[KEY], required=False), codes)
+
+
+def test_rows_without_a_key_are_left_out_and_counted():
+    train, control = unkeyed(TRAIN, slice(0, 90)), unkeyed(CONTROL, slice(0, 30))
+    copies = Table.concat([FRESH, TRAIN.take(np.arange(90, 150)).select(FRESH.schema.names)])
+    report = api.audit(train, copies, control, person=KEY, only=["identical-matches"], values=True)
+    assert report.people == {"train": 70, "control": 70}
+    assert "90 of 300 training rows and 30 of 240 control rows have no person_id" in report.assumed[0]
+    for text in (report.markdown().replace("\\", ""), report.page()):
+        assert "90 of 300 training rows and 30 of 240 control rows have no person_id" in text
+    assert {record["row"] for record in report.records} == set(range(91, 151, 3))
+    first = report.records[0]
+    assert first["values"]["sex"] == TRAIN.strings("sex")[first["row"] - 1]
+    with pytest.raises(InputError) as caught:
+        held_by(unkeyed(TRAIN, slice(None)), unkeyed(CONTROL, slice(None)), KEY)
+    assert [fault.where for fault in caught.value.faults] == ["train", "control"]
+
+
+@pytest.mark.parametrize("kind", [Kind.CATEGORY, Kind.INTEGER])
+def test_a_column_that_repeats_and_never_crosses_sides_looks_like_persons_whatever_its_kind(kind):
+    """Without a key, and also where the key that was given tells rows apart."""
+
+    def sided(first: int, last: int) -> Table:
+        who, levels = np.repeat(np.arange(first, last), 3), tuple(f"p{i}" for i in range(60))
+        domain = Levels(levels) if kind is Kind.CATEGORY else Bounds(0, 59)
+        column = Column(name="patient", kind=kind, domain=domain)
+        return TOWN.take(np.arange(3 * first, 3 * last)).with_columns((column, who.astype(column.dtype)))
+
+    train, control, fresh = sided(0, 25), sided(25, 50), sided(50, 60).select(FRESH.schema.names)
+    for one in (Case(train, fresh, control), Case(train.held_by(KEY), fresh, control.held_by(KEY))):
+        assert "values of patient repeat in 100 of 100 rows" in assumed(one)[0]
+    assert assumed(Case(train.held_by("patient"), fresh, control.held_by("patient"))) == []
+    assert assumed(Case(sided(0, 5), fresh, sided(5, 10))) == []
+
+
+def test_copies_of_one_person_are_too_few_to_be_tested_and_not_called_chance():
+    giant = TOWN.take(np.concatenate([np.zeros(200, int), np.arange(1, 80)]))
+    others = TOWN.take(np.concatenate([np.full(200, 100), np.arange(101, 180)]))
+    release = Table.concat([giant.take(np.arange(200)).select(FRESH.schema.names), FRESH.take(np.arange(100))])
+    share = IdenticalMatches().run(Case(giant.held_by(KEY), release, others.held_by(KEY)), np.random.default_rng(0))[0]
+    assert "too few people hold them to be tested" in share.note
+    tie = IdenticalMatches().run(Case(giant.held_by(KEY), FRESH, others.held_by(KEY)), np.random.default_rng(0))[0]
+    assert "no more than chance explains" in tie.note
 
 
 def test_keys_that_stand_on_both_sides_are_counted():

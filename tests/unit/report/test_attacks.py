@@ -77,7 +77,7 @@ def test_without_alarm_the_reasons_say_what_would_have_been_noticed() -> None:
     quiet = [attack("a", p=0.4), attack("b", p=1.0)]
     told = "This is not a proof of safety: "
     assert f"{told}how small a leak this audit would have noticed was not tried out." in inside(page(quiet), "summary", "li")
-    least = "the smallest leak that this audit would have noticed is 1 % of the released rows."
+    least = "the smallest leak that this audit would have noticed is 1 % of the released rows, copied whole."
     assert f"{told}{least}" in inside(page(quiet, power=POWER), "summary", "li")
     blind = POWER | {"audit": None, "noticed": [0, 0]}
     assert "not even the largest leak" in " ".join(inside(page(quiet, power=blind), "summary", "li"))
