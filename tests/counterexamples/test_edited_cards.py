@@ -26,6 +26,7 @@ steps:
 - bins: {edges: uniform}
 - margins: {}
 """
+FREE_AIM = PLAIN.replace("margins", "aim")
 TUNED = PLAIN.replace("steps:", "tuned: private\nsteps:")
 ONE, THREE = Unit(), Unit(rows=3)
 ONE_FOR_ONE = Unit(relation=Relation.REPLACE_ONE)
@@ -63,7 +64,37 @@ def lower_delta(guarantee) -> None:
     guarantee |= {"delta": 1e-12, "budget": guarantee["budget"] | {"delta": 1e-12}}
 
 
+def bound(guarantee) -> None:
+    guarantee["bound"] = guarantee["budget"]["epsilon"]
+
+
+def one_wide_look(guarantee) -> None:
+    """A hundredth of the budget, and of the looks only one that keeps within it."""
+    guarantee |= {"bound": 0.01, "budget": guarantee["budget"] | {"epsilon": 0.01}}
+    guarantee["ledger"] = [next(look for look in guarantee["ledger"] if "sigma" in look) | {"sigma": 1e5}]
+
+
+def many_rows(guarantee) -> None:
+    bound(guarantee)
+    guarantee["unit"]["rows"] = 50
+
+
+def one_for_one(guarantee) -> None:
+    bound(guarantee)
+    guarantee["relation"] = "replace_one"
+
+
 FORGERIES = {
+    "a bound where all is decided": (PLAIN, ONE, bound, "bound"),
+    "a bound, and one wide look": (PLAIN, ONE, one_wide_look, "ledger"),
+    "a bound, and many rows a person": (PLAIN, ONE, many_rows, "ledger"),
+    "a bound, and the other relation": (PLAIN, ONE, one_for_one, "ledger"),
+    "one wide look of an undecided step": (FREE_AIM, ONE, one_wide_look, "ledger"),
+    "many rows a person, undecided": (FREE_AIM, ONE, many_rows, "ledger"),
+    "the other relation, undecided": (FREE_AIM, ONE, one_for_one, "ledger"),
+    "many rows a person after paid bins": ("mst", ONE, many_rows, "ledger"),
+    "a round less": (FREE_AIM, ONE, lambda g: g["ledger"].pop(), "ledger"),
+    "fewer noisy leaves": ("safe-noisy", ONE, lambda g: g["ledger"].pop(), "ledger"),
     "no bound": ("aim", ONE, lambda g: g.pop("bound"), "bound"),
     "a smaller bound": ("aim", ONE, lambda g: g.update(bound=0.9), "bound"),
     "half of everything": ("aim", ONE, halve, "ledger"),
