@@ -14,13 +14,13 @@ from hushtable.errors import BudgetExceeded, Fault, GuaranteeRefused, HushError,
 from hushtable.pipeline import registry
 from hushtable.pipeline.plan import Course, Planned, alike, plan
 from hushtable.pipeline.recipe import Recipe, step_names
-from hushtable.pipeline.step import Coder
+from hushtable.pipeline.step import Coder, Step
 from hushtable.pipeline.verification import Unchecked, Verification
 from hushtable.privacy import accountant
 from hushtable.privacy.guarantee import Assurance, Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic, uncovered
-from hushtable.privacy.unit import Budget, Unit
+from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.schema import Schema
 
 BEST_OF = "best-of"
@@ -177,7 +177,7 @@ def _undecided(course: Course) -> tuple[Planned, ...]:
 def _same(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
     """Whether the ledger shows the very looks that were planned."""
     one, two = (_of(planned, entries) for entries in (course.ledger.entries, guarantee.ledger))
-    return alike(one, two) and _kinds(one, guarantee.unit) == _kinds(two, guarantee.unit)
+    return alike(one, two) and _kinds(one, planned.step, guarantee.unit) == _kinds(two, planned.step, guarantee.unit)
 
 
 def _fits(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
@@ -191,7 +191,7 @@ def _fits(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
     # Behind a released table the course shows a free look in place of those that the step may take.
     rate = next(entry.rate for entry in _of(planned, course.ledger.entries).entries)
     whole = Ledger(Entry(planned.name, happened, "", rate=rate) for happened in planned.plan.events)
-    strange = set(_kinds(taken, guarantee.unit)) - set(_kinds(whole, guarantee.unit))
+    strange = set(_kinds(taken, planned.step, guarantee.unit)) - set(_kinds(whole, planned.step, guarantee.unit))
     return not strange and math.isclose(_price(whole, planned), _price(taken, planned), rel_tol=1e-3)
 
 
@@ -205,17 +205,18 @@ def _of(planned: Planned, entries: tuple[Entry, ...]) -> Ledger:
     return Ledger(entry for entry in entries if entry.step == planned.name)
 
 
-def _kinds(ledger: Ledger, unit: Unit) -> list[tuple[str, int, int, float, float]]:
+def _kinds(ledger: Ledger, step: Step, unit: Unit) -> list[tuple[str, int, int, float, float]]:
     """The kinds of look, and how much one unit changes: prices alone do not tell one unit from another.
 
-    Where the number of rows is public, steps measure in units of it, which a plan does not know.
+    Where the number of rows is public, steps that are made for that may measure in units of it, which a plan does not know.
     """
+    known = not (unit.fixes_rows and step.relation is Relation.REPLACE_ONE)
     return sorted(
         (
             type(e.event).__name__,
             getattr(e.event, "ones", 0),
             getattr(e.event, "rows", 0),
-            0.0 if unit.fixes_rows else round(getattr(e.event, "sensitivity", 0.0), 6),
+            round(getattr(e.event, "sensitivity", 0.0), 6) if known else 0.0,
             round(e.rate, 6),
         )
         for e in ledger.paid
