@@ -27,6 +27,7 @@ steps:
 - margins: {}
 """
 FREE_AIM = PLAIN.replace("margins", "aim")
+PAID_BINS = PLAIN.replace("- bins", "- bins: {}\n- bins")
 TUNED = PLAIN.replace("steps:", "tuned: private\nsteps:")
 ONE, THREE = Unit(), Unit(rows=3)
 ONE_FOR_ONE = Unit(relation=Relation.REPLACE_ONE)
@@ -93,6 +94,7 @@ FORGERIES = {
     "many rows a person, undecided": (FREE_AIM, ONE, many_rows, "ledger"),
     "the other relation, undecided": (FREE_AIM, ONE, one_for_one, "ledger"),
     "many rows a person after paid bins": ("mst", ONE, many_rows, "ledger"),
+    "a look of a step that plans none": (PAID_BINS, ONE, lambda g: g["ledger"].append(_priced() | {"step": "bins 2"}), "ledger"),
     "a round less": (FREE_AIM, ONE, lambda g: g["ledger"].pop(), "ledger"),
     "fewer noisy leaves": ("safe-noisy", ONE, lambda g: g["ledger"].pop(), "ledger"),
     "no bound": ("aim", ONE, lambda g: g.pop("bound"), "bound"),
@@ -337,3 +339,14 @@ def test_nothing_is_promised_of_no_rows(tmp_path):
     k = {"kind": "k_anonymity", "value": 5, "quasi": list(empty.table.schema.quasi), "secret": None}
     forge(folder, lambda guarantee: guarantee.update(promises=[k | {"variant": "", "form": "syntactic", "counted": "rows"}]))
     assert "promise" in {fault.where for fault in verify(folder).faults}
+
+
+@pytest.mark.parametrize(
+    ("step", "names", "epsilon", "delta"),
+    [("mwem", ["town", "sick"], 0.3, None), ("mwem", ["town", "sick"], 2.0, 0.0), ("aim", ["town"], 1.0, None)],
+)
+def test_rounding_and_single_columns_depart_from_no_plan(tmp_path, step, names, epsilon, delta):
+    recipe = Recipe.parse(f"recipe: x\nsteps: [{step}: {{}}]")
+    made = api.release(example(200).select(names), recipe, epsilon=epsilon, delta=delta)
+    assert (made.guarantee.bound is None) == (step == "mwem")
+    assert verify(api.save(made, tmp_path / "out")).holds

@@ -189,7 +189,7 @@ def _fits(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
     if planned.step.learns_domains or not taken.paid:
         return True
     # Behind a released table the course shows a free look in place of those that the step may take.
-    rate = next(entry.rate for entry in _of(planned, course.ledger.entries).entries)
+    rate = next((entry.rate for entry in _of(planned, course.ledger.entries).entries), 1.0)
     whole = Ledger(Entry(planned.name, happened, "", rate=rate) for happened in planned.plan.events)
     strange = set(_kinds(taken, planned.step, guarantee.unit)) - set(_kinds(whole, planned.step, guarantee.unit))
     return not strange and math.isclose(_price(whole, planned), _price(taken, planned), rel_tol=1e-3)

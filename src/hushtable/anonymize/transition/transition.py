@@ -129,7 +129,7 @@ class Transition(Core):
         if self.suppressed is Suppressed.DROP:
             caveats.append("rows that were suppressed altogether are left out")
         # Where noisy answers decide which columns are generalized, all stand for them: the whole price is the same.
-        paid = columns or chosen(schema, self.columns, schema.names, "transition", "a column") if self.spends else columns
+        paid = columns or (chosen(schema, self.columns, schema.names, "transition", "a column") if self.spends else ())
         events = (Raw(_WHY), *self._behind(out, paid, budget))
         return Plan(schema=out, events=events, adaptive=self.spends, effect=self._effect, caveats=tuple(caveats))
 
