@@ -26,6 +26,8 @@ steps:
 - bins: {edges: uniform}
 - margins: {}
 """
+FREE_AIM = PLAIN.replace("margins", "aim")
+PAID_BINS = PLAIN.replace("- bins", "- bins: {}\n- bins")
 TUNED = PLAIN.replace("steps:", "tuned: private\nsteps:")
 ONE, THREE = Unit(), Unit(rows=3)
 ONE_FOR_ONE = Unit(relation=Relation.REPLACE_ONE)
@@ -63,7 +65,38 @@ def lower_delta(guarantee) -> None:
     guarantee |= {"delta": 1e-12, "budget": guarantee["budget"] | {"delta": 1e-12}}
 
 
+def bound(guarantee) -> None:
+    guarantee["bound"] = guarantee["budget"]["epsilon"]
+
+
+def one_wide_look(guarantee) -> None:
+    """A hundredth of the budget, and of the looks only one that keeps within it."""
+    guarantee |= {"bound": 0.01, "budget": guarantee["budget"] | {"epsilon": 0.01}}
+    guarantee["ledger"] = [next(look for look in guarantee["ledger"] if "sigma" in look) | {"sigma": 1e5}]
+
+
+def many_rows(guarantee) -> None:
+    bound(guarantee)
+    guarantee["unit"]["rows"] = 50
+
+
+def one_for_one(guarantee) -> None:
+    bound(guarantee)
+    guarantee["relation"] = "replace_one"
+
+
 FORGERIES = {
+    "a bound where all is decided": (PLAIN, ONE, bound, "bound"),
+    "a bound, and one wide look": (PLAIN, ONE, one_wide_look, "ledger"),
+    "a bound, and many rows a person": (PLAIN, ONE, many_rows, "ledger"),
+    "a bound, and the other relation": (PLAIN, ONE, one_for_one, "ledger"),
+    "one wide look of an undecided step": (FREE_AIM, ONE, one_wide_look, "ledger"),
+    "many rows a person, undecided": (FREE_AIM, ONE, many_rows, "ledger"),
+    "the other relation, undecided": (FREE_AIM, ONE, one_for_one, "ledger"),
+    "many rows a person after paid bins": ("mst", ONE, many_rows, "ledger"),
+    "a look of a step that plans none": (PAID_BINS, ONE, lambda g: g["ledger"].append(_priced() | {"step": "bins 2"}), "ledger"),
+    "a round less": (FREE_AIM, ONE, lambda g: g["ledger"].pop(), "ledger"),
+    "fewer noisy leaves": ("safe-noisy", ONE, lambda g: g["ledger"].pop(), "ledger"),
     "no bound": ("aim", ONE, lambda g: g.pop("bound"), "bound"),
     "a smaller bound": ("aim", ONE, lambda g: g.update(bound=0.9), "bound"),
     "half of everything": ("aim", ONE, halve, "ledger"),
@@ -116,6 +149,12 @@ def test_the_recipe_contradicts_an_edited_card(saved, recipe, unit, change, told
         lambda c: c["guarantee"]["caveats"].append("x"),
         lambda c: c.update(steps=["margins"]),
         lambda c: c["guarantee"].update(accountant="magic"),
+        lambda c: c.update(title="Proven: 0.001-differential privacy for every person"),
+        lambda c: c.update(cite="certified"),
+        lambda c: c.update(certified_by="an institute"),
+        lambda c: c["guarantee"].update(epsilon_per_person=0.001),
+        lambda c: c["guarantee"]["unit"].update(epsilon=0.001),
+        lambda c: c["guarantee"].update(spent=0.001),
     ],
 )
 def test_a_card_that_does_not_agree_with_itself_is_caught(saved, change):
@@ -236,3 +275,78 @@ def test_learned_domains_verify(tmp_path):
     assert verify(folder).holds
     forge(folder, lambda guarantee: guarantee.pop("bound"))
     assert "bound" in {fault.where for fault in verify(folder).faults}
+
+
+@pytest.mark.parametrize("text", ['"epsilon": 0.001, "epsilon": ', '"epsilon": 0.001, "x": 1, "epsilon": '])
+def test_a_card_that_says_one_thing_twice_is_refused(saved, text):
+    folder = saved(PLAIN)
+    card = (folder / "card.json").read_text()
+    (folder / "card.json").write_text(card.replace('"epsilon": ', text, 1))
+    with pytest.raises(InputError, match="more than once: epsilon"):
+        verify(folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["data.parquet", "data.csv.gz", "rows.json", "data.html", "hierarchies/77.csv", "hierarchies/raw.csv", "more/card.html"]
+)
+def test_raw_rows_in_a_file_that_no_release_has_are_found(saved, name):
+    folder = saved(PLAIN)
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text("age,town\n34,Ash\n")
+    put_on_card(folder, name)
+    found = verify(folder).faults
+    assert found
+    assert all("hash" not in fault.reason for fault in found)
+
+
+def put_on_card(folder, name) -> None:
+    """Put a file on the card."""
+    card = json.loads((folder / "card.json").read_text())
+    card["hashes"][name] = file_hash(folder / name)
+    (folder / "card.json").write_text(json.dumps(card))
+
+
+def test_a_link_is_no_file_of_a_release(saved):
+    folder = saved(PLAIN)
+    elsewhere = folder.parent / "elsewhere"
+    elsewhere.mkdir()
+    (folder / "hierarchies").symlink_to(elsewhere)
+    assert [fault.where for fault in verify(folder).faults] == ["hierarchies"]
+    (folder / "hierarchies").unlink()
+    assert verify(folder).holds
+    shutil.move(folder / "data.csv", elsewhere / "data.csv")
+    (folder / "data.csv").symlink_to(elsewhere / "data.csv")
+    assert [fault.where for fault in verify(folder).faults] == ["data.csv"]
+
+
+@pytest.mark.parametrize("recipe", ["mdav", "noise"])
+def test_raw_looks_are_said_also_where_nothing_is_proven(saved, recipe):
+    folder = saved(recipe)
+    forge(folder, lambda guarantee: guarantee.update(ledger=[]))
+    assert "ledger" in {fault.where for fault in verify(folder).faults}
+
+
+def test_what_a_run_found_is_taken_on_trust(saved):
+    assert any("result" in one.where for one in verify(saved("mdav")).assumed)
+
+
+def test_nothing_is_promised_of_no_rows(tmp_path):
+    empty = api.release(example(60), "safe-k", epsilon=0.1)
+    assert empty.table.rows == 0
+    assert not empty.guarantee.promises
+    folder = api.save(empty, tmp_path / "out")
+    assert verify(folder).holds
+    k = {"kind": "k_anonymity", "value": 5, "quasi": list(empty.table.schema.quasi), "secret": None}
+    forge(folder, lambda guarantee: guarantee.update(promises=[k | {"variant": "", "form": "syntactic", "counted": "rows"}]))
+    assert "promise" in {fault.where for fault in verify(folder).faults}
+
+
+@pytest.mark.parametrize(
+    ("step", "names", "epsilon", "delta"),
+    [("mwem", ["town", "sick"], 0.3, None), ("mwem", ["town", "sick"], 2.0, 0.0), ("aim", ["town"], 1.0, None)],
+)
+def test_rounding_and_single_columns_depart_from_no_plan(tmp_path, step, names, epsilon, delta):
+    recipe = Recipe.parse(f"recipe: x\nsteps: [{step}: {{}}]")
+    made = api.release(example(200).select(names), recipe, epsilon=epsilon, delta=delta)
+    assert (made.guarantee.bound is None) == (step == "mwem")
+    assert verify(api.save(made, tmp_path / "out")).holds

@@ -6,6 +6,7 @@ Only steps of this package are built unless others are trusted: a recipe that so
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,12 +14,13 @@ from hushtable.errors import BudgetExceeded, Fault, GuaranteeRefused, HushError,
 from hushtable.pipeline import registry
 from hushtable.pipeline.plan import Course, Planned, alike, plan
 from hushtable.pipeline.recipe import Recipe, step_names
-from hushtable.pipeline.step import Coder
+from hushtable.pipeline.step import Coder, Step
 from hushtable.pipeline.verification import Unchecked, Verification
+from hushtable.privacy import accountant
 from hushtable.privacy.guarantee import Assurance, Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic, uncovered
-from hushtable.privacy.unit import Budget, Unit
+from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.schema import Schema
 
 BEST_OF = "best-of"
@@ -127,64 +129,95 @@ def _covers(planned: Promise, promise: Promise, schema: Schema) -> bool:
 
 
 def _looks(course: Course, guarantee: Guarantee) -> Verification:
-    """The ledger of a proof: no step without a look that it plans, and no look of another step or at another price."""
-    if not _proven(guarantee):
-        return Verification()
+    """The ledger: every raw look that is planned, and in a proof no look of another step, of another kind or at another price."""
     if _best_of(guarantee):
         why = "the price of the best of several runs: how often each recipe was run, and for what, is not in the release"
-        return Verification(unchecked=(Unchecked("ledger", why),))
-    return Verification(tuple(_wrong_looks(course, guarantee)))
+        return Verification(unchecked=(Unchecked("ledger", why),) if _proven(guarantee) else ())
+    faults = [*_raw_looks(course, guarantee), *(_wrong_looks(course, guarantee) if _proven(guarantee) else ())]
+    return Verification(tuple(faults))
 
 
 def _best_of(guarantee: Guarantee) -> bool:
     return {entry.step for entry in guarantee.ledger} == {BEST_OF}
 
 
+def _raw_looks(course: Course, guarantee: Guarantee) -> Iterator[Fault]:
+    shown = {entry.step for entry in guarantee.culprits}
+    for step, why in {entry.step: entry.why for entry in course.culprits if entry.step not in shown}.items():
+        yield Fault("ledger", f"step {step} reads the rows unprotected ({why}), and the ledger does not say so")
+
+
 def _wrong_looks(course: Course, guarantee: Guarantee) -> Iterator[Fault]:
     names = {p.name for p in course.steps}
     for name in sorted({entry.step for entry in guarantee.ledger} - names):
         yield Fault("ledger", f"step {name} is not one of the recipe's")
-    for entry in course.culprits:
-        yield Fault("ledger", f"step {entry.step} reads the rows unprotected ({entry.why}), and the ledger does not say so")
     for planned in course.steps:
         if _of(planned, course.ledger.entries).paid and not _of(planned, guarantee.ledger).paid:
             yield Fault("ledger", f"step {planned.name} pays for what it reads, and the ledger does not show it")
     if course.undecided and guarantee.bound is None:
         yield Fault("bound", f"step {course.undecided[0].name}: {_UNBOUNDED}, and the card has no bound that was fixed before")
         return
-    for planned in _decided(course, bounded=guarantee.bound is not None):
-        one, two = (_of(planned, entries) for entries in (course.ledger.entries, guarantee.ledger))
-        if not alike(one, two) or _kinds(one, guarantee.unit) != _kinds(two, guarantee.unit):
+    if guarantee.bound is not None and not course.undecided:
+        yield Fault(
+            "bound", "all looks of this recipe are decided before a row is read: what they cost is the guarantee, and no bound"
+        )
+    free = _undecided(course)
+    for planned in course.steps:
+        fits = _fits if planned in free else _same
+        if not fits(planned, course, guarantee):
             yield Fault("ledger", f"step {planned.name} plans other looks, for this budget and unit, than the ledger shows")
 
 
-def _decided(course: Course, *, bounded: bool) -> list[Planned]:
-    """The steps whose looks are known before a row is read.
+def _undecided(course: Course) -> tuple[Planned, ...]:
+    """The steps whose looks noisy answers decide: those that say so, and all after a coder that pays."""
+    pays = [p.step.spends and isinstance(p.step, Coder) for p in course.steps]
+    return tuple(p for i, p in enumerate(course.steps) if p.plan.adaptive or p.step.learns_domains or any(pays[:i]))
 
-    Under a bound that is only the first that pays, if it is a coder: a core may depart from its plan, and is charged the bound.
-    One that learned domains began with columns that are not in the release.
+
+def _same(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
+    """Whether the ledger shows the very looks that were planned."""
+    one, two = (_of(planned, entries) for entries in (course.ledger.entries, guarantee.ledger))
+    return alike(one, two) and _kinds(one, planned.step, guarantee.unit) == _kinds(two, planned.step, guarantee.unit)
+
+
+def _fits(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
+    """Whether the looks of an undecided step are of the kinds that it plans, for this unit, and cost the whole that it plans.
+
+    One that learned domains began with columns that are not in the release; one that found nothing to look at took no look.
     """
-    if not bounded:
-        return list(course.steps)
-    first = next((p for p in course.steps if p.step.spends), None)
-    return [] if first is None or not isinstance(first.step, Coder) or first.step.learns_domains else [first]
+    taken = _of(planned, guarantee.ledger)
+    if planned.step.learns_domains or not taken.paid:
+        return True
+    # Behind a released table the course shows a free look in place of those that the step may take.
+    rate = next((entry.rate for entry in _of(planned, course.ledger.entries).entries), 1.0)
+    whole = Ledger(Entry(planned.name, happened, "", rate=rate) for happened in planned.plan.events)
+    strange = set(_kinds(taken, planned.step, guarantee.unit)) - set(_kinds(whole, planned.step, guarantee.unit))
+    return not strange and math.isclose(_price(whole, planned), _price(taken, planned), rel_tol=1e-3)
+
+
+def _price(ledger: Ledger, planned: Planned) -> float:
+    """Of all looks together, in the currency of the step's allowance."""
+    cost = accountant.compose(entry.event.cost() for entry in ledger.paid)
+    return cost.epsilon if planned.allowance is None or planned.allowance.rho is None else cost.rho
 
 
 def _of(planned: Planned, entries: tuple[Entry, ...]) -> Ledger:
     return Ledger(entry for entry in entries if entry.step == planned.name)
 
 
-def _kinds(ledger: Ledger, unit: Unit) -> list[tuple[str, int, int, float]]:
+def _kinds(ledger: Ledger, step: Step, unit: Unit) -> list[tuple[str, int, int, float, float]]:
     """The kinds of look, and how much one unit changes: prices alone do not tell one unit from another.
 
-    Where the number of rows is public, steps measure in units of it, which a plan does not know.
+    Where the number of rows is public, steps that are made for that may measure in units of it, which a plan does not know.
     """
+    known = not (unit.fixes_rows and step.relation is Relation.REPLACE_ONE)
     return sorted(
         (
             type(e.event).__name__,
             getattr(e.event, "ones", 0),
             getattr(e.event, "rows", 0),
-            0.0 if unit.fixes_rows else round(getattr(e.event, "sensitivity", 0.0), 6),
+            round(getattr(e.event, "sensitivity", 0.0), 6) if known else 0.0,
+            round(e.rate, 6),
         )
         for e in ledger.paid
     )

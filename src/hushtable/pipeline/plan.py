@@ -150,9 +150,10 @@ def alike(planned: Ledger, taken: Ledger) -> bool:
     )
 
 
-def _prices(ledger: Ledger) -> list[tuple[float, ...]]:
-    costs = ((e.event.cost(), e.rate) for e in ledger.paid)
-    return sorted((cost.rho, cost.epsilon, cost.delta, rate) for cost, rate in costs)
+def _prices(ledger: Ledger) -> list[list[float]]:
+    """Kind by kind: looks of different kinds and nearly one price must not change places by rounding."""
+    paid = ((type(e.event).__name__, e.event.cost(), e.rate) for e in ledger.paid)
+    return [price for _, *price in sorted((kind, cost.rho, cost.epsilon, cost.delta, rate) for kind, cost, rate in paid)]
 
 
 def refuse_unproven(course: Course) -> None:

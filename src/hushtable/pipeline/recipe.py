@@ -121,9 +121,10 @@ def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, Any], what: 
     return things
 
 
-def recipe_name(text: str, where: str = "recipe") -> str:
-    """The name in a recipe file. Unlike ``parse`` it loads no step, so that a stranger's file can be looked at."""
-    return _name(_document(text, where))
+def described(text: str, where: str = "recipe") -> dict[str, str]:
+    """Name, title and source in a recipe file. Unlike ``parse`` it loads no step, so that a stranger's file can be looked at."""
+    document = _document(text, where)
+    return {"recipe": _name(document), **{key: str(document.get(key, "")) for key in ("title", "cite")}}
 
 
 def step_names(text: str, where: str = "recipe") -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -25,6 +26,9 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 SCHEMA, RECIPE = "schema.yaml", "recipe.yaml"
+DATA = tuple(f"data.{form}" for form in ("csv", "csv.gz", "parquet"))
+PAGES = ("card.html", "mapping.csv")
+"""What is written beside them for people to read."""
 LIBRARIES = ("hushtable", "numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
 
 
@@ -89,10 +93,12 @@ class Release(Shown):
     ) -> Path:
         """Write the release to a new folder; it appears whole or not at all.
 
-        ``pages`` are further public files by name, such as the card as a page. With a key the card is signed, and through the
+        ``pages`` are the texts of further public files (``PAGES``). With a key the card is signed, and through the
         hashes that it holds all that was written.
         """
         folder = Path(folder)
+        if strange := sorted(set(pages or {}) - set(PAGES)):
+            raise InputError(f"no page of a release is called so; there are {', '.join(PAGES)}", where=", ".join(strange))
         with whole_folder(folder) as partial:
             io.write(self.table, partial / f"data.{form}")
             schema = _write_hierarchies(self.table.schema, partial)
@@ -127,9 +133,9 @@ def _installed() -> dict[str, str]:
 
 def data_file(folder: Path) -> Path:
     """The data file of a saved release."""
-    for form in ("csv", "csv.gz", "parquet"):
-        if (folder / f"data.{form}").is_file():
-            return folder / f"data.{form}"
+    for name in DATA:
+        if (folder / name).is_file():
+            return folder / name
     raise InputError("is not a release: it has no data file", where=str(folder))
 
 
@@ -140,17 +146,26 @@ def load_table(folder: str | Path) -> Table:
 
 
 def load_card(folder: str | Path) -> dict[str, Any]:
-    """The card of a saved release."""
+    """The card of a saved release; InputError if it is none, or says one thing twice."""
     path = Path(folder) / CARD
     if not path.is_file():
         raise InputError("is not a release: it has no card.json", where=str(folder))
     try:
-        card = json.loads(read_text(path, str(path)))
+        card = json.loads(read_text(path, str(path)), object_pairs_hook=_once)
     except (json.JSONDecodeError, RecursionError):
         raise InputError("card.json is not valid JSON", where=str(folder)) from None
     if not isinstance(card, dict) or not {"recipe", "rows", "guarantee", "hashes"} <= card.keys():
         raise InputError("card.json is not a card", where=str(folder))
     return card
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which no key is repeated: of two values one reader would take the first, another the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = sorted(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise InputError(f"says more than once: {', '.join(twice)}", where=CARD)
+    return found
 
 
 def file_hash(path: Path) -> str:

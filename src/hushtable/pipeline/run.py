@@ -241,7 +241,9 @@ class _Walk:
         return None if self.last is None else _Redraw(*self.last, self.promises)
 
     def _measure(self, table: Table) -> None:
-        """Re-measure k, l and t on the table as it leaves; what was promised of it must hold."""
+        """Measure k, l and t on the table as it leaves; what was promised of it must hold, and nothing is promised of no rows."""
+        if not table.rows:
+            self.promises = tuple(p for p in self.promises if p.form is not Form.SYNTACTIC)
         for promise in self.promises:
             if promise.form is Form.SYNTACTIC:
                 _require(promise, table)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline.foreseen import verify_plan
-from hushtable.pipeline.recipe import recipe_name, step_names
-from hushtable.pipeline.release import RECIPE, SCHEMA, file_hash, load_card, load_table
+from hushtable.pipeline.recipe import described, step_names
+from hushtable.pipeline.release import DATA, PAGES, RECIPE, SCHEMA, file_hash, load_card, load_table
 from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
 from hushtable.pipeline.verification import Unchecked, Verification
 from hushtable.privacy import criteria, pld
@@ -19,7 +20,13 @@ from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
 from hushtable.table.disk import CARD, read_text
+from hushtable.table.hierarchy import FileTree
 from hushtable.table.table import Table
+
+_ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"hierarchies/\d{2,}\.csv"]))
+"""The names of the files that a release may have beside its card."""
+_ON_TRUST = ("dropped", "result", "versions")
+_ENTRIES = ("recipe", "title", "cite", "steps", "rows", "columns", "guarantee", "explanation", "hashes", *_ON_TRUST)
 
 
 def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> Verification:
@@ -41,7 +48,7 @@ def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = F
     if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/")) for fault in found.faults):
         return found
     table = load_table(folder)
-    faults = [*_verify_shape(table, card), *_verify_measured(table, guarantee)]
+    faults = [*_verify_entries(card, guarantee), *_verify_shape(table, card), *_verify_measured(table, guarantee)]
     found += Verification(tuple(faults)) + _verify_recipe(folder, card, table, guarantee, trust=trust)
     found += _verify_words(guarantee, told, explanation)
     return found + Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
@@ -53,8 +60,16 @@ def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
         hashes = {str(name): str(digest) for name, digest in card["hashes"].items()}
     except AttributeError:
         raise InputError("card.json is damaged: its hashes are no mapping", where=str(folder)) from None
-    here = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()} - {CARD, SIGNATURE}
-    faults = [Fault(name, "the file is not on the card: it was not released") for name in sorted(here - set(hashes))]
+    found = sorted(folder.rglob("*"))
+    # A link leads out of the folder, to what was not released or can be exchanged.
+    faults = [
+        Fault(p.relative_to(folder).as_posix(), "is a link: a release holds its files itself") for p in found if p.is_symlink()
+    ]
+    here = {p.relative_to(folder).as_posix() for p in found if p.is_file()} - {CARD, SIGNATURE}
+    faults += [Fault(name, "the file is not on the card: it was not released") for name in sorted(here - set(hashes))]
+    faults += [Fault(name, "is no file that a release has") for name in hashes if not _ALLOWED.fullmatch(name)]
+    if len(data := [name for name in hashes if name in DATA]) != 1:
+        faults.append(Fault("data.", f"a release has one data file; on the card are {', '.join(data) or 'none'}"))
     for name in dict.fromkeys((*hashes, SCHEMA, RECIPE)):
         if name not in here:
             faults.append(Fault(name, "the file is missing"))
@@ -78,13 +93,39 @@ def _verify_shape(table: Table, card: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault("rows", f"the card says {card['rows']}, the data has {table.rows}")
     if list(table.schema.names) != card.get("columns"):
         yield Fault("columns", "the card names other columns than the data has")
+    named = {column.hierarchy.path for column in table.schema if isinstance(column.hierarchy, FileTree)}
+    for name in card["hashes"]:
+        if name.startswith("hierarchies/") and name not in named:
+            yield Fault(name, "is a hierarchy of no column")
+
+
+def _verify_entries(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[Fault]:
+    """Entries that no card has: nobody checks them, and somebody may believe them."""
+    yield from (Fault(name, "no card has such an entry") for name in card if name not in _ENTRIES)
+    # What was measured, and each look, is compared entry by entry elsewhere.
+    known = {name: value for name, value in guarantee.to_json().items() if name not in ("criteria", "ledger")}
+    told = {name: value for name, value in card["guarantee"].items() if name not in ("criteria", "ledger")}
+    yield from (Fault(name, "no guarantee has such an entry") for name in _unknown(known, told))
+
+
+def _unknown(known: object, told: object) -> Iterator[str]:
+    """Keys of nested mappings that are not known."""
+    if isinstance(known, Mapping) and isinstance(told, Mapping):
+        yield from (str(name) for name in told if name not in known)
+        for name in known:
+            yield from _unknown(known[name], told.get(name))
+    elif isinstance(known, list) and isinstance(told, list):
+        for one, two in zip(known, told, strict=False):
+            yield from _unknown(one, two)
 
 
 def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarantee: Guarantee, *, trust: bool) -> Verification:
     text = read_text(folder / RECIPE, RECIPE)
-    faults = []
-    if (name := recipe_name(text, where=RECIPE)) != card["recipe"]:
-        faults.append(Fault("recipe", f"the card says {card['recipe']!r}, the file {name!r}"))
+    faults = [
+        Fault(name, f"the card says {card.get(name)!r}, the recipe {words!r}")
+        for name, words in described(text, RECIPE).items()
+        if card.get(name) != words
+    ]
     if list(names := step_names(text, RECIPE)) != card.get("steps"):
         faults.append(Fault("steps", f"the card says {card.get('steps')}, the recipe has {', '.join(names)}"))
     return Verification(tuple(faults)) + verify_plan(text, table.schema, guarantee, trust=trust)
@@ -109,7 +150,8 @@ def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
             faults.append(
                 Fault("criteria: k", f"the card says {told['k']} persons, where the data has no more than {found['k']} rows")
             )
-    whys = [unmet(promise, table) for promise in guarantee.promises if promise.form is Form.SYNTACTIC]
+    promises = [promise for promise in guarantee.promises if promise.form is Form.SYNTACTIC]
+    whys = [unmet(promise, table) if table.rows else f"{promise} is said of no rows" for promise in promises]
     return faults + [Fault("promise", why) for why in whys if why]
 
 
@@ -197,5 +239,7 @@ def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[U
         yield Unchecked(SCHEMA, "that what it declares is public, and that its roles name what others may know")
     if guarantee.claims:
         yield Unchecked("claims", "what a publication states, with the gaps that the card names, is no guarantee")
+    if said := [name for name in _ON_TRUST if card.get(name)]:
+        yield Unchecked(", ".join(said), "what was left out, what the steps found and what they ran with, as the card says")
     if pages := sorted(name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith("data.")):
         yield Unchecked(", ".join(pages), "compared by hash alone; what was checked is card.json")

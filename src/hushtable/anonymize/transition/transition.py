@@ -128,8 +128,10 @@ class Transition(Core):
             caveats.append("what stands in a row for its generalized values comes together from one raw row")
         if self.suppressed is Suppressed.DROP:
             caveats.append("rows that were suppressed altogether are left out")
-        events = (Raw(_WHY), *self._behind(out, columns, budget))
-        return Plan(schema=out, events=events, effect=self._effect, caveats=tuple(caveats))
+        # Where noisy answers decide which columns are generalized, all stand for them: the whole price is the same.
+        paid = columns or (chosen(schema, self.columns, schema.names, "transition", "a column") if self.spends else ())
+        events = (Raw(_WHY), *self._behind(out, paid, budget))
+        return Plan(schema=out, events=events, adaptive=self.spends, effect=self._effect, caveats=tuple(caveats))
 
     @property
     def _effect(self) -> Effect:

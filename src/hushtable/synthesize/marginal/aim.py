@@ -82,7 +82,7 @@ class Aim(PrivateCore):
         impossible(schema, self.zeros, "aim")
         events: tuple[Event, ...] = ()
         if budget is not None:
-            first, rest = budget.split([self.margins, 1 - self.margins])
+            first, rest = budget.split([self.margins, 1 - self.margins] if len(schema) > 1 else [1.0, 0.0])
             choose, measure = rest.split([self.choices, 1 - self.choices])
             events = (
                 *rows_event(budget, schema),
