@@ -95,7 +95,7 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
     for step, name, weight in zip(recipe.steps, names, weights, strict=True):
         allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
         if step.learns_domains:
-            _require_untouched(first, here, name)
+            _require_first(recipe, first, here, name)
             learner = name
         elif step.spends and taint is not Taint.RAW and learner:
             # What it will find there, and so what it costs, is not known before the rows are read.
@@ -165,13 +165,16 @@ def refuse_unproven(course: Course) -> None:
     raise GuaranteeRefused(f"epsilon would be infinite{asked}: {told}. No row was read.")
 
 
-def _require_untouched(first: Schema, here: Schema, name: str) -> None:
-    """Refuse to learn after a step that changed columns: its bins, or whatever it is, may come from an observed domain."""
-    if (first.undeclared or first.drafted) and first != here:
-        touched = [column.name for column in first if column.name not in here or here[column.name] != column]
+def _require_first(recipe: Recipe, first: Schema, here: Schema, name: str) -> None:
+    """Refuse to learn after a coder, or a step that changed columns: what it made may come from what was read off the rows."""
+    if not first.undeclared and not first.drafted:
+        return
+    learner = next(i for i, step in enumerate(recipe.steps) if step.learns_domains)
+    touched = [column.name for column in first if column.name not in here or here[column.name] != column]
+    if touched or first != here or any(isinstance(step, Coder) for step in recipe.steps[:learner]):
         raise PlanError(
-            f"step {name!r} would learn {', '.join(touched or here.names)} as an earlier step left it, made from what was read off "
-            "the rows; put it before all steps that change columns"
+            f"step {name!r} would learn {', '.join(touched or first.undeclared or here.names)} as an earlier step left it, made "
+            "from what was read off the rows; put it before all steps that change columns"
         )
 
 
