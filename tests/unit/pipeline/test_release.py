@@ -161,7 +161,7 @@ def test_the_card_of_a_private_release_does_not_depend_on_the_rows(small):
     """
     one, two = (api.release(t, "independent", epsilon=0.5, rows=50).card() for t in (small, small.take(np.arange(60))))
     for card in (one, two):
-        assert "the table has about" in card["result"]["margins"].pop("note")
+        assert "the noise of a cell is about" in card["result"]["margins"].pop("note")
     assert one == two
 
 
