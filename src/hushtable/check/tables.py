@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
+from hushtable.table.columns import Bounds, Column, Facet, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import make
@@ -47,7 +47,7 @@ def schema() -> Schema:
 
 def observed(own: Schema) -> Schema:
     """The schema with every domain marked as read off the rows."""
-    return replace(own, columns=tuple(replace(c, domain=replace(c.domain, observed=True)) for c in own))  # type: ignore[type-var]
+    return replace(own, columns=tuple(column.marked(frozenset({Facet.DOMAIN})) for column in own))
 
 
 def awkward() -> dict[str, Table]:

@@ -46,8 +46,7 @@ def undeclared(step: Step) -> str:
 
 def _lost(step: Step) -> str:
     """A column that was drafted before the step and is not after it, in its plan or in what it makes."""
-    drafted = example().schema
-    drafted = replace(drafted, columns=tuple(column.marked(frozenset(Facet)) for column in drafted))
+    drafted = replace(declared(), columns=tuple(column.marked(frozenset(Facet)) for column in declared()))
     table = example().under(drafted)
     try:
         schemas = [step.plan(drafted, allowance(step)).schema]

@@ -9,6 +9,7 @@ from pathlib import Path
 from hushtable.errors import InputError
 from hushtable.table.columns import Facet
 from hushtable.table.disk import read_text, whole_file
+from hushtable.table.entries import flow
 from hushtable.table.infer import HEAD
 from hushtable.table.schema import Schema
 
@@ -41,6 +42,7 @@ def declare(path: Path, by: str = "", facets: Iterable[str] = ()) -> tuple[Schem
 
 def _without_marks(text: str, by: str) -> str:
     lines = [line for line in text.splitlines() if line.removeprefix("# ") not in HEAD[2:] and not _LINE.fullmatch(line)]
-    who = [f'declared_by: "{by}"'] if by else []
+    lines = [line for line in lines if not (by and line.startswith("declared_by:"))]
+    who = [f"declared_by: {flow(by)}"] if by else []
     start = next((i for i, line in enumerate(lines) if line.startswith("columns:")), 0)
     return "\n".join([*lines[:start], *who, *(_INSIDE.sub("", line) for line in lines[start:])]) + "\n"

@@ -39,6 +39,16 @@ def test_marks_are_taken_out_and_comments_stay(tmp_path):
         declare(path)
 
 
+def test_whoever_declares_may_have_any_name_and_declare_again(tmp_path):
+    path = tmp_path / "schema.yaml"
+    path.write_text(TEXT)
+    declare(path, by="before", facets=["kind"])
+    by = 'Jo "the head": of #1\\'
+    _, after = declare(path, by=by)
+    assert Schema.load(path) == after
+    assert after.declared_by == by
+
+
 def test_some_facets_can_be_declared_alone(tmp_path):
     path = tmp_path / "schema.yaml"
     path.write_text(TEXT)
