@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from hushtable.bench.datasets import data_folder
+from hushtable.data.datasets import data_folder
 from hushtable.table import io
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

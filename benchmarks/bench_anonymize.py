@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+import hushtable as ht
 from benchmarks.data import census, clocked
 from benchmarks.peers import table as show
-from hushtable import api
-from hushtable.anonymize import mdav, univariate, vmdav
-from hushtable.anonymize.microaggregate import GAMMAS
-from hushtable.anonymize.space import Space
+from hushtable.anonymize.microaggregate import mdav, univariate, vmdav
+from hushtable.anonymize.microaggregate.microaggregate import GAMMAS
+from hushtable.anonymize.microaggregate.space import Space
 
 
 def textbook(x: np.ndarray, k: int) -> np.ndarray:
@@ -108,10 +108,10 @@ def main(folder: Path) -> None:
     show(f"anonymize: MDAV, k = 10, {len(columns)} numeric columns of {name}", head, rows)
     _variants(f"{min(people.rows, 30_000):,} rows of {name}", np.ascontiguousarray(z[:, :30_000]))
     _large()
-    _, cpu, wall = clocked(lambda: api.release(people, "mdav", settings={"k": "10", "columns": ",".join(columns)}, seed=1), 3)
+    _, cpu, wall = clocked(lambda: ht.release(people, "mdav", settings={"k": "10", "columns": ",".join(columns)}, seed=1), 3)
     mixed = [c.name for c in people.schema][:10]
     _, cpu_mixed, wall_mixed = clocked(
-        lambda: api.release(people, "mdav", settings={"k": "10", "columns": ",".join(mixed)}, seed=1), 2
+        lambda: ht.release(people, "mdav", settings={"k": "10", "columns": ",".join(mixed)}, seed=1), 2
     )
     show(
         "anonymize: the whole release, k-anonymity re-measured",

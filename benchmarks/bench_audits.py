@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+import hushtable as ht
 from benchmarks.data import census, clocked
 from benchmarks.peers import Peer, ratio
 from benchmarks.peers import table as show
-from hushtable import api
 from hushtable.audits import planted
 from hushtable.evidence.finding import Finding
 from hushtable.pipeline import registry
@@ -127,9 +127,9 @@ def _compare(name: str, parts: list[Table], leak: float, secret: str, peers: dic
     quick = [
         n for n, target in registry.audits().items() if target.startswith("hushtable.audits") and not registry.load(target).costly
     ]
-    api.audit(train, release, control, only=quick)
-    report, cpu, wall = clocked(lambda: api.audit(train, release, control, only=quick))
-    seconds = {n: clocked(lambda n=n: api.audit(train, release, control, only=[n]))[1] for n in quick}
+    ht.audit(train, release, control, only=quick)
+    report, cpu, wall = clocked(lambda: ht.audit(train, release, control, only=quick))
+    seconds = {n: clocked(lambda n=n: ht.audit(train, release, control, only=[n]))[1] for n in quick}
     rows: list[list[Any]] = [[f"ours: all of them, {len(report.findings)} findings", f"{len(report.alarms)} alarms", cpu, wall, ""]]
     rows += [[f"  {n} alone", "", spent, "", ""] for n, spent in seconds.items()]
     with tempfile.TemporaryDirectory() as temporary:
@@ -161,8 +161,8 @@ def _ours(findings: list[Finding], run: str) -> str:
 def _whole(name: str, people: Table) -> None:
     """A third as control, the rest released and attacked with everything that runs by default."""
     fresh, train = people.take(np.arange(people.rows // 3)), people.take(np.arange(people.rows // 3, people.rows))
-    made = api.release(train, "sequential", seed=0)
-    report, cpu, wall = clocked(lambda: api.audit(train, made, fresh, seed=0))
+    made = ht.release(train, "sequential", seed=0)
+    report, cpu, wall = clocked(lambda: ht.audit(train, made, fresh, seed=0))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     slow = sorted(report.findings, key=lambda f: -f.seconds)[:1]
     show(

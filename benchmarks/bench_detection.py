@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+import hushtable as ht
 from benchmarks.data import census, clocked
 from benchmarks.peers import table as show
-from hushtable import api
 from hushtable.audits import planted
 from hushtable.pipeline import registry
 from hushtable.table.table import Table
@@ -49,5 +49,5 @@ def _alarms(people: Table, size: int, seed: int, share: float, noise: planted.No
     rng = np.random.default_rng(seed)
     order = rng.permutation(people.rows)
     train, control, fresh = (people.take(order[i * size : (i + 1) * size]) for i in range(3))
-    report = api.audit(train, planted.noisy(train, fresh, share, rng, noise), control, only=audits, seed=seed)
+    report = ht.audit(train, planted.noisy(train, fresh, share, rng, noise), control, only=audits, seed=seed)
     return {f"{f.name}, {f.scope}": f.p_adjusted or 0.0 for f in report.alarms}

@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.data import census, clocked
 from benchmarks.peers import Peer
 from benchmarks.peers import table as show
-from hushtable.bench import datasets
-from hushtable.bench.people import people
+from hushtable.data import datasets
+from hushtable.data.people import people
 from hushtable.errors import InputError
-from hushtable.evidence.neighbours import Encoding, search, search_without
+from hushtable.evidence.neighbours.search import Encoding, search, search_without
 from hushtable.table import io
 from hushtable.table.table import Table
 

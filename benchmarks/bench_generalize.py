@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pandas as pd
 
+import hushtable as ht
 from benchmarks.adult import COLUMNS, complete, loss
 from benchmarks.data import clocked
 from benchmarks.peers import Peer, ratio
 from benchmarks.peers import table as show
-from hushtable import api
+from hushtable.api.pareto import pareto
 from hushtable.errors import InputError
-from hushtable.generalization import pareto
 from hushtable.table import io
 from hushtable.table.table import Table
 
@@ -46,8 +46,8 @@ COLD = """
 import resource, sys
 sys.path.insert(0, sys.argv[1])
 from benchmarks.adult import complete
-from hushtable import api
-made = api.release(complete()[1], "k-anonymity", settings={"k": "5", "limit": sys.argv[2]}, seed=1)
+import hushtable as ht
+made = ht.release(complete()[1], "k-anonymity", settings={"k": "5", "limit": sys.argv[2]}, seed=1)
 use = resource.getrusage(resource.RUSAGE_SELF)
 print(use.ru_utime + use.ru_stime)
 """
@@ -66,9 +66,9 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         raw = Path(temporary) / "adult.csv"
         io.write(table, raw)
-        api.release(table.take(range(200)), "k-anonymity", settings={"limit": "1"}, seed=1)
+        ht.release(table.take(range(200)), "k-anonymity", settings={"limit": "1"}, seed=1)
         for limit in (1.0, 0.05, 0.02, 0.0):
-            made, cpu, _ = clocked(lambda limit=limit: api.release(table, "k-anonymity", settings={"limit": str(limit)}, seed=1), 2)
+            made, cpu, _ = clocked(lambda limit=limit: ht.release(table, "k-anonymity", settings={"limit": str(limit)}, seed=1), 2)
             told = made.result["generalize"]
             ours = Path(temporary) / f"ours{limit}.csv"
             io.write(made.table, ours)
@@ -96,7 +96,7 @@ def main(folder: Path) -> None:
     show("generalize: a cold process, from start to released table", ["limit", "CPU s"], cold)
     _, cpu, _ = clocked(lambda: pareto(table))
     show("generalize: the sheet of 5 k x 6 limits in one search", ["CPU s"], [[cpu]])
-    local, cpu, _ = clocked(lambda: api.release(table, "k-anonymity", settings={"local": "true"}, seed=1))
+    local, cpu, _ = clocked(lambda: ht.release(table, "k-anonymity", settings={"local": "true"}, seed=1))
     told = local.result["generalize"]
     line = [cpu, f"{told['losses']['geometric']:.4f}", told["suppressed_rows"], f"{told['classes']:,}", "0.1705"]
     show("generalize: local recoding", ["CPU s", "loss", "suppressed", "classes", "ARX's loss (elsewhere)"], [line])
@@ -107,7 +107,7 @@ def main(folder: Path) -> None:
 def _other_ways(hierarchies: Path, table: Table) -> None:
     rows = []
     for recipe, knobs in (("mondrian", {"cells": "ancestor"}), ("mondrian", {"cells": "ranges"}), ("local-suppression", {})):
-        made, cpu, _ = clocked(lambda r=recipe, s=knobs: api.release(table, r, settings={"k": "5", **s}, seed=1), 2)
+        made, cpu, _ = clocked(lambda r=recipe, s=knobs: ht.release(table, r, settings={"k": "5", **s}, seed=1), 2)
         told = next(iter(made.result.values()))
         exact = f"{loss(hierarchies, made.table.frame().astype(str), table.rows):.4f}" if "ranges" not in knobs.values() else ""
         cells = sum(told["cells"].values()) if isinstance(told.get("cells"), dict) else ""
@@ -124,7 +124,7 @@ def _demanding() -> None:
     rows = []
     for secret, knobs in (("occupation", {"l": "3"}), ("income", {"t": "0.2", "suppressed": "star"}), ("income", {"t": "0.2"})):
         _, table = complete(secret=secret)
-        made, cpu, _ = clocked(lambda t=table, s=knobs: api.release(t, "k-anonymity", settings={"limit": "1", **s}, seed=1))
+        made, cpu, _ = clocked(lambda t=table, s=knobs: ht.release(t, "k-anonymity", settings={"limit": "1", **s}, seed=1))
         told = made.result["generalize"]
         asked = ", ".join(f"{k} = {v}" for k, v in knobs.items())
         rows.append(

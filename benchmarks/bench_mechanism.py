@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from benchmarks.peers import table as show
-from hushtable.bench.mechanism import audit_mechanism, proven_recipes
+from hushtable.api.mechanism import audit_mechanism, proven_recipes
 from hushtable.errors import HushError
 from hushtable.pipeline import recipe as recipes
 

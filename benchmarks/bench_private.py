@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+import hushtable as ht
 from benchmarks.bench_synthesize import judge
 from benchmarks.data import census, clocked
 from benchmarks.peers import Peer
 from benchmarks.peers import table as show
-from hushtable import api
 from hushtable.pipeline import recipe
 from hushtable.privacy.unit import Unit
 from hushtable.table import io
@@ -109,7 +109,7 @@ def _ours(own: str, train: Table, control: Table) -> list[list[object]]:
     unit = Unit(relation=recipe.load(own).relation)
     aucs, first = [], []
     for seed in range(SEEDS if own in OFTEN else 1):
-        made, cpu, wall = clocked(lambda s=seed: api.release(train, own, epsilon=EPSILON, delta=DELTA, unit=unit, seed=s))
+        made, cpu, wall = clocked(lambda s=seed: ht.release(train, own, epsilon=EPSILON, delta=DELTA, unit=unit, seed=s))
         scores = judge(train, made.table, control)
         aucs.append(float(str(scores[0]).split()[0]))
         first = first or [f"ours, {own}", cpu, wall, *scores[:3], str(made.guarantee.assurance)]
@@ -148,7 +148,7 @@ def _peers(train: Table, control: Table, folder: Path) -> list[list[object]]:
             told_domain.write_text(json.dumps(domain))
             theirs = peer.run(code, source, target, told_domain, *extra)
             if target.is_file():
-                released, _ = api.read_release(target, replace(train.schema, columns=tuple(map(_open, train.schema))))
+                released, _ = ht.read_release(target, replace(train.schema, columns=tuple(map(_open, train.schema))))
                 found.append([told, theirs["cpu"], theirs["wall"], *judge(train, released, control)[:3], claim])
             else:
                 found.append([told, theirs.get("note", ""), "", "", "", "", claim])

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+import hushtable as ht
 from benchmarks.data import census, clocked
 from benchmarks.peers import Peer
 from benchmarks.peers import table as show
-from hushtable import api
 from hushtable.audits.indicators import IdenticalMatches
 from hushtable.evidence.case import Case
 from hushtable.measures.dependence import Association
@@ -61,7 +61,7 @@ def main(folder: Path) -> None:
     rows = []
     aucs = []
     for seed in range(5):
-        made, cpu, wall = clocked(lambda s=seed: api.release(train, "sequential", seed=s))
+        made, cpu, wall = clocked(lambda s=seed: ht.release(train, "sequential", seed=s))
         scores = judge(train, made.table, control)
         aucs.append(float(str(scores[0]).split()[0]))
         if seed == 0:
@@ -71,7 +71,7 @@ def main(folder: Path) -> None:
         target = Path(temporary) / "made.csv"
         theirs = Peer.install(PACKAGES, folder / "synthpop").run(SYNTHPOP, Path(temporary) / "train.csv", target)
         if target.is_file():
-            released, _ = api.read_release(target, train.schema)
+            released, _ = ht.read_release(target, train.schema)
             rows.append(["python-synthpop CART", theirs["cpu"], theirs["wall"], *judge(train, released, control)])
         else:
             rows.append(["python-synthpop CART", theirs.get("note", ""), "", "", "", "", ""])
@@ -83,7 +83,7 @@ def main(folder: Path) -> None:
     print(f"AUC of ours over 5 seeds: {np.mean(aucs):.4f}, from {min(aucs):.4f} to {max(aucs):.4f}")
     rows = []
     for epsilon in (0.1, 1.0, 10.0):
-        made, cpu, _ = clocked(lambda e=epsilon: api.release(train, "independent", epsilon=e))
+        made, cpu, _ = clocked(lambda e=epsilon: ht.release(train, "independent", epsilon=e))
         rows.append(
             [f"independent, epsilon {epsilon:g}", cpu, f"{made.guarantee.epsilon():.3f}", *judge(train, made.table, control)[:3]]
         )

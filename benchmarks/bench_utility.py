@@ -13,10 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
+import hushtable as ht
 from benchmarks.data import census
 from benchmarks.peers import Peer, ratio
 from benchmarks.peers import table as show
-from hushtable import api
+from hushtable.api.utility import utilities
 from hushtable.table import io
 from hushtable.table.table import Table
 
@@ -24,15 +25,16 @@ TRAIN = 32_561
 RECIPES = ("sequential", "mondrian")
 OURS = """
 from pathlib import Path
-from hushtable import api
+import hushtable as ht
+from hushtable.api.utility import utilities
 from hushtable.table import io
 from hushtable.table.schema import Schema
 folder, only = Path(sys.argv[1]), sys.argv[2:]
 schema = Schema.parse(json.loads((folder / "schema.json").read_text()))
 train, control = (io.read(folder / f"{name}.csv", schema) for name in ("train", "control"))
-release, _ = api.read_release(folder / "release", schema)
+release, _ = ht.read_release(folder / "release", schema)
 start, wall = clock(), time.time()
-found = api.utility(train, release, control, only=only, seed=0).findings
+found = ht.utility(train, release, control, only=only, seed=0).findings
 whole = {f.name: f.value for f in found if not f.scope}
 report(start, wall, findings=len(found), none=sum(f.value is None for f in found), whole=whole)
 """
@@ -78,21 +80,21 @@ def main(folder: Path) -> None:
     order = np.random.default_rng(20261116).permutation(people.rows)
     train, control = people.take(order[:size]), people.take(order[size:])
     # The first run on a machine compiles; it is none of those that are timed.
-    api.utility(train.take(np.arange(300)), train.take(np.arange(300, 600)), control.take(np.arange(300)))
+    ht.utility(train.take(np.arange(300)), train.take(np.arange(300, 600)), control.take(np.arange(300)))
     for recipe in RECIPES:
         with tempfile.TemporaryDirectory() as temporary:
             _compare(name, train, control, recipe, Path(temporary), folder)
 
 
 def _compare(name: str, train: Table, control: Table, recipe: str, files: Path, folder: Path) -> None:
-    made = api.release(train, recipe, seed=0)
+    made = ht.release(train, recipe, seed=0)
     for file, part in (("train", train), ("control", control)):
         io.write(part, files / f"{file}.csv")
     (files / "schema.json").write_text(json.dumps(train.schema.portable().dump()), encoding="utf-8")
-    api.save(made, files / "release")
+    ht.save(made, files / "release")
     ours = Peer(Path(sys.prefix))
     whole = ours.run(OURS, files)
-    alone = {measure: ours.run(OURS, files, measure) for measure in api.utilities()}
+    alone = {measure: ours.run(OURS, files, measure) for measure in utilities()}
     rows = [_row("all of them", whole, ""), *(_row(f"  {measure} alone", run, "") for measure, run in alone.items())]
     rows += [
         ["  " + measure, "", "", "", "", value] for measure, value in dict(whole.get("whole", {})).items() if value is not None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.bench import datasets
+from hushtable.data import datasets
 from hushtable.errors import InputError
 from hushtable.table.table import Table
 

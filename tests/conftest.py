@@ -12,7 +12,7 @@ for _library in ("OMP", "OPENBLAS", "MKL"):
 import pytest
 from hypothesis import settings
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.table.table import Table
 
 # The same examples in every run: a failure is a failure of the code, never of the day.
@@ -40,7 +40,7 @@ def real_data() -> Path:
 @pytest.fixture(scope="session")
 def adult(real_data: Path) -> Table:
     """All 48,842 rows of Adult under a declared schema."""
-    from hushtable.bench.datasets import load
+    from hushtable.data.datasets import load
 
     return load("adult", real_data)
 

@@ -12,7 +12,7 @@ import yaml
 
 from docs.build import markdown as md
 from docs.build.pictures import EPSILON, ROWS
-from hushtable.bench.families import best_assurance, by_family, family
+from hushtable.api.families import best_assurance, by_family, family
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.step import Step, documented_knobs
 from hushtable.privacy.unit import Relation

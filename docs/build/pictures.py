@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hushtable import api
+import hushtable as ht
 from hushtable.errors import HushError, MissingExtra
 from hushtable.pipeline import recipe as recipes
 from hushtable.privacy.noise import Entropy
@@ -59,7 +59,7 @@ def picture(name: str) -> Html | str:
     recipe, before = recipes.load(name), toy()
     private = any(step.spends for step in recipe.steps)
     try:
-        made = api.release(
+        made = ht.release(
             before, recipe, settings=SETTINGS.get(name), epsilon=EPSILON if private else None, delta=1e-5 if private else None,
             unit=Unit(relation=recipe.relation), seed=SEED, unproven=True, entropy=Entropy.seeded(SEED),
         )  # fmt: skip

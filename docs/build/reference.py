@@ -9,7 +9,7 @@ import typer
 
 from docs.build import markdown as md
 from docs.build.methods import knobs
-from hushtable.bench.families import AUDIT_FAMILIES, audit_family
+from hushtable.api.families import AUDIT_FAMILIES, audit_family
 from hushtable.measures.catalogue import MEASURES
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import defaults
@@ -114,7 +114,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 def command_line() -> str:
     """Every command with its options."""
-    from hushtable.cli import app
+    from hushtable.cli.release import app
 
     parts = [
         "# Command line",

@@ -10,7 +10,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from hushtable.api import release
+from hushtable.api.release import release
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe

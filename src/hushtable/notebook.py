@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hushtable.api import AuditReport
+from hushtable.api.audit_report import AuditReport
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
@@ -101,7 +101,7 @@ def methods(kind: str = "recipes") -> pd.DataFrame:
 
 
 def _recipe_lines() -> list[dict[str, str]]:
-    from hushtable.bench.families import best_assurance, by_family
+    from hushtable.api.families import best_assurance, by_family
 
     return [
         {"name": r.recipe, "family": name, "title": r.title, "evidence": str(best_assurance(r)), "guarantee": r.guarantee}
@@ -127,7 +127,7 @@ def _body(thing: object) -> Html:
         if isinstance(thing, kind):
             return make(thing)
     # Loaded last: these bring compiled searches with them, which a table needs none of.
-    from hushtable.comparison.comparison import Comparison
+    from hushtable.api.compare.comparison import Comparison
     from hushtable.evidence.finding import Finding
 
     if isinstance(thing, Comparison):
@@ -142,10 +142,10 @@ def _page(thing: object) -> str:
         return card_page(thing.card())
     if isinstance(thing, AuditReport):
         return thing.page()
-    from hushtable.comparison.comparison import Comparison
+    from hushtable.api.compare.comparison import Comparison
 
     if isinstance(thing, Comparison):
-        from hushtable.report.comparison import comparison_page
+        from hushtable.report.compare import comparison_page
 
         return comparison_page(thing.to_json())
     title = type(thing).__name__
@@ -232,7 +232,7 @@ def _readings(readings: list[Reading]) -> Html:
 
 def _audit(report: AuditReport) -> Html:
     from hushtable.evidence.finding import Risk, Subject
-    from hushtable.evidence.gate import worst_of
+    from hushtable.evidence.verdict import worst_of
 
     worst = [f for f in (worst_of(report.findings, risk) for risk in Risk) if f is not None]
     whole = [f for f in report.findings if f.subject is Subject.UTILITY and not f.scope and f.value is not None]

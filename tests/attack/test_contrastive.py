@@ -11,7 +11,7 @@ from hushtable.audits.neural.contrastive import ContrastiveClosestRecord, Contra
 from hushtable.audits.neural.domias import DomiasFlow
 from hushtable.audits.neural.encoder import Training, nearest
 from hushtable.audits.neural.outliers import ContrastiveSinglingOut, _bins, _Crowd
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
 from hushtable.table.table import Table

@@ -7,18 +7,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.audits import covert
 from hushtable.audits.exposed import ExposedRecords
 from hushtable.audits.rare import RareValues
-from hushtable.bench.people import people
-from hushtable.check import example
+from hushtable.checks import example
+from hushtable.data.people import people
 from hushtable.evidence import harness
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace
-from hushtable.evidence.gate import alarms
+from hushtable.evidence.verdict import alarms
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.table import Table
 
@@ -151,6 +151,6 @@ def test_people_are_counted_and_not_their_rows():
 
 def test_a_default_audit_reports_the_copies():
     train, control, fresh = tables(1)
-    report = api.audit(train, covert.handful(train, fresh, 6, np.random.default_rng(0)), control, only=list(TESTS)[:2])
+    report = ht.audit(train, covert.handful(train, fresh, 6, np.random.default_rng(0)), control, only=list(TESTS)[:2])
     assert [f.name for f in report.alarms] == ["exposed records"]
     assert {record["row"] for record in report.records if not record["weak"]}

@@ -10,15 +10,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.audits import covert
 from hushtable.audits.identifiers import PublishedIdentifiers
 from hushtable.audits.texts import PublishedTexts
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
-from hushtable.evidence.gate import alarms
+from hushtable.evidence.verdict import alarms
 from hushtable.report import decision
 from hushtable.report.audit import evidence
 from hushtable.table import io
@@ -128,7 +128,7 @@ def test_an_identifier_column_is_named_though_nobody_is_recognized(parts, kept):
     keyed = np.array([hashlib.sha256(f"secret{w}".encode()).hexdigest() for w in train.strings(covert.IDENTIFIER)], object)
     name = covert.IDENTIFIER if kept else "token"
     release = covert.with_texts(fresh.select(["sex", "income"]), Column(name=name, kind=Kind.KEY), keyed)
-    report = api.audit(train, release, control, only=["identifiers"])
+    report = ht.audit(train, release, control, only=["identifiers"])
     (named,) = (f for f in report.findings if f.name == "identifier columns")
     assert not report.alarms
     assert (named.value, named.p, named.detail["columns"]) == (1.0, None, [name])
@@ -142,7 +142,7 @@ def test_words_and_numbers_are_no_identifier_column(parts):
     train, control, fresh = parts
     measured = Column(name="measured", kind=Kind.REAL, domain=Bounds(0, 1))
     release = fresh.select(["sex", "income", covert.TEXT]).with_columns((measured, np.random.default_rng(0).random(N)))
-    assert {f.name for f in api.audit(train, release, control, only=["identifiers"]).findings} == {"identifiers published"}
+    assert {f.name for f in ht.audit(train, release, control, only=["identifiers"]).findings} == {"identifiers published"}
 
 
 def test_identifiers_that_the_control_lacks_are_counted_in_words(parts):
@@ -226,7 +226,7 @@ def test_a_file_with_digests_is_read_and_alarms(tmp_path, column, role):
 
     train, control = (io.read(lines(f"{at}.csv", at * N), schema) for at in range(2))
     path = lines("release.csv", 0, lambda n: hashlib.sha256(str(n).encode()).hexdigest(), column)
-    release, _ = api.read_release(path, train.schema)
+    release, _ = ht.read_release(path, train.schema)
     assert release.schema[column].kind in (Kind.KEY, Kind.TEXT)
-    report = api.audit(train, release, control, only=["identifiers", "coverage"])
+    report = ht.audit(train, release, control, only=["identifiers", "coverage"])
     assert [(f.name, f.scope) for f in report.alarms] == [("identifiers published", "number")]

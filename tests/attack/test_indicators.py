@@ -10,7 +10,7 @@ import pytest
 
 from hushtable.audits.indicators import ClosestRecord, IdenticalMatches, KNearest, published
 from hushtable.audits.planted import Noise, disturbed
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.table.cell import ANYTHING, Interval

@@ -12,7 +12,7 @@ from hushtable.audits.attribution import Attribution
 from hushtable.audits.inference import Inference
 from hushtable.audits.learning import LearnedInference
 from hushtable.audits.linkability import Linkability
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm
 from hushtable.evidence.finding import Audit, Finding

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hushtable.audits.membership import HALF, Membership
-from hushtable.bench.people import people
-from hushtable.check import example
-from hushtable.check.tables import awkward
+from hushtable.checks import example
+from hushtable.checks.tables import awkward
+from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case

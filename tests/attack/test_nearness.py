@@ -11,8 +11,8 @@ from hushtable.audits.indicators import IdenticalMatches
 from hushtable.audits.nearness import DistanceRatio, NearMatches, excess_of_low
 from hushtable.audits.planted import Noise, leaky, noisy
 from hushtable.audits.reconstruction import Reconstruction
-from hushtable.bench.people import people
-from hushtable.check import example
+from hushtable.checks import example
+from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.attack import of_hundred

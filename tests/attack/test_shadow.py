@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.audits import shadow
 from hushtable.audits.canaries import Canaries, InjectedPoints
 from hushtable.audits.shadow import ShadowInference, ShadowMembership
 from hushtable.audits.shadows import Shadowing
-from hushtable.bench.people import people
-from hushtable.check import example
+from hushtable.checks import example
+from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case, Generator
 from hushtable.evidence.finding import Audit, Finding
@@ -206,7 +206,7 @@ def test_knobs_out_of_range_are_named():
 @pytest.mark.slow
 def test_sequential_trees_pass_canaries_and_points():
     def sequential(table: Table, seed: int) -> Table:
-        return api.release(table, "sequential", seed=seed).table
+        return ht.release(table, "sequential", seed=seed).table
 
     for audit in (Canaries(secret="diagnosis", trainings=2), InjectedPoints(trainings=1)):
         for finding in run(audit, sequential):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.audits.singling_out import SinglingOut
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm
 from hushtable.evidence.finding import Finding
@@ -134,7 +134,7 @@ def test_a_generalized_release_can_be_attacked(population, recipe):
     case = leaky(population, 0.0)
     names = [c.name for c in population.schema if c.role == "quasi"][:5]
     train, control = case.train.select(names), case.control.select(names)
-    release = api.release(train, recipe, settings={"k": "5"}, seed=1).table
+    release = ht.release(train, recipe, settings={"k": "5"}, seed=1).table
     found = findings(Case(train, release, control))
     for finding in found.values():
         assert finding.value is None or finding.p > 0.01

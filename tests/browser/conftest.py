@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hushtable import api
-from hushtable.bench.people import people
+import hushtable as ht
+from hushtable.data.people import people
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -41,15 +41,15 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The pages by name, each a file as a user would open it."""
-    from hushtable.report.comparison import comparison_page
+    from hushtable.report.compare import comparison_page
     from tests.unit.report.comparisons import ordinary
 
     folder = tmp_path_factory.mktemp("pages")
-    train, control = api.hold_out(people(300, 0).select(COLUMNS), 0.3, 0)
-    made = api.release(train, "mdav", settings={"k": "5"}, seed=0)
-    api.save(made, folder / "release")
-    api.audit(train, made, control, only=[*ATTACKS, *MEASURES], gates=["max_risk<0.2"]).save(folder / "audit")
-    api.utility(train, made, only=["margins", "association"]).save(folder / "utility")
+    train, control = ht.hold_out(people(300, 0).select(COLUMNS), 0.3, 0)
+    made = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
+    ht.save(made, folder / "release")
+    ht.audit(train, made, control, only=[*ATTACKS, *MEASURES], gates=["max_risk<0.2"]).save(folder / "audit")
+    ht.utility(train, made, only=["margins", "association"]).save(folder / "utility")
     (folder / "comparison.html").write_text(comparison_page(ordinary()), encoding="utf-8")
     found = {
         "card": "release/card.html",

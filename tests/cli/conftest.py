@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.bench.people import people
-from hushtable.cli import main
+from hushtable.cli.release import main
+from hushtable.data.people import people
 from hushtable.table import io
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hushtable.audits import planted
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.table import io
 
 N = 300
@@ -100,14 +100,14 @@ def test_what_cannot_be_understood_is_named_and_nothing_is_written(hush, parts, 
 
 def test_columns_of_other_kinds_are_all_named(hush, parts, tmp_path):
     """A release folder brings its own schema: where that means something else, every such column is listed."""
-    from hushtable import api
+    import hushtable as ht
 
     table = io.read(parts / "fresh.csv", parts / "schema.yaml").select(["sex", "household_size", "weekly_hours", "smoker"])
     frame = table.frame().astype({"household_size": str, "weekly_hours": str})
     frame["household_size"] = "x" + frame["household_size"]
     frame["weekly_hours"] = "y" + frame["weekly_hours"]
-    made = api.release(io.read(frame), "sample", seed=0)
-    api.save(made, tmp_path / "release")
+    made = ht.release(io.read(frame), "sample", seed=0)
+    ht.save(made, tmp_path / "release")
     code, _, told = hush(*words(parts, tmp_path / "a", "fresh", release=tmp_path / "release"))
     assert code == 2
     assert "column household_size" in told

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hushtable.bench import listing
-from hushtable.bench.people import people
-from hushtable.cli import main
+from hushtable.api import methods as listing
+from hushtable.cli.release import main
+from hushtable.data.people import people
 from hushtable.pipeline import registry
 from hushtable.table import io
 
@@ -309,7 +309,7 @@ def test_a_crash_never_prints_local_variables(monkeypatch, town, tmp_path, capsy
         secret = "SECRET-ROW"
         raise RuntimeError(f"boom {len(secret)}")
 
-    monkeypatch.setattr("hushtable.api.release", explode)
+    monkeypatch.setattr("hushtable.api.release.release", explode)
     monkeypatch.setattr(sys, "argv", ["hush", *map(str, release(town, tmp_path / "out"))])
     with pytest.raises(RuntimeError, match="boom"):
         main()

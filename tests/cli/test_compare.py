@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.check import example
-from hushtable.comparison import cell
+from hushtable.api.compare import cell
+from hushtable.checks import example
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.verify import verify
 from hushtable.table import io

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.table import io
 
 ROOT = Path(__file__).resolve().parents[2]

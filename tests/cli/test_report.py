@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from hushtable import api
-from hushtable.bench.people import people
-from hushtable.cli import app
+import hushtable as ht
+from hushtable.api.audit_report import AuditReport
+from hushtable.cli.release import app
+from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.report.card import card_page
 
@@ -21,10 +22,10 @@ COLUMNS = ("birth_date", "sex", "smoker", "income")
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("report")
-    train, control = api.hold_out(people(150, 0).select(COLUMNS), 0.3, 0)
-    made = api.release(train, "mdav", settings={"k": "5"}, seed=0)
-    api.save(made, folder / "release")
-    api.audit(train, made, control, only=["identical-matches", "margins"]).save(folder / "audit", ["html", "md"])
+    train, control = ht.hold_out(people(150, 0).select(COLUMNS), 0.3, 0)
+    made = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
+    ht.save(made, folder / "release")
+    ht.audit(train, made, control, only=["identical-matches", "margins"]).save(folder / "audit", ["html", "md"])
     return {"card": folder / "release", "audit": folder / "audit"}
 
 
@@ -74,7 +75,7 @@ def test_bad_input_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_an_audit_is_saved_in_known_formats_only(folders: dict[str, Path], tmp_path: Path) -> None:
-    report = api.AuditReport([], {"train": 2, "release": 2, "control": 2})
+    report = AuditReport([], {"train": 2, "release": 2, "control": 2})
     with pytest.raises(InputError, match="expected html, md, json, got pdf"):
         report.save(tmp_path / "x", ["pdf"])
     assert not (tmp_path / "x").exists()
@@ -83,7 +84,7 @@ def test_an_audit_is_saved_in_known_formats_only(folders: dict[str, Path], tmp_p
 
 
 def test_a_comparison_is_shown_again(tmp_path: Path) -> None:
-    from hushtable.report.comparison import comparison_markdown, comparison_page
+    from hushtable.report.compare import comparison_markdown, comparison_page
     from tests.unit.report.comparisons import ordinary
 
     told = ordinary()

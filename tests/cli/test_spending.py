@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hushtable.errors import InputError
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 
 SPENT = "The budget is spent although nothing was released: epsilon 1 at delta"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable.bench import clustmix_study, generator_study
+from hushtable.studies import clustmix as clustmix_study
+from hushtable.studies import generators as generator_study
 
 
 @pytest.mark.parametrize(("name", "module", "rows"), [("generators", generator_study, 2000), ("clustmix", clustmix_study, 4000)])

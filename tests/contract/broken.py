@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.anonymize.microaggregate import Microaggregate
-from hushtable.encode.learned import LearnDomain
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
+from hushtable.encode.learn_domain import LearnDomain
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace
 from hushtable.pipeline.step import Coder, Core, Plan
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.margins import Independent, Margins
+from hushtable.synthesize.marginal.independent import Independent, Margins
 from hushtable.table.columns import Bounds, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable import api
-from hushtable.bench.listing import everything
-from hushtable.bench.people import people
+import hushtable as ht
+from hushtable.api.methods import everything
+from hushtable.data.people import people
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.verify import verify
 from hushtable.privacy.guarantee import Assurance
@@ -25,8 +25,8 @@ def town():
 def test_a_recipe_keeps_what_it_says(name, town, tmp_path):
     recipe = load(name)
     spends = any(step.spends for step in recipe.steps)
-    made = api.release(town, recipe, epsilon=1.0 if spends else None, unit=Unit(relation=recipe.relation))
-    api.save(made, tmp_path / "out")
+    made = ht.release(town, recipe, epsilon=1.0 if spends else None, unit=Unit(relation=recipe.relation))
+    ht.save(made, tmp_path / "out")
     found = verify(tmp_path / "out")
     assert not found.faults
     derived = any(promise.form is Form.DERIVED for promise in made.guarantee.promises)

@@ -8,11 +8,11 @@ import pytest
 
 from hushtable.anonymize.private import blocks
 from hushtable.anonymize.private.blocks import Blocks, BlockSums
-from hushtable.check import private
-from hushtable.check.fitting import allowance, unit
+from hushtable.checks import private
+from hushtable.checks.fitting import allowance, unit
 from hushtable.errors import GuaranteeRefused
 from hushtable.privacy.unit import Relation
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 
 
 class Understated(BlockSums):

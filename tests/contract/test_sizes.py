@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.bench.listing import everything
+from hushtable.api.methods import everything
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.run import release

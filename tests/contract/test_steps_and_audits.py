@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from hushtable import api
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Sample
-from hushtable.bench.certify import privacy_audits
-from hushtable.bench.families import audit_family
-from hushtable.check import check, example
-from hushtable.comparison.cell import Study
+from hushtable.api.certify import privacy_audits
+from hushtable.api.compare.cell import Study
+from hushtable.api.families import audit_family
+from hushtable.api.utility import utilities
+from hushtable.checks import check, example
 from hushtable.encode.bins import Bins
 from hushtable.evidence.finding import Audit, Better, Finding, Subject, Utility
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Core, Plan
 from hushtable.privacy.event import DiscreteGaussian, Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
-from hushtable.synthesize.sequential import Sequential
+from hushtable.synthesize.sequential.sequential import Sequential
 from tests.contract import broken
 
 EVERYTHING = sorted({*registry.steps().values(), *registry.audits().values()})
@@ -52,8 +52,8 @@ VARIANTS = [
 
 @pytest.mark.parametrize(("kind", "knobs"), VARIANTS, ids=[f"{k.__name__} {v}" for k, v in VARIANTS])
 def test_variants_work_on_ordinary_and_awkward_tables(kind, knobs):
-    from hushtable.check import awkward
-    from hushtable.check.steps import _copes, _mutates, _plans, _repeats
+    from hushtable.checks import awkward
+    from hushtable.checks.steps import _copes, _mutates, _plans, _repeats
 
     typed = {name: type(getattr(kind(), name))(value) for name, value in knobs.items()}
     step = kind(**typed)
@@ -286,7 +286,7 @@ def test_the_battery_finds_broken_audits(kind, asks):
 def test_a_measure_of_ones_own_is_run_as_one_and_never_as_an_attack(monkeypatch):
     assert all(v.passed for v in check(Labelled))
     monkeypatch.setitem(registry.AUDITS, "own", f"{__name__}:Labelled")
-    assert "own" in api.utilities()
+    assert "own" in utilities()
     assert "own" not in privacy_audits()
     assert audit_family("own") == "utility"
     table = example(40)

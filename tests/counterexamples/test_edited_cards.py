@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.check import example
+import hushtable as ht
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.pipeline.release import file_hash
@@ -37,12 +37,12 @@ ONE_FOR_ONE = Unit(relation=Relation.REPLACE_ONE)
 def made(recipe: str, unit: Unit, seed: int | None = None):
     parsed = Recipe.parse(recipe) if "\n" in recipe else load(recipe)
     budget = 1.0 if any(step.spends for step in parsed.steps) else None
-    return api.release(example(400), parsed, epsilon=budget, unit=unit, seed=seed, unproven=True)
+    return ht.release(example(400), parsed, epsilon=budget, unit=unit, seed=seed, unproven=True)
 
 
 @pytest.fixture
 def saved(tmp_path):
-    return lambda recipe, unit=ONE, seed=None: api.save(made(recipe, unit, seed), tmp_path / "out")
+    return lambda recipe, unit=ONE, seed=None: ht.save(made(recipe, unit, seed), tmp_path / "out")
 
 
 def forge(folder, change) -> None:
@@ -198,9 +198,7 @@ def test_raw_rows_under_a_derived_promise_are_not_called_checked(saved):
     clean = verify(folder)
     assert not clean.holds
     assert "derived" in clean.unchecked[0].reason
-    raw = api.save(
-        api.release(example(400), Recipe.parse("recipe: x\nsteps: [sample: {beta: 1.0}]"), seed=1), folder.parent / "raw"
-    )
+    raw = ht.save(ht.release(example(400), Recipe.parse("recipe: x\nsteps: [sample: {beta: 1.0}]"), seed=1), folder.parent / "raw")
     shutil.copy(raw / "data.csv", folder / "data.csv")
     forge(folder, lambda guarantee: None)
     assert not verify(folder).holds
@@ -234,9 +232,9 @@ def test_a_proof_without_its_budget_is_not_checkable(saved):
 
 
 def test_the_best_of_several_runs_is_not_checkable(tmp_path):
-    best = api.best_of(example(400), [Recipe.parse(PLAIN), load("independent")], epsilon=1.0)
+    best = ht.best_of(example(400), [Recipe.parse(PLAIN), load("independent")], epsilon=1.0)
     assert math.isfinite(best.guarantee.epsilon())
-    found = verify(api.save(best, tmp_path / "out"))
+    found = verify(ht.save(best, tmp_path / "out"))
     assert not found.faults
     assert [one.where for one in found.unchecked] == ["ledger"]
 
@@ -271,7 +269,7 @@ def test_learned_domains_verify(tmp_path):
     low, high = int(table["age"].min()), int(table["age"].max())
     observed = replace(table.schema["age"], domain=Bounds(low, high, observed=True))
     table = table.with_column(observed, table["age"].astype(np.int64))
-    folder = api.save(api.release(table, "independent", epsilon=5.0, learn_domain=True), tmp_path / "out")
+    folder = ht.save(ht.release(table, "independent", epsilon=5.0, learn_domain=True), tmp_path / "out")
     assert verify(folder).holds
     forge(folder, lambda guarantee: guarantee.pop("bound"))
     assert "bound" in {fault.where for fault in verify(folder).faults}
@@ -331,10 +329,10 @@ def test_what_a_run_found_is_taken_on_trust(saved):
 
 
 def test_nothing_is_promised_of_no_rows(tmp_path):
-    empty = api.release(example(60), "safe-k", epsilon=0.1)
+    empty = ht.release(example(60), "safe-k", epsilon=0.1)
     assert empty.table.rows == 0
     assert not empty.guarantee.promises
-    folder = api.save(empty, tmp_path / "out")
+    folder = ht.save(empty, tmp_path / "out")
     assert verify(folder).holds
     k = {"kind": "k_anonymity", "value": 5, "quasi": list(empty.table.schema.quasi), "secret": None}
     forge(folder, lambda guarantee: guarantee.update(promises=[k | {"variant": "", "form": "syntactic", "counted": "rows"}]))
@@ -347,6 +345,6 @@ def test_nothing_is_promised_of_no_rows(tmp_path):
 )
 def test_rounding_and_single_columns_depart_from_no_plan(tmp_path, step, names, epsilon, delta):
     recipe = Recipe.parse(f"recipe: x\nsteps: [{step}: {{}}]")
-    made = api.release(example(200).select(names), recipe, epsilon=epsilon, delta=delta)
+    made = ht.release(example(200).select(names), recipe, epsilon=epsilon, delta=delta)
     assert (made.guarantee.bound is None) == (step == "mwem")
-    assert verify(api.save(made, tmp_path / "out")).holds
+    assert verify(ht.save(made, tmp_path / "out")).holds

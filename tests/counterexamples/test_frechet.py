@@ -15,8 +15,8 @@ from scipy.special import ndtri
 
 from hushtable.anonymize.private.frechet import PUBLISHED, published_noise
 from hushtable.anonymize.private.tangent import TangentSums
-from hushtable.encode import ball
-from hushtable.encode.ball_map import BallMap
+from hushtable.numerics import ball
+from hushtable.numerics.ball_map import BallMap
 from hushtable.privacy.accountant import pure_to_gdp
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Relation, Unit

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hushtable.anonymize.geodesic import Centre, Geodesic
-from hushtable.anonymize.geodesic_groups import partition
-from hushtable.encode.manifold.geodesics import Paths
-from hushtable.encode.manifold.graph import neighbourhood
+from hushtable.anonymize.microaggregate.geodesic import Centre, Geodesic
+from hushtable.anonymize.microaggregate.geodesic_groups import partition
+from hushtable.numerics.manifold.geodesics import Paths
+from hushtable.numerics.manifold.graph import neighbourhood
 from hushtable.pipeline.run import release
 from hushtable.privacy.criteria import Classes, k_anonymity
 from hushtable.table.columns import Bounds, Column, Kind, Role

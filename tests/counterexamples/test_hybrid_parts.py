@@ -9,7 +9,7 @@ from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.hybrid import HybridCopula
-from hushtable.synthesize.copula.hybrid_published import PublishedHybrid
+from hushtable.synthesize.published.dpcopula_hybrid import PublishedHybrid
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from hushtable.anonymize import mdav
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate import mdav
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.pipeline.run import release
 from hushtable.privacy.criteria import Classes, k_anonymity
 from hushtable.table.columns import Bounds, Column, Kind, Role

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from hushtable.encode.bins import Bins
-from hushtable.encode.learned import LearnDomain
+from hushtable.encode.learn_domain import LearnDomain
 from hushtable.errors import GuaranteeRefused
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.privacy.event import Raw
 from hushtable.privacy.noise import Entropy
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import make

@@ -9,17 +9,17 @@ import pandas as pd
 import pytest
 
 import hushtable as ht
-from hushtable.api import learning_domains
+from hushtable.api.mechanism import proven_recipes
+from hushtable.api.release import learning_domains
 from hushtable.audits.mechanism import twoworld
 from hushtable.audits.mechanism.worlds import UNDECLARED
-from hushtable.bench.mechanism import proven_recipes
 from hushtable.encode.bins import Bins
-from hushtable.encode.learned import LearnDomain, Learned
+from hushtable.encode.learn_domain import LearnDomain, Learned
 from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.query import Total
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.columns import Facet, Kind
 from tests.contract import broken
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.anonymize.generalize import Generalize
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.lattice.generalize import Generalize
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.recoding.mondrian import Mondrian
 from hushtable.anonymize.sample import Method, Sample
-from hushtable.bench.listing import everything
+from hushtable.api.methods import everything
 from hushtable.errors import GuaranteeRefused
 from hushtable.pipeline import run
 from hushtable.pipeline.recipe import Recipe, load

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.anonymize.generalize import Generalize
-from hushtable.anonymize.microaggregate import Microaggregate
+import hushtable as ht
+from hushtable.anonymize.lattice.generalize import Generalize
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.space import Scale, Space
 from hushtable.anonymize.recoding.mondrian import Mondrian
-from hushtable.anonymize.space import Scale, Space
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.privacy.vault import Vault
@@ -105,6 +105,6 @@ def test_errors_in_units_of_an_observed_range_are_not_published():
 
 
 def test_the_page_of_such_a_card_says_why_a_bar_is_missing():
-    card = api.release(town(700, observed=True), "k-anonymity", seed=1).card()
+    card = ht.release(town(700, observed=True), "k-anonymity", seed=1).card()
     page = card_page(json.loads(json.dumps(card)))
     assert "would tell the extremes" in page

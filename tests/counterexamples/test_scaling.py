@@ -16,7 +16,7 @@ from hushtable.privacy.event import Raw
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.table import Table
 from tests.unit.privacy.cases import SCHEMA, people, recipe
 

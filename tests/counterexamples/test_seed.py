@@ -13,7 +13,7 @@ from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, gaussian
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from tests.unit.privacy.cases import people, recipe
 
 AGES = Histogram(("age",))

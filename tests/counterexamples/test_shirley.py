@@ -12,8 +12,8 @@ from hushtable.pipeline.run import release
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.copula.shirley import CopulaShirley
 from hushtable.synthesize.copula.vine_certified import Vine
+from hushtable.synthesize.published.copula_shirley import CopulaShirley
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.unit.synthesize.chains import category

@@ -8,10 +8,10 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from hushtable.anonymize import mdav
-from hushtable.anonymize.private.beta_k_eps import BetaKEps
+from hushtable.anonymize.microaggregate import mdav
 from hushtable.anonymize.private.blocks import BlockSums, diameter
-from hushtable.encode.integers import GRID, axes_of, block_sizes
+from hushtable.anonymize.published.beta_k_eps import BetaKEps
+from hushtable.numerics.integers import GRID, axes_of, block_sizes
 from hushtable.pipeline.plan import plan
 from hushtable.privacy.unit import Relation
 from hushtable.table.columns import Bounds, Column, Kind

@@ -9,7 +9,7 @@ import pytest
 
 from hushtable.audits.mechanism.sensitivity import compare
 from hushtable.audits.mechanism.watch import Asked
-from hushtable.check import private
+from hushtable.checks import private
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
@@ -17,7 +17,7 @@ from hushtable.privacy.allowance import WIDEST, Allowance, Noise
 from hushtable.privacy.query import ROWS, SAFE, Histogram, Sum
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.margins import Independent, Margins
+from hushtable.synthesize.marginal.independent import Independent, Margins
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

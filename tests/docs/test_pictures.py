@@ -37,7 +37,7 @@ def test_a_recipe_that_cannot_run_says_why(monkeypatch):
     def missing(*_, **__):
         raise MissingExtra("torch", "neural", "this recipe")
 
-    monkeypatch.setattr(pictures.api, "release", missing)
+    monkeypatch.setattr(pictures.ht, "release", missing)
     assert "pip install 'hushtable[neural]'" in pictures.picture("mdav")
 
 

@@ -13,8 +13,8 @@ import typer
 import hushtable as ht
 from docs.build import markdown as md
 from docs.build import methods, site
-from hushtable.bench.families import by_family, family
-from hushtable.check import example
+from hushtable.api.families import by_family, family
+from hushtable.checks import example
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.plan import plan
@@ -109,7 +109,7 @@ def test_names_that_pages_use_are_public(pages):
 
 
 def test_commands_that_pages_type_exist_with_their_options(pages):
-    from hushtable.cli import app
+    from hushtable.cli.release import app
 
     known = {
         name: {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
@@ -131,7 +131,7 @@ def test_commands_that_pages_type_exist_with_their_options(pages):
 
 
 def test_every_command_is_on_its_page(pages):
-    from hushtable.cli import app
+    from hushtable.cli.release import app
 
     for name in typer.main.get_command(app).commands:
         assert f"## `hush {name}`" in pages["command-line.md"]

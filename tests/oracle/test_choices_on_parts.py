@@ -10,7 +10,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chi2
 
-from hushtable.check import private
+from hushtable.checks import private
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError
 from hushtable.privacy import choice
 from hushtable.privacy.allowance import Allowance

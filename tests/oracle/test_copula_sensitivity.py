@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hushtable.encode.concordance import Concordance, concordance, concordance_of_counts, concordance_present
 from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.numerics.concordance import Concordance, concordance, concordance_of_counts, concordance_present
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.copula.hybrid import PartConcordance
 from hushtable.synthesize.copula.likelihood import STEPS, BlockCorrelations

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from hushtable.encode import ball
-from hushtable.encode.graph_mean import graph_distance, graph_mean, manifold_distance
-from hushtable.encode.manifold.geodesics import Paths
-from hushtable.encode.manifold.graph import Graph, neighbourhood
 from hushtable.errors import InputError
 from hushtable.measures.clusters import clusters, elbow, knee, silhouette
+from hushtable.numerics import ball
+from hushtable.numerics.graph_mean import graph_distance, graph_mean, manifold_distance
+from hushtable.numerics.manifold.geodesics import Paths
+from hushtable.numerics.manifold.graph import Graph, neighbourhood
 
 
 def all_pairs(graph: Graph) -> np.ndarray:

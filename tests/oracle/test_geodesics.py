@@ -8,15 +8,15 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from hushtable.anonymize import space
-from hushtable.anonymize.geodesic_groups import partition
-from hushtable.check import awkward, example
-from hushtable.encode.manifold import isomap, lle
-from hushtable.encode.manifold.ambient import Ambient, Scale, digests, distinct
-from hushtable.encode.manifold.geodesics import FAR, Paths
-from hushtable.encode.manifold.graph import Graph, neighbourhood
-from hushtable.encode.manifold.isomap import Isomap
-from hushtable.encode.manifold.lle import Lle
+from hushtable.anonymize.microaggregate import space
+from hushtable.anonymize.microaggregate.geodesic_groups import partition
+from hushtable.checks import awkward, example
+from hushtable.numerics.manifold import isomap, lle
+from hushtable.numerics.manifold.ambient import Ambient, Scale, digests, distinct
+from hushtable.numerics.manifold.geodesics import FAR, Paths
+from hushtable.numerics.manifold.graph import Graph, neighbourhood
+from hushtable.numerics.manifold.isomap import Isomap
+from hushtable.numerics.manifold.lle import Lle
 
 
 def cloud(seed: int, most: int = 200) -> np.ndarray:
@@ -115,7 +115,7 @@ def test_groups_are_those_of_the_printed_algorithm(seed):
 @pytest.mark.parametrize("anchors", [1, 7, 40])
 def test_with_few_anchors_the_sums_are_those_of_the_anchors(anchors):
     """Whatever stands for all: the running sums equal sums from scratch, and in the end the medians are exact."""
-    from hushtable.anonymize import geodesic_groups
+    from hushtable.anonymize.microaggregate import geodesic_groups
 
     points = np.random.default_rng(3).normal(size=(150, 2))
     paths = Paths.of(neighbourhood(points, 5))

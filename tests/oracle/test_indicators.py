@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hushtable.audits.indicators import IdenticalMatches, _resampled
 from hushtable.audits.nearness import DistanceRatio, NearMatches, thresholds
 from hushtable.audits.reconstruction import Reconstruction
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
-from hushtable.evidence.neighbours import Encoding, search
+from hushtable.evidence.neighbours.search import Encoding, search
 from hushtable.table.table import Table
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hushtable.api import release
-from hushtable.check import example
+from hushtable.api.release import release
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.measures.losses import Losses, class_size, discernibility
 from hushtable.privacy.criteria import Classes

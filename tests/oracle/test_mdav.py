@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.anonymize import mdav
-from hushtable.anonymize.microaggregate import Microaggregate
-from hushtable.anonymize.space import Scale, Space
+from hushtable.anonymize.microaggregate import mdav
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.space import Scale, Space
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.privacy.criteria import Classes, k_anonymity
@@ -94,7 +94,7 @@ def test_released_groups_share_all_values_and_have_k_members(small, k, centre):
 
 
 def test_representatives_are_mean_median_and_mode():
-    from hushtable.anonymize.space import Centre, representatives
+    from hushtable.anonymize.microaggregate.space import Centre, representatives
     from hushtable.table.columns import Bounds, Column, Kind, Levels
 
     groups = np.array([0, 0, 0, 1, 1, 1])
@@ -115,7 +115,7 @@ def test_representatives_are_mean_median_and_mode():
 
 
 def test_the_loss_of_codes_is_the_gini_impurity():
-    from hushtable.anonymize.space import Space
+    from hushtable.anonymize.microaggregate.space import Space
 
     codes = np.array([[0, 0, 1, 1]], np.int32)
     space = Space(np.zeros((0, 4)), codes, np.array([4.0]))

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from hushtable.audits.density import Kernels, Map
 from hushtable.audits.likeness import Likeness, _agreeing
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence import roc
 from hushtable.evidence.confidence import fisher

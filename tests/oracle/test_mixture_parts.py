@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from hushtable.synthesize.mixture.constrained import assign, constrained_means, constrained_mixture, means
 from hushtable.synthesize.mixture.inducing import adapt, loss, predict
 from hushtable.synthesize.mixture.kernel import BIAS, WEIGHT, tangent_kernel
+from hushtable.synthesize.published.constrained import assign, constrained_means, constrained_mixture, means
 
 
 def cheapest(costs, least):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hushtable.errors import InputError
-from hushtable.evidence.neighbours import ONE, Encoding, nearest
+from hushtable.evidence.neighbours.search import ONE, Encoding, nearest
 from hushtable.table.cell import ANYTHING, Cell, Interval
 from hushtable.table.columns import Bounds, Cells, Column, Kind, Levels
 from hushtable.table.schema import Schema

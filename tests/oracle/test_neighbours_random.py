@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.evidence.case import Case
-from hushtable.evidence.neighbours import ONE, Encoding, nearest, search, search_without
+from hushtable.evidence.neighbours.search import ONE, Encoding, nearest, search, search_without
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from scipy.stats import pearsonr
 from scipy.stats.contingency import association, crosstab
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.measures.bins import coded
 from hushtable.measures.contingency import cramers_v, joint, pairs_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.evidence.reading import ordinary
 from hushtable.measures.answers import answers

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hushtable.anonymize.private.safe_levels import LIMIT, WEIGHTS, Candidates, Ladder, _count
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import PlanError
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.hierarchy import FileTree, IntervalTree

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from hushtable.anonymize import univariate
+from hushtable.anonymize.microaggregate import univariate
 
 
 def cuts(n: int, k: int) -> Iterator[list[int]]:

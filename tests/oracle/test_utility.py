@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp, wasserstein_distance
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.evidence.reading import ordinary
 from hushtable.measures.bins import binned

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import TrainOnRelease, fitted
 from hushtable.measures.models import Rows, Shape, predictions
@@ -109,7 +109,7 @@ def test_the_first_model_is_scikit_learns_boosting_of_all_rows(case):
 
 
 def test_a_shuffled_target_costs_the_model_its_accuracy():
-    from hushtable.bench.people import people
+    from hushtable.data.people import people
 
     table = people(1800, seed=1)
     train, control = table.take(np.arange(1000)), table.take(np.arange(1000, 1800))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.anonymize import mdav, vmdav
-from hushtable.anonymize.microaggregate import GAMMAS, Method, Microaggregate
-from hushtable.anonymize.space import Space
+from hushtable.anonymize.microaggregate import mdav, vmdav
+from hushtable.anonymize.microaggregate.microaggregate import GAMMAS, Method, Microaggregate
+from hushtable.anonymize.microaggregate.space import Space
 
 
 def random_space(seed: int) -> tuple[Space, int]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hushtable.encode.bins import Bins
-from hushtable.encode.concordance import Concordance
+from hushtable.numerics.concordance import Concordance
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.run import release
 from hushtable.privacy.unit import Relation, Unit

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hushtable.api.certify import certify
 from hushtable.audits.attribution import Attribution
 from hushtable.audits.indicators import ClosestRecord, IdenticalMatches
 from hushtable.audits.inference import Inference
 from hushtable.audits.linkability import Linkability
-from hushtable.bench.certify import certify
-from hushtable.bench.datasets import load
+from hushtable.data.datasets import load
 
 TABLES = {
     "adult": ("income", {"linkability": 0.64, "inference": 0.98, "GTCAP": 0.85}),

@@ -10,7 +10,7 @@ import pytest
 from hushtable.privacy.accountant import gdp_mu
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.clustmix import ClustMix
+from hushtable.synthesize.published.clustmix import ClustMix
 
 
 @pytest.mark.slow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import hushtable as ht
 from benchmarks.adult import COLUMNS, complete, loss
-from hushtable import api
 from hushtable.privacy import criteria
 
 LEVELS = {1.0: (0, 3, 0, 0, 2, 1, 1, 1, 0), 0.02: (0, 3, 0, 2, 2, 1, 1, 2, 0)}
@@ -20,7 +20,7 @@ def adult(real_data):
 @pytest.mark.parametrize("limit", LEVELS)
 def test_the_proven_optimum_of_five_anonymity(adult, limit):
     hierarchies, table = adult
-    made = api.release(table, "k-anonymity", settings={"k": "5", "limit": str(limit)}, seed=1)
+    made = ht.release(table, "k-anonymity", settings={"k": "5", "limit": str(limit)}, seed=1)
     told = made.result["generalize"]
     assert tuple(told["columns"][name]["level"] for name in COLUMNS) == LEVELS[limit]
     assert told["search"]["optimal"]
@@ -33,7 +33,7 @@ def test_the_proven_optimum_of_five_anonymity(adult, limit):
 
 def test_local_recoding_beats_the_published_loss_and_suppresses_nothing(adult):
     hierarchies, table = adult
-    made = api.release(table, "k-anonymity-local", seed=1)
+    made = ht.release(table, "k-anonymity-local", seed=1)
     assert made.table.rows == table.rows
     assert loss(hierarchies, made.table.frame().astype(str), table.rows) <= 0.0706
     assert made.guarantee.criteria["k"] >= 5
@@ -41,7 +41,7 @@ def test_local_recoding_beats_the_published_loss_and_suppresses_nothing(adult):
 
 @pytest.mark.parametrize(("name", "value"), [("arithmetic", 0.22770032325682), ("discernibility", 7_220_555)])
 def test_the_optima_of_other_losses(adult, name, value):
-    told = api.release(adult[1], "k-anonymity", settings={"loss": name, "limit": "1"}, seed=1).result["generalize"]
+    told = ht.release(adult[1], "k-anonymity", settings={"loss": name, "limit": "1"}, seed=1).result["generalize"]
     assert told["search"]["optimal"]
     assert told["search"]["value"] == pytest.approx(value, rel=1e-9)
 
@@ -50,7 +50,7 @@ def test_the_optima_of_other_losses(adult, name, value):
 def test_t_closeness_with_the_suppressed_rows_kept_as_stars(real_data):
     """ARX finds the same optimum (0.4474, 4,443 rows suppressed) where its user assumes monotonicity."""
     _, table = complete(real_data, secret="income")
-    made = api.release(table, "k-anonymity", settings={"t": "0.2", "limit": "1", "suppressed": "star"}, seed=1)
+    made = ht.release(table, "k-anonymity", settings={"t": "0.2", "limit": "1", "suppressed": "star"}, seed=1)
     told = made.result["generalize"]
     assert told["search"]["optimal"]
     assert told["search"]["value"] == pytest.approx(0.4474438531463, abs=1e-9)

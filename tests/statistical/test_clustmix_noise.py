@@ -10,7 +10,7 @@ import pytest
 from hushtable.privacy.accountant import gdp_delta
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.clustmix import ClustMix, Noise
+from hushtable.synthesize.published.clustmix import ClustMix, Noise
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hushtable.anonymize.private.frechet import Frechet, Tangent
-from hushtable.encode import ball
+from hushtable.numerics import ball
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit

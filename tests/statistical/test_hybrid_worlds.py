@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import beta as beta_distribution
 
-from hushtable.anonymize.private.beta_k_eps import BetaKEps
 from hushtable.anonymize.private.blocks import Blocks
 from hushtable.anonymize.private.ranking import Ranking
 from hushtable.anonymize.private.safe import Safe
+from hushtable.anonymize.published.beta_k_eps import BetaKEps
 from hushtable.pipeline.step import Core
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy

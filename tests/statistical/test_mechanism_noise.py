@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 
 import hushtable.privacy.vault as door
+from hushtable.api.mechanism import proven_recipes
 from hushtable.audits.mechanism import twoworld
-from hushtable.bench.mechanism import proven_recipes
 from hushtable.encode.bins import Bins
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.unit import Relation
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 
 MARGINS = Recipe(recipe="margins", steps=(Bins(), Margins()))
 

@@ -17,7 +17,7 @@ from hushtable.synthesize.marginal.field_groups import FieldGroups
 from hushtable.synthesize.marginal.histograms import Histograms
 from hushtable.synthesize.marginal.mwem import Mwem
 from hushtable.synthesize.network.privbayes import PrivBayes
-from hushtable.synthesize.network.published import PrivBayesPublished
+from hushtable.synthesize.network.privbayes_published import PrivBayesPublished
 from tests.unit.privacy.exact import judge
 from tests.unit.synthesize.test_network import chain
 

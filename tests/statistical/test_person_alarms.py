@@ -8,16 +8,17 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.audited import AuditReport
+import hushtable as ht
+from hushtable.api.audit import pick_audits
+from hushtable.api.audit_report import AuditReport
 from hushtable.audits.indicators import IdenticalMatches
 from hushtable.audits.membership import Membership
 from hushtable.audits.nearness import NearMatches
 from hushtable.audits.planted import Noise, disturbed
 from hushtable.audits.reconstruction import Reconstruction
 from hushtable.audits.singling_out import SinglingOut
-from hushtable.bench.people import people
-from hushtable.check import example
+from hushtable.checks import example
+from hushtable.data.people import people
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.table.table import Table
@@ -53,7 +54,7 @@ def leaked(train: Table, fresh: Table, share: float) -> Table:
 
 
 def audited(train: Table, release: Table, control: Table, only: tuple[str, ...] = QUICK) -> AuditReport:
-    return api.audit(train, release.held_by(None), control, only=only)
+    return ht.audit(train, release.held_by(None), control, only=only)
 
 
 def counted(population: Table, runs: int, only: tuple[str, ...], *, by_person: bool) -> tuple[int, int]:
@@ -83,7 +84,7 @@ def test_rows_of_three_in_ten_people_are_found(population):
 
 @pytest.mark.nightly
 def test_forty_safe_releases_alarm_as_rarely_as_stated(population):
-    every = tuple(api.pick_audits(subject=Subject.PRIVACY))
+    every = tuple(pick_audits(subject=Subject.PRIVACY))
     alarms, void = counted(population, 40, every, by_person=True)
     assert alarms <= 4
     assert void == 0

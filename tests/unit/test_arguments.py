@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 
 import hushtable as ht
-from hushtable import api, errors
-from hushtable.bench.cells import Cells
-from hushtable.comparison.cell import Study
-from hushtable.comparison.comparison import Comparison
-from hushtable.comparison.grid import trials
+from hushtable import errors
+from hushtable.api.audit import pick_audits
+from hushtable.api.compare.cell import Study
+from hushtable.api.compare.comparison import Comparison
+from hushtable.api.compare.grid import trials
+from hushtable.api.pareto import pareto
+from hushtable.api.release import save_private
+from hushtable.api.store import Cells
+from hushtable.api.utility import utilities
 from hushtable.evidence.finding import Better, Finding, Subject, Utility
-from hushtable.generalization import pareto
 from hushtable.table.disk import whole_file, whole_folder
 from tests.unit.test_face import alike, table
 
@@ -35,7 +38,7 @@ from tests.unit.test_face import alike, table
         (lambda frame: ht.utility(frame, frame), ["real", "released"]),
         (lambda frame: ht.utility(table(), table(), frame), ["control"]),
         (lambda frame: ht.compare(frame), ["table"]),
-        (lambda frame: api.best_of(frame, ["mst"], epsilon=1.0), ["table"]),
+        (lambda frame: ht.best_of(frame, ["mst"], epsilon=1.0), ["table"]),
     ],
 )
 def test_a_frame_in_place_of_a_table_is_refused_with_what_to_do(call, names, way):
@@ -137,8 +140,8 @@ def test_without_a_control_nothing_about_privacy_counts():
 
 
 def test_every_measure_that_is_run_by_itself_may_be_named():
-    assert api.utilities()
-    assert {api.pick_audits([name])[name].subject for name in api.utilities()} == {"utility"}
+    assert utilities()
+    assert {pick_audits([name])[name].subject for name in utilities()} == {"utility"}
 
 
 # What is private stays out of what is public
@@ -155,7 +158,7 @@ WRITERS = {
     "cells": lambda path: Cells.of(path, ["knobs"], [table()]),
     "comparison": lambda path: Comparison({"cells": []}, {}).save(path),
     "sheet": lambda path: pareto(table(), ks=[2], limits=[1.0]).save(path),
-    "rows": lambda path: api.save_private({"train": table()}, path),
+    "rows": lambda path: save_private({"train": table()}, path),
 }
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
+from hushtable.table.arrays import Integers
 from hushtable.table.table import Table, identities
-
-Integers = NDArray[np.int64]
 
 
 def require_people(table: Table, k: int, where: str) -> None:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hushtable.audits.guesses import Floats, Knowledge, Secret, column_sets, knowledge, secrets
+from hushtable.audits.guesses import Knowledge, Secret, column_sets, knowledge, secrets
 from hushtable.audits.matching import Matching
 from hushtable.evidence.attack import Attack, Strike, Way, of_hundred
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, bootstrap
-from hushtable.evidence.finding import Better, Bits, Finding, Risk, Rows, Subject, uncomputed
+from hushtable.evidence.finding import Better, Finding, Risk, Subject, uncomputed
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers, Mask
 
 MOST = 10_000
 """People of each side for whom the rows that differ in the fewest keys are looked for: every released row must be tried."""
@@ -87,7 +88,7 @@ class Attribution(Attack):
         rank[np.lexsort((-release.first, total, same / total))] = np.arange(len(total))
         score = np.where(claiming, rank, -1)
 
-        def claim(which: str) -> Rows:
+        def claim(which: str) -> Integers:
             best = matching.agreement(which, "release", score)[2]
             return np.where(best >= 0, release.first[best], -1)[matching.sides[which].place]
 
@@ -111,7 +112,7 @@ class Attribution(Attack):
         return Way(name, Risk.INFERENCE, known.told + vague, does, strike, naive, known.scope, tell, detail)
 
 
-def _published(matching: Matching, which: str, claiming: Bits) -> float | None:
+def _published(matching: Matching, which: str, claiming: Mask) -> float | None:
     """TCAP as published: over claiming released rows, the mean share of matching original rows that have the claimed secret."""
     total, same, _ = matching.agreement("release", which)
     defined = claiming & (total > 0)

@@ -16,17 +16,16 @@ from scipy.special import bdtrc
 from hushtable.audits.again import again, refused, unknown
 from hushtable.audits.secret import secret_of
 from hushtable.errors import HushError
-from hushtable.evidence import neighbours
 from hushtable.evidence.attack import LEVEL, judge, of_hundred
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson, residual_risk, wilson
-from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Rows, Subject, Trace, uncomputed
+from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.reading import floats_like
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import CODED, NUMBERS, Column
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +83,9 @@ class Canaries(Audit):
             _copies(Trace(copied, twins, nobody, nobody), secret),
         ]
 
-    def _trained(self, case: Case, secret: str, known: tuple[str, ...], rows: Rows, rng: np.random.Generator) -> tuple[Bits, ...]:
+    def _trained(
+        self, case: Case, secret: str, known: tuple[str, ...], rows: Integers, rng: np.random.Generator
+    ) -> tuple[Mask, ...]:
         """One training: whether the secret is guessed and whether the canary comes back whole, each beside its untrained twin."""
         column = case.train.schema[secret]
         lots, others = rng.choice(_choices(column), (2, len(rows)))
@@ -194,7 +195,7 @@ class InjectedPoints(Audit):
             )
         ]  # fmt: skip
 
-    def _trained(self, case: Case, rng: np.random.Generator) -> tuple[Bits, Floats]:
+    def _trained(self, case: Case, rng: np.random.Generator) -> tuple[Mask, Floats]:
         """Which points were injected, and how near each came back, as a share of the way to the nearest real row."""
         points, apart = _invented(case, self.points, rng)
         inside = rng.random(points.rows) < 0.5

@@ -13,15 +13,14 @@ from typing import Protocol, Self
 
 import numpy as np
 from numba import njit, prange
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from hushtable.errors import InputError
 from hushtable.evidence.reading import floats_like
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import NUMBERS
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 BATCH = 8192
 """Rows that are written out as vectors at a time."""
 BLOCK = 1024

@@ -12,8 +12,8 @@ from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
-from hushtable.evidence.gate import LEVEL
 from hushtable.evidence.pool import Pool, fewest, standing
+from hushtable.evidence.verdict import LEVEL
 
 RESERVED = 0.66
 """The part of the error that is kept for this test: with as many control as training people five copies raise an alarm."""

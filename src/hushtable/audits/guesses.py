@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Bits, Finding, Risk, uncomputed
+from hushtable.evidence.finding import Finding, Risk, uncomputed
+from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import FREE, NUMBERS, Kind, Role
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 DATE_TOLERANCE = 0.01
 """A guessed date is right within this share of its column's range: a date has no zero that a share could refer to."""
 EVERYTHING = "all other columns"
@@ -50,7 +49,7 @@ class Secret:
         """Whether all people have one value, so that there is nothing to guess."""
         return len(np.unique(np.concatenate(list(self.truth.values())))) < 2
 
-    def hits(self, which: str, guess: Floats) -> Bits:
+    def hits(self, which: str, guess: Floats) -> Mask:
         """Whose guess is right."""
         low, high = self._accepted(which)
         return ((low <= guess) & (guess <= high)) | (np.isnan(low) & np.isnan(guess))

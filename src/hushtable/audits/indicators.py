@@ -9,17 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.audits.nearness import densities
 from hushtable.errors import InputError
 from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson
-from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import Role
 
-Floats = NDArray[np.float64]
 Worth = tuple[float, float]
 
 
@@ -189,7 +188,7 @@ def worth(case: Case) -> Worth:
     return case.release.rows * (ours.independent / ours.rows), others.independent
 
 
-def _share(hit: Bits, worth: float, level: float) -> Rate:
+def _share(hit: Mask, worth: float, level: float) -> Rate:
     """A share of rows, with the exact interval of so many independent ones."""
     value, trials = float(hit.mean()), round(worth)
     exact = clopper_pearson(round(value * trials), trials, level)

@@ -10,8 +10,9 @@ import numpy as np
 from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, column_sets, knowledge, secrets
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Finding, Risk, Rows, uncomputed
+from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Integers
 from hushtable.table.columns import Role
 
 
@@ -68,7 +69,7 @@ class Inference(Attack):
         )  # fmt: skip
 
 
-def _nearest(case: Case, which: str, known: Knowledge) -> Rows:
+def _nearest(case: Case, which: str, known: Knowledge) -> Integers:
     """The released row nearest to each person in what is known; all columns but one share one search."""
     if known.label == EVERYTHING:
         return case.nearest_without(which, "release")[:, case.columns.index(known.secret)]

@@ -8,14 +8,15 @@ from functools import partial
 
 import numpy as np
 
-from hushtable.audits.guesses import EVERYTHING, Floats, Knowledge, Secret, secrets
+from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, secrets
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, bootstrap
-from hushtable.evidence.finding import Better, Bits, Finding, Risk, Subject, uncomputed
+from hushtable.evidence.finding import Better, Finding, Risk, Subject, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import floats_like
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import CODED
 
 Guesses = dict[str, Floats]
@@ -77,7 +78,7 @@ class LearnedInference(Attack):
                 yield _regression(case, secret, means, rng)
 
     def _guesses(
-        self, case: Case, secret: Secret, known: list[str], learnt: Bits, rng: np.random.Generator
+        self, case: Case, secret: Secret, known: list[str], learnt: Mask, rng: np.random.Generator
     ) -> tuple[Guesses, Guesses | None]:
         """For train and control: the guesses to be scored one by one, and for numbers the predicted means."""
         schema = case.train.schema
@@ -93,7 +94,7 @@ class LearnedInference(Attack):
         medians, values = fit(apart, "absolute_error"), np.unique(offered)
         return {which: _snapped(guess, values) for which, guess in medians.items()}, fit(offered, "squared_error")
 
-    def _predictions(self, data: Guesses, learnt: Bits, levels: list[bool], seed: int, values: Floats, loss: str) -> Guesses:
+    def _predictions(self, data: Guesses, learnt: Mask, levels: list[bool], seed: int, values: Floats, loss: str) -> Guesses:
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
         from threadpoolctl import threadpool_limits
 
@@ -115,7 +116,7 @@ def _snapped(guess: Floats, values: Floats) -> Floats:
     return np.where(guess - below <= above - guess, below, above)
 
 
-def _learnable(offered: Floats, most: int | None) -> Bits:
+def _learnable(offered: Floats, most: int | None) -> Mask:
     """The released rows to learn from: those with a value, of the commonest classes."""
     values, counts = np.unique(offered[~np.isnan(offered)], return_counts=True)
     return np.isin(offered, values[np.argsort(-counts, kind="stable")[:most]])

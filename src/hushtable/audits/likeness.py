@@ -14,12 +14,12 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from hushtable.evidence import neighbours
+from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.reading import floats_like, ordinary
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import NUMBERS
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 NEAR = 5
 """Neighbours whose mean distance is a feature."""

@@ -12,8 +12,9 @@ from hushtable.audits.guesses import column_sets, listed
 from hushtable.errors import InputError
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Finding, Risk, Rows, uncomputed
+from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Integers
 from hushtable.table.columns import Role
 
 Split = tuple[tuple[str, ...], tuple[str, ...]]
@@ -100,7 +101,7 @@ def _strike(case: Case, split: Split, k: int, most: int, which: str) -> Strike:
     return Strike(*_meet(one, other))
 
 
-def _meet(one: Rows, other: Rows) -> tuple[np.ndarray, Rows]:
+def _meet(one: Integers, other: Integers) -> tuple[np.ndarray, Integers]:
     """Which rows of two lists of sets have a member in common, and the first such member."""
     same = (one[:, :, None] == other[:, None, :]).any(axis=2)
     hit, first = same.any(axis=1), same.argmax(axis=1)

@@ -17,9 +17,9 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from hushtable.audits.guesses import Floats, Secret
+from hushtable.audits.guesses import Secret
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Rows
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import identities
 
 ABSENT = -2e300
@@ -35,7 +35,7 @@ class Classes(NamedTuple):
     low: Floats
     high: Floats
     """classes x numbers that are intervals in some table."""
-    starts: Rows
+    starts: Integers
     """Where the entries of each class begin, and the end."""
 
 
@@ -52,7 +52,7 @@ class Entries(NamedTuple):
 class Rule(NamedTuple):
     """When keys agree, and secrets."""
 
-    set_starts: Rows
+    set_starts: Integers
     """Where the bits of each generalized key begin, and the end."""
     interval_reach: Floats
     reach: Floats
@@ -68,11 +68,11 @@ class Side:
 
     entries: Entries
     classes: Classes
-    group: Rows
+    group: Integers
     """Of each class, the number of its combination of levels."""
-    first: Rows
+    first: Integers
     """The first row of the table that each entry stands for."""
-    place: Rows
+    place: Integers
     """For each row of the table, its entry."""
 
 
@@ -103,7 +103,7 @@ class Matching:
         """Whether there are numbers among the keys."""
         return bool(len(self.rule.reach) + len(self.rule.interval_reach))
 
-    def agreement(self, queries: str, targets: str, score: Rows | None = None) -> tuple[Floats, Floats, Rows]:
+    def agreement(self, queries: str, targets: str, score: Integers | None = None) -> tuple[Floats, Floats, Integers]:
         """For each entry of ``queries``: how many rows of ``targets`` match, how many of those have its secret, and one entry.
 
         That one has the greatest score of those that match; -1 where none has a score of at least 0.
@@ -119,14 +119,14 @@ class Matching:
         return _closest(skipped, ours.classes, ours.entries, theirs.classes, theirs.entries, self.rule)
 
 
-def _groups(codes: dict[str, NDArray[np.int32]]) -> dict[str, Rows]:
+def _groups(codes: dict[str, NDArray[np.int32]]) -> dict[str, Integers]:
     """For each row of each table the number of its combination of levels."""
     joined = np.concatenate(list(codes.values()))
     ends = np.cumsum([len(rows) for rows in codes.values()])
     return dict(zip(codes, np.split(identities(joined.T, len(joined)), ends[:-1]), strict=True))
 
 
-def _side(group: Rows, codes, sets, low: Floats, high: Floats, vague, values: Floats, along: int) -> Side:  # type: ignore[no-untyped-def]
+def _side(group: Integers, codes, sets, low: Floats, high: Floats, vague, values: Floats, along: int) -> Side:  # type: ignore[no-untyped-def]
     secret = np.where(np.isnan(values), ABSENT, values)
     numbers, low, high = low[:, ~vague], low[:, vague], high[:, vague]
     kind = identities((group, *sets.T, *low.T, *high.T), len(group))

@@ -21,11 +21,11 @@ from hushtable.evidence import roc
 from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson
-from hushtable.evidence.finding import Audit, Better, Finding, Risk, Rows, Subject, Trace, uncomputed
-from hushtable.evidence.neighbours import Neighbours, search
+from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.evidence.neighbours.search import Neighbours, search
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
 HALF = "half of the control was the attacker's reference, the other half was tested"
 
 
@@ -39,10 +39,10 @@ class Scores:
     """To follow "an attacker who"."""
     train: Floats
     control: Floats
-    persons: Rows
+    persons: Integers
     """The training row of each score of ``train``."""
-    control_persons: Rows
-    released: Rows
+    control_persons: Integers
+    released: Integers
     """For each of ``train`` the nearest released row: what an attacker would point at."""
     whom: str = "people"
     """Who is tried on both sides: everybody, or a part chosen by one rule that cannot tell the sides apart."""
@@ -152,8 +152,8 @@ class Halves:
     """The control people cut in two at random: rows an attacker has anyway, and rows that are tested."""
 
     case: Case
-    reference: Rows
-    tested: Rows
+    reference: Integers
+    tested: Integers
     k: int
 
     @classmethod

@@ -23,8 +23,7 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, wilson
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
-
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 TAIL = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """The shares of all people, training and control together, at which thresholds are set."""

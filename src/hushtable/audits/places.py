@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
+from hushtable.table.arrays import Floats
 
 Ints = NDArray[np.int32]
-Floats = NDArray[np.float64]
 Bits = NDArray[np.uint64]
 Span = tuple[NDArray[np.integer], NDArray[np.integer]]
 

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case, Generator
-from hushtable.evidence.neighbours import Encoding, comparable, search_others
+from hushtable.evidence.neighbours.search import Encoding, comparable, search_others
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.step import Core
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Array
 from hushtable.table.cell import Cell
-from hushtable.table.columns import DAY, FREE, Array, Bounds, Cells, Column, Kind, Levels
+from hushtable.table.columns import DAY, FREE, Bounds, Cells, Column, Kind, Levels
 from hushtable.table.table import Table
 
 Rng = np.random.Generator

@@ -13,6 +13,7 @@ import numpy as np
 
 from hushtable.audits.covert import digested, partial, rarest, retyped
 from hushtable.audits.planted import plant
+from hushtable.display import Progress, silent
 from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
@@ -29,7 +30,6 @@ PART_SHARES, WORD_SHARES = (0.05, 0.1, 0.3), (0.01, 0.025, 0.05)
 
 Key = tuple[str, str]
 """Name and scope of a finding."""
-Progress = Callable[[str, float], None]
 Rng = np.random.Generator
 
 
@@ -62,7 +62,7 @@ def power(
     shares: Sequence[float] = SHARES,
     repeats: int = 3,
     level: float = 0.05,
-    progress: Progress = lambda name, share: None,
+    progress: Progress = silent,
 ) -> dict[Key, float | None]:
     """For each finding with a test, and for ``WHOLE``, the smallest planted share that it would have noticed, or None.
 
@@ -100,7 +100,7 @@ def parts(
     shares: Sequence[float] = (),
     repeats: int = 3,
     level: float = 0.05,
-    progress: Progress = lambda name, share: None,
+    progress: Progress = silent,
 ) -> dict[str, float | None]:
     """For each leak of a part of a row the smallest planted share that this audit would have noticed, or None.
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from hushtable.audits.places import Bits, Cells, Ints, Places, Sets, Span
 from hushtable.evidence.persons import People
+from hushtable.table.arrays import Integers
 
-Found = NDArray[np.int64]
 GROUPS = 64
 """Bitmaps for the conditions of one shape (up to, from, within) on one column."""
 
@@ -46,7 +46,7 @@ class Rows(NamedTuple):
     """groups x words."""
     sizes: NDArray[np.int64]
     """How many rows are in each bitmap."""
-    who: Found
+    who: Integers
     """The person of each row."""
 
 
@@ -56,7 +56,7 @@ class Book:
 
     places: Places
     conditions: Conditions
-    order: Mapping[str, Found]
+    order: Mapping[str, Integers]
     """For some tables an order of rows to search them in."""
     people: Mapping[str, People]
     """Who holds the rows of some tables; in others every row is looked upon as a person."""
@@ -64,7 +64,7 @@ class Book:
 
     @classmethod
     def of(
-        cls, places: Places, order: Mapping[str, Found], people: Mapping[str, People], of_cells: Callable[[Cells], Span]
+        cls, places: Places, order: Mapping[str, Integers], people: Mapping[str, People], of_cells: Callable[[Cells], Span]
     ) -> Book:
         """The conditions that ``of_cells`` makes of the cells of each column, column by column."""
         lists = [of_cells(cells) for cells in places.cells]
@@ -82,7 +82,7 @@ class Book:
             self._rows[which] = Rows(low, high, bitmaps, np.bitwise_count(bitmaps).sum(axis=1).astype(np.int64), who)
         return self._rows[which]
 
-    def first_two(self, predicates: Ints, which: str) -> tuple[Found, Found]:
+    def first_two(self, predicates: Ints, which: str) -> tuple[Integers, Integers]:
         """For each predicate, a row of numbers of conditions, the first row that meets it and the first of another person.
 
         Where there is none, the number of rows.
@@ -90,7 +90,7 @@ class Book:
         found = _search(predicates, self.conditions, self.places.sets, self.rows(which))
         return found[:, 0], found[:, 1]
 
-    def lone(self, own: Ints, k: int, rounds: int, rng: np.random.Generator) -> tuple[Ints, Found]:
+    def lone(self, own: Ints, k: int, rounds: int, rng: np.random.Generator) -> tuple[Ints, Integers]:
         """Different predicates of k conditions that only the released row meets from which they were taken, and those rows.
 
         In each round every released row draws k of its ``own`` conditions (one for each column, -1 for none). There are at

@@ -13,8 +13,9 @@ from hushtable.audits.nearness import thresholds
 from hushtable.evidence.attack import LEVEL, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
-from hushtable.evidence.finding import Audit, Bits, Finding, Risk, Rows, uncomputed
+from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
 from hushtable.evidence.pool import Pool, standing
+from hushtable.table.arrays import Integers, Mask
 
 SIZES = {"rare values": (1,), "rare pairs": (2,), "rare combinations": (3, 4)}
 """How many columns are combined in each finding."""
@@ -36,7 +37,7 @@ class Test(NamedTuple):
 
     knows: str
     does: str
-    released: Rows
+    released: Integers
     """For each person a released row that hits them, -1 where none does."""
     p: float
     """How likely chance does as much."""
@@ -92,7 +93,7 @@ def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generato
         yield Test("knows a person's whole row", f"{does}, by {cut:.0f} sets of columns,", np.where(times >= cut, last, -1), p)
 
 
-def _struck(pool: Pool, ids: Rows) -> tuple[Bits, Rows]:
+def _struck(pool: Pool, ids: Integers) -> tuple[Mask, Integers]:
     """Who alone has their values, and for each person a released row that has them too, -1 where none has."""
     everyone, release = np.split(ids, [pool.people.rows])
     alone = pool.alone(everyone)
@@ -108,7 +109,7 @@ def _chosen(case: Case, size: int, rng: np.random.Generator) -> list[tuple[str, 
     return every if len(every) <= most else [every[at] for at in np.sort(rng.permutation(len(every))[:most])]
 
 
-def _ids(case: Case, columns: Sequence[str]) -> Rows:
+def _ids(case: Case, columns: Sequence[str]) -> Integers:
     """A number from 0 for each training, control and released row, equal where these columns are equal."""
     parts = [np.concatenate([case.value_ids(name)[which] for which in ("train", "control", "release")]) for name in columns]
     ids = parts[0]

@@ -17,16 +17,17 @@ from scipy.special import bdtrc
 
 from hushtable.audits.again import refused, unknown
 from hushtable.audits.secret import secret_of
-from hushtable.audits.shadows import Floats, Game, Shadowing, fitted, inside_of, standard
+from hushtable.audits.shadows import Game, Shadowing, fitted, inside_of, standard
 from hushtable.errors import HushError
 from hushtable.evidence import roc
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson
-from hushtable.evidence.finding import Better, Bits, Finding, Risk, Rows, Subject, Trace, uncomputed
+from hushtable.evidence.finding import Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import floats_like
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import CODED
 from hushtable.table.table import Table
 
@@ -61,7 +62,7 @@ class ShadowMembership(Shadowing):
         inside = inside_of(game, key, features)
         return self._judged(name, case.people("train"), rows, outlying, _guesses(standard(features), inside), inside)
 
-    def _targets(self, case: Case, rng: np.random.Generator) -> tuple[Rows, int]:
+    def _targets(self, case: Case, rng: np.random.Generator) -> tuple[Integers, int]:
         """A training row of each, the outlying ones first, and how many of those there are."""
         people = case.people("train")
         count = max(1, min(self.targets, people.count // 4))
@@ -70,7 +71,7 @@ class ShadowMembership(Shadowing):
         others = rng.choice(np.setdiff1d(np.arange(people.count), apart), count - len(apart), replace=False)
         return people.strongest(distance)[np.concatenate([apart, others])], len(apart)
 
-    def _judged(self, name: str, people: People, rows: Rows, outlying: int, scores: Floats, inside: Bits) -> list[Finding]:
+    def _judged(self, name: str, people: People, rows: Integers, outlying: int, scores: Floats, inside: Mask) -> list[Finding]:
         told, inside, guesses = self.told(len(inside)), inside[-len(scores) :], scores > 0
         right = int((guesses == inside).sum())
         persons = np.broadcast_to(people.standing_for(rows), inside.shape)
@@ -149,7 +150,7 @@ class ShadowInference(Shadowing):
         return [replace(found, note=found.note + self.told(len(features)))]
 
 
-def _game(case: Case, records: Table, ours: Rows, others: Rows, choose: Callable[[np.random.Generator], Rows]) -> Game:
+def _game(case: Case, records: Table, ours: Integers, others: Integers, choose: Callable[[np.random.Generator], Integers]) -> Game:
     """The attacker's rows are those of everybody but the targets, of whom no other row is in any shadow table."""
     names = [name for name in case.train.schema.names if name in case.control.schema]
     sides = zip((case.train, case.control), case.sides, (ours, others), strict=True)
@@ -157,21 +158,21 @@ def _game(case: Case, records: Table, ours: Rows, others: Rows, choose: Callable
     return Game(records.select(names), Table.concat(rest), case.train.rows, choose)
 
 
-def _coins(targets: int) -> Callable[[np.random.Generator], Rows]:
+def _coins(targets: int) -> Callable[[np.random.Generator], Integers]:
     return lambda rng: np.flatnonzero(rng.random(targets) < 0.5)
 
 
-def _lots(targets: int, levels: int) -> Callable[[np.random.Generator], Rows]:
+def _lots(targets: int, levels: int) -> Callable[[np.random.Generator], Integers]:
     """A coin whether a target is in, and a lot for its secret."""
 
-    def choose(rng: np.random.Generator) -> Rows:
+    def choose(rng: np.random.Generator) -> Integers:
         held, value = rng.random(targets) < 0.5, rng.integers(0, levels, targets)
         return (np.arange(targets) * levels + value)[held]
 
     return choose
 
 
-def _every_value(case: Case, secret: str, ours: Rows, others: Rows) -> Table:
+def _every_value(case: Case, secret: str, ours: Integers, others: Integers) -> Table:
     """Each target once with every level of its secret, in order."""
     names = [name for name in case.train.schema.names if name in case.control.schema]
     people = Table.concat([case.train.take(ours).select(names), case.control.take(others).select(names)])
@@ -180,12 +181,12 @@ def _every_value(case: Case, secret: str, ours: Rows, others: Rows) -> Table:
     return repeated.with_column(column, np.tile(np.arange(len(column.levels), dtype=np.int32), people.rows))
 
 
-def _guesses(features: Floats, inside: Bits) -> Floats:
+def _guesses(features: Floats, inside: Mask) -> Floats:
     """For each table of the second half the log-odds of each record, from a classifier fitted to the tables before it."""
     return np.stack([fitted(features[:j], inside[:j])(features[j]) for j in range(len(features) // 2, len(features))])
 
 
-def _each(guesses: Bits, inside: Bits, outlying: bool) -> dict[str, Any]:
+def _each(guesses: Mask, inside: Mask, outlying: bool) -> dict[str, Any]:
     """What was found for one target; which one it is, only the trace tells."""
     hit, out = clopper_pearson(int((guesses & inside).sum()), int(inside.sum())), int((~inside).sum())
     false = clopper_pearson(int((guesses & ~inside).sum()), out)

@@ -16,18 +16,17 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.audits.again import again
 from hushtable.audits.likeness import Likeness
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Bits, Rows
+from hushtable.evidence.finding import Audit
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.disk import read_text, whole_file
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 FEWEST = 4
 """With fewer shadow tables nothing can be learnt."""
 
@@ -40,10 +39,10 @@ class Game:
     pool: Table
     rows: int
     """Of every shadow table."""
-    choose: Callable[[np.random.Generator], Rows]
+    choose: Callable[[np.random.Generator], Integers]
     """Which records one shadow table holds."""
 
-    def inside(self, key: int, shadow: int) -> Rows:
+    def inside(self, key: int, shadow: int) -> Integers:
         """The records that a shadow table holds."""
         return self.choose(np.random.default_rng([key, shadow, 0]))
 
@@ -133,7 +132,7 @@ def standard(features: Floats) -> Floats:
     return (features - features.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
 
 
-def inside_of(game: Game, key: int, features: Floats) -> Bits:
+def inside_of(game: Game, key: int, features: Floats) -> Mask:
     """Shadows x records: who was in."""
     inside = np.zeros(features.shape[:2], dtype=bool)
     for shadow in range(len(features)):
@@ -141,7 +140,7 @@ def inside_of(game: Game, key: int, features: Floats) -> Bits:
     return inside
 
 
-def fitted(features: Floats, inside: Bits) -> Callable[[Floats], Floats]:
+def fitted(features: Floats, inside: Mask) -> Callable[[Floats], Floats]:
     """Logistic regression over all records at once."""
     from sklearn.linear_model import LogisticRegression
 

@@ -9,13 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from hushtable.audits.places import Cells, Ints, Places, Span
-from hushtable.audits.predicates import Book, Found
+from hushtable.audits.predicates import Book
 from hushtable.errors import InputError
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson, fisher, residual_risk, wilson
-from hushtable.evidence.finding import Audit, Bits, Finding, Risk, Trace, uncomputed
+from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
+from hushtable.table.arrays import Integers, Mask
 
 PEOPLE = ("train", "control")
 
@@ -75,7 +76,7 @@ class _Attack:
     people: dict[str, People]
     common: int
     """People of the smaller table: so many of each are attacked."""
-    order: dict[str, Found]
+    order: dict[str, Integers]
     """The rows of each table of people, those of the people who are attacked first."""
     attacked: dict[str, int]
     """How many rows they hold."""
@@ -123,7 +124,7 @@ class _Attack:
             self._books[of_cells] = Book.of(self.places, self.order, self.people, of_cells)
         return self._books[of_cells]
 
-    def _judged(self, size: str, book: Book, predicates: Ints, sources: Found, blind: Book) -> Finding:
+    def _judged(self, size: str, book: Book, predicates: Ints, sources: Integers, blind: Book) -> Finding:
         name, case = f"singling out by {size}", self.case
         if not len(predicates):
             reason = f"no description by {size} that was tried fits one released row alone, so there is none to try on people"
@@ -152,11 +153,11 @@ class _Attack:
         )  # fmt: skip
         return _worth(found, hit, sources)
 
-    def _one(self, which: str, first: Found, second: Found) -> Bits:
+    def _one(self, which: str, first: Integers, second: Integers) -> Mask:
         """Whether one of the attacked people fits and no other of them does."""
         return (first < self.attacked[which]) & (second >= self.attacked[which])
 
-    def _lone(self, met: dict[str, tuple[Found, Found]]) -> dict[str, int]:
+    def _lone(self, met: dict[str, tuple[Integers, Integers]]) -> dict[str, int]:
         """How many people of each table are the only one, in both tables together, whom some description fits."""
         nobody = {which: first == len(self.order[which]) for which, (first, _) in met.items()}
         one = {which: ~nobody[which] & (second == len(self.order[which])) for which, (_, second) in met.items()}
@@ -164,7 +165,7 @@ class _Attack:
         rows = {which: self.order[which][met[which][0][alone[which]]] for which in PEOPLE}
         return {which: len(np.unique(own.who[rows[which]])) for which, own in self.people.items()}
 
-    def _by_column(self, book: Book, predicates: Ints, hit: dict[str, Bits]) -> dict[str, list[int]]:
+    def _by_column(self, book: Book, predicates: Ints, hit: dict[str, Mask]) -> dict[str, list[int]]:
         """For each column the descriptions that use it, how many succeed, and how many on control rows."""
         used, width = book.conditions.column[predicates], len(self.places.names)
         counts = [np.bincount(used[some].ravel(), minlength=width) for some in (slice(None), hit["train"], hit["control"])]
@@ -190,7 +191,7 @@ class _Attack:
         return ", ".join(told)
 
 
-def _worth(found: Finding, hit: dict[str, Bits], sources: Found) -> Finding:
+def _worth(found: Finding, hit: dict[str, Mask], sources: Integers) -> Finding:
     """The finding with intervals for the number of independent descriptions that these are worth, on either side.
 
     It is one number: two would shrink two equal rates towards one half by different amounts, and make a risk of it.
@@ -209,7 +210,7 @@ def _worth(found: Finding, hit: dict[str, Bits], sources: Found) -> Finding:
     return replace(found, value=value, low=left.low, high=left.high, detail=found.detail | detail)
 
 
-def _independent(hit: Bits, sources: Found) -> float:
+def _independent(hit: Mask, sources: Integers) -> float:
     """Kish's effective number of trials that come in clusters, at least 1, at most the number of clusters.
 
     The sums of the clusters add up to 0, so of g of them only g - 1 are free.

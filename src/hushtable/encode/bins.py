@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.encode import privtree, quantiles
-from hushtable.encode.cuts import FEW, Cuts, cuts, even_cuts
-from hushtable.encode.places import edges_of, points
-from hushtable.encode.simplex import on_simplex
-from hushtable.encode.tree import Integers, Leaves, Tree, weights
+from hushtable.numerics.cuts import FEW, Cuts, cuts, even_cuts
+from hushtable.numerics.places import edges_of, points
+from hushtable.numerics.simplex import on_simplex
+from hushtable.numerics.tree import Leaves, Tree, weights
 from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import Event, Raw
 from hushtable.privacy.query import Ranges
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Array, Integers
 from hushtable.table.cell import Interval
-from hushtable.table.columns import Array, Column, Kind, Levels
+from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from hushtable.privacy.query import Ladder
 from hushtable.privacy.unit import Relation
-from hushtable.table.columns import EXACT, MISSING_INTEGER, Array, Bounds, Column, Kind
+from hushtable.table.arrays import Array
+from hushtable.table.columns import EXACT, MISSING_INTEGER, Bounds, Column, Kind
 from hushtable.table.defaults import DATE, NUMBER
 from hushtable.table.naming import CODE, matches
 from hushtable.table.schema import Schema

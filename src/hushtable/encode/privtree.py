@@ -20,15 +20,15 @@ import math
 
 import numpy as np
 
-from hushtable.encode.places import places_of
-from hushtable.encode.tree import Integers
 from hushtable.errors import GuaranteeRefused
+from hushtable.numerics.places import places_of
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Approximate
 from hushtable.privacy.noise import Entropy, discrete_laplace, laplace_scale
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault, require_declared
+from hushtable.table.arrays import Integers
 
 _WHY = "halves crowded ranges with noise that decays"
 

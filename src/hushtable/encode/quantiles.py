@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.encode.places import places_of
-from hushtable.encode.tree import Integers
+from hushtable.numerics.places import places_of
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.choice import rational
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, residual_bounds, residual_risk, wilson
-from hushtable.evidence.finding import Audit, Better, Bits, Finding, Risk, Rows, Subject, Trace
-from hushtable.evidence.persons import Floats
+from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace
+from hushtable.table.arrays import Floats, Integers, Mask
 
 LEVEL = 0.95
 """Confidence of the intervals."""
@@ -29,8 +29,8 @@ DOUBT = 0.01
 class Strike:
     """What became of an attack on every row of one table."""
 
-    hit: Bits
-    released: Rows | None = None
+    hit: Mask
+    released: Integers | None = None
     """The released row behind each guess; -1 where there is none."""
 
 

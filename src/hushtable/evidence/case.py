@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
-from hushtable.evidence import neighbours
 from hushtable.evidence.joint import jointly
-from hushtable.evidence.neighbours import Encoding, Neighbours, Points
+from hushtable.evidence.neighbours import search as neighbours
+from hushtable.evidence.neighbours.search import Encoding, Neighbours, Points
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
 from hushtable.table.cell import Cell, Interval

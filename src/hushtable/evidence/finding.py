@@ -10,13 +10,10 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hushtable.display import Shown
 from hushtable.evidence.case import Case
-from hushtable.shown import Shown
-
-Bits = NDArray[np.bool_]
-Rows = NDArray[np.int64]
+from hushtable.table.arrays import Integers, Mask
 
 
 class Better(StrEnum):
@@ -48,25 +45,30 @@ class Risk(StrEnum):
 class Trace:
     """Whom an attack hit. It tells records and groups apart, lives in memory only, and is never part of a saved finding."""
 
-    train: Bits
+    train: Mask
     """For each attempt on the training side, whether it succeeded."""
-    control: Bits
+    control: Mask
     """The same on the control side."""
-    persons: Rows
+    persons: Integers
     """The training row that each attempt of ``train`` is about, -1 where it is about nobody in particular.
 
     Where a person holds several rows it is the first of them, whichever was hit.
     """
-    control_persons: Rows
+    control_persons: Integers
     """The control row that each attempt of ``control`` is about."""
-    released: Rows | None = None
+    released: Integers | None = None
     """For each attempt of ``train`` the released row that gives the person away; -1 where there is none."""
     tell: Callable[[int, bool], str] | None = None
     """What the attacker used in an attempt of ``train``, in words; values of rows only if the second argument is true."""
 
     @classmethod
     def of(
-        cls, case: Case, train: Bits, control: Bits, released: Rows | None = None, tell: Callable[[int, bool], str] | None = None
+        cls,
+        case: Case,
+        train: Mask,
+        control: Mask,
+        released: Integers | None = None,
+        tell: Callable[[int, bool], str] | None = None,
     ) -> Trace:
         """Of an attack on every row of both sides: one attempt a person, hit if any of their rows is, by the first that is."""
         ours, others = case.sides

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm, residual_risk, wilson
 from hushtable.evidence.finding import Finding
-from hushtable.evidence.gate import LEVEL
+from hushtable.evidence.verdict import LEVEL
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
 

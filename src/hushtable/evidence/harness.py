@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from hushtable.display import Progress, silent
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import holm
 from hushtable.evidence.finding import Audit, Finding
@@ -16,9 +17,7 @@ LEAST = 0.1
 """The part of the error that is left to all tests that ask for none of their own, however much the others ask for."""
 
 
-def run(
-    case: Case, audits: Mapping[str, Audit], seed: int = 0, progress: Callable[[str, float], None] = lambda name, share: None
-) -> list[Finding]:
+def run(case: Case, audits: Mapping[str, Audit], seed: int = 0, progress: Progress = silent) -> list[Finding]:
     """All findings of all audits. Leaving one audit out changes nothing in the others but the correction of their tests."""
     findings = []
     for name, audit in audits.items():

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hushtable.table.columns import Array, Bounds, Column, Levels
+from hushtable.table.arrays import Array
+from hushtable.table.columns import Bounds, Column, Levels
 from hushtable.table.table import Table
 
 

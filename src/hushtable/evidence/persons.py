@@ -16,11 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.table import Table
-
-Bits = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +25,7 @@ class People:
     """Who holds the rows of a table. Without ``persons`` every row is a person of its own, and nothing is reduced."""
 
     rows: int
-    persons: Rows | None = None
+    persons: Integers | None = None
     """For each row the number of its person, from 0 on, none left out."""
 
     @classmethod
@@ -36,18 +33,18 @@ class People:
         """Of all rows of a table."""
         return cls(table.rows) if table.persons is None else cls(table.rows, _numbered(table.persons))
 
-    def among(self, rows: Rows | Bits) -> People:
+    def among(self, rows: Integers | Mask) -> People:
         """Of these rows alone, those who hold none of them left out."""
         chosen = np.arange(self.rows)[rows]
         return People(len(chosen)) if self.persons is None else People(len(chosen), _numbered(self.persons[chosen]))
 
     @cached_property
-    def who(self) -> Rows:
+    def who(self) -> Integers:
         """For each row its person."""
         return np.arange(self.rows) if self.persons is None else self.persons
 
     @cached_property
-    def first(self) -> Rows:
+    def first(self) -> Integers:
         """The first row of each person: the one that stands for them where a row is named."""
         return np.arange(self.rows) if self.persons is None else np.unique(self.persons, return_index=True)[1]
 
@@ -57,7 +54,7 @@ class People:
         return self.rows if self.persons is None else len(self.first)
 
     @cached_property
-    def held(self) -> Rows:
+    def held(self) -> Integers:
         """How many rows each person holds."""
         return np.ones(self.rows, np.int64) if self.persons is None else np.bincount(self.persons)
 
@@ -66,7 +63,7 @@ class People:
         """How many independent rows these are worth at least, were all rows of a person alike (Kish): rows^2 / sum of squares."""
         return float(self.rows**2 / max(1, int((self.held**2).sum())))
 
-    def any(self, hit: Bits) -> Bits:
+    def any(self, hit: Mask) -> Mask:
         """Who is hit: those of whom any row is."""
         return hit if self.persons is None else np.bincount(self.persons, weights=hit) > 0
 
@@ -78,7 +75,7 @@ class People:
         """The lowest score of each person."""
         return scores if self.persons is None else scores[self.strongest(-scores)]
 
-    def strongest(self, scores: NDArray[np.generic]) -> Rows:
+    def strongest(self, scores: NDArray[np.generic]) -> Integers:
         """The row of each person with the highest score, the first of those that tie."""
         if self.persons is None:
             return np.arange(self.rows)
@@ -97,7 +94,7 @@ class People:
             missed = np.bincount(self.persons, weights=np.log1p(-np.broadcast_to(chances, self.rows)))
         return -np.expm1(missed)
 
-    def rows_of(self, order: Rows) -> Rows:
+    def rows_of(self, order: Integers) -> Integers:
         """The rows of these persons, one person after another. A random order of people is ``rng.permutation(people.count)``."""
         if self.persons is None:
             return order
@@ -106,7 +103,7 @@ class People:
         rows = np.argsort(place[self.persons], kind="stable")
         return rows[self.rows - int(self.held[order].sum()) :]
 
-    def standing_for(self, rows: Rows) -> Rows:
+    def standing_for(self, rows: Integers) -> Integers:
         """For each of these rows the first one of its person; -1 stays."""
         return rows if self.persons is None else np.where(rows >= 0, self.first[self.persons[rows]], -1)
 
@@ -134,5 +131,5 @@ def held_by(train: Table, control: Table, key: str) -> tuple[Table, Table]:
     return train.held_by(key), control.held_by(key)
 
 
-def _numbered(persons: Rows) -> Rows:
+def _numbered(persons: Integers) -> Integers:
     return np.unique(persons, return_inverse=True)[1].astype(np.int64)

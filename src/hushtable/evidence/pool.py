@@ -14,8 +14,9 @@ import numpy as np
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
-from hushtable.evidence.finding import Bits, Rows, Trace
+from hushtable.evidence.finding import Trace
 from hushtable.evidence.persons import People
+from hushtable.table.arrays import Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +35,19 @@ class Pool:
         persons = None if ours.persons is None and others.persons is None else np.concatenate([ours.who, ours.count + others.who])
         return cls(People(ours.rows + others.rows, persons), ours, others)
 
-    def alone(self, ids: Rows) -> Bits:
+    def alone(self, ids: Integers) -> Mask:
         """For each row, whether its value (a number from 0 for each) is held by nobody but its own person."""
         if self.people.persons is None:
             return np.asarray(np.bincount(ids)[ids] == 1)
         _, first = np.unique(ids * self.people.count + self.people.who, return_index=True)
         return np.asarray(np.bincount(ids[first])[ids] == 1)
 
-    def counts(self, tried: Bits, hit: Bits) -> tuple[int, int, int, int]:
+    def counts(self, tried: Mask, hit: Mask) -> tuple[int, int, int, int]:
         """Hits and attempts among training people, then among control people: one attempt a person, as ``fisher`` takes them."""
         ours = self.train.count
         return int(hit[:ours].sum()), int(tried[:ours].sum()), int(hit[ours:].sum()), int(tried[ours:].sum())
 
-    def trace(self, tried: Bits, hit: Bits, released: Rows) -> Trace:
+    def trace(self, tried: Mask, hit: Mask, released: Integers) -> Trace:
         """Whom of the people ``tried`` was ``hit``; ``released`` holds for each person the released row that did it, or -1."""
         ours, others = (np.flatnonzero(part) for part in np.split(tried, [self.train.count]))
         return Trace(
@@ -60,7 +61,7 @@ def fewest(trials: int, other_trials: int, level: float) -> int:
     return next((hits for hits in range(1, trials + 1) if fisher(hits, trials, 0, other_trials) <= level), trials + 1)
 
 
-def standing(ids: Rows, released: Rows) -> Rows:
+def standing(ids: Integers, released: Integers) -> Integers:
     """For each row the first released row with the same number, -1 where there is none."""
     first = np.full(max(int(ids.max(initial=-1)), int(released.max(initial=-1))) + 1, -1)
     first[released[::-1]] = np.arange(len(released))[::-1]

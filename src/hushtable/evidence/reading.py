@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from hushtable.table.arrays import Array
 from hushtable.table.cell import Cell, Interval
-from hushtable.table.columns import NUMBERS, Array, Bounds, Cells, Column, Levels
+from hushtable.table.columns import NUMBERS, Bounds, Cells, Column, Levels
 from hushtable.table.table import Table
 
 

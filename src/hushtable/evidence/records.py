@@ -15,8 +15,9 @@ import numpy as np
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import wilson
-from hushtable.evidence.finding import Bits, Finding, Rows, Trace
-from hushtable.evidence.gate import LEVEL
+from hushtable.evidence.finding import Finding, Trace
+from hushtable.evidence.verdict import LEVEL
+from hushtable.table.arrays import Integers, Mask
 
 WEAK = 0.5
 """A hit by an attack that chance may explain is still shown if, by the bare counts, more than this share is not chance."""
@@ -107,12 +108,12 @@ class _Evidence:
     weak: bool
 
     @property
-    def attempts(self) -> Rows:
+    def attempts(self) -> Integers:
         """Those that hit somebody."""
         return np.flatnonzero(self.trace.train & (self.trace.persons >= 0))
 
     @property
-    def persons(self) -> Rows:
+    def persons(self) -> Integers:
         """Whom they hit."""
         return _whom(self.trace.train, self.trace.persons)
 
@@ -128,7 +129,7 @@ class _Evidence:
         ours, others = (wilson(int(side.sum()), len(side)) for side in (self.trace.train, self.trace.control))
         return 0.0 if self.weak or ours.low <= 0 else max(0.0, 1 - others.high / ours.low)
 
-    def first_among(self, rows: Rows) -> Rows:
+    def first_among(self, rows: Integers) -> Integers:
         """For each of these rows that was hit, the first attempt that did."""
         attempts = self.attempts
         ours = attempts[np.isin(self.trace.persons[attempts], rows)]
@@ -163,9 +164,9 @@ def _scores(evidence: Sequence[_Evidence]) -> tuple[np.ndarray, np.ndarray, np.n
     return risk, sure, guess
 
 
-def _whom(hit: Bits, persons: Rows) -> Rows:
+def _whom(hit: Mask, persons: Integers) -> Integers:
     return persons[hit & (persons >= 0)]
 
 
-def _raise(scores: np.ndarray, persons: Rows, share: float) -> None:
+def _raise(scores: np.ndarray, persons: Integers, share: float) -> None:
     scores[persons] = np.maximum(scores[persons], share)

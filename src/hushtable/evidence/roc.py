@@ -10,13 +10,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln, ndtri
 
 from hushtable.evidence.confidence import Rate, fisher
-
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 
 @dataclass(frozen=True)

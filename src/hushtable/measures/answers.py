@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from hushtable.measures.cells import Spans, members
 from hushtable.measures.conditions import Among, Between, Condition, Question
 from hushtable.measures.jackknife import LOTS
+from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import Cells, Column
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Bits = NDArray[np.bool_]
 
 
 class Asked(ABC):
@@ -25,7 +23,7 @@ class Asked(ABC):
     codes: NDArray[np.int64]
 
     @abstractmethod
-    def share(self, condition: Condition) -> Floats | Bits:
+    def share(self, condition: Condition) -> Floats | Mask:
         """For each row, the share of what it may be that meets the condition: 0 or 1 where it is one value."""
 
 
@@ -36,7 +34,7 @@ class _Numbers(Asked):
     codes: NDArray[np.int64]
     values: Floats
 
-    def share(self, condition: Condition) -> Bits:
+    def share(self, condition: Condition) -> Mask:
         if isinstance(condition, Among):
             return np.asarray((self.codes == len(self.values)) & condition.missing, dtype=np.bool_)
         first, last = self.values.searchsorted(condition.low, "left"), self.values.searchsorted(condition.high, "right")
@@ -50,7 +48,7 @@ class _Levels(Asked):
     codes: NDArray[np.int64]
     index: Mapping[str, int]
 
-    def share(self, condition: Condition) -> Bits:
+    def share(self, condition: Condition) -> Mask:
         met = np.zeros(len(self.index) + 1, bool)
         if isinstance(condition, Among):
             met[[self.index[level] for level in condition.levels if level in self.index]] = True
@@ -76,7 +74,7 @@ class _Sets(Asked):
     """Codes of cells of levels."""
 
     codes: NDArray[np.int64]
-    members: Bits
+    members: Mask
     levels: Sequence[str]
 
     def share(self, condition: Condition) -> Floats:

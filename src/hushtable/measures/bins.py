@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Column
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +90,14 @@ class Coded:
     """All compared columns of the three tables in the bins of the training rows."""
 
     bins: Mapping[str, Bins]
-    codes: Mapping[str, Mapping[str, Codes]]
+    codes: Mapping[str, Mapping[str, Integers]]
     """By table (train, release, control), then by column: the bin of each row."""
 
     def size(self, name: str) -> int:
         """How many bins a column has, the one for missing values included."""
         return len(self.bins[name].labels)
 
-    def counts(self, which: str, name: str) -> Codes:
+    def counts(self, which: str, name: str) -> Integers:
         """The rows of a table in each bin of a column."""
         return np.bincount(self.codes[which][name], minlength=self.size(name))
 

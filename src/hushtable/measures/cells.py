@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.table.arrays import Floats
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import Bounds, Cells, Column, Levels
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,20 +10,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hushtable.encode import ball
-from hushtable.encode.ball import gaps_of
-from hushtable.encode.ball_map import BallMap, mappable
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.reading import floats_like
 from hushtable.measures.bins import tables
 from hushtable.measures.catalogue import BALL_CLUSTERS, FRECHET_MEAN
-from hushtable.table.columns import Array
+from hushtable.numerics import ball
+from hushtable.numerics.ball import gaps_of
+from hushtable.numerics.ball_map import BallMap, mappable
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +28,7 @@ class Clusters:
     """Centres, the cluster of each point, and the sum of squared distances to them."""
 
     centres: Floats
-    labels: Labels
+    labels: Integers
     inertia: float
     rounds: int
 
@@ -67,7 +64,7 @@ def _lloyd(points: Floats, centres: Floats, rounds: int, tolerance: float) -> Cl
     return Clusters(centres, labels, float((far**2).sum()), taken)
 
 
-def _filled(labels: Labels, far: Floats, count: int) -> Labels:
+def _filled(labels: Integers, far: Floats, count: int) -> Integers:
     """Labels in which no cluster is empty."""
     labels = labels.copy()
     for lost in np.flatnonzero(np.bincount(labels, minlength=count) == 0):
@@ -109,7 +106,7 @@ class Silhouette:
     n: int
 
 
-def silhouette(points: Floats, labels: Labels, rng: np.random.Generator, *, most: int = 2000) -> Silhouette:
+def silhouette(points: Floats, labels: Integers, rng: np.random.Generator, *, most: int = 2000) -> Silhouette:
     """The mean of (b - a) / max(a, b) in the ball: a to the own cluster, b to the nearest other one (Rousseeuw 1987).
 
     Beyond ``most`` points a random half as many are taken, each against all points: no table of all pairs. A cluster of

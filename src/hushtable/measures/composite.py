@@ -15,16 +15,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.measures.bins import Bins, binned
 from hushtable.measures.learners import FAMILIES, Performance, Task
 from hushtable.measures.phik import few_levels, phik_matrix
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 NORMS = ("pairs", "frobenius", "spectral")
 CUTS = ("quantiles", "equal")
 BINS = 20

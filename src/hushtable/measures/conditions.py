@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import CODED, Column, Kind
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 FEW_VALUES = 20
 """Whole numbers of at most so many values are asked for by value, like levels."""
 SELECTIVITIES = (0.0005, 0.5)

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.measures.bins import Coded
 from hushtable.measures.divergence import total_variation
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from hushtable.table.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +45,7 @@ def pairs_of(cells: Coded) -> Pairs:
     return Pairs(names, strengths, variation)
 
 
-def joint(cells: Mapping[str, Codes], size: int) -> tuple[Codes, dict[str, Codes]]:
+def joint(cells: Mapping[str, Integers], size: int) -> tuple[Integers, dict[str, Integers]]:
     """The cells that rows of any table hold, and how many rows of each table hold each.
 
     Two columns of many levels have a table that nobody could keep: then the cells that occur are sorted out instead.
@@ -63,14 +60,14 @@ def joint(cells: Mapping[str, Codes], size: int) -> tuple[Codes, dict[str, Codes
     return index, {which: np.bincount(part, minlength=len(index)) for which, part in parts}
 
 
-def cramers_v(one: Codes, other: Codes) -> float:
+def cramers_v(one: Integers, other: Integers) -> float:
     """Cramer's V of two coded columns, bias-corrected (Bergsma 2013); NaN if one of them shows a single value."""
     width = int(other.max(initial=0)) + 1
     index, counts = joint({"": one * width + other}, (int(one.max(initial=0)) + 1) * width)
     return _v(counts[""], np.bincount(one), np.bincount(other), index // width, index % width)
 
 
-def _v(counts: Codes, down: Codes, across: Codes, i: Codes, j: Codes) -> float:
+def _v(counts: Integers, down: Integers, across: Integers, i: Integers, j: Integers) -> float:
     """From the counts of some cells (i, j) and both margins."""
     n, rows, columns = int(down.sum()), int(np.count_nonzero(down)), int(np.count_nonzero(across))
     if rows < 2 or columns < 2:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.evidence.reading import floats_like
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import Kind
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-10
 """What is left of a variance that is zero, as a part of the squares it was computed from."""
 CHUNK = 1 << 16

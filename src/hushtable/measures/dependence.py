@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Utility
@@ -17,9 +16,8 @@ from hushtable.measures.contingency import Pairs, pairs_of
 from hushtable.measures.correlation import correlations, ordered
 from hushtable.measures.phik import LEVELS as MOST_LEVELS
 from hushtable.measures.phik import few_levels, phik_matrix
+from hushtable.table.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 Matrices = Mapping[str, Floats]
 LEVELS = {"low": 0.0, "weak": 0.1, "middle": 0.3, "strong": 0.5}
 """Where each level of Cramer's V begins."""
@@ -74,8 +72,8 @@ class Kept:
 
     columns: tuple[str, ...]
     matrices: Matrices
-    first: Places
-    second: Places
+    first: Integers
+    second: Integers
     values: Matrices
     """By table: the coefficient of each such pair; 0 where only this table has none."""
     left_out: int

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.evidence import roc
 from hushtable.evidence.case import Case
@@ -15,10 +14,8 @@ from hushtable.evidence.finding import Finding, Utility
 from hushtable.measures.catalogue import DISCRIMINATOR, PROPENSITY
 from hushtable.measures.features import Features, Points, alike, features
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers, Mask
 
-Floats = NDArray[np.float64]
-Bits = NDArray[np.bool_]
-Rows = NDArray[np.int64]
 FEWEST = 20
 """Rows of each side below which nothing can be learnt."""
 LEAF = 20
@@ -135,7 +132,7 @@ class Told:
     """By column: what of the AUC is lost when its values are shuffled among held-out rows."""
 
 
-def folds(x: Floats, count: int, rng: np.random.Generator) -> Rows:
+def folds(x: Floats, count: int, rng: np.random.Generator) -> Integers:
     """A fold for each row: one for all equal rows, unless more of them are equal than a leaf of a tree needs."""
     same, sizes = alike(x)
     together = rng.permutation(len(sizes)) % count
@@ -143,7 +140,7 @@ def folds(x: Floats, count: int, rng: np.random.Generator) -> Rows:
     return np.where(sizes[same] > LEAF, apart, together[same])
 
 
-def auc(score: Floats, positive: Bits, fold: Rows | None = None) -> Rate:
+def auc(score: Floats, positive: Mask, fold: Integers | None = None) -> Rate:
     """The area under the ROC curve, ties half, with the interval of DeLong et al. (1988); nothing lies below one half.
 
     With folds it is the mean of their areas by their rows: scores of different models are not compared. A fold with rows of one
@@ -168,11 +165,11 @@ def mean_square(gaps: Floats) -> Rate:
     return Rate(value, max(0.0, value - radius), min(0.25, value + radius))
 
 
-def _matrix(points: Points, rows: Rows) -> Floats:
+def _matrix(points: Points, rows: Integers) -> Floats:
     return np.concatenate([points.numbers[rows].astype(np.float64), points.codes[rows].astype(np.float64)], axis=1)
 
 
-def _fitted(x: Floats, released: Bits, categories: list[bool], rounds: int):  # type: ignore[no-untyped-def]
+def _fitted(x: Floats, released: Mask, categories: list[bool], rounds: int):  # type: ignore[no-untyped-def]
     """The belief that a row is released, learnt from these; None if they are all of one table."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -190,7 +187,7 @@ def _fitted(x: Floats, released: Bits, categories: list[bool], rounds: int):  # 
     return lambda rows: np.asarray(model.predict_proba(rows)[:, 1])
 
 
-def _importance(model, x: Floats, released: Bits, rng: np.random.Generator) -> list[float]:  # type: ignore[no-untyped-def]
+def _importance(model, x: Floats, released: Mask, rng: np.random.Generator) -> list[float]:  # type: ignore[no-untyped-def]
     """For each column what of the AUC is lost when its values are shuffled (Breiman 2001); a gain counts as nothing."""
     if released.all() or not released.any():
         return [0.0] * x.shape[1]

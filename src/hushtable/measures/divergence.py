@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
+from hushtable.table.arrays import Floats, Integers
+
 LEAST = 5.0
 """The fewest rows that a cell of the chi-square test may expect (Cochran 1954)."""
 ENOUGH = 10.0
@@ -28,7 +27,7 @@ def jensen_shannon(one: Floats, other: Floats) -> float:
     return float(np.sqrt(min(1.0, max(0.0, divergence))))
 
 
-def relative_entropy(real: Counts, other: Counts) -> float:
+def relative_entropy(real: Integers, other: Integers) -> float:
     """Kullback and Leibler's divergence of the other counts from the real ones, in nats.
 
     Half a row is added to every cell that either holds (Krichevsky and Trofimov 1981), so that a value which one side lacks
@@ -48,7 +47,7 @@ class ChiSquare:
     p: float
 
 
-def two_samples(one: Counts, other: Counts) -> ChiSquare | None:
+def two_samples(one: Integers, other: Integers) -> ChiSquare | None:
     """The test on the cells that either holds, those that expect fewer than ``LEAST`` rows put together.
 
     Which cells are put together depends on the totals alone, and given the totals the test is as it was. None where fewer than
@@ -77,7 +76,7 @@ def two_samples(one: Counts, other: Counts) -> ChiSquare | None:
     return ChiSquare(statistic, freedom, float(chdtrc(freedom, statistic)))
 
 
-def wider(real: Counts, other: Counts, ranges: int) -> tuple[Counts, Counts]:
+def wider(real: Integers, other: Integers, ranges: int) -> tuple[Integers, Integers]:
     """Both counts with the first ``ranges`` cells, quantile bins of the real side, put together with their neighbours.
 
     The real side is spread evenly over its own quantiles, so a total that is small shows an other side that is small: to put such

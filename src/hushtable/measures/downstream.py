@@ -20,10 +20,10 @@ from hushtable.measures.models import FAMILIES, Rows, Shape, predictions
 from hushtable.measures.scores import Predictions
 from hushtable.measures.spread import Judged, judged
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import CODED, DAY, Kind, Role
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 MOST = 20
 """Classes that are learnt one by one; a code of hundreds of diagnoses would need a tree for each in every round."""
 FEWEST = 20

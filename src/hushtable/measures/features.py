@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 from hushtable.evidence.case import Case
 from hushtable.evidence.reading import floats_like
 from hushtable.measures.bins import tables
+from hushtable.table.arrays import Floats, Integers, Singles
 from hushtable.table.columns import Kind
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Rows = NDArray[np.int64]
 LEVELS = 50
 """The commonest levels of a column that get an indicator of their own."""
 WIDTH = 512
@@ -57,7 +55,7 @@ class Points:
         """Number of coordinates."""
         return len(self.gaps) + int(self.gaps.sum()) + sum(self.sizes)
 
-    def spread(self, rows: Rows | slice) -> Singles:
+    def spread(self, rows: Integers | slice) -> Singles:
         """The coordinates of these rows: numbers, indicators of missing ones, indicators of levels."""
         numbers, codes = self.numbers[rows], self.codes[rows]
         first = len(self.gaps) + int(self.gaps.sum())
@@ -97,7 +95,7 @@ class Features:
         return self.points["train"].width
 
 
-def alike(rows: NDArray[Any]) -> tuple[Rows, Rows]:
+def alike(rows: NDArray[Any]) -> tuple[Integers, Integers]:
     """A number for each row of a matrix, the same for equal ones, and how many rows each number has; NaN equals NaN."""
     rows = np.ascontiguousarray(rows + rows.dtype.type(0))  # -0 and 0 are one number
     if not rows.shape[1]:

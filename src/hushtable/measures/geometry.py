@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import stdtrit
 
@@ -20,10 +19,8 @@ from hushtable.measures.divergence import transported
 from hushtable.measures.features import features
 from hushtable.measures.joint import moments
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers, Singles
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Rows = NDArray[np.int64]
 PAIRS = 1_000_000
 """Up to so many pairs of records all are compared, else so many are drawn."""
 DRAWN = 100_000
@@ -63,13 +60,13 @@ def k_stress(original: Floats | Singles, moved: Floats | Singles, rng: np.random
     return _root(lost, whole, interval=drawn)
 
 
-def _pairs(n: int, count: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+def _pairs(n: int, count: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
     """Pairs of different records, each as likely as any other."""
     one = rng.integers(0, n, count)
     return one, (one + rng.integers(1, n, count)) % n
 
 
-def _lengths(points: Floats | Singles, one: Rows, other: Rows) -> Floats:
+def _lengths(points: Floats | Singles, one: Integers, other: Integers) -> Floats:
     lengths = np.empty(len(one))
     step = max(1, 2**22 // max(1, points.shape[1]))
     for start in range(0, len(one), step):

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
@@ -15,9 +14,8 @@ from hushtable.measures.downstream import fitted
 from hushtable.measures.jackknife import LOTS, jackknife
 from hushtable.measures.partition import Partition
 from hushtable.measures.scores import Predictions, scores_of
+from hushtable.table.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 RAREST = 5
 """A group is scored if so many of its control rows are not of its commonest class."""
 
@@ -80,7 +78,7 @@ class Scores:
 
 
 def _scored(
-    truth: Floats, predictions: Mapping[str, Predictions], rows: Codes, name: str, rng: np.random.Generator
+    truth: Floats, predictions: Mapping[str, Predictions], rows: Integers, name: str, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """The score of both models on some rows, and half the interval of their difference."""
     values, counts = np.unique(truth, return_counts=True)

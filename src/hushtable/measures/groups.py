@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from hushtable.errors import InputError
@@ -20,9 +19,8 @@ from hushtable.measures.group_scores import Scores
 from hushtable.measures.jackknife import jackknife
 from hushtable.measures.partition import BINS, Bars, Draw, Partition, distances, partitions
 from hushtable.measures.shown import FEW
+from hushtable.table.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 PARTS = 4
 """The most parts of the larger table that are compared."""
 THIRDS = 6
@@ -140,7 +138,7 @@ class Measured:
         """How much further the release lies than the control."""
         return self.distance - self.baseline
 
-    def distances(self, worst: Codes, detail: dict[str, Any]) -> tuple[Finding, list[Finding]]:
+    def distances(self, worst: Integers, detail: dict[str, Any]) -> tuple[Finding, list[Finding]]:
         """The mean over groups, and the worst ones."""
         if np.isnan(self.distance).all():
             return GROUP_TVD.finding(None, n=0, note="there is no column beside those of the groups"), []

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
+
 LOTS = 20
 """Lots that the rows of a table are cut into, by chance."""
 

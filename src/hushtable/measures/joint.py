@@ -17,9 +17,8 @@ from hushtable.measures.catalogue import FRECHET, MMD
 from hushtable.measures.features import Features, Points, features
 from hushtable.measures.jackknife import variance
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 EXACT = 2000
 """Up to so many rows of each table the kernel of all pairs is summed; beyond, random features stand for it."""
 GROUPS = 20
@@ -168,7 +167,7 @@ def kernel_sums(points: Mapping[str, Points], width: float, frequencies: Floats 
     return KernelSums(owner, sizes, (waves @ waves.conj().T).real / waves.shape[1], waves)
 
 
-def _pair_sums(groups: Sequence[tuple[Points, Rows]], sizes: Floats, width: float) -> Floats:
+def _pair_sums(groups: Sequence[tuple[Points, Integers]], sizes: Floats, width: float) -> Floats:
     rows = np.concatenate([points.spread(group) for points, group in groups]).astype(np.float64)
     squares = (rows**2).sum(axis=1)
     starts = np.cumsum(np.append(0, sizes[:-1])).astype(np.int64)
@@ -182,7 +181,7 @@ def _pair_sums(groups: Sequence[tuple[Points, Rows]], sizes: Floats, width: floa
     return sums
 
 
-def _waves(points: Points, group: Rows, frequencies: NDArray[np.float32]) -> NDArray[np.complex128]:
+def _waves(points: Points, group: Integers, frequencies: NDArray[np.float32]) -> NDArray[np.complex128]:
     """The sum over rows of exp(i w.x) for each frequency w."""
     total = np.zeros(frequencies.shape[1], np.complex128)
     for at in range(0, len(group), 2048):

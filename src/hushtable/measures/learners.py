@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from hushtable.errors import InputError
 from hushtable.evidence.reading import floats_like
 from hushtable.measures.models import scaling
+from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Floats = NDArray[np.float64]
 MODELS = ("support vectors", "logistic regression", "tree")
 SCORES = ("accuracy", "recall", "F1")
 NUMBER_MODELS = ("support vectors", "linear regression", "tree")

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import NORMAL
@@ -23,11 +22,9 @@ from hushtable.measures.catalogue import (
 from hushtable.measures.cells import Spans, penalties
 from hushtable.measures.jackknife import LOTS, jackknife
 from hushtable.privacy.criteria import Classes
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import FREE, NUMBERS, Cells, Column, Role
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Lots = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,14 +213,14 @@ def _variances(case: Case, rng: np.random.Generator) -> list[Finding]:
     ]
 
 
-def _ratios(case: Case, name: str, lots: Mapping[str, Lots]) -> Floats:
+def _ratios(case: Case, name: str, lots: Mapping[str, Integers]) -> Floats:
     """The variance of the release over that of the training rows: of all rows, then without each lot of them."""
     with np.errstate(invalid="ignore", divide="ignore"):
         release, train = (_spreads(_values(case, name, which), lots[which]) for which in ("release", "train"))
         return np.where(train > 0, release / train, np.nan)
 
 
-def _spreads(values: Floats, lots: Lots) -> Floats:
+def _spreads(values: Floats, lots: Integers) -> Floats:
     """The variance of the values that are present, then without each lot; NaN where none is left."""
     known = ~np.isnan(values)
     centred = values[known] - (values[known].mean() if known.any() else 0.0)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import kolmogorov
 
 from hushtable.evidence.case import Case
@@ -26,9 +25,9 @@ from hushtable.measures.divergence import (
     wider,
 )
 from hushtable.measures.shown import shown
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import Bounds, Kind
 
-Floats = NDArray[np.float64]
 BOTH = ("release", "control")
 LEVEL = 0.05
 """A column is told apart where the corrected p-value of its test is below this."""

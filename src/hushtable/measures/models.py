@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.measures.scores import Predictions
+from hushtable.table.arrays import Floats
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-Floats = NDArray[np.float64]
 FAMILIES = {
     "boosting": ("gradient boosting", "gradient boosting"),
     "forest": ("random forest", "random forest"),

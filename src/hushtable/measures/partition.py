@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.evidence.case import Case
 from hushtable.evidence.groups import QUARTERS
 from hushtable.measures.bins import Coded, coded, tables
 from hushtable.measures.jackknife import LOTS
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import CODED, Role
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 BINS = 8
 """Quantile bins for numbers: few, for groups are small."""
 WIDEST = 50
@@ -36,10 +34,10 @@ class Partition:
 
     columns: tuple[str, ...]
     labels: tuple[str, ...]
-    groups: Mapping[str, Codes]
+    groups: Mapping[str, Integers]
     """By table: train, release, control."""
 
-    def rows(self, which: str) -> Codes:
+    def rows(self, which: str) -> Integers:
         """How many rows of a table each group has."""
         return np.bincount(self.groups[which] + 1, minlength=len(self.labels) + 1)[1:]
 
@@ -98,7 +96,7 @@ class Bars:
     """A column of the three tables in few bins: levels beyond the commonest count as one."""
 
     size: int
-    codes: Mapping[str, Codes]
+    codes: Mapping[str, Integers]
 
     @classmethod
     def of(cls, cut: Coded, name: str) -> Bars:
@@ -115,9 +113,9 @@ class Bars:
 class Draw:
     """How the rows of the three tables are compared: in parts of one size, and by lots, each of which is left out once."""
 
-    parts: Mapping[str, Sequence[Codes]]
+    parts: Mapping[str, Sequence[Integers]]
     """Of the training rows all; of the larger of release and control disjoint parts as large as the smaller."""
-    lots: Mapping[str, Codes]
+    lots: Mapping[str, Integers]
     """By table, the lot of each row."""
 
     @classmethod
@@ -148,7 +146,7 @@ def distances(partition: Partition, columns: Mapping[str, Bars], draw: Draw) -> 
     return {w: total / (len(others) * len(draw.parts[w])) if others else total * np.nan for w, total in found.items()}
 
 
-def _shares(partition: Partition, bars: Bars, draw: Draw, which: str, rows: Codes) -> Floats:
+def _shares(partition: Partition, bars: Bars, draw: Draw, which: str, rows: Integers) -> Floats:
     """The share of each bin within each group, of all rows and without each lot; NaN where the group has no row."""
     size = len(partition.labels) + 1
     cells = ((draw.lots[which] * size + partition.groups[which] + 1) * bars.size + bars.codes[which])[rows]

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 BINS = 10
 REACH = 5.0
 """Half the width over which the normal pair is binned."""
@@ -55,7 +54,7 @@ def phik_matrix(table: Table, names: Sequence[str] | None = None, *, bins: int =
     return made
 
 
-def codes_of(table: Table, name: str, bins: int = BINS) -> Codes:
+def codes_of(table: Table, name: str, bins: int = BINS) -> Integers:
     """The bin of each row, -1 where the value is missing: levels as they are, numbers in equal bins between their extremes."""
     if not table.schema[name].numeric:
         return table[name].astype(np.int64)

@@ -20,9 +20,9 @@ from hushtable.measures.bins import Fresh, tables
 from hushtable.measures.catalogue import COUNTING_ABSOLUTE, COUNTING_RELATIVE, RANGE_ABSOLUTE, RANGE_RELATIVE
 from hushtable.measures.conditions import Question, by_range, by_value, counting, ranges
 from hushtable.measures.jackknife import jackknife
+from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 SANITY = 0.001
 """Relative errors are taken of at least this share of the rows: what finds one row and should have found two is not far off."""
 LIMITS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)

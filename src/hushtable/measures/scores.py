@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bits = NDArray[np.bool_]
+from hushtable.table.arrays import Floats, Mask
+
 Predictions = Mapping[float, Floats]
 """By class the probability of each row; for a number what is predicted, under the key NaN."""
 Score = Callable[[Floats], float]
@@ -57,11 +56,11 @@ def area_score(truth: Floats, predictions: Predictions) -> Score:
     return mean
 
 
-def _or_guess(area: float, weights: Floats, positive: Bits) -> float:
+def _or_guess(area: float, weights: Floats, positive: Mask) -> float:
     return area if 0 < weights[positive].sum() < weights.sum() else 0.5
 
 
-def _area(score: Floats, positive: Bits) -> Score:
+def _area(score: Floats, positive: Mask) -> Score:
     """Mann-Whitney: the share of (positive, negative) pairs in the right order, ties half."""
     values, codes = np.unique(score, return_inverse=True)
     size = len(values)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.measures.bins import Bins, above, quantiles
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import DAY, Column, Kind
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
 FEW = 5
 """What fewer training rows hold is not shown by itself."""
 CELLS = 50

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from hushtable.evidence.finding import Better
 from hushtable.measures.scores import Predictions, scores_of
+from hushtable.table.arrays import Floats
 
-Floats = NDArray[np.float64]
 LEVEL = 0.95
 
 

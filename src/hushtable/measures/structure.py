@@ -6,17 +6,14 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.evidence.finding import Finding
 from hushtable.measures.catalogue import AXES, CLUSTERS_KEPT, SILHOUETTE
 from hushtable.measures.clusters import nmi
 from hushtable.measures.features import alike
 from hushtable.measures.joint import Moments
+from hushtable.table.arrays import Floats, Integers, Singles
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Labels = NDArray[np.int64]
 STARTS = 12
 """Starts of k-means on the training rows, the best of which counts; other tables also start from its centres and need fewer."""
 ROUNDS = 50
@@ -79,12 +76,12 @@ def centres_of(points: Singles, count: int, seed: int, near: Floats | None = Non
     return np.asarray(best.cluster_centers_, np.float64)
 
 
-def assigned(points: Singles, centres: Floats) -> Labels:
+def assigned(points: Singles, centres: Floats) -> Integers:
     """The nearest centre of each point."""
     return np.asarray(((centres**2).sum(axis=1) - 2 * points @ centres.T).argmin(axis=1))
 
 
-def clarity(points: Singles, labels: Labels, rng: np.random.Generator) -> float:
+def clarity(points: Singles, labels: Integers, rng: np.random.Generator) -> float:
     """The mean silhouette (Rousseeuw 1987) of some of the points; NaN if they are all in one cluster or each in its own."""
     from sklearn.metrics import silhouette_score
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from hushtable.table.arrays import Array
 from hushtable.table.cell import Cell, Interval
-from hushtable.table.columns import Array, Bounds, Cells, Column, Levels
+from hushtable.table.columns import Bounds, Cells, Column, Levels
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.table import Table
 from hushtable.table.trees import is_number

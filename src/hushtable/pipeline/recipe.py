@@ -21,11 +21,11 @@ from typing import Any
 
 import yaml
 
+from hushtable.display import Shown
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Step, knob_fields
 from hushtable.privacy.unit import Relation
-from hushtable.shown import Shown
 from hushtable.table.disk import inside_release, read_text
 
 _TEXTS = ("title", "guarantee", "cite", "reports")

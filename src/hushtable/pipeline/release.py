@@ -13,11 +13,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from hushtable.display import Shown
 from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.signature import SigningKey
 from hushtable.privacy.guarantee import Guarantee
-from hushtable.shown import Shown
 from hushtable.table import io
 from hushtable.table.arguments import require_seed
 from hushtable.table.disk import CARD, read_text, whole_folder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.display import Progress, silent
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
 from hushtable.pipeline.publish import own_domains, shuffled
@@ -34,8 +34,6 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 SPARSE = "nothing was common enough to be released under this budget; a larger epsilon, fewer columns or coarser levels help"
-Progress = Callable[[str, float], None]
-"""Told the name of the step at work and how much of it is done."""
 
 
 def release(
@@ -49,7 +47,7 @@ def release(
     seed: int | None = None,
     entropy: Entropy = SYSTEM,
     unproven: bool = False,
-    progress: Progress = lambda step, share: None,
+    progress: Progress = silent,
 ) -> Release:
     """Run a recipe on a table.
 

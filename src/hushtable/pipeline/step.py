@@ -28,7 +28,8 @@ from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.preserve import Effect, Promise
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Scheme, Vault
-from hushtable.table.columns import Array, Column
+from hushtable.table.arrays import Array
+from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

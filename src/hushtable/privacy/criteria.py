@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.privacy.spread import Integers, Secret, Spread, heads, holdings
+from hushtable.privacy.spread import Secret, Spread, heads, holdings
+from hushtable.table.arrays import Array, Integers
 from hushtable.table.cell import Interval
-from hushtable.table.columns import Array, Cells, Column, Kind
+from hushtable.table.columns import Cells, Column, Kind
 from hushtable.table.table import Table
 
 

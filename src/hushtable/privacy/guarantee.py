@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from hushtable.display import Shown
 from hushtable.privacy import accountant, event, pld
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.event import Gaussian, SampledGaussian
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Budget, Relation, Unit
-from hushtable.shown import Shown
 
 KS = (Syntactic.K_ANONYMITY, Syntactic.K_MAP)
 ROW_COUNT = "the exact number of rows"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
+from hushtable.table.arrays import Integers
 
 _SAFE = 1 << 62
 """Above this a product of 64-bit integers could overflow, and Python's own integers take over."""

@@ -18,14 +18,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import Cells, Column, Levels
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 def holdings(groups: Integers, persons: Integers) -> tuple[Integers, Integers]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.report import heat
+from hushtable.report.charts import heat
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.reading import Reading
 from hushtable.report.words import fixed, number

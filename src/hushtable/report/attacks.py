@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.evidence.gate import LEVEL
-from hushtable.report import intervals
+from hushtable.evidence.verdict import LEVEL
+from hushtable.report.charts import intervals
 from hushtable.report.everything import SHAPES, folded, judged, verdict
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.reading import Reading, Tone

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hushtable.measures.catalogue import main_model
-from hushtable.report import attacks, decision, distances, promise, roc, sections, utility
+from hushtable.report import attacks, decision, promise, sections, utility
 from hushtable.report import card as cards
 from hushtable.report import records as whom
+from hushtable.report.charts import distances, roc
 from hushtable.report.decision import Answer, Evidence
 from hushtable.report.everything import SHAPES, every_finding, meanings, verdict
 from hushtable.report.html import INTERNAL, Html, Section, element, join, page

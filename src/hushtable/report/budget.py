@@ -10,7 +10,7 @@ from typing import Any
 
 from hushtable.privacy import event
 from hushtable.privacy.accountant import Cost
-from hushtable.report import plots, staircase
+from hushtable.report.charts import plots, staircase
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.words import number, share
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.report import budget, ladders, promise
+from hushtable.report import budget, promise
+from hushtable.report.charts import ladders
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
 from hushtable.report.words import listed, number, runs, share
 

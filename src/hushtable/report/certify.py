@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.report import heat
+from hushtable.report.charts import heat
+from hushtable.report.charts.plots import LETTER, WIDTH, Scale, from_zero, svg, text, titled
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, page, table
-from hushtable.report.plots import LETTER, WIDTH, Scale, from_zero, svg, text, titled
 from hushtable.report.words import NOTHING, fit, fixed, interval, number
 
 SCOPES = 8

@@ -7,7 +7,7 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-from hushtable.evidence.gate import LEVEL
+from hushtable.evidence.verdict import LEVEL
 from hushtable.report.html import Child, Html, element, join, pairs, table
 from hushtable.report.meanings import family
 from hushtable.report.reading import CLOSE, OFF, Reading, Tone

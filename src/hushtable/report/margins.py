@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.report import folding, plots
+from hushtable.report.charts import folding, plots
 from hushtable.report.html import Html, element, join
 from hushtable.report.reading import Reading
 from hushtable.report.words import number, share

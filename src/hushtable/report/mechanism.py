@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hushtable.report.charts.plots import Scale, from_zero, svg, text, titled
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
-from hushtable.report.plots import Scale, from_zero, svg, text, titled
 from hushtable.report.words import NOTHING, fit, fixed, number, share
 
 Plain = Mapping[str, Any]

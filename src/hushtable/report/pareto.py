@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hushtable.report.charts.ladders import curves
 from hushtable.report.html import Html, Section, element, join, page, table
-from hushtable.report.ladders import curves
 from hushtable.report.words import number, share
 
 PRIVATE = "Private: computed from raw rows, not protected. Do not publish."

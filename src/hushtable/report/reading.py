@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from hushtable.evidence.gate import LEVEL
+from hushtable.evidence.verdict import LEVEL
 from hushtable.report import words
 from hushtable.report.meanings import Metric, metric
 

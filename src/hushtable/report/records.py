@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.evidence.gate import LEVEL
+from hushtable.evidence.verdict import LEVEL
 from hushtable.report.everything import SHAPES
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.reading import Tone

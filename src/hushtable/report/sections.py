@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.report import intervals
+from hushtable.report.charts import intervals
 from hushtable.report.everything import folded, judged_table
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.reading import Reading

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hushtable.evidence.measure import Page
-from hushtable.report import associations, drawings, intervals, margins
+from hushtable.report import associations, margins
+from hushtable.report.charts import drawings, intervals
 from hushtable.report.everything import FEW
 from hushtable.report.html import Html, Section, element, join
 from hushtable.report.measured import by_scope, directions, measured_table

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.table.columns import Array, Bounds, Column
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.columns import Bounds, Column
 
 
 @dataclass(frozen=True, eq=False)

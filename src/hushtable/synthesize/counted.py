@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Given, given_arrays
-from hushtable.table.columns import MISSING_INTEGER, Array, Column, Kind
+from hushtable.table.arrays import Array, Integers
+from hushtable.table.columns import MISSING_INTEGER, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
-
-Integers = NDArray[np.int64]
 
 MEAN = math.sqrt(2 / math.pi)
 """The mean of |x| for x standard normal: what noise alone adds to each cell's error, in standard deviations."""

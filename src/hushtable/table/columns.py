@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError
+from hushtable.table.arrays import Array
 from hushtable.table.cell import ANY_TEXT, Cell, Interval, set_text
 from hushtable.table.hierarchy import Hierarchy
 
@@ -39,7 +40,6 @@ DAY = 86_400
 EXACT = 2**53
 """Whole numbers up to here are exact as floats; no mean or draw can be trusted with longer ones."""
 
-Array = NDArray[Any]
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"([-+]?\d+)(?:\.0*)?", re.ASCII)

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hushtable.table.columns import DAY, FREE, MISSING_INTEGER, Array, Column, Facet, Kind, Levels, Role
+from hushtable.table.arrays import Array
+from hushtable.table.columns import DAY, FREE, MISSING_INTEGER, Column, Facet, Kind, Levels, Role
 from hushtable.table.naming import held_back
 from hushtable.table.table import Table
 

@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.table.columns import Array
+from hushtable.table.arrays import Array
 from hushtable.table.values import Source
 
 _NO_TEXT = "\x1f\x1f"

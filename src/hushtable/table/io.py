@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hushtable.errors import Fault, InputError
-from hushtable.table.columns import Array
+from hushtable.table.arrays import Array
 from hushtable.table.disk import whole_file
 from hushtable.table.files import form_of, opened
 from hushtable.table.infer import infer

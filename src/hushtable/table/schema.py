@@ -24,8 +24,8 @@ from pathlib import Path
 
 import yaml
 
+from hushtable.display import Shown
 from hushtable.errors import Fault, InputError
-from hushtable.shown import Shown
 from hushtable.table import entries
 from hushtable.table.columns import FREE, Column, Facet, Role
 from hushtable.table.disk import read_text

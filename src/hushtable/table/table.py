@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hushtable.display import Shown
 from hushtable.errors import Fault, InputError, MissingExtra
-from hushtable.shown import Shown
-from hushtable.table.columns import FREE, MISSING_CODE, Array, Bounds, Column, Facet, Kind
+from hushtable.table.arrays import Array
+from hushtable.table.columns import FREE, MISSING_CODE, Bounds, Column, Facet, Kind
 from hushtable.table.schema import Schema
 
 if TYPE_CHECKING:

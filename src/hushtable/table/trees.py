@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
+from hushtable.table.arrays import Array
 from hushtable.table.cell import ANY_TEXT, ANYTHING, Cell, Interval, parse_interval, parse_set, split_interval
-from hushtable.table.columns import DAY, MISSING_CODE, NUMBERS, Array, Bounds, Column, Kind, Levels
+from hushtable.table.columns import DAY, MISSING_CODE, NUMBERS, Bounds, Column, Kind, Levels
 from hushtable.table.hierarchy import DateTree, FileTree, Hierarchy, IntervalTree, PrefixTree
 
 

@@ -14,19 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
+from hushtable.table.arrays import Array
 from hushtable.table.cell import Cell
-from hushtable.table.columns import (
-    CODED,
-    FREE,
-    MISSING_CODE,
-    MISSING_INTEGER,
-    Array,
-    Bounds,
-    Cells,
-    Column,
-    Kind,
-    Levels,
-)
+from hushtable.table.columns import CODED, FREE, MISSING_CODE, MISSING_INTEGER, Bounds, Cells, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.trees import read_cell, uncovered

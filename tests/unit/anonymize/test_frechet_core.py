@@ -8,13 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.anonymize.private.frechet import Draw, Frechet, Tangent
 from hushtable.anonymize.private.tangent import STEPS, TangentSums
-from hushtable.check import example
-from hushtable.encode import ball
-from hushtable.encode.ball_map import BallMap
+from hushtable.checks import example
 from hushtable.errors import InputError, PlanError
+from hushtable.numerics import ball
+from hushtable.numerics.ball_map import BallMap
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.recipe import load as load_recipe
 from hushtable.privacy.allowance import Allowance
@@ -231,7 +231,7 @@ def test_a_text_column_is_refused_by_name():
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_the_recipe_is_proven(relation):
-    made = api.release(example(), "frechet", epsilon=1.0, unit=Unit(relation=relation))
+    made = ht.release(example(), "frechet", epsilon=1.0, unit=Unit(relation=relation))
     assert made.guarantee.assurance is Assurance.PROVEN
     assert 0.9 < made.guarantee.epsilon() <= 1.0
     assert load_recipe("frechet").guarantee == "(epsilon, delta)-differential privacy (proven)"
@@ -245,8 +245,8 @@ def test_the_result_is_plain_and_says_how_noisy_the_sums_are():
 
 
 def test_it_reads_what_another_step_released_for_free():
-    from hushtable.anonymize.microaggregate import Microaggregate
+    from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 
     recipe = Recipe(recipe="both", steps=(Microaggregate(k=5), Frechet(clusters=2)))
-    made = api.release(example(), recipe, epsilon=1.0, unproven=True)
+    made = ht.release(example(), recipe, epsilon=1.0, unproven=True)
     assert made.guarantee.assurance is Assurance.VERIFIED

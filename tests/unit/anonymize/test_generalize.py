@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
-from hushtable import api
-from hushtable.anonymize.generalize import Generalize
-from hushtable.check import example
+import hushtable as ht
+from hushtable.anonymize.lattice.generalize import Generalize
+from hushtable.checks import example
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import load_table
@@ -121,10 +121,10 @@ def test_nothing_released_breaks_what_is_promised(table, asked):
 def test_a_written_release_is_read_back_and_verified(tmp_path_factory, table, local):
     folder = tmp_path_factory.mktemp("release") / "out"
     try:
-        made = api.release(table, "k-anonymity", settings={"k": "3", "limit": "1", "local": str(local).lower()}, seed=1)
+        made = ht.release(table, "k-anonymity", settings={"k": "3", "limit": "1", "local": str(local).lower()}, seed=1)
     except InputError:
         reject()
-    api.save(made, folder)
+    ht.save(made, folder)
     assert not verify(folder).faults
     again = load_table(folder)
     if criteria.measure(again, table.schema.quasi)["classes"]:
@@ -195,20 +195,20 @@ def test_a_value_without_a_line_in_its_hierarchy_is_named_with_its_rows():
     schema = Schema((Column(name="t", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("a", "b", "d", "c")), hierarchy=TREE),))
     table = Table(schema, {"t": np.array([0, 1, 2, 2, 0], np.int32)})
     with pytest.raises(InputError, match=r"hierarchy of t: has no line for some values \('d'\); rows 3, 4"):
-        api.release(table, "k-anonymity", settings={"k": "2"})
+        ht.release(table, "k-anonymity", settings={"k": "2"})
 
 
 def test_what_cannot_be_reached_says_how_far_one_can_get(small):
     with pytest.raises(InputError, match=r"no generalization keeps .* suppresses them all"):
-        api.release(small, "k-anonymity", settings={"l": "3"})
+        ht.release(small, "k-anonymity", settings={"l": "3"})
 
 
 def test_a_search_cut_short_says_so(small):
-    made = api.release(small, "k-anonymity", settings={"seconds": "0.000000001", "limit": "1"}, seed=1)
+    made = ht.release(small, "k-anonymity", settings={"seconds": "0.000000001", "limit": "1"}, seed=1)
     told = made.result["generalize"]["search"]
     assert not told["optimal"]
     assert told["gap"] > 0
-    best = api.release(small, "k-anonymity", settings={"limit": "1"}, seed=1).result["generalize"]["search"]
+    best = ht.release(small, "k-anonymity", settings={"limit": "1"}, seed=1).result["generalize"]["search"]
     assert best["optimal"]
     assert told["value"] - told["gap"] <= best["value"] <= told["value"]
 

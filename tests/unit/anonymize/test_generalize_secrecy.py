@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.anonymize.generalize import Generalize
+import hushtable as ht
 from hushtable.anonymize.lattice import recode
 from hushtable.anonymize.lattice.demands import Demand, Judge
+from hushtable.anonymize.lattice.generalize import Generalize
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
 from hushtable.anonymize.lattice.nodes import Lattice
 from hushtable.anonymize.lattice.search import Goal, Search
@@ -55,8 +55,8 @@ def test_stars_are_a_class_when_k_and_l_are_measured():
 def test_the_extremes_of_suppressed_rows_are_nowhere(tmp_path):
     age = Column(name="age", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(17, 97, observed=True))
     ages = [17, 97, *np.random.default_rng(0).integers(29, 61, 298)]
-    release_ = api.release(one(age, ages, np.int64), "k-anonymity", seed=1)
-    api.save(release_, tmp_path / "r")
+    release_ = ht.release(one(age, ages, np.int64), "k-anonymity", seed=1)
+    ht.save(release_, tmp_path / "r")
     assert release_.result["generalize"]["suppressed_rows"] > 0
     text = everything(tmp_path / "r")
     assert "97" not in json.dumps(release_.result["generalize"]["columns"])
@@ -72,7 +72,7 @@ def test_codes_of_suppressed_rows_are_nowhere(tmp_path):
     arrays = {"zip": np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3], np.int32), "b": np.array([0] * 9 + [1], np.int32)}
     table = Table(Schema((code, other)), arrays)
     for number, more in enumerate([(), (Transition(how="uniform"),)]):
-        api.save(made(table, *more, k=3, limit=0.2, levels=("zip=1", "b=0")), tmp_path / str(number))
+        ht.save(made(table, *more, k=3, limit=0.2, levels=("zip=1", "b=0")), tmp_path / str(number))
         assert "73155" not in everything(tmp_path / str(number))
         assert not verify(tmp_path / str(number)).faults
 
@@ -81,7 +81,7 @@ def test_a_file_of_labels_is_public_and_can_be_read_back(tmp_path):
     tree = FileTree("t.csv", (("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")))
     column = Column(name="t", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("a", "b", "c"), observed=True), hierarchy=tree)
     for number, levels in enumerate(("t=0", "t=1", "t=2")):
-        api.save(made(one(column, [0, 0, 0, 1, 1, 1, 2, 2, 2]), k=3, limit=0.0, levels=(levels,)), tmp_path / str(number))
+        ht.save(made(one(column, [0, 0, 0, 1, 1, 1, 2, 2, 2]), k=3, limit=0.0, levels=(levels,)), tmp_path / str(number))
         assert not verify(tmp_path / str(number)).faults
 
 
@@ -168,7 +168,7 @@ def test_the_end_of_a_released_range_is_nobodys_age(tmp_path):
     other = Column(name="b", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("x", "y")))
     ages = np.array([*np.random.default_rng(0).integers(23, 96, 200), 97])
     table = Table(Schema((age, other)), {"age": ages, "b": np.array([0] * 200 + [1], np.int32)})
-    api.save(made(table, k=3, limit=0.1, levels=("age=5", "b=0")), tmp_path / "r")
+    ht.save(made(table, k=3, limit=0.1, levels=("age=5", "b=0")), tmp_path / "r")
     assert "97" not in (tmp_path / "r" / "data.csv").read_text()
     assert not {"97]", "97)"} & set(everything(tmp_path / "r").replace(",", " ").split())
 

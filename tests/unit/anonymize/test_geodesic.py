@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.anonymize import geodesic
-from hushtable.anonymize.geodesic import Centre, Geodesic
-from hushtable.anonymize.geodesic_groups import partition
-from hushtable.encode.manifold.ambient import Scale
-from hushtable.encode.manifold.geodesics import Paths
-from hushtable.encode.manifold.graph import neighbourhood
+from hushtable.anonymize.microaggregate import geodesic
+from hushtable.anonymize.microaggregate.geodesic import Centre, Geodesic
+from hushtable.anonymize.microaggregate.geodesic_groups import partition
 from hushtable.errors import InputError, PlanError
+from hushtable.numerics.manifold.ambient import Scale
+from hushtable.numerics.manifold.geodesics import Paths
+from hushtable.numerics.manifold.graph import neighbourhood
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -97,7 +97,7 @@ def test_text_and_nothing_are_refused(small):
 
 
 def test_a_radius_that_links_everything_is_refused_before_memory_is_gone(small, monkeypatch):
-    from hushtable.encode.manifold import graph
+    from hushtable.numerics.manifold import graph
 
     monkeypatch.setattr(graph, "LINKS", 1000)
     with pytest.raises(InputError, match="radius"):
@@ -105,7 +105,7 @@ def test_a_radius_that_links_everything_is_refused_before_memory_is_gone(small, 
 
 
 def test_a_table_too_wide_for_memory_is_refused_by_the_widest_column(small, monkeypatch):
-    from hushtable.encode.manifold import ambient
+    from hushtable.numerics.manifold import ambient
 
     monkeypatch.setattr(ambient, "LIMIT", 500)
     with pytest.raises(InputError, match="column town"):

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.anonymize.private.beta_k_eps import GAPS, BetaKEps
 from hushtable.anonymize.private.blocks import Blocks, BlockSums, best_k
 from hushtable.anonymize.private.ranking import Dependence, Ranking
+from hushtable.anonymize.published.beta_k_eps import GAPS, BetaKEps
 from hushtable.anonymize.sample import Method, Sample
-from hushtable.check import example
-from hushtable.check.fitting import fit
-from hushtable.encode.integers import GRID, Axes, axes_of, block_sizes
+from hushtable.checks import example
+from hushtable.checks.fitting import fit
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
+from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.run import release

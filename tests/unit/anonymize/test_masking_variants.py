@@ -7,8 +7,8 @@ import pytest
 from hushtable.anonymize.masking.noise import How, Noise, Shape
 from hushtable.anonymize.masking.pram import Pram
 from hushtable.anonymize.masking.swap import RankSwap, Swap
-from hushtable.check import awkward
-from hushtable.check.steps import _copes, _mutates, _plans, _repeats
+from hushtable.checks import awkward
+from hushtable.checks.steps import _copes, _mutates, _plans, _repeats
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.run import release
 from hushtable.privacy.guarantee import Assurance

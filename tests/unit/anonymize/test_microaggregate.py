@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hushtable.anonymize import diverse, univariate
-from hushtable.anonymize.diverse import Demand
-from hushtable.anonymize.microaggregate import Method, Microaggregate
+from hushtable.anonymize.microaggregate import diverse, univariate
+from hushtable.anonymize.microaggregate.diverse import Demand
+from hushtable.anonymize.microaggregate.microaggregate import Method, Microaggregate
+from hushtable.anonymize.microaggregate.space import Centre, Scale, Space
 from hushtable.anonymize.secrets import Diversity
-from hushtable.anonymize.space import Centre, Scale, Space
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release

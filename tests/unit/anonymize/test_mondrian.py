@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable import api
+import hushtable as ht
 from hushtable.anonymize.recoding.mondrian import Mondrian
 from hushtable.anonymize.recoding.mondrian_cells import Axis, Written, lettered
 from hushtable.anonymize.secrets import Diversity
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.verify import verify
 from hushtable.privacy.criteria import Classes, k_anonymity
@@ -229,7 +229,7 @@ def test_a_release_with_labels_of_a_hierarchy_is_saved_and_verified(tmp_path):
     table = staff(rng.integers(0, 100, 60).tolist(), rng.integers(-1, 4, 60).tolist())
     table = table.with_column(secret, rng.integers(0, 2, 60).astype(np.int32))
     settings_ = {"k": "4", "l": "2", "diversity": "recursive", "c": "3", "t": "0.5"}
-    made = api.release(table, "mondrian", settings=settings_, seed=1)
-    api.save(made, tmp_path / "release")
+    made = ht.release(table, "mondrian", settings=settings_, seed=1)
+    ht.save(made, tmp_path / "release")
     assert not verify(tmp_path / "release").faults
     assert made.guarantee.criteria["k"] >= 4

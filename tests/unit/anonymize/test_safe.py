@@ -11,8 +11,8 @@ import pytest
 from hushtable.anonymize.private.safe import Safe
 from hushtable.anonymize.private.safe_delta import exact_delta
 from hushtable.anonymize.private.safe_levels import WEIGHTS
-from hushtable.bench.people import people
-from hushtable.check import example
+from hushtable.checks import example
+from hushtable.data.people import people
 from hushtable.encode.bins import Bins
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.plan import plan
@@ -27,7 +27,7 @@ from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.preserve import Syntactic
 from hushtable.privacy.unit import Budget, Relation, Unit
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.cell import ANY_TEXT
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable import api
+import hushtable as ht
 from hushtable.anonymize.recoding.mondrian import Mondrian
 from hushtable.anonymize.recoding.suppress import Suppress, What
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -180,7 +180,7 @@ def test_faults_name_the_knob_and_the_column():
 
 
 def test_a_release_is_saved_and_verified(tmp_path):
-    made = api.release(example(), "local-suppression", settings={"k": "4", "columns": "town,school,age"}, seed=1)
-    api.save(made, tmp_path / "release")
+    made = ht.release(example(), "local-suppression", settings={"k": "4", "columns": "town,school,age"}, seed=1)
+    ht.save(made, tmp_path / "release")
     assert not verify(tmp_path / "release").faults
     assert made.guarantee.criteria["k"] >= 4

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.transition.transition import Density, How, Statistic, Suppressed, Transition
-from hushtable.check.fitting import BUDGET
+from hushtable.checks.fitting import BUDGET
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Core, Plan
@@ -23,7 +23,7 @@ from hushtable.privacy.query import Histogram
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.sequential import Sequential
+from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Bounds, Cells, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hushtable.audits.checks import ControlSeen, Coverage
-from hushtable.bench.people import people
-from hushtable.check import example
+from hushtable.checks import example
+from hushtable.data.people import people
 from hushtable.evidence.case import Case
 from hushtable.table.table import Table
 

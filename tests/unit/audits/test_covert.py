@@ -7,11 +7,11 @@ import hashlib
 import numpy as np
 import pytest
 
+from hushtable.api.certify import certify
 from hushtable.audits import covert
 from hushtable.audits.power import parts
 from hushtable.audits.rare import RareValues
-from hushtable.bench.certify import certify
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.table.table import Table

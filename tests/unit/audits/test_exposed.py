@@ -8,7 +8,7 @@ import pytest
 from hushtable.audits import exposed, rare
 from hushtable.audits.exposed import ExposedRecords, surprisal
 from hushtable.audits.rare import RareValues
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.table.table import Table, identities
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hushtable.audits.guesses import Knowledge, Secret, column_sets, knowledge, listed, secrets
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.table.cell import ANYTHING

@@ -10,7 +10,7 @@ import pytest
 from hushtable.audits.attribution import Attribution
 from hushtable.audits.inference import Inference
 from hushtable.audits.learning import LearnedInference
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding

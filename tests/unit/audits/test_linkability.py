@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hushtable.audits.linkability import Linkability, meeting_chance
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.table.columns import Role

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
+from hushtable.api.mechanism import audit_mechanism, proven_recipes
 from hushtable.audits.mechanism import bounds, onerun, scores, twoworld
 from hushtable.audits.mechanism.guessing import judge
 from hushtable.audits.mechanism.watch import Heard, watched
 from hushtable.audits.mechanism.worlds import CANARIES, HOLDS, table, worlds
-from hushtable.bench.mechanism import audit_mechanism, proven_recipes
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe, load
@@ -25,7 +25,7 @@ from hushtable.privacy.ledger import Entry
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
 from hushtable.report.mechanism import mechanism_page
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.defaults import plain_text
 
 MARGINS = Recipe(recipe="margins", steps=(Bins(), Margins()))

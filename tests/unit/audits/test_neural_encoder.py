@@ -15,7 +15,7 @@ from hushtable.audits.neural.contrastive import ContrastiveClosestRecord, Contra
 from hushtable.audits.neural.domias import DomiasFlow
 from hushtable.audits.neural.encoder import ABSENT, FIRST, GRID, MASKED, Records, Training, nearest
 from hushtable.audits.neural.outliers import ContrastiveSinglingOut, _bins, _Crowd, outlier_factors
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError, MissingExtra
 from hushtable.evidence.case import Case
 from hushtable.evidence.persons import People

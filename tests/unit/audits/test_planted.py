@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.audits.planted import NOISES, Noise, disturbed, leaky, noisy, outlying, overfit, plant, planted, rungs
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.table.cell import ANYTHING, Cell, Interval
@@ -151,7 +151,7 @@ def test_noisy_copies_are_near_and_not_equal(parts):
 @pytest.mark.parametrize("recipe", ["k-anonymity", "mondrian", "mdav", "sequential"])
 def test_a_leak_is_planted_in_the_form_of_any_release(parts, recipe):
     train, control, _ = parts
-    release = api.release(train, recipe, seed=1).table
+    release = ht.release(train, recipe, seed=1).table
     case = Case(train, release, control)
     before = copies(release, train, control)
     found = plant(case, 0.1, rng())

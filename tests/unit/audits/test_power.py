@@ -11,7 +11,7 @@ from hushtable.audits import covert
 from hushtable.audits.identifiers import PublishedIdentifiers
 from hushtable.audits.power import SHARES, WHOLE, parts, power, summary, with_power
 from hushtable.audits.texts import PublishedTexts
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.attack import judge

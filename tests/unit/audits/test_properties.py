@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable import api
+import hushtable as ht
 from hushtable.audits.properties import Properties, _people
-from hushtable.bench.people import people
-from hushtable.check import example
+from hushtable.checks import example
+from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
@@ -103,7 +103,7 @@ def test_rows_that_fit_nobody_have_no_journalist():
 def test_a_k_anonymous_release_measures_what_it_promised():
     table = people(900, seed=2)
     train, control = table.take(np.arange(600)), table.take(np.arange(600, 900))
-    released = api.release(train, "mondrian", settings={"k": "5"}, seed=1)
+    released = ht.release(train, "mondrian", settings={"k": "5"}, seed=1)
     found = measured(Case(train, released.table, control))
     assert found["k-anonymity", ""].value == released.guarantee.criteria["k"] >= 5
     assert found["unique rows", ""].value == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hushtable.audits.singling_out import SinglingOut, _independent, _worth
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, residual_risk, wilson

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hushtable.check import awkward, example
-from hushtable.check.private import stability
-from hushtable.check.steps import _copes, _mutates, _plans, _repeats
-from hushtable.encode.manifold.embed import Embed, Embedded, Method
+from hushtable.checks import awkward, example
+from hushtable.checks.private import stability
+from hushtable.checks.steps import _copes, _mutates, _plans, _repeats
+from hushtable.encode.embed import Embed, Embedded, Method
 from hushtable.errors import InputError, MissingExtra, PlanError
 from hushtable.privacy.event import Raw
 from hushtable.privacy.vault import Vault

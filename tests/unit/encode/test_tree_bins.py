@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.encode.bins import Bins, Edges
-from hushtable.encode.cuts import cuts, even_cuts
-from hushtable.encode.tree import Leaves, Tree, fanout, looks
 from hushtable.errors import GuaranteeRefused
+from hushtable.numerics.cuts import cuts, even_cuts
+from hushtable.numerics.tree import Leaves, Tree, fanout, looks
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
@@ -156,7 +156,7 @@ def test_a_long_tail_does_not_fill_the_declared_domain(delta):
     for seed in range(3):
         values = np.random.default_rng(seed).lognormal(7, 1, 5000).clip(0, 10**6).astype(np.int64)
         table = Table(Schema((of,)), {"x": values})
-        made = api.release(table, "independent", epsilon=1.0, delta=delta, seed=seed, entropy=Entropy.seeded(seed), unproven=True)
+        made = ht.release(table, "independent", epsilon=1.0, delta=delta, seed=seed, entropy=Entropy.seeded(seed), unproven=True)
         drawn = made.table.floats("x")
         assert 1 / 1.5 < np.nanmean(drawn) / values.mean() < 1.5
         at = (0.25, 0.5, 0.75, 0.9)

@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.audits.indicators import IdenticalMatches, worth
 from hushtable.audits.planted import outlying
 from hushtable.audits.properties import Properties
-from hushtable.bench.people import people
-from hushtable.check import example
+from hushtable.checks import example
+from hushtable.data.people import people
 from hushtable.errors import InputError
-from hushtable.evidence import neighbours, records
+from hushtable.evidence import records
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Trace
 from hushtable.evidence.groups import by_group
+from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.persons import held_by
 from hushtable.evidence.validity import assumed, void
 from hushtable.table.columns import Bounds, Column, Interval, Kind, Levels
@@ -103,7 +104,7 @@ def test_a_lonely_person_is_an_outlier_however_often_they_repeat_themselves():
 
 def test_risks_rates_and_groups_count_people():
     copies = Table.concat([FRESH, TRAIN.take(np.arange(60)).select(FRESH.schema.names)])
-    report = api.audit(TRAIN, copies, CONTROL, person=KEY, only=["identical-matches"])
+    report = ht.audit(TRAIN, copies, CONTROL, person=KEY, only=["identical-matches"])
     verbatim = next(f for f in report.findings if f.name == "published verbatim")
     assert (verbatim.detail["hits"], verbatim.n, verbatim.detail["control_attempts"]) == (20, 100, 80)
     assert report.people == {"train": 100, "control": 80}
@@ -149,13 +150,13 @@ def test_rows_are_worth_no_more_than_the_people_who_hold_them():
 
 
 def test_an_audit_says_where_it_assumes_one_row_a_person_and_changes_nothing():
-    by_rows = api.audit(TRAIN, FRESH, CONTROL, only=["near-matches"])
+    by_rows = ht.audit(TRAIN, FRESH, CONTROL, only=["near-matches"])
     assert "person_id repeat in 100 of 100 rows" in by_rows.assumed[0]
     assert "--person person_id" in by_rows.assumed[0]
     for text in (by_rows.markdown().replace("\\", ""), by_rows.page(), str(by_rows.to_json()["assumed"])):
         assert "assume one row a person" in text
     nameless = [table.select([n for n in table.schema.names if n not in (KEY, "name")]) for table in (TRAIN, CONTROL)]
-    without = api.audit(nameless[0], FRESH, nameless[1], only=["near-matches"])
+    without = ht.audit(nameless[0], FRESH, nameless[1], only=["near-matches"])
     assert "300 of 300 training rows repeat one another and 0 of 240 control rows" in without.assumed[0]
     assert [f.p for f in without.findings] == [f.p for f in by_rows.findings]
 
@@ -170,7 +171,7 @@ def unkeyed(table: Table, rows: slice) -> Table:
 def test_rows_without_a_key_are_left_out_and_counted():
     train, control = unkeyed(TRAIN, slice(0, 90)), unkeyed(CONTROL, slice(0, 30))
     copies = Table.concat([FRESH, TRAIN.take(np.arange(90, 150)).select(FRESH.schema.names)])
-    report = api.audit(train, copies, control, person=KEY, only=["identical-matches"], values=True)
+    report = ht.audit(train, copies, control, person=KEY, only=["identical-matches"], values=True)
     assert report.people == {"train": 70, "control": 70}
     assert "90 of 300 training rows and 30 of 240 control rows have no person_id" in report.assumed[0]
     for text in (report.markdown().replace("\\", ""), report.page()):
@@ -239,8 +240,8 @@ def test_control_people_who_repeat_training_people_make_the_audit_void():
 def test_the_key_that_the_card_names_is_used_or_missed_aloud():
     card = {"recipe": "none", "guarantee": {"unit": {"rows": 3, "by": KEY}}}
     asked = {"only": ["coverage"], "card": card}
-    assert api.audit(TRAIN, FRESH, CONTROL, **asked).people == {"train": 100, "control": 80}
+    assert ht.audit(TRAIN, FRESH, CONTROL, **asked).people == {"train": 100, "control": 80}
     names = FRESH.schema.names
-    told = api.audit(rows_of(0, 100, 1).select(names), FRESH, rows_of(100, 180, 1).select(names), **asked)
+    told = ht.audit(rows_of(0, 100, 1).select(names), FRESH, rows_of(100, 180, 1).select(names), **asked)
     assert told.people == {}
     assert "the card tells persons apart by person_id, which the training or the control rows lack" in told.assumed[0]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.audits import planted
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.evidence.case import Case
 from hushtable.evidence.joint import jointly
 from hushtable.table.columns import Levels
@@ -26,7 +26,7 @@ def parts():
 
 
 def audited(train, release, control):
-    return api.audit(train, release.select(release.schema.released), control, only=ONLY, gates=["alarms<99"])
+    return ht.audit(train, release.select(release.schema.released), control, only=ONLY, gates=["alarms<99"])
 
 
 def test_fresh_people_make_no_audit_void(parts):
@@ -50,9 +50,9 @@ def test_swapped_tables_are_noticed(parts):
 
 def test_swapped_tables_are_noticed_though_no_row_is_copied(parts):
     train, control, _ = parts
-    made = api.release(train, "mdav", settings={"k": "5"}, seed=0).table
-    assert any("swapped" in reason for reason in api.audit(control, made, train, only=["coverage"]).void)
-    assert not api.audit(train, made, control, only=["coverage"]).void
+    made = ht.release(train, "mdav", settings={"k": "5"}, seed=0).table
+    assert any("swapped" in reason for reason in ht.audit(control, made, train, only=["coverage"]).void)
+    assert not ht.audit(train, made, control, only=["coverage"]).void
 
 
 def test_a_release_made_from_the_control_too_is_noticed(parts):
@@ -73,12 +73,12 @@ def test_identifiers_and_parts_of_rows_that_were_published_are_found(parts):
     """Names in the release, and secrets copied beside the quasi columns of others: no comparison of whole rows sees them."""
     train, control, fresh = parts
     named = Table(fresh.schema, {**fresh.arrays, "name": train["name"]}, {**fresh.texts, "name": train.texts["name"]})
-    report = api.audit(train, named, control, only=["identifiers"])
+    report = ht.audit(train, named, control, only=["identifiers"])
     assert any(f.name == "identifiers published" and f.scope == "name" for f in report.alarms)
     quasi = fresh.schema.quasi
     half = planted.leaky(train, fresh, 0.1, np.random.default_rng(1))
     mixed = half.with_columns(*((fresh.schema[n], fresh[n]) for n in quasi))
-    found = api.audit(train, mixed.select(mixed.schema.released), control, only=["identical-matches"]).alarms
+    found = ht.audit(train, mixed.select(mixed.schema.released), control, only=["identical-matches"]).alarms
     assert [f.scope for f in found] == ["all but quasi columns"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.measures.features import Points
 from hushtable.table.columns import Bounds, Column, Kind, Levels

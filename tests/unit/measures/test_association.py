@@ -7,11 +7,11 @@ import time
 import numpy as np
 import pytest
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Better
 from hushtable.measures.dependence import Association
-from hushtable.report.heat import Pairs
+from hushtable.report.charts.heat import Pairs
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

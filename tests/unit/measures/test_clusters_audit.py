@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.check import check, example
+from hushtable.checks import check, example
 from hushtable.evidence.case import Case
 from hushtable.measures.clusters import FrechetMeans, nmi
 from hushtable.table.columns import Bounds, Column, Kind

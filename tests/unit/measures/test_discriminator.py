@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence import roc
 from hushtable.evidence.case import Case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.measures.geometry import Geometry
@@ -126,7 +126,7 @@ def test_of_two_solutions_that_are_as_good_the_nearer_one_counts():
 
 
 def test_a_generalized_release_is_read_as_values():
-    from hushtable.check.audits import _generalized
+    from hushtable.checks.audits import _generalized
 
     findings = found(Geometry(), ordinary(_generalized(example(200, 3)), 200))
     assert all(finding.value is not None for finding in findings.values())

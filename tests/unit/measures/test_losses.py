@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.measures.losses import Losses
 from hushtable.report.reading import Reading

@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from hushtable.anonymize.geodesic import Geodesic
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.geodesic import Geodesic
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Method as Sampling
 from hushtable.anonymize.sample import Sample
-from hushtable.check import check
+from hushtable.checks import check
 from hushtable.encode.bins import Bins
-from hushtable.encode.manifold.ambient import Scale
-from hushtable.encode.manifold.embed import Embed, Embedded, Method
+from hushtable.encode.embed import Embed, Embedded, Method
 from hushtable.errors import GuaranteeRefused, PlanError
+from hushtable.numerics.manifold.ambient import Scale
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.pipeline.verify import verify
 from hushtable.privacy.preserve import Form
-from hushtable.synthesize.sequential import Sequential
+from hushtable.synthesize.sequential.sequential import Sequential
 
 
 def recipe(*steps: object) -> Recipe:

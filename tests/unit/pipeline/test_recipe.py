@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable.anonymize.microaggregate import Centre, Microaggregate
+from hushtable.anonymize.microaggregate.microaggregate import Centre, Microaggregate
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
-from hushtable.synthesize.margins import Margins
-from hushtable.synthesize.sequential import Sequential
+from hushtable.synthesize.marginal.independent import Margins
+from hushtable.synthesize.sequential.sequential import Sequential
 
 
 @pytest.mark.parametrize("name", recipes.names())
@@ -104,7 +104,7 @@ def test_a_recipe_that_is_no_text_is_refused(tmp_path):
 
 
 def test_a_step_of_another_package_goes_by_module_and_class():
-    made = Recipe.parse("recipe: x\nsteps:\n- hushtable.anonymize.microaggregate:Microaggregate: {k: 3}\n")
+    made = Recipe.parse("recipe: x\nsteps:\n- hushtable.anonymize.microaggregate.microaggregate:Microaggregate: {k: 3}\n")
     assert made.steps == (Microaggregate(k=3),)
     with pytest.raises(InputError, match="is not a step"):
         Recipe.parse("recipe: x\nsteps:\n- pathlib:Path: {}\n")

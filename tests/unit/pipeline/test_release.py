@@ -7,27 +7,27 @@ import json
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import load_card, load_table
 from hushtable.pipeline.verify import verify
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.schema import Schema
 from hushtable.table.values import from_mapping
 
 
 @pytest.fixture
 def saved(small, tmp_path):
-    made = api.release(small, "mdav", settings={"k": "4"}, seed=1)
-    return made, api.save(made, tmp_path / "out")
+    made = ht.release(small, "mdav", settings={"k": "4"}, seed=1)
+    return made, ht.save(made, tmp_path / "out")
 
 
 @pytest.fixture
 def saved_private(small, tmp_path):
-    made = api.release(small, "independent", epsilon=1.0, seed=1)
-    return made, api.save(made, tmp_path / "out")
+    made = ht.release(small, "independent", epsilon=1.0, seed=1)
+    return made, ht.save(made, tmp_path / "out")
 
 
 def test_what_is_written_is_what_was_made(saved):
@@ -46,7 +46,7 @@ def test_what_is_written_is_what_was_made(saved):
 
 @pytest.mark.parametrize("form", ["csv.gz", "parquet"])
 def test_other_forms_verify_too(small, tmp_path, form):
-    folder = api.save(api.release(small, "mdav", seed=1), tmp_path / "out", form)
+    folder = ht.save(ht.release(small, "mdav", seed=1), tmp_path / "out", form)
     assert (folder / f"data.{form}").is_file()
     assert not verify(folder).faults
 
@@ -106,12 +106,12 @@ def test_an_existing_folder_is_never_touched(saved, small):
     _, folder = saved
     before = sorted((p.name, p.stat().st_mtime_ns) for p in folder.iterdir())
     with pytest.raises(InputError, match="exists already"):
-        api.save(api.release(small, "mdav", seed=2), folder)
+        ht.save(ht.release(small, "mdav", seed=2), folder)
     assert sorted((p.name, p.stat().st_mtime_ns) for p in folder.iterdir()) == before
 
 
 def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
-    made = api.release(small, "mdav", seed=1)
+    made = ht.release(small, "mdav", seed=1)
     monkeypatch.setattr("hushtable.pipeline.release.io.write", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(InputError, match="disk full"):
         made.save(tmp_path / "out")
@@ -136,7 +136,7 @@ def test_a_folder_that_is_no_release_is_refused(tmp_path, name):
 
 def test_an_audit_is_not_written_into_a_release(saved, small):
     made, folder = saved
-    report = api.audit(small, made, small.take(np.arange(0, 120, 2)), only=["identical-matches"])
+    report = ht.audit(small, made, small.take(np.arange(0, 120, 2)), only=["identical-matches"])
     with pytest.raises(InputError, match="must not be published"):
         report.save(folder / "audit")
 
@@ -149,7 +149,7 @@ def test_hierarchy_files_travel_with_the_release(small, tmp_path):
     rows = tuple((level, "side" if level in ("east", "west") else "height, above", "*") for level in small.schema["town"].levels)
     tree = FileTree("../elsewhere/town.csv", rows)
     column = replace(small.schema["town"], hierarchy=tree)
-    folder = api.save(api.release(small.with_column(column, small["town"]), "mdav", seed=0), tmp_path / "out")
+    folder = ht.save(ht.release(small.with_column(column, small["town"]), "mdav", seed=0), tmp_path / "out")
     assert not verify(folder).faults
     assert load_table(folder).schema["town"].hierarchy.rows == rows
 
@@ -159,7 +159,7 @@ def test_the_card_of_a_private_release_does_not_depend_on_the_rows(small):
 
     But for the note on small budgets, which tells the noisy number of rows.
     """
-    one, two = (api.release(t, "independent", epsilon=0.5, rows=50).card() for t in (small, small.take(np.arange(60))))
+    one, two = (ht.release(t, "independent", epsilon=0.5, rows=50).card() for t in (small, small.take(np.arange(60))))
     for card in (one, two):
         assert "the noise of a cell is about" in card["result"]["margins"].pop("note")
     assert one == two
@@ -180,8 +180,8 @@ def test_a_date_without_a_day_is_released_as_it_is_written(tmp_path):
         "  weight: {kind: integer, role: quasi, domain: [30, 200]}\n"
     )
     raw = {"born": [str(y) for y in rng.integers(1950, 2001, 900)], "weight": [str(w) for w in rng.integers(40, 60, 900)]}
-    made = api.release(from_mapping(schema, raw), "mdav", settings={"k": "7"}, seed=0)
-    assert not verify(api.save(made, tmp_path / "out")).faults
+    made = ht.release(from_mapping(schema, raw), "mdav", settings={"k": "7"}, seed=0)
+    assert not verify(ht.save(made, tmp_path / "out")).faults
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_card_of_brackets_is_no_card(saved):
 def test_a_release_is_verified_where_the_other_accountant_is(small, tmp_path, monkeypatch, here):
     monkeypatch.setattr("hushtable.privacy.pld.available", lambda: not here)
     # With public bins every price is known beforehand, so the numerical accountant has the last word.
-    folder = api.save(api.release(small, Recipe(recipe="plain", steps=(Bins(), Margins())), epsilon=1.0), tmp_path / "out")
+    folder = ht.save(ht.release(small, Recipe(recipe="plain", steps=(Bins(), Margins())), epsilon=1.0), tmp_path / "out")
     monkeypatch.setattr("hushtable.privacy.pld.available", lambda: here)
     assert not verify(folder).faults
     edit_card(folder, lambda card: card["guarantee"].update(epsilon=card["guarantee"]["epsilon"] * (0.9 if here else 1.3)))

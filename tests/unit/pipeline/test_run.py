@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Method, Sample
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError, PlanError
@@ -24,8 +24,8 @@ from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic
 from hushtable.privacy.query import Total
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.margins import Margins
-from hushtable.synthesize.sequential import Sequential
+from hushtable.synthesize.marginal.independent import Margins
+from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.columns import Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -331,11 +331,11 @@ def test_a_sample_that_no_theorem_covers_is_refused_before_any_row_moves(small, 
 
 
 def test_a_drafters_notes_are_not_published(small, tmp_path):
-    from hushtable import api
+    import hushtable as ht
     from hushtable.table.io import draft, read, write
 
     write(small, tmp_path / "data.csv")
     table = read(tmp_path / "data.csv", draft(tmp_path / "data.csv"))
     assert table.schema.notes
-    folder = api.save(release(table, recipe(Microaggregate())), tmp_path / "out")
+    folder = ht.save(release(table, recipe(Microaggregate())), tmp_path / "out")
     assert "#" not in (folder / "schema.yaml").read_text()

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.errors import InputError, MissingExtra
 from hushtable.pipeline.signature import PASSPHRASE, SIGNATURE, Authorship, SigningKey, authorship, make_keys
 from hushtable.pipeline.verify import verify
@@ -21,7 +21,7 @@ def keys(tmp_path):
 
 @pytest.fixture
 def signed(small, tmp_path, keys):
-    return api.save(api.release(small, "mdav", seed=1), tmp_path / "out", sign=keys[0])
+    return ht.save(ht.release(small, "mdav", seed=1), tmp_path / "out", sign=keys[0])
 
 
 def test_the_private_key_is_its_owners_alone(keys):
@@ -71,7 +71,7 @@ def test_another_persons_signature_is_not_ours(signed, keys, tmp_path):
     other = make_keys(tmp_path / "other")
     assert authorship(signed, other[1]) is Authorship.OTHER
     (signed / SIGNATURE).unlink()
-    api.sign(signed, other[0])
+    ht.sign(signed, other[0])
     assert authorship(signed, other[1]) is Authorship.VALID
     # Our name on their signature does not make it ours.
     told = json.loads((signed / SIGNATURE).read_text())
@@ -87,15 +87,15 @@ def test_data_changed_after_signing_is_caught_through_the_hashes(signed, keys):
 
 
 def test_a_release_is_signed_later_once_and_only_if_it_is_what_its_card_says(small, tmp_path, keys):
-    folder = api.save(api.release(small, "mdav", seed=1), tmp_path / "out")
-    api.sign(folder, keys[0])
+    folder = ht.save(ht.release(small, "mdav", seed=1), tmp_path / "out")
+    ht.sign(folder, keys[0])
     assert verify(folder, keys[1]).holds
     with pytest.raises(InputError, match="exists already"):
-        api.sign(folder, keys[0])
+        ht.sign(folder, keys[0])
     (folder / SIGNATURE).unlink()
     (folder / "stray.txt").write_text("x")
     with pytest.raises(InputError, match="is not signed"):
-        api.sign(folder, keys[0])
+        ht.sign(folder, keys[0])
 
 
 def test_a_locked_key_opens_with_its_passphrase_alone(tmp_path, monkeypatch):

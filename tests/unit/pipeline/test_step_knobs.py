@@ -8,7 +8,7 @@ import pytest
 
 from hushtable.errors import InputError
 from hushtable.synthesize.marginal.aim import Aim
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError
 from hushtable.pipeline import store
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.margins import Margins
-from hushtable.synthesize.sequential import Sequential
+from hushtable.synthesize.marginal.independent import Margins
+from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema

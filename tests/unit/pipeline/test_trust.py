@@ -6,10 +6,11 @@ import sys
 
 import pytest
 
-from hushtable import api, generalization
-from hushtable.bench.mechanism import audit_mechanism
-from hushtable.check import example
-from hushtable.comparison.run import compare
+import hushtable as ht
+from hushtable.api import pareto as generalization
+from hushtable.api.compare.run import compare
+from hushtable.api.mechanism import audit_mechanism
+from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
@@ -21,7 +22,7 @@ CODE = "from hushtable.anonymize.sample import Sample\nclass Sent(Sample):\n    
 @pytest.fixture
 def sent(tmp_path, monkeypatch):
     """A generalized release whose recipe names a module that lies where Python finds it."""
-    folder = api.save(api.release(example(200), "k-anonymity", seed=1), tmp_path / "sent")
+    folder = ht.save(ht.release(example(200), "k-anonymity", seed=1), tmp_path / "sent")
     (folder / "recipe.yaml").write_text(f"recipe: k-anonymity\nsteps:\n{STEPS}")
     (tmp_path / "sent_module.py").write_text(CODE)
     monkeypatch.syspath_prepend(tmp_path)
@@ -33,11 +34,11 @@ def sent(tmp_path, monkeypatch):
     "use",
     [
         lambda folder, table: generalization.apply(folder, table),
-        lambda folder, table: api.release(table, folder / "recipe.yaml"),
-        lambda folder, table: api.audit(table, table, table, recipe=folder / "recipe.yaml", only=["coverage"]),
+        lambda folder, table: ht.release(table, folder / "recipe.yaml"),
+        lambda folder, table: ht.audit(table, table, table, recipe=folder / "recipe.yaml", only=["coverage"]),
         lambda folder, table: audit_mechanism(str(folder / "recipe.yaml"), epsilon=1.0),
         lambda folder, table: compare(table, [str(folder / "recipe.yaml")]),
-        lambda folder, table: api.best_of(table, [folder / "recipe.yaml"], epsilon=1.0),
+        lambda folder, table: ht.best_of(table, [folder / "recipe.yaml"], epsilon=1.0),
     ],
     ids=["apply", "release", "audit", "audit-mechanism", "compare", "best-of"],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Sample
 from hushtable.encode.bins import Bins
 from hushtable.pipeline.run import release
@@ -30,7 +30,7 @@ from hushtable.privacy.guarantee import Assurance, Claim, Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Relation, Unit
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from tests.unit.privacy.cases import Says, people, recipe
 
 PAID = Entry("margins", DiscreteGaussian(20.0, 1.0, 1), "histogram of age")

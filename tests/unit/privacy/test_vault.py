@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.encode.bins import Bins
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError
 from hushtable.pipeline.run import release
@@ -30,7 +30,7 @@ from hushtable.privacy.query import Histogram, Ranges, Sum, Total
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from tests.tables import observed
 from tests.unit.privacy.cases import SCHEMA, Says, Touched, people, recipe, sealed
 

@@ -19,7 +19,7 @@ from hushtable.privacy.noise import Entropy
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.privacy.vault import Scheme, Vault, amplifying_rate, unstable
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from tests.unit.privacy.cases import Says, people, recipe
 
 ADD, REPLACE = Relation.ADD_REMOVE, Relation.REPLACE_ONE

@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.anonymize.microaggregate import Microaggregate
+import hushtable as ht
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
+from hushtable.api.audit_report import AuditReport
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.run import release
@@ -20,7 +21,7 @@ from hushtable.privacy.event import Gaussian, Raw, SampledGaussian, Zcdp
 from hushtable.privacy.guarantee import Assurance, Guarantee, Void
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import default_delta
-from hushtable.synthesize.margins import Margins
+from hushtable.synthesize.marginal.independent import Margins
 from tests.tables import observed
 from tests.unit.privacy.cases import Says, people, recipe
 
@@ -110,8 +111,8 @@ def test_a_large_delta_is_remarked_to_the_holder_alone(delta, small, tmp_path):
 
 
 def test_an_audit_is_not_saved_inside_a_release(tmp_path):
-    folder = api.save(release(people(), recipe(*STEPS), epsilon=1.0), tmp_path / "release")
-    report = api.AuditReport([], {"train": 200})
+    folder = ht.save(release(people(), recipe(*STEPS), epsilon=1.0), tmp_path / "release")
+    report = AuditReport([], {"train": 200})
     with pytest.raises(InputError, match="inside a release"):
         report.save(folder / "audit")
     assert not (folder / "audit").exists()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable.anonymize.microaggregate import Microaggregate
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Method, Sample
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import GuaranteeRefused
@@ -24,8 +24,8 @@ from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Scheme, Vault
-from hushtable.synthesize.margins import Margins
-from hushtable.synthesize.sequential import Sequential
+from hushtable.synthesize.marginal.independent import Margins
+from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import Bounds, Cells, Column, Kind, Levels
 from hushtable.table.schema import Schema

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from hushtable.evidence.finding import Subject
-from hushtable.report import roc
 from hushtable.report.attacks import RISKS
 from hushtable.report.audit import audit_page
-from hushtable.report.distances import curves
+from hushtable.report.charts import roc
+from hushtable.report.charts.distances import curves
 from hushtable.report.reading import Reading
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader, number

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hushtable.bench.certificate import Certificate, Expect, curve
+from hushtable.api.certificate import Certificate, Expect, curve
 from tests.unit.report.documents import Reader
 from tests.unit.report.samples import EVIL
 

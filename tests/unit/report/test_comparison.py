@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from hushtable.comparison.grid import Trial
-from hushtable.comparison.summary import Axis, summed
+from hushtable.api.compare.grid import Trial
+from hushtable.api.compare.summary import Axis, summed
 from hushtable.pipeline import recipe as recipes
-from hushtable.report.comparison import comparison_markdown, comparison_page
-from hushtable.report.comparison_text import changes, reading
+from hushtable.report.compare import comparison_markdown, comparison_page
+from hushtable.report.compare_text import changes, reading
 from hushtable.report.trials import Estimate, Trials
 from tests.unit.report import comparisons
 from tests.unit.report.documents import Reader

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.bench.people import people
+import hushtable as ht
+from hushtable.api.audit_report import AuditReport
+from hushtable.data.people import people
 from hushtable.measures.catalogue import MEASURES
 from hushtable.report.audit import audit_page
 from hushtable.report.markdown import audit_markdown, card_markdown, grid, plain
@@ -87,8 +88,8 @@ def test_the_card_tells_what_is_promised_and_where_the_budget_went(guarantee: An
 def test_what_is_kept_makes_the_same_page_again() -> None:
     table = people(150, 0).select(("birth_date", "sex", "smoker", "income"))
     train, control = table.take(np.arange(100)), table.take(np.arange(100, 150))
-    made = api.release(train, "mdav", settings={"k": "5"}, seed=0)
-    report = api.audit(
+    made = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
+    report = ht.audit(
         train, made, control, only=["identical-matches", "inference", "margins", "association"], gates=["max_risk<0.9"]
     )
     kept = json.loads(json.dumps(report.to_json()))
@@ -100,7 +101,7 @@ def test_what_is_kept_makes_the_same_page_again() -> None:
 
 def test_an_audit_of_text_that_cannot_be_encoded_is_written(tmp_path: Path) -> None:
     found = MEASURES["TVD"].finding(0.1, n=3, note="a note", scope="\ud800lone")
-    folder = api.AuditReport([found], ROWS).save(tmp_path / "audit", ("html", "md"))
+    folder = AuditReport([found], ROWS).save(tmp_path / "audit", ("html", "md"))
     for file in folder.iterdir():
         assert "lone" in file.read_text(encoding="utf-8")
 

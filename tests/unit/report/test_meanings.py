@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.bench.people import people
+from hushtable.data.people import people
 from hushtable.evidence.case import Case
 from hushtable.pipeline import registry
 from hushtable.report.meanings import FAMILIES, METRICS, family, metric

@@ -12,7 +12,7 @@ import pytest
 
 from hushtable.report.audit import audit_page
 from hushtable.report.card import card_page
-from hushtable.report.comparison import comparison_page
+from hushtable.report.compare import comparison_page
 from hushtable.report.html import INTERNAL
 from tests.unit.report import comparisons, samples
 from tests.unit.report.documents import Reader

@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hushtable.report import knobs
-from hushtable.report.ground import Roots
-from hushtable.report.placing import Box, Wish, place
-from hushtable.report.plane import plane
+from hushtable.report.charts import knobs
+from hushtable.report.charts.ground import Roots
+from hushtable.report.charts.placing import Box, Wish, place
+from hushtable.report.charts.plane import plane
 from hushtable.report.trials import Trials
 from hushtable.report.words import wide
 from tests.unit.report import comparisons

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.report import folding, heat, intervals, plots
-from hushtable.report.folding import Bar
+from hushtable.report.charts import folding, heat, intervals, plots
+from hushtable.report.charts.folding import Bar
 from hushtable.report.reading import Reading
 from tests.unit.report.documents import Reader, number
 

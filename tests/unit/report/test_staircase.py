@@ -6,7 +6,8 @@ import pytest
 
 from hushtable.privacy.event import DiscreteGaussian, Exponential, PostProcessing, Raw
 from hushtable.privacy.ledger import Entry, Ledger
-from hushtable.report import budget, staircase
+from hushtable.report import budget
+from hushtable.report.charts import staircase
 
 LOOKS = [
     Entry("bins", DiscreteGaussian(30.0, 1.0, 1), "ranges of age"),

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hushtable import console
-from hushtable.api import AuditReport
-from hushtable.check import example
+from hushtable.api.audit_report import AuditReport
+from hushtable.checks import example
+from hushtable.cli import console
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Better, Finding
 from hushtable.evidence.measure import Page
 from hushtable.measures.catalogue import MEASURES, main_model
 from hushtable.measures.downstream import TrainOnRelease
-from hushtable.report import associations, drawings
+from hushtable.report import associations
 from hushtable.report.audit import audit_page, key_figures
+from hushtable.report.charts import drawings
 from hushtable.report.decision import Evidence, cost
 from hushtable.report.reading import Reading
 from hushtable.report.utility import PAGES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable.encode.concordance import Concordance
+from hushtable.numerics.concordance import Concordance
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Unit

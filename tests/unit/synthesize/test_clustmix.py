@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from hushtable.api import release
-from hushtable.check import example
+from hushtable.api.release import release
+from hushtable.checks import example
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.clustmix import ClustMix
-from hushtable.synthesize.mixture.slices import random_slices
+from hushtable.synthesize.published.clustmix import ClustMix
+from hushtable.synthesize.published.slices import random_slices
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -202,8 +202,8 @@ def test_slices_are_a_partition_of_no_fewer_than_the_least():
     ],
 )
 def test_variants_keep_the_contract_on_ordinary_and_awkward_tables(knobs):
-    from hushtable.check import awkward
-    from hushtable.check.steps import _copes, _forgets, _mutates, _rebuilds, _repeats
+    from hushtable.checks import awkward
+    from hushtable.checks.steps import _copes, _forgets, _mutates, _rebuilds, _repeats
 
     step = ClustMix(**knobs)
     assert [check(step) for check in (_mutates, _repeats, _rebuilds, _forgets)] == [""] * 4

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.encode.bins import Bins
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.recipe import Recipe, load
@@ -21,11 +21,11 @@ from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.gaussian import PlainCopula
 from hushtable.synthesize.copula.hybrid import HybridCopula
-from hushtable.synthesize.copula.hybrid_published import GAPS, PublishedHybrid
 from hushtable.synthesize.copula.kendall import KendallCopula
 from hushtable.synthesize.copula.likelihood import LikelihoodCopula, best_blocks
 from hushtable.synthesize.copula.looks import anchor_of
 from hushtable.synthesize.copula.marginals import MarginalCopula
+from hushtable.synthesize.published.dpcopula_hybrid import GAPS, PublishedHybrid
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

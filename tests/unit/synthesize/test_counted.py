@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.errors import PlanError
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.run import release
@@ -17,8 +17,8 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.hybrid import HybridCopula
 from hushtable.synthesize.counted import CELLS, countable, noted, require_counted, spread
 from hushtable.synthesize.marginal.field_groups import FieldGroups
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.synthesize.marginal.mst import Mst
-from hushtable.synthesize.margins import Margins
 from hushtable.synthesize.mixture.certified import ClustMixCertified
 from hushtable.synthesize.mixture.mixing import DPMix
 from hushtable.synthesize.network.privbayes import PrivBayes

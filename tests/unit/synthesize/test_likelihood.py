@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.sequential import Sequential
+from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.check import example
+import hushtable as ht
+from hushtable.checks import example
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.recipe import load
 from hushtable.privacy.allowance import Allowance
@@ -111,6 +111,6 @@ def test_what_it_refuses_and_what_it_says():
 
 
 def test_the_recipe_is_proven():
-    made = api.release(example(600), load("dp-merf"), epsilon=1.0)
+    made = ht.release(example(600), load("dp-merf"), epsilon=1.0)
     assert made.guarantee.assurance is Assurance.PROVEN
     assert made.guarantee.epsilon() <= 1.0

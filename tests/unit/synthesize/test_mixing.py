@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.check import example
+import hushtable as ht
+from hushtable.checks import example
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.recipe import load
 from hushtable.privacy.allowance import Allowance
@@ -67,6 +67,6 @@ def test_what_it_refuses():
 
 
 def test_the_recipe_is_proven_for_replaced_records():
-    made = api.release(example(600), load("dpmix"), epsilon=1.0, unit=Unit(relation=Relation.REPLACE_ONE))
+    made = ht.release(example(600), load("dpmix"), epsilon=1.0, unit=Unit(relation=Relation.REPLACE_ONE))
     assert made.guarantee.assurance is Assurance.PROVEN
     assert made.guarantee.epsilon() <= 1.0

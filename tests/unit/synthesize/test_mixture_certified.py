@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from hushtable import api
-from hushtable.check import example
+import hushtable as ht
+from hushtable.checks import example
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.recipe import load
 from hushtable.privacy.allowance import Allowance
@@ -247,7 +247,7 @@ def test_tables_of_one_kind(table, columns):
 
 
 def test_the_recipe_is_proven_and_saved_models_draw_the_same():
-    made = api.release(example(1500), load("clustmix-certified"), epsilon=2.0)
+    made = ht.release(example(1500), load("clustmix-certified"), epsilon=2.0)
     assert made.guarantee.assurance is Assurance.PROVEN
     assert made.guarantee.epsilon() <= 2.0
     model = fitted(ClustMixCertified(), people(500))[0]
@@ -266,7 +266,7 @@ def test_adult_keeps_most_of_what_predicts_income(adult):
 
     order = np.random.default_rng(20261115).permutation(adult.rows)
     test, train = adult.take(order[:12210]), adult.take(order[12210:42210])
-    made = api.release(train, load("clustmix-certified"), epsilon=1.0, delta=1e-5).table
+    made = ht.release(train, load("clustmix-certified"), epsilon=1.0, delta=1e-5).table
     names = [n for n in adult.schema.names if n != "income"]
     x, z = (np.stack([np.where(t.missing(n), np.nan, t[n].astype(float)) for n in names], 1) for t in (made, test))
     model = HistGradientBoostingClassifier(max_iter=100, random_state=0).fit(x, made["income"])

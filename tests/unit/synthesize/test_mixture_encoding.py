@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.check import example
+from hushtable.checks import example
 from hushtable.synthesize.mixture.encoding import Draw, Encoding, Layout
-from hushtable.synthesize.mixture.scaling import Scaler, Scaling
+from hushtable.synthesize.published.scaling import Scaler, Scaling
 
 
 @pytest.mark.parametrize("draw", list(Draw))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable.check.tables import example
+from hushtable.checks.tables import example
 from hushtable.encode.bins import Bins
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.recipe import Recipe, load
@@ -23,7 +23,7 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal.field_groups import FieldGroups
 from hushtable.synthesize.marginal.mwem import Mwem
 from hushtable.synthesize.network.privbayes import PrivBayes
-from hushtable.synthesize.network.published import PrivBayesPublished, pure
+from hushtable.synthesize.network.privbayes_published import PrivBayesPublished, pure
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -14,7 +14,7 @@ from hushtable.pipeline.run import release
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.copula.shirley import GAPS, CopulaShirley
+from hushtable.synthesize.published.copula_shirley import GAPS, CopulaShirley
 from hushtable.table.columns import Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

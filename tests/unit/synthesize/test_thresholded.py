@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable import api
+import hushtable as ht
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import DiscreteGaussian, Raw, StabilityHistogram
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.thresholded import CellTable, Thresholded
+from hushtable.synthesize.marginal.thresholded import CellTable, Thresholded
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -106,7 +106,7 @@ def test_bad_input_is_refused_by_name(small):
 
 
 def test_the_recipe_is_proven(small):
-    made = api.release(small, "thresholded", epsilon=3.0, settings={"thresholded.columns": "sick,town"})
+    made = ht.release(small, "thresholded", epsilon=3.0, settings={"thresholded.columns": "sick,town"})
     assert made.table.schema.names == ("sick", "town")
     assert not any(isinstance(e.event, Raw) for e in made.guarantee.ledger)
     assert made.guarantee.epsilon() <= 3.0

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from hushtable.check import example, private
+from hushtable.checks import example, private
 from hushtable.encode.bins import Bins
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.recipe import Recipe, load

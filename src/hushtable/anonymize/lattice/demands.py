@@ -18,13 +18,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Lattice
+from hushtable.anonymize.lattice.nodes import Classes, Lattice
 from hushtable.errors import InputError
 from hushtable.privacy.preserve import Promise, Syntactic
 from hushtable.privacy.spread import Spread
+from hushtable.table.arrays import Floats, Integers, Mask
 
 _TEXT = re.compile(r"(.+):(distinct|entropy|recursive|equal|ordered):(\d+(?:\.\d+)?)(?::(\d+(?:\.\d+)?))?")
-Mask = NDArray[np.bool_]
 DENSE = 4_000_000
 """So many counters are kept at once; above that the values of classes are sorted."""
 _SLACK = 1e-9

@@ -14,7 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Ladder, Lattice, Node
+from hushtable.anonymize.lattice.nodes import Classes, Ladder, Lattice, Node
+from hushtable.table.arrays import Floats, Integers
 
 
 class LossName(StrEnum):

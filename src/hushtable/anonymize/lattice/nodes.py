@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
 from hushtable.privacy.spread import ranks
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import MISSING_CODE, Column
 from hushtable.table.table import Table
 from hushtable.table.trees import Level, build, leaf_share
@@ -24,8 +25,6 @@ from hushtable.table.trees import Level, build, leaf_share
 Node = tuple[int, ...]
 ROOM = 1 << 62
 """So many different keys fit into 64 bits."""
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.anonymize.lattice.demands import Judge, Mask
+from hushtable.anonymize.lattice.demands import Judge
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
-from hushtable.anonymize.lattice.nodes import Classes, Floats, Integers, Ladder, Lattice, Node
+from hushtable.anonymize.lattice.nodes import Classes, Ladder, Lattice, Node
 from hushtable.anonymize.lattice.search import Goal, Search
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.cell import Cell, either
-from hushtable.table.columns import MISSING_CODE, Array, Column
+from hushtable.table.columns import MISSING_CODE, Column
 from hushtable.table.table import Table
 
 Levels = NDArray[np.int16]

@@ -9,14 +9,15 @@ from enum import StrEnum
 import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.anonymize.transition.ranges import Floats, centre, reflect, stretch
+from hushtable.anonymize.transition.ranges import centre, reflect, stretch
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import DAY, Array, Column, Kind
+from hushtable.table.arrays import Array, Floats
+from hushtable.table.columns import DAY, Column, Kind
 from hushtable.table.schema import Schema
 
 _WHY = "noise masking reads the rows"

@@ -14,12 +14,11 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 _WHY = "post-randomization reads the rows"
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.errors import PlanError
@@ -15,14 +14,12 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import FREE, Column, Kind
 from hushtable.table.schema import Schema
 
 _WHY = "swapping reads the rows"
 _CAVEAT = "swapped values are true values of other rows: a rare one still says that somebody has it"
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
-from hushtable.encode.integers import (
+from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.numerics.integers import (
     GRID,
     Axes,
-    Integers,
     axes_of,
     block_sizes,
     block_starts,
@@ -20,13 +20,13 @@ from hushtable.encode.integers import (
     require_fixed_rows,
     writable,
 )
-from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.query import Total
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -11,20 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.private.tangent import STEPS, TangentSums
-from hushtable.encode import ball
-from hushtable.encode.ball_map import BallMap, Block
-from hushtable.encode.simplex import on_simplex
+from hushtable.numerics import ball
+from hushtable.numerics.ball_map import BallMap, Block
+from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Unit
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import Array
+from hushtable.table.arrays import Array, Floats
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
 
 PUBLISHED = Claim(
     "the Frechet mean of records that each got Laplace noise of scale 2r/(N epsilon) is epsilon-differentially private",

@@ -12,27 +12,18 @@ from scipy.optimize import isotonic_regression
 from scipy.special import ndtr
 
 from hushtable.anonymize.private.ranking_queries import RankSums
-from hushtable.encode.concordance import Concordance
-from hushtable.encode.integers import (
-    GRID,
-    Axes,
-    Floats,
-    Integers,
-    axes_of,
-    block_sizes,
-    public_rows,
-    require_fixed_rows,
-    writable,
-)
-from hushtable.encode.simplex import on_simplex
 from hushtable.errors import InputError
+from hushtable.numerics.concordance import Concordance
+from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, public_rows, require_fixed_rows, writable
+from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, chosen, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Query, Ranges, Total
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import Array, Column
+from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

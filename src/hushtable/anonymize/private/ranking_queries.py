@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.encode.integers import GRID, Axes, Integers, block_starts, require_replaced, require_rows
+from hushtable.numerics.integers import GRID, Axes, block_starts, require_replaced, require_rows
 from hushtable.privacy.unit import Relation
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -15,13 +15,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
-from hushtable.table.columns import Array, Bounds, Column, Levels
+from hushtable.table.arrays import Array, Integers
+from hushtable.table.columns import Bounds, Column, Levels
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.trees import Level, build, uncovered
-
-Integers = NDArray[np.int64]
 
 LIMIT = 20_000
 """The most candidates."""

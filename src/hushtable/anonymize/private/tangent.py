@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.encode.ball import cell_sums
-from hushtable.encode.ball_map import BallMap
 from hushtable.errors import PlanError
+from hushtable.numerics.ball import cell_sums
+from hushtable.numerics.ball_map import BallMap
 from hushtable.privacy.unit import Relation
+from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
 
 STEPS = 1 << 10
 """The longest vector in steps of the grid. Finer would only slow the noise down: it is wider than this already."""

@@ -20,8 +20,9 @@ from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.spread import heads
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Array
 from hushtable.table.cell import ANYTHING
-from hushtable.table.columns import Array, Cells, Column
+from hushtable.table.columns import Cells, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

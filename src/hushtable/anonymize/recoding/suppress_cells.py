@@ -18,18 +18,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hushtable.table.arrays import Integers, Mask
+
 MOST_MASKS = 4096
 """Every mask is tried if there are no more (12 columns)."""
-
-Masks = NDArray[np.bool_]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
     """The cells to suppress, records x columns, and a cost that no choice can go below."""
 
-    cells: Masks
+    cells: Mask
     bound: int
 
 
@@ -49,7 +48,7 @@ def suppress(codes: NDArray[np.int32], weights: Integers, k: int) -> Found:
     return Found(masks[search.picked], int(search.least.sum()) if every else 0)
 
 
-def masks_of(weights: Integers, widths: NDArray[np.integer]) -> Masks:
+def masks_of(weights: Integers, widths: NDArray[np.integer]) -> Mask:
     """Masks (true where a column is suppressed) in ascending cost, from none to all.
 
     Where there are too many: all masks of few columns, then ever larger ones along a chain that gives up the cheapest
@@ -67,7 +66,7 @@ def masks_of(weights: Integers, widths: NDArray[np.integer]) -> Masks:
 class _Search:
     """Records on their way to a mask. Class 0 holds all open records, and can spare every one of them."""
 
-    def __init__(self, codes: NDArray[np.int32], masks: Masks, costs: Integers, k: int) -> None:
+    def __init__(self, codes: NDArray[np.int32], masks: Mask, costs: Integers, k: int) -> None:
         n, m = codes.shape
         # Sums of random words tell apart what is kept under any mask; the same words in every run.
         words = np.random.default_rng(0).integers(0, 2**64, (m, int(codes.max(initial=0)) + 1), dtype=np.uint64)

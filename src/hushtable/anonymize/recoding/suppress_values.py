@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.privacy.spread import heads
+from hushtable.table.arrays import Mask
 
 TRIALS = 256
 """So many suppressed values at most are tried again at the end."""
 
-Stars = NDArray[np.bool_]
 
-
-def suppress(codes: NDArray[np.int32], weights: NDArray[np.int64], k: int, persons: NDArray[np.int64] | None = None) -> Stars:
+def suppress(codes: NDArray[np.int32], weights: NDArray[np.int64], k: int, persons: NDArray[np.int64] | None = None) -> Mask:
     """Columns x values: true where a value is suppressed. Records with nothing left may be those of fewer than k persons.
 
     As long as some records are alike with those of fewer than k persons, the value goes that is held by most of them among all
@@ -40,7 +39,7 @@ def suppress(codes: NDArray[np.int32], weights: NDArray[np.int64], k: int, perso
 
 
 def _rare(
-    codes: NDArray[np.int32], words: NDArray[np.uint64], stars: Stars, k: int, persons: NDArray[np.int64] | None
+    codes: NDArray[np.int32], words: NDArray[np.uint64], stars: Mask, k: int, persons: NDArray[np.int64] | None
 ) -> NDArray[np.bool_]:
     """The records that keep some value and are alike with those of fewer than k persons."""
     left = np.where(stars, np.uint64(0), words)

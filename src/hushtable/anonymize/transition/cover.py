@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.anonymize.transition.ranges import Floats, Integers, members, spans
-from hushtable.table.columns import CODED, Array, Cells, Column
+from hushtable.anonymize.transition.ranges import members, spans
+from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.columns import CODED, Cells, Column
 from hushtable.table.table import Table
 
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.transition.cover import Cover, Pools
-from hushtable.anonymize.transition.ranges import Floats, evenly, members, middles, reflect, spans, stretch
+from hushtable.anonymize.transition.ranges import evenly, members, middles, reflect, spans, stretch
 from hushtable.encode.bins import uniform_edges
 from hushtable.privacy.query import Histogram, Query, Ranges
-from hushtable.table.columns import Array, Cells, Column, Kind
+from hushtable.table.arrays import Array, Floats
+from hushtable.table.columns import Cells, Column, Kind
 from hushtable.table.table import Table
 
 

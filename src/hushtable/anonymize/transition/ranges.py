@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.cell import Interval
-from hushtable.table.columns import CODED, DAY, Array, Bounds, Cells, Column, Kind, Levels
+from hushtable.table.columns import CODED, DAY, Bounds, Cells, Column, Kind, Levels
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 LAST_SECOND = 253_402_300_799
 """Of the year 9999: no later date can be written."""
 

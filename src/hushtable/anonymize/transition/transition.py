@@ -10,7 +10,7 @@ import numpy as np
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.transition.cover import Pools
 from hushtable.anonymize.transition.leaves import NoisyLeaves, bandwidths, smoothed, statistics
-from hushtable.anonymize.transition.ranges import Integers, evenly, middles, restored
+from hushtable.anonymize.transition.ranges import evenly, middles, restored
 from hushtable.errors import Fault, InputError, PlanError
 from hushtable.pipeline.publish import own_domains
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
@@ -19,7 +19,8 @@ from hushtable.privacy.criteria import Classes
 from hushtable.privacy.event import Event, Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.table.columns import MISSING_CODE, Array, Cells, Column, Levels
+from hushtable.table.arrays import Array, Integers
+from hushtable.table.columns import MISSING_CODE, Cells, Column, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, betaincinv, expit, ndtri
 
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 TAIL = 0.025
 """The chance with which each of the two Clopper-Pearson limits may lie below the true rate."""

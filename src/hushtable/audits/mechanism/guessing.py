@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.audits.mechanism import bounds
 from hushtable.audits.mechanism.scores import TRANSCRIPT, Features
+from hushtable.table.arrays import Floats
 
-Floats = NDArray[np.float64]
 LEARNED = "learned likelihood ratio"
 SCREENED, FOLDS, THRESHOLDS = 24, 5, 48
 ENOUGH = 20

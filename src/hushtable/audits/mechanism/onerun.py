@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from hushtable.audits.mechanism import bounds
-from hushtable.audits.mechanism.twoworld import LEVEL, Progress, seeded, stated, verdict
+from hushtable.audits.mechanism.twoworld import LEVEL, seeded, stated, verdict
 from hushtable.audits.mechanism.worlds import LOW, TOWNS, table
+from hushtable.display import Progress, silent
 from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -34,7 +35,7 @@ def one_run(
     canaries: int = CANARIES,
     repeats: int = REPEATS,
     seed: int | None = None,
-    progress: Progress = lambda name, share: None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """A line like those of the two worlds: the best bound over the repeats and the numbers of guesses, corrected for both."""
     if canaries < 40:

@@ -18,6 +18,7 @@ from hushtable.audits.mechanism import bounds, scores
 from hushtable.audits.mechanism.guessing import judge
 from hushtable.audits.mechanism.watch import Heard, watched
 from hushtable.audits.mechanism.worlds import CANARIES, Worlds, group_size, worlds
+from hushtable.display import Progress, silent
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
@@ -40,7 +41,6 @@ FEWEST, MOST, SECONDS = 60, 2000, 60.0
 LEDGER, VOID, CLAIM, NOBODY = "the ledger", "the ledger, whose proof is void", "a publication's claim", "nobody"
 """Who states an epsilon. Only the first is a proof, and only of it may be said that epsilon is "at most" so much."""
 
-Progress = Callable[[str, float], None]
 Keep = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
 
 
@@ -54,7 +54,7 @@ def audit(
     runs: int | None = None,
     seed: int | None = None,
     kept: Keep = lambda name, make: make(),
-    progress: Progress = lambda name, share: None,
+    progress: Progress = silent,
 ) -> list[dict[str, Any]]:
     """A line for each canary, as plain values: what is stated, the bounds, and whether they refute it.
 

@@ -17,10 +17,11 @@ from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, listed, secr
 from hushtable.audits.indicators import ClosestRecord, worth
 from hushtable.audits.learning import BINS, LearnedInference
 from hushtable.audits.linkability import Linkability, meeting_chance
-from hushtable.audits.neural.encoder import ABSENT, FIRST, Encoder, Floats, Rows, Training, nearest
+from hushtable.audits.neural.encoder import ABSENT, FIRST, Encoder, Training, nearest
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Bits, Finding, Risk, uncomputed
+from hushtable.evidence.finding import Finding, Risk, uncomputed
+from hushtable.table.arrays import Floats, Integers, Mask
 
 TOO_FEW = "a contrastive encoder compares records of which some columns are hidden: it takes at least two columns"
 
@@ -178,7 +179,7 @@ def _link(halves: list[dict[str, Floats]], which: str) -> Strike:
     return Strike(one == other, np.where(one == other, one, -1))
 
 
-def _commonest(codes: Rows, most: int | None) -> Bits:
+def _commonest(codes: Integers, most: int | None) -> Mask:
     """Rows with a value among the commonest ones."""
     values, counts = np.unique(codes[codes != ABSENT], return_counts=True)
     return np.isin(codes, values[np.argsort(-counts, kind="stable")[:most]])

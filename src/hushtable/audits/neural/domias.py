@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.audits.density import Floats
 from hushtable.audits.membership import Clouds, Halves, ScoreAttack, Scores, domias, flat
 from hushtable.audits.neural import network
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -16,11 +16,10 @@ from hushtable.audits.neural import network
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.evidence.reading import floats_like
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import NUMBERS
 from hushtable.table.table import Table
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 MASKED, ABSENT, FIRST = 0, 1, 2
 """Codes of a column that is not known and of a missing value; levels follow, and a present number has the first of them."""
 GRID = 2.0**20
@@ -110,14 +109,14 @@ class Records:
         codes, values, kinds = (np.stack(part, axis=1) for part in list(zip(*columns, strict=True))[:3])
         return cls(rows, codes, values.astype(np.float32), numeric, np.array([scale for *_, scale in columns]), kinds)
 
-    def inputs(self, rows: slice | Rows, known: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def inputs(self, rows: slice | Integers, known: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """These rows with only these columns known."""
         codes, values = np.zeros_like(self.codes[rows]), np.zeros_like(self.values[rows])
         at = list(known)
         codes[:, at], values[:, at] = self.codes[rows][:, at], self.values[rows][:, at]
         return codes, values
 
-    def distinct(self, known: Sequence[int]) -> tuple[Rows, Rows]:
+    def distinct(self, known: Sequence[int]) -> tuple[Integers, Integers]:
         """The first row of each kind, as far as these columns tell, and for every row which kind it is."""
         kind = np.zeros(len(self.codes), np.int64)
         for column in known:
@@ -151,7 +150,7 @@ class Encoder:
         return np.round(found * GRID) / GRID
 
 
-def nearest(queries: Floats, targets: Floats) -> tuple[Rows, Floats]:
+def nearest(queries: Floats, targets: Floats) -> tuple[Integers, Floats]:
     """The nearest target of each query and its distance; ties go to the smaller index.
 
     On the sphere the nearest is also the one with the largest cosine. Exhaustive, by products of blocks of matrices,
@@ -168,7 +167,7 @@ def nearest(queries: Floats, targets: Floats) -> tuple[Rows, Floats]:
     return index, np.sqrt(np.maximum(least + (queries**2).sum(axis=1), 0))
 
 
-Coded = tuple[Rows, Floats, Rows, tuple[float, float]]
+Coded = tuple[Integers, Floats, Integers, tuple[float, float]]
 """Codes, standardized values, a number for each different value, mean and spread."""
 
 
@@ -189,6 +188,6 @@ def _levels(case: Case, name: str) -> Coded:
     return codes, np.zeros(len(codes)), codes, (0.0, 1.0)
 
 
-def _codes(table: Table, release: Table, name: str, seen: Rows) -> Rows:
+def _codes(table: Table, release: Table, name: str, seen: Integers) -> Integers:
     codes = floats_like(table, name, release)
     return np.where(table.missing(name), ABSENT, np.where(np.isin(codes, seen), codes + FIRST, MASKED)).astype(np.int64)

@@ -13,12 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
-from numpy.typing import NDArray
 from torch.nn import functional  # noqa: TID253
 
 from hushtable.audits.neural.descent import Descent, seeded
-
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 
 class Blocks(torch.nn.Module):

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.audits.neural.contrastive import TOO_FEW
-from hushtable.audits.neural.encoder import ABSENT, Floats, Records, Rows, Training
+from hushtable.audits.neural.encoder import ABSENT, Records, Training
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
-from hushtable.evidence.finding import Audit, Bits, Finding, Risk, Trace, uncomputed
+from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats, Integers, Mask
 
 NAME = "contrastive singling out"
 SIDES = ("train", "control")
@@ -72,7 +73,7 @@ class ContrastiveSinglingOut(Training, Audit):
         guessed = found.singled("train", kind.ravel()[len(cells) :][: len(sources)])[0]
         return [self._judged(case, found, kinds["release"][sources], sources, float(guessed.mean()))]
 
-    def _judged(self, case: Case, crowd: _Crowd, described: Rows, sources: Rows, naive: float) -> Finding:
+    def _judged(self, case: Case, crowd: _Crowd, described: Integers, sources: Integers, naive: float) -> Finding:
         ours, others = crowd.singled("train", described), crowd.singled("control", described)
         lone, counts = crowd.lone(described), {which: own.count for which, own in crowd.people.items()}
         trace = Trace(
@@ -104,15 +105,15 @@ def outlier_factors(points: Floats, neighbours: int) -> Floats:
 class _Crowd:
     """In which cells of the table everybody is; cells do not overlap, but who holds several rows may be in several."""
 
-    kinds: dict[str, Rows]
+    kinds: dict[str, Integers]
     """The cell of each row."""
     people: dict[str, People]
-    chosen: dict[str, Rows]
+    chosen: dict[str, Integers]
     """One row in each of their cells, of as many people of either table: what the rates are measured on."""
     common: int
 
     @classmethod
-    def among(cls, kinds: dict[str, Rows], people: dict[str, People], rng: np.random.Generator) -> _Crowd:
+    def among(cls, kinds: dict[str, Integers], people: dict[str, People], rng: np.random.Generator) -> _Crowd:
         common = min(own.count for own in people.values())
         chosen = {}
         for which, own in people.items():
@@ -121,14 +122,14 @@ class _Crowd:
             chosen[which] = rows[np.isin(own.who[rows], persons)]
         return cls(kinds, people, chosen, common)
 
-    def singled(self, which: str, described: Rows) -> tuple[Bits, Rows]:
+    def singled(self, which: str, described: Integers) -> tuple[Mask, Integers]:
         """Which of the described cells hold exactly one of the chosen people, and whom."""
         cells, first, counts = np.unique(self.kinds[which][self.chosen[which]], return_index=True, return_counts=True)
         at = np.minimum(np.searchsorted(cells, described), len(cells) - 1)
         hit = (cells[at] == described) & (counts[at] == 1)
         return hit, self.people[which].standing_for(np.where(hit, self.chosen[which][first[at]], -1))
 
-    def lone(self, described: Rows) -> dict[str, int]:
+    def lone(self, described: Integers) -> dict[str, int]:
         """How many of all people of either table are the only one of both tables in a described cell."""
         held = [self.kinds[which][_once(self.kinds[which], own)] for which, own in self.people.items()]
         cells, counts = np.unique(np.concatenate(held), return_counts=True)
@@ -136,7 +137,7 @@ class _Crowd:
         return {which: int(own.any(np.isin(self.kinds[which], single)).sum()) for which, own in self.people.items()}
 
 
-def _once(kinds: Rows, people: People) -> Rows:
+def _once(kinds: Integers, people: People) -> Integers:
     """The first row of each person in each cell."""
     pairs = kinds * people.count + people.who
     return np.sort(np.unique(pairs, return_index=True)[1])

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import minimize
 
-from hushtable.synthesize.copula.margins import Floats
+from hushtable.table.arrays import Floats
 
 LEAST = 1e-4
 """The least eigenvalue: a copula of columns that determine one another has no density."""

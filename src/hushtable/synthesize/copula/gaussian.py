@@ -14,9 +14,9 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
 from hushtable.synthesize.copula.looks import Ties, caveats_of, margin_looks, margins_of, pieces_of
-from hushtable.synthesize.copula.margins import Floats
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import Pieces, expected_product, explained
+from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
 _WHY = "margins and correlations are read off the rows without noise"

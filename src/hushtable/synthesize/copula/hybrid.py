@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.concordance import concordance_present, dense_ranks
-from hushtable.encode.integers import public_rows, require_fixed_rows, require_replaced, require_rows
-from hushtable.encode.simplex import on_simplex
 from hushtable.errors import InputError
+from hushtable.numerics.concordance import concordance_present, dense_ranks
+from hushtable.numerics.integers import public_rows, require_fixed_rows, require_replaced, require_rows
+from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -22,9 +22,10 @@ from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.kendall import correlation_of
 from hushtable.synthesize.copula.looks import CAVEATS, PrivateCopula, anchor_of, pieces_of
-from hushtable.synthesize.copula.margins import Floats, Integers, Margin, nominal, order_by
+from hushtable.synthesize.copula.margins import Margin, nominal, order_by
 from hushtable.synthesize.copula.normal import Pieces
 from hushtable.synthesize.copula.parts import PartedCopula, part_columns, part_numbers
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 

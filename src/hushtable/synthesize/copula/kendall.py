@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.encode.concordance import Concordance
-from hushtable.encode.integers import public_rows, require_fixed_rows
 from hushtable.errors import InputError
+from hushtable.numerics.concordance import Concordance
+from hushtable.numerics.integers import public_rows, require_fixed_rows
 from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -17,9 +17,9 @@ from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
 from hushtable.synthesize.copula.looks import PrivateCopula, Ties, caveats_of, margin_looks, measured, pieces_of
-from hushtable.synthesize.copula.margins import Floats
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import Pieces, expected_tau, explained
+from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
 

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows, require_fixed_rows, require_replaced, require_rows
 from hushtable.errors import InputError
+from hushtable.numerics.integers import public_rows, require_fixed_rows, require_replaced, require_rows
 from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -26,9 +26,9 @@ from hushtable.synthesize.copula.looks import (
     measured,
     pieces_of,
 )
-from hushtable.synthesize.copula.margins import Floats, Integers
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import expected_product, explained
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.integers import rows_event
 from hushtable.errors import InputError, PlanError
+from hushtable.numerics.integers import rows_event
 from hushtable.pipeline.step import PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Histogram, Query
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.copula.margins import Integers, Margin, nominal, order_by, total_of
+from hushtable.synthesize.copula.margins import Margin, nominal, order_by, total_of
 from hushtable.synthesize.copula.normal import PIECES, Pieces
 from hushtable.synthesize.counted import countable, drowned, require_counted
+from hushtable.table.arrays import Integers
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import histogram_sizes

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows
+from hushtable.numerics.integers import public_rows
 from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
@@ -16,9 +16,9 @@ from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
 from hushtable.synthesize.copula.looks import PrivateCopula, Ties, caveats_of, margin_looks, measured, pieces_of
-from hushtable.synthesize.copula.margins import Floats, Integers
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import Pieces, expected_product, explained
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

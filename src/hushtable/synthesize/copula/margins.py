@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from hushtable.encode.simplex import on_simplex
+from hushtable.numerics.simplex import on_simplex
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Column, Kind
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 FAR = 8.0
 """Where the normal distribution ends, for all that floating-point numbers tell."""

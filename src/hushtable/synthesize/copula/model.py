@@ -11,8 +11,9 @@ from scipy.special import ndtr, ndtri
 
 from hushtable.pipeline.step import Arrays, Given
 from hushtable.synthesize.copula.correlation import strongest
-from hushtable.synthesize.copula.margins import FAR, Floats, Integers, Margin, packed, unpacked
+from hushtable.synthesize.copula.margins import FAR, Margin, packed, unpacked
 from hushtable.synthesize.counted import given_cells, table_of
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -16,7 +16,8 @@ from itertools import combinations
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from hushtable.synthesize.copula.margins import FAR, Floats, Integers, Margin
+from hushtable.synthesize.copula.margins import FAR, Margin
+from hushtable.table.arrays import Floats, Integers
 
 LIMIT = 0.999
 """The strongest correlation considered."""

@@ -10,9 +10,10 @@ import numpy as np
 
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Arrays, Given, chosen
-from hushtable.synthesize.copula.margins import Floats, Integers, Margin
+from hushtable.synthesize.copula.margins import Margin
 from hushtable.synthesize.copula.model import Joined
 from hushtable.synthesize.counted import given_cells, require_counted, sizes_of, table_of
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes

@@ -7,17 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.pipeline.step import Arrays, Given, given_arrays
 from hushtable.synthesize.copula.vine_fit import draw_vine
-from hushtable.table.columns import Array
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 BATCH = 20_000
 """Rows that are drawn at once where a condition has to be met."""

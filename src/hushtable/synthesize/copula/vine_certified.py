@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from hushtable.encode.concordance import Concordance
-from hushtable.encode.integers import public_rows, require_fixed_rows, rows_event
+from hushtable.numerics.concordance import Concordance
+from hushtable.numerics.integers import public_rows, require_fixed_rows, rows_event
 from hushtable.pipeline.step import Model, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -21,7 +21,7 @@ from hushtable.privacy.query import Histogram, Query
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
-from hushtable.synthesize.copula.margins import Floats, Margin, nominal, total_of
+from hushtable.synthesize.copula.margins import Margin, nominal, total_of
 from hushtable.synthesize.copula.vine import Steps, VineModel
 from hushtable.synthesize.copula.vine_families import Family
 from hushtable.synthesize.copula.vine_fit import fit_vine
@@ -36,6 +36,7 @@ from hushtable.synthesize.copula.vine_tables import (
 )
 from hushtable.synthesize.copula.vine_tree import TreeModel, raised
 from hushtable.synthesize.counted import countable, drowned, noted, require_counted, sizes_of, values_of
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 

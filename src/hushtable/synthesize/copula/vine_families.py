@@ -6,10 +6,9 @@ from collections.abc import Callable
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 HALVINGS = 40
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import MissingExtra
-
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 FAMILIES = ("gaussian", "student", "clayton", "gumbel", "frank", "joe", "bb1", "bb6", "bb7", "bb8", "tll")
 """Families of pair copulas to choose from; independence is always one of them, and rotations are tried."""

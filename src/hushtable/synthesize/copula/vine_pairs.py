@@ -8,10 +8,10 @@ import numpy as np
 
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.copula.margins import Floats, Integers
 from hushtable.synthesize.copula.vine_families import Family, family_table, fitted_strength
 from hushtable.synthesize.copula.vine_tables import PairCounts, checkerboard, groups, proportional
 from hushtable.synthesize.copula.vine_tree import Edge
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 
 FINE = 64

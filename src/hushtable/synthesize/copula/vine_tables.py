@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.encode.simplex import on_simplex
+from hushtable.numerics.simplex import on_simplex
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.copula.margins import nominal
 from hushtable.synthesize.counted import MEAN
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 FLOOR = 1e-6
 """The share of independence in every table, so that no row of it is empty."""

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.pipeline.step import Arrays, Given
 from hushtable.synthesize.counted import given_cells, table_of
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 RARE = 1e-9
 """The least share of a cell: any condition can be met."""

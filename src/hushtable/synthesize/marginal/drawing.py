@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.synthesize.marginal.potentials import Beliefs, Propagation
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from hushtable.table.arrays import Floats, Integers
 
 
 def drawn(machine: Propagation, beliefs: Beliefs, rows: int, rng: np.random.Generator) -> dict[str, Integers]:

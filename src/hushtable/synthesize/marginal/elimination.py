@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+from hushtable.table.arrays import Floats, Integers, Mask
 
 
 @njit(cache=True)
-def eliminated(logs: Floats, near: Flags) -> tuple[Integers, Flags]:
+def eliminated(logs: Floats, near: Mask) -> tuple[Integers, Mask]:
     """Greedily, the column whose neighbourhood has the fewest cells first (``logs`` of the sizes); ``near`` is filled in.
 
     Returns the order, and for each column those of its neighbours that are eliminated later.
@@ -52,7 +49,7 @@ def eliminated(logs: Floats, near: Flags) -> tuple[Integers, Flags]:
 
 
 @njit(cache=True)
-def clique_tree(order: Integers, later: Flags, sizes: Floats) -> tuple[Integers, Integers, Integers, Floats]:
+def clique_tree(order: Integers, later: Mask, sizes: Floats) -> tuple[Integers, Integers, Integers, Floats]:
     """The maximal cliques of the filled graph, found in reverse order (Blair and Peyton 1993).
 
     Returns the clique that adds each column, and for each clique its parent (-1 if it hangs on nothing), the column that
@@ -90,7 +87,7 @@ def clique_tree(order: Integers, later: Flags, sizes: Floats) -> tuple[Integers,
 
 
 @njit(cache=True)
-def cells_with_each(logs: Floats, near: Flags, sizes: Floats, columns: Integers, ends: Integers) -> Floats:
+def cells_with_each(logs: Floats, near: Mask, sizes: Floats, columns: Integers, ends: Integers) -> Floats:
     """The cells of all cliques once some columns hang together as well, for each of several such sets (one behind the other)."""
     found = np.empty(len(ends))
     start = 0

@@ -20,8 +20,8 @@ from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.junction import triangulated
 from hushtable.synthesize.marginal.measurement import Measurement, combined, noisy_total
 from hushtable.synthesize.marginal.potentials import Propagation
+from hushtable.table.arrays import Floats
 
-Floats = NDArray[np.float64]
 Group = tuple[str, ...]
 __all__ = ["estimate", "misfit", "noisy_total"]
 

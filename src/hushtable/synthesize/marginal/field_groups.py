@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.encode.integers import rows_event
-from hushtable.encode.simplex import on_simplex
 from hushtable.errors import PlanError
+from hushtable.numerics.integers import rows_event
+from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -24,9 +23,9 @@ from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, rows_of
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network.tables import Network, Node, clipped
+from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
-Floats = NDArray[np.float64]
 Columns = tuple[str, ...]
 
 CLASSES = 10

@@ -16,9 +16,8 @@ from hushtable.synthesize.marginal.drawing import drawn
 from hushtable.synthesize.marginal.junction import JunctionTree, triangulated
 from hushtable.synthesize.marginal.potentials import Beliefs, Propagation
 from hushtable.synthesize.marginal.projection import Projection
+from hushtable.table.arrays import Floats, Integers
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 Group = tuple[str, ...]
 
 BATCH = 1_000_000

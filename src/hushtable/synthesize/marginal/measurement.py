@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.encode.integers import public_rows
 from hushtable.errors import InputError
+from hushtable.numerics.integers import public_rows
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import countable
-
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,12 @@ from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.privacy.unit import Relation
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 GRID = 1024
 """Counts are compared in units of 1/GRID of a row."""

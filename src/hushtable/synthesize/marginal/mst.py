@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.integers import rows_event
+from hushtable.numerics.integers import rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
@@ -27,9 +26,9 @@ from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, 
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.modelled import CountModel
 from hushtable.synthesize.marginal.workload import some
+from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
-Floats = NDArray[np.float64]
 Columns = tuple[str, ...]
 
 DENSE = 1 << 20

@@ -14,8 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from hushtable.table.arrays import Floats, Integers
 
 
 @njit(cache=True)

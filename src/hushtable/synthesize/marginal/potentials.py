@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from hushtable.errors import InputError
 from hushtable.synthesize.marginal.junction import JunctionTree
 from hushtable.synthesize.marginal.passes import conditioned, gather, scatter, tangent
+from hushtable.table.arrays import Floats
 
-Floats = NDArray[np.float64]
 Group = tuple[str, ...]
 
 

@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.synthesize.counted import CELLS
 from hushtable.synthesize.marginal.junction import JunctionTree
 from hushtable.synthesize.marginal.potentials import Beliefs, Propagation
+from hushtable.table.arrays import Floats
 
-Floats = NDArray[np.float64]
 Group = tuple[str, ...]
 
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows, require_fixed_rows, rows_event
 from hushtable.errors import PlanError
+from hushtable.numerics.integers import public_rows, require_fixed_rows, rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event

@@ -9,17 +9,14 @@ from itertools import pairwise
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.encode.integers import GRID, Axes, axes_of
-from hushtable.encode.simplex import on_simplex
 from hushtable.errors import PlanError
-from hushtable.table.columns import Array, Role
+from hushtable.numerics.integers import GRID, Axes, axes_of
+from hushtable.numerics.simplex import on_simplex
+from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class Draw(StrEnum):

@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.encode.simplex import on_simplex
+from hushtable.numerics.simplex import on_simplex
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.trees import Tree
-from hushtable.synthesize.mixture.written import STEPS, Field, Floats, Integers, Written
-
-Mask = NDArray[np.bool_]
+from hushtable.synthesize.mixture.written import STEPS, Field, Written
+from hushtable.table.arrays import Floats, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)

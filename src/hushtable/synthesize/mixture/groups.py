@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.integers import public_rows, require_fixed_rows
-from hushtable.encode.simplex import on_simplex
 from hushtable.errors import InputError
+from hushtable.numerics.integers import public_rows, require_fixed_rows
+from hushtable.numerics.simplex import on_simplex
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Changes, Total
@@ -20,7 +20,8 @@ from hushtable.synthesize.mixture import estimate
 from hushtable.synthesize.mixture.inducing import adapt
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.sums import GroupSums, OrderedSums
-from hushtable.synthesize.mixture.written import STEPS, Field, Floats, Integers, Written
+from hushtable.synthesize.mixture.written import STEPS, Field, Written
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 
 AIM = 0.1

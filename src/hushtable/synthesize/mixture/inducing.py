@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.synthesize.mixture.kernel import Floats, tangent_kernel
+from hushtable.synthesize.mixture.kernel import tangent_kernel
+from hushtable.table.arrays import Floats
 
 RIDGE = 1e-3
 """The ridge, relative to the mean of the kernel's diagonal."""

@@ -10,9 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 WEIGHT = 2.0
 """The variance of the weights, times the width: what keeps the size of signals the same in every layer of rectified units."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from hushtable.table.arrays import Floats
 
 RATE = 0.005
 """The first step of Adam, as a share of the domain; it falls to a tenth."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hushtable.encode.integers import GRID, Axes, public_rows, rows_event
+from hushtable.numerics.integers import GRID, Axes, public_rows, rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
@@ -20,7 +20,8 @@ from hushtable.synthesize.mixture.matching import match
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.sums import PartitionSums
 from hushtable.synthesize.mixture.trees import Tree
-from hushtable.synthesize.mixture.written import STEPS, Field, Floats, Integers, Written
+from hushtable.synthesize.mixture.written import STEPS, Field, Written
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

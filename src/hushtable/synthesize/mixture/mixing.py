@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hushtable.encode.integers import require_fixed_rows
+from hushtable.numerics.integers import require_fixed_rows
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect

@@ -9,8 +9,8 @@ import numpy as np
 
 from hushtable.pipeline.step import Arrays, Given, given_arrays
 from hushtable.synthesize.counted import values_of
-from hushtable.synthesize.mixture.written import STEPS, Field, Floats, Integers
-from hushtable.table.columns import Array
+from hushtable.synthesize.mixture.written import STEPS, Field
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -11,11 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.encode.integers import GRID, Axes, axes_of
 from hushtable.errors import PlanError
+from hushtable.numerics.integers import GRID, Axes, axes_of
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.mixture.sums import BATCH, root_up
-from hushtable.synthesize.mixture.written import Floats, Integers
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -9,9 +9,10 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from hushtable.encode.integers import axes_of, in_order, require_replaced, require_rows
+from hushtable.numerics.integers import axes_of, in_order, require_replaced, require_rows
 from hushtable.privacy.unit import Relation
-from hushtable.synthesize.mixture.written import Integers, Written
+from hushtable.synthesize.mixture.written import Written
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.privacy.unit import Relation
-from hushtable.synthesize.mixture.written import Integers, Written
+from hushtable.synthesize.mixture.written import Written
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

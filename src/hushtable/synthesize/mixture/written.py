@@ -14,14 +14,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.encode.integers import GRID, Axes, writable
 from hushtable.errors import PlanError
-from hushtable.table.columns import Array, Column, Kind, Role
+from hushtable.numerics.integers import GRID, Axes, writable
+from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.columns import Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 STEPS = 1 << 10
 """One, in steps of the grid: finer would only slow the noise down. It is even."""

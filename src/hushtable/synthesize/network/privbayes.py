@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.encode.integers import rows_event
-from hushtable.encode.simplex import on_simplex
 from hushtable.errors import PlanError
+from hushtable.numerics.integers import rows_event
+from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
@@ -24,8 +24,9 @@ from hushtable.synthesize.marginal.measurement import Measurement, combined, row
 from hushtable.synthesize.marginal.misfit import Misfit
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network import structure
-from hushtable.synthesize.network.scores import Floats, Integers, Pair
+from hushtable.synthesize.network.scores import Pair
 from hushtable.synthesize.network.tables import Network, Node, raked, shrunk
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 
 FEWEST, MOST = 1 << 12, 1 << 16

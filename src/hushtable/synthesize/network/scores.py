@@ -11,15 +11,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.encode.integers import require_replaced, require_rows
+from hushtable.numerics.integers import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Pair = tuple[str, tuple[str, ...]]
 """A child and its parents."""
 

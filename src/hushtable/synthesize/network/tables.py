@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.encode.simplex import on_simplex
+from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given
 from hushtable.synthesize.counted import given_cells, table_of
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 BATCH = 1 << 18
 """Rows drawn at once."""

@@ -1,0 +1,1 @@
+"""Anonymizers kept to show that a published proof fails."""

@@ -1,0 +1,1 @@
+"""One file for each verb: what a command does, as a Python function."""

@@ -1,0 +1,81 @@
+"""The last setting that still keeps the constraints: the smallest k, the largest epsilon.
+
+Each recipe has one knob that matters here, and whether constraints hold turns over once along it, or nearly so: halving the gap
+finds the place in a handful of releases. A surrogate model such as Optuna's needs more releases than that to learn anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hushtable.api.compare.grid import EPSILON, Trial, main_knob
+
+MOST = 4
+"""Further cells for each recipe."""
+CLOSE = 1.1
+"""Settings of epsilon within this factor are the same."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Between a setting that keeps the constraints and one that does not, of one recipe."""
+
+    trial: Trial
+    knob: str
+    fits: float
+    misses: float
+
+    @property
+    def middle(self) -> Trial | None:
+        """Half way, geometrically; None where nothing lies between."""
+        value = math.sqrt(self.fits * self.misses)
+        if self.knob == EPSILON:
+            low, high = sorted((self.fits, self.misses))
+            return None if high <= low * CLOSE else self.trial.at(EPSILON, f"{value:.3g}")
+        whole = math.floor(value)
+        whole += whole in (self.fits, self.misses)
+        return (
+            None if whole in (self.fits, self.misses) or abs(self.fits - self.misses) <= 1 else self.trial.at(self.knob, str(whole))
+        )
+
+
+def searchable(trials: Sequence[Trial]) -> dict[str, tuple[str, list[Trial]]]:
+    """Recipes whose k or epsilon was tried: the knob, and the trials. Not those of which other knobs vary too."""
+    found: dict[str, tuple[str, list[Trial]]] = {}
+    for trial in trials:
+        knob = main_knob(trial.recipe)
+        varied = {key for key, _ in trial.settings} - {knob}
+        if knob in (EPSILON, "k") and not varied and (knob == EPSILON or dict(trial.settings).get(knob)):
+            found.setdefault(trial.recipe.recipe, (knob, []))[1].append(trial)
+    return found
+
+
+def gap(knob: str, trials: Sequence[Trial], cells: Mapping[str, Mapping[str, Any]]) -> Gap | None:
+    """Where the constraints stop holding: below the smallest k that fits, or above the largest epsilon that does."""
+    known = [trial for trial in trials if not cells[trial.id]["failed"]]
+    fits = [t.value(knob) for t in known if cells[t.id]["fits"]]
+    misses = [t.value(knob) for t in known if not cells[t.id]["fits"]]
+    if not fits:
+        return None
+    edge = max(fits) if knob == EPSILON else min(fits)
+    beyond = [value for value in misses if (value > edge if knob == EPSILON else value < edge)]
+    if not beyond:
+        return None
+    return Gap(known[0], knob, edge, min(beyond) if knob == EPSILON else max(beyond))
+
+
+def told(recipe: str, knob: str, trials: Sequence[Trial], cells: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """What was found, in words."""
+    which = "largest epsilon" if knob == EPSILON else "smallest k"
+    fits = [t.value(knob) for t in trials if cells[t.id]["fits"]]
+    found = gap(knob, trials, cells)
+    if found is not None:
+        words = f"{which} found that meets the constraints: {found.fits:g} ({found.misses:g} does not)"
+    elif fits:
+        words = f"the {which} tried, {max(fits) if knob == EPSILON else min(fits):g}, meets the constraints"
+    else:
+        words = f"no {'epsilon' if knob == EPSILON else 'k'} tried meets the constraints"
+    return {"recipe": recipe, "knob": knob, "words": words}

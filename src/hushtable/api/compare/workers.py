@@ -1,0 +1,154 @@
+"""Cells made by several processes, each of which holds the split once. What a process has made is handed over at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from threading import current_thread, main_thread
+from typing import Any, cast
+
+from hushtable.api.compare.cell import Study
+from hushtable.api.compare.grid import Trial
+from hushtable.errors import InputError
+
+Task = tuple[Trial, int]
+"""What to try, and the number of the run."""
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+FUTILE = 3
+"""After so many processes that ended without an answer, one after the other, it is not the cells that are wrong."""
+MOST = 4
+"""Processes side by side unless more are asked for: each holds the split, a release and its models."""
+GUARD = "A script that compares with several workers does so under: if __name__ == '__main__'"
+
+
+def usual() -> int:
+    """One for each core that this process may use, and no more than ``MOST``."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST, cores)
+
+
+def made(tasks: Sequence[Task], study: Study, workers: int) -> Iterator[tuple[Task | None, dict[str, Any], list[str]]]:
+    """Each task with what was observed, as soon as it is done, and what is at work; first (None, {}, what is at work).
+
+    A process that ends without an answer (killed, out of memory) costs its cell alone, which says so and is marked ``lost``, and
+    ``again`` like all that may go well another time.
+    """
+    if workers <= 1 or len(tasks) <= 1:
+        yield from _here(tasks, study)
+        return
+    waiting, lost = deque(tasks), 0
+    crew: dict[Connection, tuple[BaseProcess, Task]] = {}
+    gone: list[BaseProcess] = []
+    try:
+        for _ in range(min(workers, len(tasks))):
+            link, process = _hired(study)
+            crew[link] = process, _handed(link, waiting)
+        yield None, {}, _at_work(crew)
+        while crew:
+            for ready in wait(list(crew)):
+                link = cast(Connection, ready)
+                process, task = crew.pop(link)
+                observed = _received(link, process)
+                lost = lost + 1 if observed.get("lost") else 0
+                if lost >= FUTILE:
+                    raise InputError(f"{lost} processes in a row ended without an answer. {GUARD}", where="workers")
+                if waiting:
+                    if observed.get("lost"):
+                        link, process = _hired(study)
+                    crew[link] = process, _handed(link, waiting)
+                else:
+                    link.close()
+                    gone.append(process)
+                yield task, observed, _at_work(crew)
+    finally:
+        for process, _ in crew.values():
+            process.terminate()
+        for process in (*gone, *(process for process, _ in crew.values())):
+            process.join()
+
+
+def _here(tasks: Sequence[Task], study: Study) -> Iterator[tuple[Task | None, dict[str, Any], list[str]]]:
+    from threadpoolctl import threadpool_limits
+
+    for place, (trial, run) in enumerate(tasks):
+        if not place:
+            yield None, {}, [trial.id]
+        with threadpool_limits(1):
+            observed = study.observe(trial, run)
+        yield (trial, run), observed, [one.id for one, _ in tasks[place + 1 : place + 2]]
+
+
+def _hired(study: Study) -> tuple[Connection, BaseProcess]:
+    """A new process that holds the study. Fork would copy locks and threads; spawn begins afresh, everywhere alike."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, study), daemon=True)
+    with _one_thread(), _deaf():
+        process.start()
+    theirs.close()
+    return ours, process
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """New processes read how many threads they may use when they begin: cells run side by side, so one each."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Ctrl-C reaches the whole group of processes, but the parent decides and ends the others: they inherit to ignore it."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _serve(link: Connection, study: Study) -> None:
+    while True:
+        try:
+            trial, run = link.recv()
+            link.send(study.observe(trial, run))
+        except (EOFError, ConnectionError):
+            return
+
+
+def _handed(link: Connection, waiting: deque[Task]) -> Task:
+    task = waiting.popleft()
+    # Where it has ended already, waiting for its answer tells so.
+    with suppress(ConnectionError):
+        link.send(task)
+    return task
+
+
+def _received(link: Connection, process: BaseProcess) -> dict[str, Any]:
+    try:
+        return cast("dict[str, Any]", link.recv())
+    except (EOFError, ConnectionError):
+        process.join()
+        why = f"the process that made it ended with code {process.exitcode}; it may have run out of memory"
+        return {"failed": why, "seconds": 0.0, "lost": True, "again": True}
+
+
+def _at_work(crew: dict[Connection, tuple[BaseProcess, Task]]) -> list[str]:
+    return [trial.id for _, (trial, _) in crew.values()]

@@ -1,0 +1,5 @@
+"""The command line: one file for each command."""
+
+from hushtable.cli.release import app, main
+
+__all__ = ["app", "main"]

@@ -1,6 +1,0 @@
-"""Ways to share one table, side by side: what each promises, what attacks gain, what it is still good for, and which to take."""
-
-from hushtable.comparison.comparison import Comparison
-from hushtable.comparison.run import compare
-
-__all__ = ["Comparison", "compare"]

@@ -1,0 +1,1 @@
+"""The bundled table and loaders of others."""

@@ -1,0 +1,21 @@
+"""How things show themselves: results in a notebook, and long work while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[str, float], None]
+"""Called with the name of what is running and the share of it that is done, from 0 to 1."""
+
+
+def silent(name: str, share: float) -> None:
+    """Progress that nobody watches."""
+
+
+class Shown:
+    """Has a rich form in notebooks. A room never imports those below it, so the face is asked, and only when somebody looks."""
+
+    def _repr_html_(self) -> str:
+        import hushtable
+
+        return str(hushtable.show(self).html)

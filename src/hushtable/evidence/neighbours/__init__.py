@@ -1,0 +1,1 @@
+"""The nearest-neighbour search for mixed tables that all audits share."""

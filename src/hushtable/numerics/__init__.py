@@ -1,0 +1,1 @@
+"""Mathematics that knows neither people nor budgets."""

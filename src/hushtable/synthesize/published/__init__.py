@@ -1,0 +1,1 @@
+"""Synthesizers kept to show that a published proof fails."""

@@ -1,0 +1,1 @@
+"""Sequential synthesis: one column after another."""

@@ -1,0 +1,63 @@
+"""What version 0.1.0 wrote is read, verified, shown and audited by this one. The rows are those of the bundled fictional town."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import hushtable as ht
+from hushtable.cli import app
+from hushtable.pipeline.release import load_card
+
+SAVED = Path(__file__).resolve().parent.parent / "saved"
+
+
+def hush(*words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    return result.exit_code, result.output
+
+
+@pytest.mark.parametrize("name", ["aim", "k-anonymity"])
+def test_a_saved_release_verifies(name):
+    verification = ht.verify(SAVED / name)
+    assert not verification.faults
+    assert not verification.unchecked
+    assert hush("verify", SAVED / name, "--json")[0] == 0
+
+
+def test_a_saved_signature_holds():
+    pytest.importorskip("cryptography")
+    assert not ht.verify(SAVED / "k-anonymity", SAVED / "key.pub").faults
+
+
+def test_the_saved_guarantees_say_what_they_said():
+    assert load_card(SAVED / "aim")["guarantee"]["epsilon"] == pytest.approx(2.0, abs=1e-6)
+    assert load_card(SAVED / "k-anonymity")["guarantee"]["promises"][0]["value"] == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "word"), [("aim", "proven"), ("k-anonymity", "verified"), ("audit", "INTERNAL"), ("comparison", "INTERNAL")]
+)
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_what_was_saved_is_shown_again(name, word, form, tmp_path):
+    code, output = hush("report", SAVED / name, "--format", form, "--out", tmp_path / f"page.{form}")
+    assert code == 0, output
+    page = (tmp_path / f"page.{form}").read_text()
+    assert word.lower() in page.lower()
+
+
+def test_every_key_of_a_saved_audit_is_still_written(tmp_path):
+    train, control = (ht.read(SAVED / f"{name}.csv", SAVED / "schema.yaml") for name in ("train", "control"))
+    released, card = ht.read_release(SAVED / "k-anonymity", train.schema)
+    old = json.loads((SAVED / "audit" / "audit.json").read_text())
+    report = ht.audit(train, released, control, card=card, only=old["made"]["audits"], gates=["max_risk<0.9"])
+    new = json.loads((report.save(tmp_path / "audit") / "audit.json").read_text())
+    assert old.keys() <= new.keys()
+    assert [sorted(finding) for finding in old["findings"]] == [sorted(finding) for finding in new["findings"]]
+    assert old["alarms"] == new["alarms"]
+    assert old["gates"] == new["gates"] or [gate["holds"] for gate in old["gates"]] == [gate["holds"] for gate in new["gates"]]
+    values = [[(f["name"], f["scope"], f["value"]) for f in one["findings"]] for one in (old, new)]
+    assert values[0] == values[1]
