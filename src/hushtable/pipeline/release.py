@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from hushtable import __version__
 from hushtable.display import Shown
 from hushtable.errors import InputError
 from hushtable.pipeline.recipe import Recipe, step_name
@@ -29,7 +30,7 @@ SCHEMA, RECIPE = "schema.yaml", "recipe.yaml"
 DATA = tuple(f"data.{form}" for form in ("csv", "csv.gz", "parquet"))
 PAGES = ("card.html", "mapping.csv")
 """What is written beside them for people to read."""
-LIBRARIES = ("hushtable", "numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
+LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,7 @@ def installed_versions() -> dict[str, str]:
 @cache
 def _installed() -> dict[str, str]:
     """They do not change while we run, and asking takes longer than a small release."""
-    found = {"python": platform.python_version()}
+    found = {"python": platform.python_version(), "hushtable": __version__}
     for library in LIBRARIES:
         try:
             found[library] = version(library)
