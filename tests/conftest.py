@@ -8,6 +8,8 @@ from pathlib import Path
 # Two workers run the tests: threads of their own would only wait for one another.
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+# Compiled kernels keep their threads, so that the tests see them; those that wait sleep, where by default they would keep a core busy.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import pytest
 from hypothesis import settings
