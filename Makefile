@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Nothing was compiled at installation: where the environment forbids to keep bytecode, every process would read all libraries from source.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test lint types bench docs browser clean
 

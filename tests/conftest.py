@@ -24,6 +24,11 @@ settings.load_profile("steady")
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that train networks come first: a worker takes its tests in order, so one alone loads what torch loads when first used."""
+    items.sort(key=lambda item: item.get_closest_marker("neural") is None)
+
+
 def data_folder() -> Path | None:
     """The folder of real data: from HUSHTABLE_DATA, or beside the project."""
     candidates = [Path(os.environ["HUSHTABLE_DATA"])] if "HUSHTABLE_DATA" in os.environ else [ROOT.parent / "shared" / "data"]

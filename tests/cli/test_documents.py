@@ -123,6 +123,8 @@ def test_an_audit_of_ones_own_runs_beside_a_release(folder, follow):
 def test_a_private_core_of_ones_own_is_proven(folder, follow):
     (folder / "pair.py").write_text(blocks("CONTRIBUTING.md", "python")[1], encoding="utf-8")
     (folder / "pair.yaml").write_text("recipe: pair\nsteps:\n- pair:Pair: {columns: [sex, smoker]}\n", encoding="utf-8")
-    told = follow("hush release patients.csv --schema schema.yaml --recipe pair.yaml --epsilon 1 --out out\nhush verify out --trust")
+    told = follow(
+        "hush release patients.csv --schema schema.yaml --recipe pair.yaml --epsilon 1 --out out\nhush verify out --trust"
+    )
     assert "Guarantee: proven" in told
     assert "is what its card says" in told
