@@ -82,7 +82,7 @@ def own(node: ast.AST) -> bool:
 
 
 def unexplained(text: str, tree: ast.Module) -> list[int]:
-    """Lines of our own imports inside functions without a comment on their lines or the line before; a run of imports shares one."""
+    """Lines of our own imports inside functions with no comment on them or on the line before; a run of imports shares one."""
     comments = {token.start[0] for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT}
     inside = {node for function in ast.walk(tree) if isinstance(function, Function) for node in ast.walk(function) if own(node)}
     bare, covered = [], set(comments)
@@ -111,12 +111,27 @@ def test_an_import_of_our_own_inside_a_function_says_why():
 
 
 def test_the_check_of_imports_sees_what_it_should():
-    text = (
-        "def one():\n    from hushtable.a import b\n    import numpy\n"
-        "def two():\n    # slow to load\n    from hushtable.a import (\n        b,\n    )\n    import hushtable.c\n\n    import hushtable.d\n"
-        "def three():\n    def four():\n        from . import e  # a cycle\n        return '#'\n    from .a import f\n"
+    text = """
+def bare():
+    from hushtable.a import b
+    import numpy
+
+def shared():
+    # slow to load
+    from hushtable.a import (
+        b,
     )
-    assert unexplained(text, ast.parse(text)) == [2, 11, 16]
+    import hushtable.c
+
+    import hushtable.d
+
+def nested():
+    def inner():
+        from . import e  # a cycle
+        return "#"
+    from .a import f
+"""
+    assert unexplained(text, ast.parse(text)) == [3, 13, 19]
 
 
 def test_the_version_is_written_in_one_place_and_cited():
