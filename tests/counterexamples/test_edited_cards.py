@@ -40,9 +40,16 @@ def made(recipe: str, unit: Unit, seed: int | None = None):
     return ht.release(example(400), parsed, epsilon=budget, unit=unit, seed=seed, unproven=True)
 
 
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory):
+    """A release as it was saved, once for all tests."""
+    return cache(lambda *asked: ht.save(made(*asked), tmp_path_factory.mktemp("saved") / "out"))
+
+
 @pytest.fixture
-def saved(tmp_path):
-    return lambda recipe, unit=ONE, seed=None: ht.save(made(recipe, unit, seed), tmp_path / "out")
+def saved(tmp_path, originals):
+    """A copy of a saved release, to be damaged."""
+    return lambda recipe, unit=ONE, seed=None: shutil.copytree(originals(recipe, unit, seed), tmp_path / "out")
 
 
 def forge(folder, change) -> None:

@@ -83,9 +83,12 @@ def own(node: ast.AST) -> bool:
 
 def unexplained(text: str, tree: ast.Module) -> list[int]:
     """Lines of our own imports inside functions with no comment on them or on the line before; a run of imports shares one."""
-    comments = {token.start[0] for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT}
     inside = {node for function in ast.walk(tree) if isinstance(function, Function) for node in ast.walk(function) if own(node)}
-    bare, covered = [], set(comments)
+    if not inside:
+        return []
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    covered = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
+    bare = []
     for node in sorted(inside, key=lambda node: node.lineno):
         lines = range(node.lineno, node.end_lineno + 1)
         if covered.intersection(range(node.lineno - 1, node.end_lineno + 1)):
