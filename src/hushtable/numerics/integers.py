@@ -14,12 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.errors import GuaranteeRefused, InputError, PlanError
-from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.event import Event
-from hushtable.privacy.query import Total
-from hushtable.privacy.unit import Relation, Unit
-from hushtable.privacy.vault import Vault
+from hushtable.errors import PlanError
 from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
@@ -124,39 +119,6 @@ def writable(column: Column) -> bool:
     if isinstance(column.domain, Bounds):
         return math.isfinite(column.domain.high - column.domain.low)
     return column.valued
-
-
-def require_fixed_rows(step: str, allowance: Allowance | Unit) -> None:
-    """Refuse where neighbours may have different numbers of rows: the blocks of such a step are cut by their number."""
-    unit = allowance.unit if isinstance(allowance, Allowance) else allowance
-    if not unit.fixes_rows:
-        reason = "a person with several rows" if unit.rows > 1 else "one record added or removed"
-        raise GuaranteeRefused(
-            f"{step}: blocks are counted off, so the number of rows must be public, and it is not for {reason}; "
-            "ask for it with --relation replace_one and one row per person"
-        )
-
-
-def require_rows(step: str, table: Table, rows: int) -> None:
-    """A question for so many rows is asked of a table with so many."""
-    if table.rows != rows:
-        raise InputError(f"a question for {rows} rows was asked of another number of rows", where=step)
-
-
-def require_replaced(step: str, relation: Relation) -> None:
-    """Refuse where the number of rows is not public."""
-    if relation is not Relation.REPLACE_ONE:
-        raise GuaranteeRefused(f"{step}: the number of rows must be public; ask for --relation replace_one")
-
-
-def public_rows(vault: Vault, allowance: Allowance) -> int:
-    """The number of rows, where it is public: asked for with noise too small to change it, and free."""
-    return int(vault.measure(Total(), 1e-3, allowance.noise)[0])
-
-
-def rows_event(budget: Allowance, schema: Schema) -> tuple[Event, ...]:
-    """What a step plans for the number of rows: one free look where it is public, else none."""
-    return (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
 
 
 def axes_of(schema: Schema, columns: Sequence[str]) -> tuple[Axes, ...]:

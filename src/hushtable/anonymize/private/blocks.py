@@ -9,21 +9,12 @@ import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.numerics.integers import (
-    GRID,
-    Axes,
-    axes_of,
-    block_sizes,
-    block_starts,
-    in_order,
-    public_rows,
-    require_fixed_rows,
-    writable,
-)
+from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, block_starts, in_order, writable
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.query import Total
+from hushtable.privacy.rows import public_rows, require_fixed_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Integers

@@ -13,13 +13,14 @@ from scipy.special import ndtr
 
 from hushtable.anonymize.private.ranking_queries import RankSums
 from hushtable.errors import InputError
-from hushtable.numerics.concordance import Concordance
-from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, public_rows, require_fixed_rows, writable
+from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, writable
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, chosen, given_arrays
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Query, Ranges, Total
+from hushtable.privacy.rows import public_rows, require_fixed_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Array, Floats, Integers
