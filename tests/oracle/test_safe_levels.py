@@ -38,7 +38,7 @@ def people(rows: int, seed: int = 0) -> Table:
 
 def slow(candidates: Candidates, table: Table, least: int) -> np.ndarray:
     found = []
-    for node, kept in zip(candidates.nodes, candidates.kept, strict=True):
+    for node, kept in zip(candidates.nodes, candidates.precision, strict=True):
         columns = zip(candidates.ladders, node.tolist(), strict=True)
         made = table.with_columns(*((a.at(level), a.cells(level, table[a.column.name])) for a, level in columns))
         sizes = np.bincount(made.groups(made.schema.names)[0])
@@ -75,7 +75,7 @@ def test_one_row_more_never_lowers_a_score_and_raises_none_by_more_than_one(hold
 
 def test_what_a_candidate_keeps_is_read_off_the_hierarchies_alone():
     candidates = Candidates.of(SCHEMA, {})
-    kept = dict(zip(map(tuple, candidates.nodes.tolist()), (candidates.kept / WEIGHTS).tolist(), strict=True))
+    kept = dict(zip(map(tuple, candidates.nodes.tolist()), (candidates.precision / WEIGHTS).tolist(), strict=True))
     assert kept[0, 0, 0] == 1
     assert kept[3, 1, 2] == 0
     assert kept[1, 0, 0] == pytest.approx(1 - 0.25 / 3, abs=1e-4)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hushtable.anonymize.private.frechet import PUBLISHED
+from hushtable.anonymize.published.frechet_noise import PUBLISHED
 from hushtable.display import Progress, silent
 from hushtable.measures.clusters import clusters, elbow, knee, nmi, silhouette
 from hushtable.numerics import ball

@@ -1,4 +1,4 @@
-"""What individual ranking asks: the sorted values of one column in blocks."""
+"""The query of individual ranking: the sorted values of one column, summed in blocks."""
 
 from __future__ import annotations
 
