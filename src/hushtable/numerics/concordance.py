@@ -14,9 +14,9 @@ def dense_ranks(table: Table, name: str, ranks: tuple[int, ...]) -> Integers:
     values, missing = table[name], table.missing(name)
     if ranks:
         values = np.array(ranks, np.int64)[np.where(missing, 0, values).astype(np.int64)]
-    found = np.full(len(values), -1, np.int64)
-    found[~missing] = np.unique(values[~missing], return_inverse=True)[1]
-    return found
+    dense = np.full(len(values), -1, np.int64)
+    dense[~missing] = np.unique(values[~missing], return_inverse=True)[1]
+    return dense
 
 
 def concordance_present(one: Integers, two: Integers) -> int:
@@ -35,7 +35,7 @@ def concordance_of_counts(counts: Integers) -> int:
     """Concordant less discordant pairs of rows, from the counts of the pairs of ranks.
 
     A cell's rows agree with those of lower ranks in both columns and disagree with those lower in the first and higher in the
-    second: cumulative sums tell how many they are.
+    second: cumulative sums say how many they are.
     """
     if not counts.size:
         return 0

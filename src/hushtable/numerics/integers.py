@@ -1,4 +1,4 @@
-"""Records as vectors of whole numbers on a public grid, and an order of them that no row has a say in.
+"""Records as vectors of whole numbers on a public grid, and a total order of them that is the same for all tables.
 
 Noise that is proven is integer noise on integer sums, so each record is first written in integers: a function of the record and
 the declared domain alone, with values that lie in [0, GRID] whatever the rounding did. What one record can change is
@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
-from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -47,7 +46,8 @@ class Axes:
     @property
     def options(self) -> int:
         """For a category: the levels, and missing unless it is required."""
-        return len(self.column.levels) + (not self.column.required)
+        levels = len(self.column.levels)
+        return levels if self.column.required else levels + 1
 
     @property
     def width(self) -> int:
@@ -101,7 +101,7 @@ class Axes:
         present = np.clip((means[:, 0] - absent / 2) / np.where(gone, 1.0, 1 - absent), 0.0, 1.0)
         return self.value(present, gone)
 
-    def value(self, shares: Floats, missing: NDArray[np.bool_]) -> Array:
+    def value(self, shares: Floats, missing: Mask) -> Array:
         """The value at a place (0 to 1) of the domain (``ordered`` only)."""
         low, high = self._ends()
         values = low + shares * (high - low)
@@ -129,7 +129,7 @@ def axes_of(schema: Schema, columns: Sequence[str]) -> tuple[Axes, ...]:
     return tuple(Axes(schema[name]) for name in columns)
 
 
-def in_order(table: Table, axes: Sequence[Axes]) -> NDArray[np.intp]:
+def in_order(table: Table, axes: Sequence[Axes]) -> Integers:
     """The rows in a public total order of the records as integers: along a Hilbert curve, ties by the integers themselves.
 
     Two rows that tie in all of it are the same integers, so any sum over consecutive rows is a function of the set of

@@ -9,7 +9,7 @@ import hushtable as ht
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import GuaranteeRefused
 from hushtable.numerics.cuts import cuts, even_cuts
-from hushtable.numerics.tree import Leaves, Tree, fanout, looks
+from hushtable.numerics.tree import Leaves, Tree, fanout, rounds
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
@@ -203,7 +203,7 @@ def test_exact_counts_give_exact_masses():
     rng = np.random.default_rng(0)
     values = np.append(np.full(5000, 40), rng.integers(0, 1000, 20_000))
     tree = Tree(1000)
-    for _ in range(looks(1000)):
+    for _ in range(rounds(1000)):
         counts = np.histogram(values, tree.edges())[0]
         tree.learn(counts, 1e-6)
         tree.cut(0.0)
@@ -212,10 +212,10 @@ def test_exact_counts_give_exact_masses():
     np.testing.assert_allclose(leaves.mass, np.histogram(values, leaves.edges)[0], atol=1e-3)
 
 
-def test_looks_lead_down_to_single_points():
+def test_rounds_lead_down_to_single_points():
     for points in (2, 99, 512, 513, 100_000, 2**24, 2**36):
-        assert fanout(points) ** looks(points) >= points
-    assert looks(1) == looks(99) == 1
+        assert fanout(points) ** rounds(points) >= points
+    assert rounds(1) == rounds(99) == 1
     assert even_cuts(3, 32).edges.tolist() == [0, 1, 2, 3]
 
 
