@@ -156,8 +156,8 @@ def test_a_long_tail_does_not_fill_the_declared_domain(delta):
     for seed in range(3):
         values = np.random.default_rng(seed).lognormal(7, 1, 5000).clip(0, 10**6).astype(np.int64)
         table = Table(Schema((of,)), {"x": values})
-        made = ht.release(table, "independent", epsilon=1.0, delta=delta, seed=seed, entropy=Entropy.seeded(seed), unproven=True)
-        drawn = made.table.floats("x")
+        release = ht.release(table, "independent", epsilon=1.0, delta=delta, seed=seed, entropy=Entropy.seeded(seed), unproven=True)
+        drawn = release.table.floats("x")
         assert 1 / 1.5 < np.nanmean(drawn) / values.mean() < 1.5
         at = (0.25, 0.5, 0.75, 0.9)
         np.testing.assert_allclose(np.nanquantile(drawn, at), np.quantile(values, at), rtol=0.15)
@@ -168,16 +168,16 @@ def test_a_tail_goes_on_from_its_neighbours_and_falls(back):
     edges, mass = np.array([0, 10, 20, 10_020]), np.array([100.0, 100, 100])
     if back:
         edges, mass = 10_020 - edges[::-1], mass[::-1]
-    found = cuts(Leaves(edges, mass, np.ones(3)), 3)
+    actual = cuts(Leaves(edges, mass, np.ones(3)), 3)
     tail = 0 if back else 2
-    within = found.within(np.full(20_000, tail), np.random.default_rng(0))
+    within = actual.within(np.full(20_000, tail), np.random.default_rng(0))
     assert within.min() >= 0
     assert within.max() < 1
     away = 10_000 * (1 - within if back else within)
     # Half of it lies as near as the neighbour is wide: w / (w + d) with w = 10.
     for d in (10, 90, 990):
         assert (away > d).mean() == pytest.approx(10 / (10 + d), abs=0.02)
-    even = found.within(np.full(20_000, 1), np.random.default_rng(0))
+    even = actual.within(np.full(20_000, 1), np.random.default_rng(0))
     assert even.mean() == pytest.approx(0.5, abs=0.02)
 
 
@@ -191,9 +191,9 @@ def test_rows_spread_evenly_have_no_tail():
 
 def test_inside_a_bin_values_lie_as_the_counts_say():
     leaves = Leaves(np.array([0, 10, 20, 100]), np.array([900.0, 100.0, 0.0]), np.ones(3))
-    found = cuts(leaves, 1)
-    assert found.edges.tolist() == [0, 100]
-    drawn = found.draw(np.zeros(4000, np.int64), np.random.default_rng(0))
+    actual = cuts(leaves, 1)
+    assert actual.edges.tolist() == [0, 100]
+    drawn = actual.draw(np.zeros(4000, np.int64), np.random.default_rng(0))
     np.testing.assert_allclose(np.bincount(drawn, minlength=3) / 4000, [0.9, 0.1, 0.0], atol=0.02)
     noisy = cuts(Leaves(leaves.edges, leaves.mass, np.full(3, 1e9)), 1)
     np.testing.assert_allclose(noisy.mass / noisy.mass.sum(), [0.1, 0.1, 0.8])
