@@ -32,7 +32,7 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Sample(Core):
-    """Release a share beta of the rows.
+    """A random sample: a share beta of the rows.
 
     By itself it promises nothing: the sampled rows are released as they are. After k-anonymization it leaves a
     k-map (nobody knows who was sampled), or ceil(beta k)-anonymity when every class is sampled by itself. Before a

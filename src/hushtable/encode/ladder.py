@@ -48,7 +48,7 @@ def bounds_of(vault: Vault, column: Column, part: Allowance) -> LearntBounds | i
     Where the noise drowns the ladder: about how many rows it would need.
     """
     first, second = part.split(PARTS)
-    unit = _unit(column)
+    unit = column.step if column.step is not None else 2.0**_FINEST
     rungs = decades() if column.kind is Kind.DATE else unit * _powers(_POWERS if column.step is not None else _POWERS - _FINEST)
     counts, missing, spread = _climb(vault, column, first, rungs)
     sure = _sure(len(counts), first.noise) * spread
@@ -134,11 +134,6 @@ def _while_empty(counts: Floats, spread: float, rows: float) -> int:
     seen = np.maximum.accumulate(np.cumsum(counts)).clip(0.0)
     most = seen + spread * np.sqrt(np.arange(1, len(counts) + 1))
     return int(np.flatnonzero(most <= _FEW * rows).max(initial=-1)) + 1
-
-
-def _unit(column: Column) -> float:
-    """The smallest step of a ladder."""
-    return column.step if column.step is not None else 2.0**_FINEST
 
 
 def _powers(most: int) -> Floats:

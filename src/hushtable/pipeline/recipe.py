@@ -100,7 +100,9 @@ class Recipe(Shown):
         usual = {f.name: f.default for f in fields(self)}
         document: dict[str, Any] = {"recipe": self.recipe}
         document |= {key: str(getattr(self, key)) for key in _TEXTS if getattr(self, key) != usual[key]}
-        document["steps"] = [{step_name(step): _knobs(step)} for step in self.steps]
+        document["steps"] = [
+            {step_name(step): {f.name: plain_value(getattr(step, f.name)) for f in knob_fields(type(step))}} for step in self.steps
+        ]
         return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000, default_flow_style=None)
 
     def set(self, settings: Mapping[str, Any]) -> Recipe:
@@ -241,10 +243,6 @@ def _named(line: object, where: str) -> tuple[str, Any]:
 def _field_types(kind: type) -> dict[str, Any]:
     hints = typing.get_type_hints(kind)
     return {f.name: hints[f.name] for f in fields(kind)}
-
-
-def _knobs(step: Step) -> dict[str, Any]:
-    return {f.name: plain_value(getattr(step, f.name)) for f in knob_fields(type(step))}
 
 
 def plain_value(value: Any) -> Any:

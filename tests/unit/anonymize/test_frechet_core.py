@@ -10,7 +10,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.anonymize.private.frechet import Draw, Frechet, Tangent
-from hushtable.anonymize.private.tangent import STEPS, TangentSums
+from hushtable.anonymize.private.frechet_queries import STEPS, TangentSums
 from hushtable.checks import example
 from hushtable.errors import InputError, PlanError
 from hushtable.numerics import ball

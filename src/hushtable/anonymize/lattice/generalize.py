@@ -39,7 +39,7 @@ _OPEN = (
 
 
 class Suppressed(StrEnum):
-    """What becomes of rows in classes that do not hold."""
+    """What becomes of rows in classes that do not satisfy k, l and t."""
 
     DROP = "drop"
     STAR = "star"
@@ -47,7 +47,7 @@ class Suppressed(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Generalize(Core):
-    """Global recoding: each quasi-identifier to one level of its hierarchy, rows of classes that do not hold suppressed.
+    """Full-domain generalization: each quasi-identifier at one level of its hierarchy; other rows are suppressed.
 
     Promises k-anonymity over the quasi-identifiers and what is demanded of the secrets, re-measured on the release. The levels
     are the *proven optimum* of the loss among all nodes of the lattice that suppress no more than the limit, or, if time ran

@@ -178,8 +178,5 @@ class Swap(Core):
         if both:
             raise PlanError(f"swap: {', '.join(both)} cannot be swapped inside groups of equal {', '.join(both)}")
         default = tuple(n for n in schema.quasi if schema[n].kind is Kind.CATEGORY and n not in self.by)
-        return chosen(schema, self.columns, default, "swap", "a category (or any column, if it is named)", _released)
-
-
-def _released(column: Column) -> bool:
-    return column.kind not in FREE
+        what = "a category (or any column, if it is named)"
+        return chosen(schema, self.columns, default, "swap", what, lambda column: column.kind not in FREE)

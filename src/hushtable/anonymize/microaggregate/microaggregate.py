@@ -170,7 +170,8 @@ class Microaggregate(Core):
         first, place = records(table, columns)
         formed, result = self._partition(space.take(first), vault)
         secrets = self._secrets(table.schema)
-        groups = diverse.merge(space, table, formed[place], secrets, self._demand, _part(vault, 0.7, 0.2))
+        demand = Demand(k=self.k, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
+        groups = diverse.merge(space, table, formed[place], secrets, demand, _part(vault, 0.7, 0.2))
         if secrets or table.persons is not None:
             result["merged"] = int(formed.max()) - int(groups.max())
         vault.report(0.9)
@@ -202,10 +203,6 @@ class Microaggregate(Core):
             rows = space.medoids(groups)[groups]
             return [(table.schema[name], table[name][rows]) for name in columns]
         return [(table.schema[name], representatives(table.schema[name], table[name], groups, self.centre)) for name in columns]
-
-    @property
-    def _demand(self) -> Demand:
-        return Demand(k=self.k, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"

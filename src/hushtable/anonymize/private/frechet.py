@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from hushtable.anonymize.private.tangent import STEPS, TangentSums
+from hushtable.anonymize.private.frechet_queries import STEPS, TangentSums
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap, Block
 from hushtable.numerics.simplex import on_simplex

@@ -23,7 +23,6 @@ from hushtable.privacy.spread import ranks
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Integers
 from hushtable.table.cell import ANYTHING
-from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -94,7 +93,10 @@ class Mondrian(Core):
             schema=planned,
             events=(Raw(_WHY),),
             effect=Effect.EDIT_ROWS,
-            promises=self._promises(schema, columns, secrets),
+            promises=(
+                Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns),
+                *promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t),
+            ),
             caveats=tuple(caveats),
         )
 
@@ -116,14 +118,10 @@ class Mondrian(Core):
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be cut (no text, key or generalized one, no whole numbers beyond 2^53)"
-        return chosen(schema, self.columns, schema.quasi, "mondrian", what, _can_be_cut)
+        return chosen(schema, self.columns, schema.quasi, "mondrian", what, lambda c: has_cells(c) and not c.generalized)
 
     def _secrets(self, schema: Schema) -> tuple[str, ...]:
         return protected("mondrian", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)
-
-    def _promises(self, schema: Schema, columns: tuple[str, ...], secrets: tuple[str, ...]) -> tuple[Promise, ...]:
-        k = Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns)
-        return k, *promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
 
     def _rule(self, table: Table) -> Rule:
         names = self._secrets(table.schema)
@@ -137,10 +135,6 @@ class Mondrian(Core):
                 reason = f"is not even in the whole table so diverse ({self.diversity}, l = {self.l:g}): no grouping can be"
                 raise InputError(reason, where=f"mondrian.l, column {name}")
         return Rule(secrets, ordered, absent, self.diversity, self.l, self.c, self.t, persons)
-
-
-def _can_be_cut(column: Column) -> bool:
-    return has_cells(column) and not column.generalized
 
 
 def _result(recoded: list[Recoded], sizes: Integers) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class What(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Suppress(Core):
-    """k-anonymity by leaving out: cells become ``*``, or records go.
+    """k-anonymity by suppression: cells become ``*``, or records are dropped.
 
     Promises that every combination of the columns is shared by at least k rows as they are written, a ``*`` being like no other
     cell than a ``*``, and re-measures it on the table. (Where a ``*`` is read as any value, fewer cells seem to be enough, but

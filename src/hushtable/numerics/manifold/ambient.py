@@ -49,7 +49,7 @@ class Number:
     @property
     def width(self) -> int:
         """Number of coordinates."""
-        return 1 + (self.gap > 0)
+        return 2 if self.gap > 0 else 1
 
     def points(self, array: Array) -> Floats:
         """Values to coordinates."""
