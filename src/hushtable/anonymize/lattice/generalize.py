@@ -47,7 +47,7 @@ class Suppressed(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Generalize(Core):
-    """Full-domain generalization: each quasi-identifier at one level of its hierarchy; other rows are suppressed.
+    """Full-domain generalization: one level of its hierarchy for each quasi-identifier; classes without k, l or t are suppressed.
 
     Promises k-anonymity over the quasi-identifiers and what is demanded of the secrets, re-measured on the release. The levels
     are the *proven optimum* of the loss among all nodes of the lattice that suppress no more than the limit, or, if time ran
