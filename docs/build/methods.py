@@ -12,7 +12,7 @@ import yaml
 
 from docs.build import markdown as md
 from docs.build.pictures import EPSILON, ROWS
-from hushtable.api.families import best_assurance, by_family, family
+from hushtable.api.methods import by_family
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.step import Step, documented_knobs
 from hushtable.privacy.unit import Relation
@@ -97,7 +97,7 @@ def _overview(known: dict[str, list[Recipe]]) -> str:
     for name, members in known.items():
         rows = [
             [
-                f"[{r.recipe}]({r.recipe}.md)<br>{badge(str(best_assurance(r)))}",
+                f"[{r.recipe}]({r.recipe}.md)<br>{badge(str(r.assurance))}",
                 md.escaped(r.title),
                 does[r.recipe],
                 md.escaped(r.guarantee),
@@ -109,7 +109,7 @@ def _overview(known: dict[str, list[Recipe]]) -> str:
 
 
 def _page(recipe: Recipe, picture: Picture | None, others: list[str]) -> str:
-    word, example, advice = str(best_assurance(recipe)), Example.of(recipe), advised(recipe)
+    word, example, advice = str(recipe.assurance), Example.of(recipe), advised(recipe)
     drawn = picture(recipe.recipe) if picture is not None else ""
     parts = [
         f"# {recipe.recipe}",
@@ -159,7 +159,7 @@ def _step(step: Step) -> list[str]:
 def advised(recipe: Recipe) -> dict[str, list[str]]:
     """When to take it and when not: its own line first, then what holds for its family."""
     advice = _advice()
-    own, general = advice["recipes"].get(recipe.recipe, {}), advice["families"].get(family(recipe), {})
+    own, general = advice["recipes"].get(recipe.recipe, {}), advice["families"].get(recipe.family, {})
     return {side: [str(source[side]) for source in (own, general) if side in source] for side in ("use", "avoid")}
 
 

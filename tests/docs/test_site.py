@@ -13,7 +13,7 @@ import typer
 import hushtable as ht
 from docs.build import markdown as md
 from docs.build import methods, site
-from hushtable.api.families import by_family
+from hushtable.api.methods import by_family
 from hushtable.checks import example
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
