@@ -184,7 +184,7 @@ def _show(told: dict[str, Any], folder: str) -> None:
         shown.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
     for cell in told["cells"]:
         mark = "*" if cell["front"] else ""
-        missed = "failed" if cell["failed"] else ", ".join(miss.partition(": ")[0] for miss in cell["misses"])
+        missed = "failed" if cell["failed"] else ", ".join(miss["condition"] for miss in cell["missed"])
         alarms = "" if cell["failed"] else f"{cell['alarms']} of {cell['tests']}"
         line = (str(cell["rank"]), cell["id"] + mark, _score(cell), _risk(cell), alarms, cell["assurance"], missed)
         shown.add_row(*map(escape, line), style="bold" if cell["id"] == advice["id"] else None)

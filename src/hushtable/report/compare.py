@@ -122,7 +122,7 @@ def _fact(eyebrow: str, value: str, about: str, kind: str) -> Html:
         "article",
         element("p", eyebrow, class_="eyebrow"),
         element("p", value, class_="value" if short else "value long"),
-        element("p", about, class_="told"),
+        element("p", about, class_="about"),
         element("p", kind, class_="soft"),
     )
 

@@ -157,7 +157,8 @@ def hostile() -> dict[str, Any]:
     evil = cell(
         "mdav", 5, 0.01, 0.8, id=EVIL, recipe=EVIL, title=EVIL, cite=EVIL, settings={EVIL: EVIL}, assurance=EVIL, promise=EVIL,
         void=[EVIL], notes=[EVIL], misses=[EVIL], gaps=[EVIL],
-        missed=[{"condition": EVIL, "reason": EVIL, "kind": EVIL}], measures={EVIL: {"value": math.nan, "baseline": math.inf, "better": EVIL}},
+        missed=[{"condition": EVIL, "reason": EVIL, "kind": EVIL}],
+        measures={EVIL: {"value": math.nan, "baseline": math.inf, "better": EVIL}},
         risks={EVIL: {"value": 0.1, "low": None, "high": math.inf, "name": EVIL}},
     )  # fmt: skip
     weird = cell("aim", 1, 0.0, 0.5, id="x" * 200, score={"value": math.nan}, risk={"value": math.inf, "name": "\u202e\x00"})
