@@ -91,7 +91,7 @@ def test_an_outcome_is_saved_with_its_words_alone():
     assert outcome.to_json() == {
         "expression": "max_risk<0.05",
         "holds": True,
-        "told": "the largest upper bound of 1 is 0.04 (linkability)",
+        "told": "the largest upper bound is 0.04 (linkability), of 1 measured",
     }
     void = refused(Condition.parse("max_risk<0.05"), ["the control was seen", "and more"])
     assert (void.holds, void.unknown, void.reason) == (False, True, "the audit is void: the control was seen")

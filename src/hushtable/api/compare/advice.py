@@ -168,7 +168,7 @@ def _nothing(cells: Sequence[Cell], conditions: Sequence[Condition], setting: Se
     words = ["Nothing that was tried keeps all constraints."]
     expression, count = strictest(cells, conditions)
     if expression:
-        words.append(f"Of the constraints {expression} excludes most: {count} of {len(tried)} releases.")
+        words.append(f"The constraint that excludes most is {expression}: {count} of {len(tried)} releases miss it.")
     why, named = list[str](), list[Cell]()
     near = nearest(cells)
     if near is not None:

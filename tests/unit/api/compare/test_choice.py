@@ -276,7 +276,7 @@ def test_why_says_that_evidence_decided():
 def test_where_nothing_fits_the_strictest_constraint_and_the_nearest_cell_are_named():
     told = advice(CELLS, "max_risk<0.05", "epsilon<=2", "score>=0.85")
     assert told.id is None
-    assert "Of the constraints epsilon<=2 excludes most: 4 of 5 releases." in told.words
+    assert "The constraint that excludes most is epsilon<=2: 4 of 5 releases miss it." in told.words
     assert "The nearest is aim epsilon=4, which misses epsilon: it is 4." in told.words
     assert told.command == ""
     assert not any("no release at all" in text for text in told.caveats)
