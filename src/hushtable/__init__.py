@@ -40,6 +40,7 @@ _WHERE = {
     "utility": "hushtable.api.utility",
     "read_release": "hushtable.api.read_release",
     "compare": "hushtable.api.compare.run",
+    "CompareOptions": "hushtable.api.compare.options",
     "people": "hushtable.data.people",
     "show": "hushtable.notebook",
     "methods": "hushtable.notebook",

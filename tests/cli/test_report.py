@@ -84,11 +84,10 @@ def test_an_audit_is_saved_in_known_formats_only(folders: dict[str, Path], tmp_p
 
 
 def test_a_comparison_is_shown_again(tmp_path: Path) -> None:
-    from hushtable.report.compare import comparison_markdown, comparison_page
+    from hushtable.api.compare.comparison import Comparison
     from tests.unit.report.comparisons import ordinary
 
-    told = ordinary()
-    (tmp_path / "comparison.json").write_text(json.dumps(told), encoding="utf-8")
-    kept = json.loads(json.dumps(told))
-    assert run(tmp_path, "--format", "html") == comparison_page(kept)
-    assert run(tmp_path) == comparison_markdown(kept)
+    (tmp_path / "comparison.json").write_text(json.dumps(ordinary()), encoding="utf-8")
+    comparison = Comparison.from_json(ordinary())
+    assert run(tmp_path, "--format", "html") == comparison.page()
+    assert run(tmp_path) == comparison.markdown()

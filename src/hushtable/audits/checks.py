@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import bdtrc
@@ -25,6 +26,7 @@ class ControlSeen(Audit):
     rows can exceed this without having seen the control: a warning, not a proof.
     """
 
+    sanity: ClassVar[bool] = True
     level: float = LEVEL
     """Confidence of the interval and of the warning."""
 
@@ -59,6 +61,8 @@ class ControlSeen(Audit):
 @dataclass(frozen=True, kw_only=True)
 class Coverage(Audit):
     """Which columns the attacks compare, and which they cannot: what a finding says, it says of these alone."""
+
+    sanity: ClassVar[bool] = True
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding; names of columns and numbers of rows only."""

@@ -33,7 +33,7 @@ def audit(
     power: Annotated[bool, typer.Option("--power", help="Plant leaks, and say which ones this audit would notice.")] = False,
     gates: Annotated[
         list[str] | None,
-        typer.Option("--gate", help="What must hold, by upper bounds: max_risk<0.05. Exit code 3 if it does not."),
+        typer.Option("--gate", help="What must hold, by upper bounds: max_risk<0.05; or by the card: k>=10. Exit code 3 if not."),
     ] = None,
     values: Annotated[
         bool, typer.Option("--show-values", help="Show values of the records at risk in the report; hidden otherwise.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -14,6 +14,9 @@ from rich.table import Table as Grid
 from hushtable.cli.console import err, out, print_json, print_report, progress, show_utility
 from hushtable.cli.options import Data, Json, Person, formats_of, numbers_of, settings_of
 from hushtable.errors import InputError
+
+if TYPE_CHECKING:
+    from hushtable.api.compare.cell import Cell
 
 
 def utility(
@@ -113,7 +116,6 @@ def compare(
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if nothing fits."""
     from hushtable.api.compare import compare as run_comparison
-    from hushtable.api.compare.cell import ATTACKED
     from hushtable.api.compare.workers import usual
     from hushtable.table.io import read
 
@@ -125,7 +127,7 @@ def compare(
         made = run_comparison(
             table, wanted, target=target, grid=knobs, epsilons=budgets, constraints=constraints or (), runs=runs, search=search,
             hold_out=hold_out, person=person, rows_per_person=rows_per_person, workers=workers or usual(), rows=rows,
-            attacked=attacked or ATTACKED, only=only or (), public=public, delta=delta, seed=seed, folder=folder,
+            attacked=attacked, only=only or (), public=public, delta=delta, seed=seed, folder=folder,
             named={"data": str(data), "schema": str(schema_file)}, progress=tell, finished=finished,
         )  # fmt: skip
     told = made.to_json()
@@ -151,7 +153,8 @@ def _watch(folder: Path, *, quiet: bool) -> Iterator[Any]:
         yield (lambda text, share: None), (lambda cell: None)
         return
 
-    def finished(cell: dict[str, Any]) -> None:
+    def finished(done: Cell) -> None:
+        cell = done.to_json()
         numbers = escape(cell["failed"]) if cell["failed"] else f"score {_score(cell)}, risk at most {_risk(cell)}"
         err.print(f"{escape(cell['id'])}: {numbers} ({cell['seconds']:.0f} s)")
 
@@ -181,7 +184,7 @@ def _show(told: dict[str, Any], folder: str) -> None:
         shown.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
     for cell in told["cells"]:
         mark = "*" if cell["front"] else ""
-        missed = "failed" if cell["failed"] else ", ".join(miss.partition(": ")[0] for miss in cell["misses"])
+        missed = "failed" if cell["failed"] else ", ".join(miss["condition"] for miss in cell["missed"])
         alarms = "" if cell["failed"] else f"{cell['alarms']} of {cell['tests']}"
         line = (str(cell["rank"]), cell["id"] + mark, _score(cell), _risk(cell), alarms, cell["assurance"], missed)
         shown.add_row(*map(escape, line), style="bold" if cell["id"] == advice["id"] else None)

@@ -111,7 +111,7 @@ def show_audit(report: AuditReport, folder: str) -> None:
         out.print(f"{blind} attacks could not be made; the report says why.")
     for gate in report.gates:
         mark = "[green]ok[/green]" if gate.holds else "[bold red]refused[/bold red]"
-        out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.told)}")
+        out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.reason)}")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
 
 

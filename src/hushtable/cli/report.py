@@ -71,9 +71,9 @@ def _writer(kind: str, form: str) -> Callable[[Mapping[str, Any]], str]:
     if form == "json":
         return lambda told: json.dumps(told, indent=1, ensure_ascii=False) + "\n"
     if kind == "comparison":
-        from hushtable.report.compare import comparison_markdown, comparison_page
+        from hushtable.api.compare.comparison import Comparison
 
-        return comparison_page if form == "html" else comparison_markdown
+        return lambda told: Comparison.from_json(told).page() if form == "html" else Comparison.from_json(told).markdown()
     if kind == "audit":
         from hushtable.report.audit import audit_page
         from hushtable.report.markdown import audit_markdown

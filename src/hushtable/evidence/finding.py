@@ -144,6 +144,8 @@ class Audit(ABC):
     """What all its findings are about: it is run as an attack on privacy, or as a measure of utility."""
     costly: ClassVar[bool] = False
     """Whether it runs only when it is named: it trains a network, or makes the release again many times."""
+    sanity: ClassVar[bool] = False
+    """Whether it checks the audit itself (the control, the columns compared) and attacks nobody."""
 
     @abstractmethod
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:

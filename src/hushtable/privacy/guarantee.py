@@ -18,6 +18,8 @@ from hushtable.privacy.unit import Budget, Relation, Unit
 
 KS = (Syntactic.K_ANONYMITY, Syntactic.K_MAP)
 ROW_COUNT = "the exact number of rows"
+PROVISO = "would be proven only if it had been chosen before looking at these rows"
+"""What a proof is worth for a recipe that was chosen by looking at private rows: no budget has paid for the choice."""
 LARGE = 10.0
 """Above this epsilon a proof says next to nothing: what is likely may be 22,000 times as likely, and more."""
 
@@ -53,6 +55,18 @@ class Claim:
 
     statement: str
     gaps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One promise of a release in a line, and the kind of evidence behind it."""
+
+    text: str
+    evidence: Assurance
+
+    def __str__(self) -> str:
+        """The promise, and in brackets how we know; a claim says that itself."""
+        return self.text if self.evidence in (Assurance.CLAIMED, Assurance.NONE) else f"{self.text} ({self.evidence})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +216,28 @@ class Guarantee(Shown):
         told = [proven] * math.isfinite(epsilon) + list(dict.fromkeys(_promise_brief(p, asked) for p in self.promises))
         told += ["a publication's claim with a known gap"] * (self.assurance is Assurance.CLAIMED)
         return f"{self.assurance}: {'; '.join(told) or 'nothing is promised'}"
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Every promise in a line, with whom it protects or over which columns it holds; empty if there is none and no claim."""
+        statements = []
+        if self.assurance is Assurance.PROVEN:
+            size = f"{rounded_up(self.epsilon(), 4):.4g}"
+            delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
+            replaced = self.unit.relation is Relation.REPLACE_ONE
+            change = f", for one {self.unit}{' replaced by another' if replaced else ''}" if replaced or self.unit.by else ""
+            statements.append(Statement(f"differential privacy with epsilon {size}{delta}{change}", Assurance.PROVEN))
+        for promise in self.promises:
+            names = promise.quasi
+            over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)
+            derived = ", of the table it was made from" if promise.form is Form.DERIVED else ""
+            statements.append(Statement(f"{promise.what} over {over}{derived}", Assurance.VERIFIED))
+        if self.assurance is Assurance.CLAIMED:
+            if not statements:
+                statements.append(Statement("nothing", Assurance.NONE))
+            claimed = " and ".join(claim.statement for claim in self.claims)
+            text = f"its source claims {claimed}, which is not proven (epsilon is infinite)"
+            statements.append(Statement(text, Assurance.CLAIMED))
+        return tuple(statements)
 
     def __repr__(self) -> str:
         """In one line; ``explain`` says all of it."""
