@@ -12,7 +12,7 @@ import hushtable as ht
 from hushtable.audits import shadow
 from hushtable.audits.canaries import Canaries, InjectedPoints
 from hushtable.audits.shadow import ShadowInference, ShadowMembership
-from hushtable.audits.shadows import Shadowing
+from hushtable.audits.shadow_tables import Shadowing
 from hushtable.checks import example
 from hushtable.data.people import people
 from hushtable.errors import InputError

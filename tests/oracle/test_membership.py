@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from hushtable.audits.density import Kernels, Map
-from hushtable.audits.likeness import Likeness, _agreeing
+from hushtable.audits.shadow_features import Likeness, _agreeing
 from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence import roc

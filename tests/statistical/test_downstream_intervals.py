@@ -13,7 +13,7 @@ import pytest
 
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import TrainOnRelease
-from hushtable.measures.spread import LEVEL, reach
+from hushtable.measures.score_intervals import LEVEL, reach
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hushtable.audits.guesses import Knowledge, Secret, column_sets, knowledge, secrets
+from hushtable.audits.inference_targets import Knowledge, Secret, column_sets, knowledge, secrets
 from hushtable.audits.matching import Matching
 from hushtable.evidence.attack import Attack, Strike, Way, of_hundred
 from hushtable.evidence.case import Case

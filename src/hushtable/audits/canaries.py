@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
-from hushtable.audits.again import again, refused, unknown
+from hushtable.audits.regenerate import again, refused, unknown
 from hushtable.audits.secret import secret_of
 from hushtable.errors import HushError
 from hushtable.evidence.attack import LEVEL, judge, of_hundred

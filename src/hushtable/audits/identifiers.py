@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.audits.digests import CASED, CASELESS, Runs, addressed, base64, digests, ends
-from hushtable.audits.published import recognized, released_columns, sharing, spelled, values_of
+from hushtable.audits.released_words import recognized, released_columns, sharing, spelled, values_of
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Subject, uncomputed
 from hushtable.evidence.pool import Pool

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, column_sets, knowledge, secrets
+from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, column_sets, knowledge, secrets
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Risk, uncomputed

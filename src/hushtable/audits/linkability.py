@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from hushtable.audits.guesses import column_sets, listed
+from hushtable.audits.inference_targets import column_sets, listed
 from hushtable.errors import InputError
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.case import Case

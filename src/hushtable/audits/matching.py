@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from hushtable.audits.guesses import Secret
+from hushtable.audits.inference_targets import Secret
 from hushtable.evidence.case import Case
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import identities

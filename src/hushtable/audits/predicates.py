@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hushtable.audits.places import Bits, Cells, Ints, Places, Sets, Span
+from hushtable.audits.rank_coding import Bits, Cells, Ints, Places, Sets, Span
 from hushtable.evidence.persons import People
 from hushtable.table.arrays import Integers
 

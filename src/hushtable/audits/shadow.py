@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtrc
 
-from hushtable.audits.again import refused, unknown
+from hushtable.audits.regenerate import refused, unknown
 from hushtable.audits.secret import secret_of
-from hushtable.audits.shadows import Game, Shadowing, fitted, inside_of, standard
+from hushtable.audits.shadow_tables import Game, Shadowing, fitted, inside_of, standard
 from hushtable.errors import HushError
 from hushtable.evidence import roc
 from hushtable.evidence.attack import judge

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.audits.places import Cells, Ints, Places, Span
 from hushtable.audits.predicates import Book
+from hushtable.audits.rank_coding import Cells, Ints, Places, Span
 from hushtable.errors import InputError
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case

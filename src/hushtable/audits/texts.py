@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.audits.published import recognized, released_words, sharing, spelled
+from hushtable.audits.released_words import recognized, released_words, sharing, spelled
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, uncomputed
 from hushtable.table.columns import Kind, Role

@@ -16,21 +16,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.data import health_tables as h
-from hushtable.data import people_tables as t
-from hushtable.data.people_health import (
-    DIAGNOSES,
-    Body,
-    Care,
-    Habits,
-    Risks,
-    draw_body,
-    draw_care,
-    draw_diagnosis,
-    draw_habits,
-    draw_return,
-)
-from hushtable.data.people_town import (
+from hushtable.data.town import census_numbers as t
+from hushtable.data.town import health_numbers as h
+from hushtable.data.town.census import (
     CENSUS,
     COUNTRIES,
     POSTCODES,
@@ -41,6 +29,18 @@ from hushtable.data.people_town import (
     draw_names,
     draw_town,
     draw_work,
+)
+from hushtable.data.town.health import (
+    DIAGNOSES,
+    Body,
+    Care,
+    Habits,
+    Risks,
+    draw_body,
+    draw_care,
+    draw_diagnosis,
+    draw_habits,
+    draw_return,
 )
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Integers, Mask

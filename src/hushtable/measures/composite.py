@@ -18,7 +18,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.measures.bins import Bins, binned
-from hushtable.measures.learners import FAMILIES, Performance, Task
+from hushtable.measures.composite_models import FAMILIES, Performance, Task
 from hushtable.measures.phik import few_levels, phik_matrix
 from hushtable.table.arrays import Floats
 from hushtable.table.columns import Role

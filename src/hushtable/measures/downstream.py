@@ -16,9 +16,9 @@ from hushtable.evidence.measure import Measure
 from hushtable.evidence.reading import floats_like
 from hushtable.measures import catalogue
 from hushtable.measures.bins import tables
-from hushtable.measures.models import FAMILIES, Rows, Shape, predictions
-from hushtable.measures.scores import Predictions
-from hushtable.measures.spread import Judged, judged
+from hushtable.measures.downstream_models import FAMILIES, Rows, Shape, predictions
+from hushtable.measures.prediction_scores import Predictions
+from hushtable.measures.score_intervals import Judged, judged
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats
 from hushtable.table.columns import CODED, DAY, Kind, Role

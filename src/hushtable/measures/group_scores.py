@@ -13,7 +13,7 @@ from hushtable.measures.catalogue import GROUP_SCORE
 from hushtable.measures.downstream import fitted
 from hushtable.measures.jackknife import LOTS, jackknife
 from hushtable.measures.partition import Partition
-from hushtable.measures.scores import Predictions, scores_of
+from hushtable.measures.prediction_scores import Predictions, scores_of
 from hushtable.table.arrays import Floats, Integers
 
 RAREST = 5

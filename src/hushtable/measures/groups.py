@@ -18,7 +18,7 @@ from hushtable.measures.downstream import target_of
 from hushtable.measures.group_scores import Scores
 from hushtable.measures.jackknife import jackknife
 from hushtable.measures.partition import BINS, Bars, Draw, Partition, distances, partitions
-from hushtable.measures.shown import FEW
+from hushtable.measures.safe_histogram import FEW
 from hushtable.table.arrays import Floats, Integers
 
 PARTS = 4

@@ -19,7 +19,7 @@ from hushtable.measures.catalogue import (
     SUPPRESSED_ROWS,
     VARIANCE,
 )
-from hushtable.measures.cells import Spans, penalties
+from hushtable.measures.generalized_cells import Spans, penalties
 from hushtable.measures.jackknife import LOTS, jackknife
 from hushtable.privacy.criteria import Classes
 from hushtable.table.arrays import Floats, Integers

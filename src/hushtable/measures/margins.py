@@ -24,7 +24,7 @@ from hushtable.measures.divergence import (
     two_samples,
     wider,
 )
-from hushtable.measures.shown import shown
+from hushtable.measures.safe_histogram import shown
 from hushtable.table.arrays import Floats
 from hushtable.table.columns import Bounds, Kind
 

@@ -15,11 +15,11 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import NORMAL
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
-from hushtable.measures.answers import answers
 from hushtable.measures.bins import Fresh, tables
 from hushtable.measures.catalogue import COUNTING_ABSOLUTE, COUNTING_RELATIVE, RANGE_ABSOLUTE, RANGE_RELATIVE
-from hushtable.measures.conditions import Question, by_range, by_value, counting, ranges
 from hushtable.measures.jackknife import jackknife
+from hushtable.measures.query_answers import answers
+from hushtable.measures.query_conditions import Question, by_range, by_value, counting, ranges
 from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from hushtable.evidence.finding import Finding
 from hushtable.measures.catalogue import AXES, CLUSTERS_KEPT, SILHOUETTE
-from hushtable.measures.clusters import nmi
 from hushtable.measures.features import alike
+from hushtable.measures.frechet_means import nmi
 from hushtable.measures.joint import Moments
 from hushtable.table.arrays import Floats, Integers, Singles
 

@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.errors import InputError
 from hushtable.measures.composite import Composite, Reference, delta, mu, nu
-from hushtable.measures.learners import MODELS, NUMBER_MODELS, SCORES, Performance, Task
+from hushtable.measures.composite_models import MODELS, NUMBER_MODELS, SCORES, Performance, Task
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

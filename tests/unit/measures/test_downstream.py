@@ -11,8 +11,8 @@ from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import TrainOnRelease, fitted, target_of
-from hushtable.measures.models import FAMILIES, Rows, Shape, predictions
-from hushtable.measures.scores import told_by
+from hushtable.measures.downstream_models import FAMILIES, Rows, Shape, predictions
+from hushtable.measures.prediction_scores import told_by
 from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema

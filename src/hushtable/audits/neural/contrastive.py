@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, listed, secrets
 from hushtable.audits.indicators import ClosestRecord, worth
-from hushtable.audits.learning import BINS, LearnedInference
+from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, listed, secrets
+from hushtable.audits.learned_inference import BINS, LearnedInference
 from hushtable.audits.linkability import Linkability, meeting_chance
 from hushtable.audits.neural.encoder import ABSENT, FIRST, Encoder, Training, nearest
 from hushtable.evidence.attack import Attack, Strike, Way

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.measures.scores import Predictions
+from hushtable.measures.prediction_scores import Predictions
 from hushtable.table.arrays import Floats
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.data import health_tables as h
-from hushtable.data.draws import by_age, counts, odds, pick, scale, yes
-from hushtable.data.people_tables import EDUCATIONS, SEXES
-from hushtable.data.people_town import FEMALE, MALE, Town
+from hushtable.data.town import health_numbers as h
+from hushtable.data.town.census import FEMALE, MALE, Town
+from hushtable.data.town.census_numbers import EDUCATIONS, SEXES
+from hushtable.data.town.draws import by_age, counts, odds, pick, scale, yes
 from hushtable.table.arrays import Floats, Integers, Mask
 
 DIAGNOSES = (h.HEALTHY, *h.DIAGNOSIS_COHORT)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hushtable.audits.guesses import Knowledge, Secret, column_sets, knowledge, listed, secrets
+from hushtable.audits.inference_targets import Knowledge, Secret, column_sets, knowledge, listed, secrets
 from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case

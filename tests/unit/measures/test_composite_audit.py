@@ -10,7 +10,7 @@ import pytest
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.measures.composite import Reference
-from hushtable.measures.composites import CompositeScore
+from hushtable.measures.composite_audit import CompositeScore
 from hushtable.table.columns import Column, Kind, Levels
 from tests.unit.measures.awkward import constant, found, missing, plain, shuffled, sound
 

@@ -11,7 +11,7 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
 from hushtable.measures.bins import binned
 from hushtable.measures.margins import MarginDistances
-from hushtable.measures.shown import FEW, shown
+from hushtable.measures.safe_histogram import FEW, shown
 from hushtable.report.charts import folding
 from hushtable.table.columns import DAY, Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema

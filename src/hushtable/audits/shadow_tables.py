@@ -17,8 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.audits.again import again
-from hushtable.audits.likeness import Likeness
+from hushtable.audits.regenerate import again
+from hushtable.audits.shadow_features import Likeness
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit

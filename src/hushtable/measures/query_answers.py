@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.measures.cells import Spans, members
-from hushtable.measures.conditions import Among, Between, Condition, Question
+from hushtable.measures.generalized_cells import Spans, members
 from hushtable.measures.jackknife import LOTS
+from hushtable.measures.query_conditions import Among, Between, Condition, Question
 from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import Cells, Column
 from hushtable.table.table import Table

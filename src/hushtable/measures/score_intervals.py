@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from hushtable.evidence.finding import Better
-from hushtable.measures.scores import Predictions, scores_of
+from hushtable.measures.prediction_scores import Predictions, scores_of
 from hushtable.table.arrays import Floats
 
 LEVEL = 0.95

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from hushtable.data import people_tables as t
-from hushtable.data.draws import by_age, pick, pick_alike, scale, yes
+from hushtable.data.town import census_numbers as t
+from hushtable.data.town.draws import by_age, pick, pick_alike, scale, yes
 from hushtable.table.arrays import Floats, Integers, Mask
 
 CENSUS = int(np.datetime64(t.CENSUS_DAY, "D").astype(np.int64))

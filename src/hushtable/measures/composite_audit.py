@@ -14,8 +14,8 @@ from hushtable.evidence.measure import Measure
 from hushtable.measures.bins import tables
 from hushtable.measures.catalogue import G_PLUS, G
 from hushtable.measures.composite import BINS, CUTS, NORMS, Composite, Reference
+from hushtable.measures.composite_models import FAMILIES, unfit
 from hushtable.measures.downstream import target_of
-from hushtable.measures.learners import FAMILIES, unfit
 from hushtable.measures.phik import LEVELS
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.table import Table

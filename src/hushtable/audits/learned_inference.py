@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, secrets
+from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, secrets
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, bootstrap

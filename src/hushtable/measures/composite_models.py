@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.reading import floats_like
-from hushtable.measures.models import scaling
+from hushtable.measures.downstream_models import scaling
 from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
 
