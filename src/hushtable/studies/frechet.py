@@ -15,7 +15,7 @@ import numpy as np
 
 from hushtable.anonymize.published.frechet_noise import PUBLISHED
 from hushtable.display import Progress, silent
-from hushtable.measures.clusters import clusters, elbow, knee, nmi, silhouette
+from hushtable.measures.frechet_means import clusters, elbow, knee, nmi, silhouette
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap
 from hushtable.numerics.manifold.geodesics import Paths
