@@ -10,7 +10,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.api.mechanism import proven_recipes
-from hushtable.api.release import learning_domains
+from hushtable.pipeline.learning import learning_domains
 from hushtable.audits.mechanism import twoworld
 from hushtable.audits.mechanism.worlds import UNDECLARED
 from hushtable.encode.bins import Bins

@@ -19,7 +19,7 @@ from hushtable.api.compare.comparison import Comparison
 from hushtable.api.compare.grid import trials
 from hushtable.api.pareto import pareto
 from hushtable.api.release import save_private
-from hushtable.api.store import Cells
+from hushtable.api.store import Store
 from hushtable.api.utility import utilities
 from hushtable.evidence.finding import Better, Finding, Subject, Utility
 from hushtable.table.disk import whole_file, whole_folder
@@ -155,7 +155,7 @@ def released(tmp_path):
 WRITERS = {
     "audit": lambda path: ht.utility(table(), table(), only=["margins"]).save(path),
     "page": lambda path: ht.show(ht.utility(table(), table(), only=["margins"]), path),
-    "cells": lambda path: Cells.of(path, ["knobs"], [table()]),
+    "cells": lambda path: Store.open(path, ["knobs"], [table()]),
     "comparison": lambda path: Comparison({"cells": []}, {}).save(path),
     "sheet": lambda path: pareto(table(), ks=[2], limits=[1.0]).save(path),
     "rows": lambda path: save_private({"train": table()}, path),

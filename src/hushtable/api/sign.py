@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline.signature import SigningKey
 from hushtable.pipeline.verify import verify as verify_release
-
-if TYPE_CHECKING:
-    pass
 
 
 def sign(folder: str | Path, key: SigningKey | str | Path) -> Path:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from hushtable.display import Progress, silent
 from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.pipeline.learning import learning_domains
+from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
 from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
 from hushtable.pipeline.publish import own_domains, shuffled
 from hushtable.pipeline.recipe import Recipe
@@ -22,12 +23,10 @@ from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
-from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, measured, of_people, preserve, uncovered, unmet
 from hushtable.privacy.taint import Taint, after
-from hushtable.privacy.unit import Budget, Unit, default_delta
+from hushtable.privacy.unit import Budget
 from hushtable.privacy.vault import Scheme, Vault
-from hushtable.table.arguments import require_seed
 from hushtable.table.columns import Kind, Role
 from hushtable.table.defaults import with_defaults
 from hushtable.table.schema import Schema
@@ -39,41 +38,35 @@ SPARSE = "nothing was common enough to be released under this budget; a larger e
 def release(
     table: Table,
     recipe: Recipe,
+    options: ReleaseOptions | None = None,
     *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    unit: Unit | None = None,
-    rows: int | None = None,
-    seed: int | None = None,
-    entropy: Entropy = SYSTEM,
-    unproven: bool = False,
     progress: Progress = silent,
+    **keywords: Unpack[ReleaseFields],
 ) -> Release:
-    """Run a recipe on a table.
+    """Run a recipe on a table, with these options or with their fields given as keywords.
 
     ``epsilon`` and ``delta`` are the budget of the whole release. ``seed`` fixes everything but the noise of
     differential privacy, which is always fresh (``entropy`` is for tests and voids the proof). With an epsilon, a
     recipe that cannot keep it is refused before a row is read, unless ``unproven`` or it is a publication's claim.
     An error after that has a note of what was spent by then.
     """
-    unit = unit or Unit()
-    if rows is not None and not (isinstance(rows, Integral) and rows >= 2):
-        raise InputError(f"a release has at least two rows, a whole number, got {rows!r}", where="rows")
-    require_seed(seed)
-    budget = _budget(table, epsilon, delta)
+    options = ReleaseOptions.of(options, keywords)
+    unit, budget, seed = options.unit, options.budget(table.schema), options.seed
+    if options.learn_domain and (table.schema.undeclared or table.schema.drafted):
+        recipe = learning_domains(recipe)
     if any(step.learns_domains for step in recipe.steps):
         table = with_defaults(table, unit.by)
-    kept = table.schema.select(table.schema.released)
+    remaining = table.schema.select(table.schema.released)
     course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None)
-    if budget is not None and not unproven:
+    if budget is not None and not options.unproven:
         refuse_unproven(course)
     last = course.steps[-1]
-    if rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
+    if options.rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
-    vault = Vault.of(table, unit=unit, budget=budget, entropy=entropy, seed=seed).select(kept.names)
-    walk = _Walk(course, vault, np.random.default_rng(seed), rows, progress)
+    vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(remaining.names)
+    walk = _Walk(course, vault, np.random.default_rng(seed), options.rows, progress)
     with Spending(walk.ledger, budget):
-        return _released(walk, recipe, table, unproven=unproven)
+        return _released(walk, recipe, table, unproven=options.unproven)
 
 
 def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> Release:
@@ -96,14 +89,6 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
     leaving = own_domains(shuffled(released.held_by(None), walk.rng))
     warnings = _warnings(table, budget)
     return Release(leaving, guarantee, recipe, walk.results, dropped, redraw=walk.redraw(), warnings=warnings)
-
-
-def _budget(table: Table, epsilon: float | None, delta: float | None) -> Budget | None:
-    if epsilon is None:
-        if delta is not None:
-            raise InputError("a delta without an epsilon is no budget", where="delta")
-        return None
-    return Budget(epsilon, default_delta(table.schema.size) if delta is None else delta)
 
 
 def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:

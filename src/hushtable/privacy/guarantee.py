@@ -203,6 +203,16 @@ class Guarantee(Shown):
         told += ["a publication's claim with a known gap"] * (self.assurance is Assurance.CLAIMED)
         return f"{self.assurance}: {'; '.join(told) or 'nothing is promised'}"
 
+    def headline(self) -> str:
+        """What holds, in one short line: the strongest evidence, and its size."""
+        if self.assurance is Assurance.PROVEN:
+            delta = f", delta {rounded_up(self.delta, 3):g}" if self.delta else ""
+            return f"proven: epsilon {rounded_up(self.epsilon(), 3):.3g}{delta}"
+        if self.assurance is Assurance.VERIFIED:
+            first = self.promises[0]
+            return f"verified: {first.kind.replace('_', '-')}, {first.kind[0]} = {first.value:g}"
+        return "claimed, not proven" if self.assurance is Assurance.CLAIMED else "nothing is promised"
+
     def __repr__(self) -> str:
         """In one line; ``explain`` says all of it."""
         return f"Guarantee({self.brief()})"

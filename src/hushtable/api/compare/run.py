@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import __version__
+from hushtable.api.best_of import payable
 from hushtable.api.compare import search as searching
 from hushtable.api.compare.advice import recommended
 from hushtable.api.compare.caveats import Setting, provided
@@ -24,14 +24,13 @@ from hushtable.api.compare.grid import Trial, trials
 from hushtable.api.compare.summary import Axis, baseline_of, summed, target_of
 from hushtable.api.compare.workers import made
 from hushtable.api.hold_out import hold_out as split
-from hushtable.api.store import Cells
+from hushtable.api.store import Store
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, HushError, InputError
 from hushtable.measures import catalogue
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.unit import Unit, default_delta
-from hushtable.synthesize.best_of import payable
 from hushtable.table.arguments import require_tables, several
 from hushtable.table.columns import Kind
 from hushtable.table.table import Table
@@ -51,7 +50,7 @@ class _Bench:
     constraints: list[Constraint]
     runs: int
     workers: int
-    kept: Cells
+    kept: Store
     progress: Progress
     finished: Callable[[Cell], None]
     observed: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -67,7 +66,7 @@ class _Bench:
                 if observed.get("again"):
                     again[name] = observed
                 else:
-                    self.kept.kept(name, partial(dict, observed))
+                    self.kept.put(name, dict(observed))
                 if task[1] == self.runs - 1:
                     self.finished(self.cell(task[0], again))
             left = sum(not self.kept.has(_name(*one)) and _name(*one) not in again for one in todo)
@@ -78,9 +77,7 @@ class _Bench:
     def _runs(self, trial: Trial, again: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
         names = [_name(trial, run) for run in range(self.runs)]
         # What failed by accident is not in the folder, and is tried again next time.
-        return [
-            again[name] if name in again else self.kept.kept(name, dict) for name in names if name in again or self.kept.has(name)
-        ]
+        return [again[name] if name in again else self.kept.get(name) for name in names if name in again or self.kept.has(name)]
 
     def cell(self, trial: Trial, again: Mapping[str, dict[str, Any]] | None = None) -> Cell:
         """One cell, judged."""
@@ -156,7 +153,7 @@ def compare(
         rows_per_person=rows_per_person,
     )  # fmt: skip
     axis = Axis.of(used.schema, goal)
-    kept = Cells.of(Path(folder) if folder is not None else None, study.knobs, (study.train, study.control))
+    kept = Store.open(Path(folder) if folder is not None else None, study.knobs, (study.train, study.control))
     bench = _Bench(study, axis, judges, runs, workers, kept, progress, finished)
     bench.run(wanted)
     found: list[dict[str, str]] = []
@@ -268,7 +265,7 @@ def _marked(wanted: Sequence[Trial], ids: Sequence[str | None], *, public: bool)
     return {name: replace(r, tuned="public" if public and r.tuned != "private" else "private") for name, r in found.items()}
 
 
-def _write(result: Comparison, kept: Cells) -> None:
+def _write(result: Comparison, kept: Store) -> None:
     if kept.folder is None:
         return
     shelf = kept.folder / "recipes"

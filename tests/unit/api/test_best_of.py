@@ -17,7 +17,7 @@ from hushtable.privacy import accountant
 from hushtable.privacy.event import Approximate, BestOfRuns
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
-from hushtable.synthesize.best_of import Misfit, Price, best_of, gamma_of, number_of_runs
+from hushtable.api.best_of import Misfit, Price, best_of, gamma_of, number_of_runs
 from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
