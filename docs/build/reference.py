@@ -114,7 +114,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 def command_line() -> str:
     """Every command with its options."""
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     parts = [
         "# Command line",

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import hushtable as ht
 from hushtable.api.audit_report import AuditReport
-from hushtable.cli.release import app
+from hushtable.cli import app
 from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.report.card import card_page
@@ -64,7 +64,7 @@ def test_bad_input_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
         run(tmp_path)
     with pytest.raises(InputError, match="is not a folder"):
         run(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="expected html or md or json, got pdf"):
+    with pytest.raises(InputError, match="expected html, md or json, got 'pdf'"):
         run(folders["audit"], "--format", "pdf")
     (tmp_path / "audit.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="not valid JSON"):

@@ -109,7 +109,7 @@ def test_names_that_pages_use_are_public(pages):
 
 
 def test_commands_that_pages_type_exist_with_their_options(pages):
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     known = {
         name: {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
@@ -131,7 +131,7 @@ def test_commands_that_pages_type_exist_with_their_options(pages):
 
 
 def test_every_command_is_on_its_page(pages):
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     for name in typer.main.get_command(app).commands:
         assert f"## `hush {name}`" in pages["command-line.md"]

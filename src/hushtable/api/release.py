@@ -155,6 +155,8 @@ class SavedRelease:
     folder: Path
     private: Path | None
     """The private folder of training and control rows, if rows were held out."""
+    model: Path | None
+    """The file of the fitted model, if it was saved."""
     train_rows: int
     """The rows that the release was made from."""
     used_rows: int
@@ -222,6 +224,7 @@ def release_to_folder(
         release=released,
         folder=request.folder,
         private=request.private,
+        model=request.model,
         train_rows=train.rows,
         used_rows=rows_used(train, options.unit),
         ignored=tuple(table.ignored),

@@ -40,7 +40,7 @@ class Document:
         return self.kind not in PUBLIC
 
 
-def report(folder: str | Path, format: str = "md", out: str | Path | None = None) -> Document:
+def render(folder: str | Path, format: str = "md", out: str | Path | None = None) -> Document:
     """The card, the audit or the comparison of a saved folder as a page (html), as Markdown (md) or as its plain values (json).
 
     With ``out`` the text is also written to a new file, which only its owner can read if the text is private.
