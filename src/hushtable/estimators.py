@@ -135,7 +135,7 @@ class Synthesizer(_Estimator):
         return made.table.frame() if n_samples is None else made.draw(n_samples, _seed(random_state)).frame()
 
     def _accept(self, made: Release) -> None:
-        if made.redraw is None:
+        if made.fitted is None:
             reason = "changes rows and draws no new ones: take Anonymizer, or a recipe that synthesizes (aim, mst, sequential)"
             raise InputError(reason, where=f"recipe {made.recipe.recipe}")
 

@@ -147,7 +147,7 @@ def best_of(
                 raise GuaranteeRefused(f"a run of {recipe.recipe} spent more than it was charged with; nothing is released")
             vault = Vault.of(table, unit=unit, entropy=entropy, seed=seed).select(kept.names).named("best-of").through(coder)
             # Counts of a table of another size would differ by the size alone, whatever the recipe.
-            seen = made.table if rows is None or made.redraw is None else made.redraw(None, seed)
+            seen = made.table if rows is None or made.fitted is None else made.fitted.draw(None, seed)
             synthetic = coder.apply(_plain(seen, kept))
             query = Misfit(judged, tuple(synthetic.counts(pair) for pair in judged))
             noise = Noise.GAUSSIAN if price.score.rho is not None else Noise.LAPLACE
