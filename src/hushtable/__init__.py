@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from hushtable.api.certify import certify as certify
     from hushtable.api.compare.run import compare as compare
     from hushtable.api.demo import demo as demo
+    from hushtable.api.draw import draw as draw
+    from hushtable.api.draw import load_model as load_model
+    from hushtable.api.draw import save_model as save_model
     from hushtable.api.hold_out import hold_out as hold_out
     from hushtable.api.mechanism import MechanismOptions as MechanismOptions
     from hushtable.api.mechanism import audit_mechanism as audit_mechanism
@@ -84,6 +87,9 @@ _WHERE = {
     "release_to_folder": "hushtable.api.release",
     "ReleaseRequest": "hushtable.api.release",
     "best_of": "hushtable.api.best_of",
+    "save_model": "hushtable.api.draw",
+    "load_model": "hushtable.api.draw",
+    "draw": "hushtable.api.draw",
     "hold_out": "hushtable.api.hold_out",
     "sign": "hushtable.api.sign",
     "audit": "hushtable.api.audit",

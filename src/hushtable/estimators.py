@@ -135,7 +135,7 @@ class Synthesizer(_Estimator):
         return fitted.table.frame() if n_samples is None else fitted.draw(n_samples, _seed(random_state)).frame()
 
     def _accept(self, released: Release) -> None:
-        if released.redraw is None:
+        if released.fitted is None:
             reason = "changes rows and draws no new ones: take Anonymizer, or a recipe that synthesizes (aim, mst, sequential)"
             raise InputError(reason, where=f"recipe {released.recipe.recipe}")
 

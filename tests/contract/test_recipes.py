@@ -1,4 +1,7 @@
-"""Every recipe that we ship runs on the bundled town with its defaults, is saved, and verifies as what its card says."""
+"""Every recipe that we ship runs on the bundled town with its defaults, is saved, and verifies as what its card says.
+
+So does every table that is drawn from its saved model.
+"""
 
 from __future__ import annotations
 
@@ -34,3 +37,18 @@ def test_a_recipe_keeps_what_it_says(name, town, tmp_path):
     assert {Assurance.PROVEN: "proven", Assurance.VERIFIED: "verified", Assurance.CLAIMED: "claimed", Assurance.NONE: "none"}[
         made.guarantee.assurance
     ] in recipe.guarantee
+    if spends and made.fitted is not None:
+        _draws(made, tmp_path)
+
+
+def _draws(made, folder):
+    """The saved model of a private recipe draws releases that keep its guarantee and verify."""
+    drawn = ht.draw(ht.save_model(made, folder / "it.model"), 50, {"sex": "female"}, seed=1)
+    assert drawn.table.rows == 50
+    assert set(drawn.table.strings("sex")) == {"female"}
+    assert drawn.guarantee.assurance is made.guarantee.assurance
+    assert drawn.guarantee.epsilon() == made.guarantee.epsilon()
+    ht.save(drawn, folder / "drawn")
+    verification = verify(folder / "drawn")
+    assert not verification.faults
+    assert not verification.unchecked

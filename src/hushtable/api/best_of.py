@@ -154,7 +154,7 @@ def best_of(
                 raise GuaranteeRefused(f"a run of {recipe.recipe} spent more than it was charged with; nothing is released")
             vault = Vault.of(table, unit=unit, entropy=entropy, seed=seed).select(released.names).named("best-of").through(coder)
             # Counts of a table of another size would differ by the size alone, whatever the recipe.
-            scored = candidate.table if options.rows is None or candidate.redraw is None else candidate.redraw(None, seed)
+            scored = candidate.table if options.rows is None or candidate.fitted is None else candidate.fitted.draw(None, seed)
             synthetic = coder.apply(_plain(scored, released))
             query = Misfit(judged, tuple(synthetic.counts(pair) for pair in judged))
             noise = Noise.GAUSSIAN if price.score.rho is not None else Noise.LAPLACE

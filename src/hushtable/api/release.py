@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.api.best_of import best_of
+from hushtable.api.draw import save_model
 from hushtable.api.hold_out import hold_out
 from hushtable.display import Progress, silent
 from hushtable.errors import InputError
@@ -212,9 +213,6 @@ def release_to_folder(
     else:
         released = best_of(train, request.best_of, options)
     if request.model is not None:
-        # Only a few releases save their model; everything that reads and writes one is in that module.
-        from hushtable.api.draw import save_model
-
         # First, so that a release without a model is refused before anything is written.
         save_model(released, request.model)
     save(released, request.folder, request.form, key)

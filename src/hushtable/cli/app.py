@@ -20,6 +20,7 @@ from hushtable.cli.check import check
 from hushtable.cli.compare import compare
 from hushtable.cli.console import out, refuse, stopped
 from hushtable.cli.demo import demo
+from hushtable.cli.draw import draw
 from hushtable.cli.keys import keys
 from hushtable.cli.mechanism import audit_mechanism
 from hushtable.cli.methods import methods
@@ -47,6 +48,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema,
     "methods": methods,
     "release": release,
+    "draw": draw,
     "audit": audit,
     "certify": certify,
     "audit-mechanism": audit_mechanism,

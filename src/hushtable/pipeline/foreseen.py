@@ -15,7 +15,7 @@ from hushtable.pipeline import registry
 from hushtable.pipeline.plan import Course, Planned, alike, plan
 from hushtable.pipeline.recipe import Recipe, step_names
 from hushtable.pipeline.step import Coder, Step
-from hushtable.pipeline.verification import Unchecked, Verification
+from hushtable.pipeline.verification import Unchecked, Verification, worded
 from hushtable.privacy import accountant
 from hushtable.privacy.guarantee import Assurance, Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
@@ -27,8 +27,11 @@ BEST_OF = "best-of"
 """The step that stands in the ledger of the best of several runs, in place of those of the recipe."""
 
 
-def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False) -> Verification:
-    """The recipe in ``text`` on the released schema: whether it can have led to this guarantee."""
+def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False, reworded: bool = False) -> Verification:
+    """The recipe in ``text`` on the released schema: whether it can have led to this guarantee.
+
+    ``reworded``: another version of hushtable wrote the card, so that its sentences may be worded otherwise.
+    """
     foreign = [name for name in step_names(text, "recipe.yaml") if name not in registry.STEPS]
     if foreign and not trust:
         why = f"step {', '.join(foreign)} is not of this package, and what it plans is not checkable without running it (--trust)"
@@ -49,7 +52,7 @@ def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool 
     if course is None:
         return Verification(faults) + _unplanned(guarantee, "the columns or the budget that it began with are not in the release")
     faults += tuple(_promised(course, schema, guarantee))
-    return Verification(faults) + _words(course, schema, guarantee) + _looks(course, guarantee)
+    return Verification(faults) + _words(course, schema, guarantee, reworded=reworded) + _looks(course, guarantee)
 
 
 def _proven(guarantee: Guarantee) -> bool:
@@ -93,7 +96,7 @@ def _course(recipe: Recipe, schema: Schema, guarantee: Guarantee) -> Course | No
     return None if any(p.plan.one_way for p in course.steps) else course
 
 
-def _words(course: Course, schema: Schema, guarantee: Guarantee) -> Verification:
+def _words(course: Course, schema: Schema, guarantee: Guarantee, *, reworded: bool) -> Verification:
     """What the plan says in words and the card does not."""
     faults = [
         Fault("claims", f"the recipe's source states, with gaps that are known, and the card does not: {claim.statement}")
@@ -103,10 +106,10 @@ def _words(course: Course, schema: Schema, guarantee: Guarantee) -> Verification
     if schema.undeclared or any(p.step.learns_domains for p in course.steps):
         # The release has another domain than the recipe began with: a plan may speak of other columns.
         why = "what the recipe says where domains were learnt, or read off the rows, is not worked out again"
-        return Verification(tuple(faults), assumed=(Unchecked("caveats", why),))
+        return worded(tuple(faults), reworded=reworded) + Verification(assumed=(Unchecked("caveats", why),))
     for name, planned, told in (("public", course.public, guarantee.public), ("caveats", course.caveats, guarantee.caveats)):
         faults += [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if text not in told]
-    return Verification(tuple(faults))
+    return worded(tuple(faults), reworded=reworded)
 
 
 def _promised(course: Course, schema: Schema, guarantee: Guarantee) -> Iterator[Fault]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from hushtable.display import Progress, silent
 from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
 from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
@@ -18,7 +19,7 @@ from hushtable.pipeline.publish import own_domains, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.spending import Spending
-from hushtable.pipeline.step import Code, Coder, Core, Model, Plan
+from hushtable.pipeline.step import Code, Coder, Core, Plan
 from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
@@ -88,7 +89,7 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
     # Which rows belong to one person is private: it was good for counting, and stays here.
     leaving = own_domains(shuffled(released.held_by(None), walk.rng))
     warnings = _warnings(table, budget)
-    return Release(leaving, guarantee, recipe, walk.results, dropped, redraw=walk.redraw(), warnings=warnings)
+    return Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
 
 
 def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:
@@ -99,29 +100,6 @@ def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:
         f"delta = {budget.delta:g} is not below one over the number of rows, so it would allow a random record to be published: "
         "take a smaller one, or declare the size of the table in its schema",
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Redraw:
-    """Further tables from a fitted model: a function of what was released already, so it reads no row and costs nothing."""
-
-    model: Model
-    codes: list[Code]
-    origin: Schema
-    """What the marks of the table come from."""
-    promises: tuple[Promise, ...]
-
-    def __call__(self, rows: int | None, seed: int | None) -> Table:
-        """So many rows, or as many as the model says; what is promised of the table itself is measured again."""
-        rng = np.random.default_rng(seed)
-        table = self.model.sample(rows, rng)
-        for code in reversed(self.codes):
-            table = code.undo(table, rng)
-        table = table.under(table.schema.derived_from(self.origin))
-        for promise in self.promises:
-            if promise.form is Form.SYNTACTIC:
-                _require(promise, table)
-        return own_domains(shuffled(table, rng))
 
 
 class _Walk:
@@ -137,8 +115,8 @@ class _Walk:
         self.results: dict[str, Any] = {}
         self.syntactic = False
         """Whether the table at hand is still a table of people, so that k, l and t mean something."""
-        self.last: tuple[Model, list[Code], Schema] | None = None
-        """The model that the last table was drawn from, what was undone after it, and its marks; none if it is the table itself."""
+        self.fitted: Fitted | None = None
+        """The model that the last table was drawn from, and what was undone after it; None if it is the table itself."""
 
     @property
     def ledger(self) -> Ledger:
@@ -161,7 +139,8 @@ class _Walk:
     def _segment(self, segment: tuple[Planned, ...], *, last: bool) -> Table:
         before = len(self.ledger.entries)
         vault, codes, stable = self.vault, list[Code](), True
-        origin = vault.schema
+        # What the codes lead back to, and what the marks of the columns come from.
+        start = origin = vault.schema
         for planned in segment:
             at_work = replace(vault.named(planned.name, planned.allowance), report=partial(self.progress, planned.name))
             self.progress(planned.name, 0.0)
@@ -174,6 +153,8 @@ class _Walk:
                 stable = stable and code.stability == 1
                 self.held *= code.stability
                 vault = vault.through(code, learnt=planned.step.learns_domains)
+                if planned.plan.one_way:
+                    start = vault.schema
                 if planned.step.learns_domains:
                     # From here on these are the rows: whoever looks behind a later table finds what was paid for.
                     self.vault, origin = vault, vault.schema
@@ -188,7 +169,9 @@ class _Walk:
         for code in reversed(codes):
             table = code.undo(table, self.rng)
         table = table.under(table.schema.derived_from(origin))
-        self.last = (model, codes, origin) if segment[-1].plan.effect is Effect.GENERATE else None
+        self.fitted = None
+        if segment[-1].plan.effect is Effect.GENERATE:
+            self.fitted = Fitted(model=model, codes=tuple(codes), schema=start, origin=origin)
         done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
         self._settle(table, done, self.ledger.entries[before:], stable=stable)
         return table
@@ -218,10 +201,6 @@ class _Walk:
             self.vault = self.vault.sampled(table, done.beta, done.samples)
         else:
             self.vault = self.vault.released(table, taint)
-
-    def redraw(self) -> _Redraw | None:
-        """Further tables from the last model, if there is one."""
-        return None if self.last is None else _Redraw(*self.last, self.promises)
 
     def _measure(self, table: Table) -> None:
         """Measure k, l and t on the table as it leaves; what was promised of it must hold, and nothing is promised of no rows."""

@@ -19,7 +19,6 @@ from functools import cache
 from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError, PlanError
 from hushtable.privacy.allowance import Allowance
@@ -33,7 +32,7 @@ from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-Arrays = dict[str, NDArray[np.generic]]
+Arrays = dict[str, Array]
 Given = Mapping[str, str]
 
 
@@ -106,6 +105,20 @@ class Model(Protocol):
     def result(self) -> dict[str, Any]:
         """What the core chose, fit for the public card."""
         ...
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """Everything needed to rebuild it: plain JSON values, and arrays."""
+        ...
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        ...
+
+
+@runtime_checkable
+class Storable(Protocol):
+    """What can be written to a model file: every model, and those codes that are to be undone after one that was read back."""
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Everything needed to rebuild it: plain JSON values, and arrays."""

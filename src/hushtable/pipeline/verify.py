@@ -11,9 +11,9 @@ from typing import Any
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline.foreseen import verify_plan
 from hushtable.pipeline.recipe import described, step_names
-from hushtable.pipeline.release import DATA, PAGES, RECIPE, SCHEMA, file_hash, load_card, load_table
+from hushtable.pipeline.release import DATA, PAGES, RECIPE, SCHEMA, file_hash, installed_versions, load_card, load_table
 from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
-from hushtable.pipeline.verification import Unchecked, Verification
+from hushtable.pipeline.verification import Unchecked, Verification, worded
 from hushtable.privacy import criteria, pld
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.guarantee import Guarantee
@@ -21,6 +21,7 @@ from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
 from hushtable.table.disk import CARD, read_text
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 _ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"hierarchies/\d{2,}\.csv"]))
@@ -39,19 +40,35 @@ def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = F
     """
     folder = Path(folder)
     card = load_card(folder)
-    try:
-        guarantee, told = Guarantee.from_json(card["guarantee"]), dict(card["guarantee"])
-        explanation = [tuple(pair) for pair in card["explanation"]]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=str(folder)) from None
+    guarantee = read_guarantee(card, str(folder))
     found = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
     if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/")) for fault in found.faults):
         return found
     table = load_table(folder)
-    faults = [*_verify_entries(card, guarantee), *_verify_shape(table, card), *_verify_measured(table, guarantee)]
-    found += Verification(tuple(faults)) + _verify_recipe(folder, card, table, guarantee, trust=trust)
-    found += _verify_words(guarantee, told, explanation)
+    found += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust)
+    found += Verification((*_verify_shape(table, card), *_verify_measured(table, guarantee)))
     return found + Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
+
+
+def read_guarantee(card: Mapping[str, Any], where: str) -> Guarantee:
+    """The guarantee of a card; InputError where it, or its explanation, is none."""
+    try:
+        dict(card["explanation"])
+        return Guarantee.from_json(dict(card["guarantee"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=where) from None
+
+
+def verify_card(card: Mapping[str, Any], guarantee: Guarantee, recipe: str, schema: Schema, *, trust: bool = False) -> Verification:
+    """Whether a card agrees with itself, and with the text of its recipe planned on the schema of the released columns.
+
+    Sentences are compared with those of this version. A card that another version wrote may say the same in other words: then
+    they are not checkable, and nothing is wrong with them.
+    """
+    reworded = dict(card.get("versions") or {}).get("hushtable") != installed_versions()["hushtable"]
+    verification = Verification(tuple(_verify_entries(card, guarantee)))
+    verification += _verify_recipe(recipe, card, guarantee, schema, trust=trust, reworded=reworded)
+    return verification + _verify_words(guarantee, card, reworded=reworded)
 
 
 def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
@@ -119,8 +136,9 @@ def _unknown(known: object, told: object) -> Iterator[str]:
             yield from _unknown(one, two)
 
 
-def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarantee: Guarantee, *, trust: bool) -> Verification:
-    text = read_text(folder / RECIPE, RECIPE)
+def _verify_recipe(
+    text: str, card: Mapping[str, Any], guarantee: Guarantee, schema: Schema, *, trust: bool, reworded: bool
+) -> Verification:
     faults = [
         Fault(name, f"the card says {card.get(name)!r}, the recipe {words!r}")
         for name, words in described(text, RECIPE).items()
@@ -128,7 +146,7 @@ def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarante
     ]
     if list(names := step_names(text, RECIPE)) != card.get("steps"):
         faults.append(Fault("steps", f"the card says {card.get('steps')}, the recipe has {', '.join(names)}"))
-    return Verification(tuple(faults)) + verify_plan(text, table.schema, guarantee, trust=trust)
+    return Verification(tuple(faults)) + verify_plan(text, schema, guarantee, trust=trust, reworded=reworded)
 
 
 def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
@@ -168,9 +186,9 @@ def _differences(found: dict[str, Any], told: dict[str, Any], within: str = "") 
             yield label, now, then
 
 
-def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[tuple[str, ...]]) -> Verification:
+def _verify_words(guarantee: Guarantee, card: Mapping[str, Any], *, reworded: bool) -> Verification:
     """Whether the card says of itself what its own ledger, promises and claims give."""
-    now = guarantee.to_json()
+    now, told = guarantee.to_json(), card["guarantee"]
     faults = [
         Fault(name, f"the card says {told.get(name)}, its ledger and promises give {now[name]}")
         for name in ("assurance", "rho", "not_private", "public", "caveats")
@@ -183,12 +201,13 @@ def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[
     found = Verification(tuple(faults)) + _verify_epsilon(guarantee, told)
     said = told.get("epsilon")
     # Another accountant would have given other digits: those of the card, if nothing is wrong with them.
-    if not found.faults and explanation != guarantee.sentences(float(said) if isinstance(said, (int, float)) else None):
-        return found + Verification((Fault("explanation", "the card explains another guarantee than it gives"),))
-    return found
+    sentences = guarantee.sentences(float(said) if isinstance(said, (int, float)) else None)
+    if found.faults or [tuple(pair) for pair in card["explanation"]] == sentences:
+        return found
+    return found + worded((Fault("explanation", "the card explains another guarantee than it gives"),), reworded=reworded)
 
 
-def _verify_epsilon(guarantee: Guarantee, told: dict[str, Any]) -> Verification:
+def _verify_epsilon(guarantee: Guarantee, told: Mapping[str, Any]) -> Verification:
     """Whether the card's epsilon is what the ledger adds up to, by the accountant that the card names."""
     said, own = told.get("epsilon"), guarantee.epsilon()
     if not math.isfinite(own):
