@@ -10,8 +10,8 @@ import pytest
 from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import TrainOnRelease, fitted
-from hushtable.measures.models import Rows, Shape, predictions
-from hushtable.measures.scores import area_score, r2_score, scores_of, told_by
+from hushtable.measures.downstream_models import Rows, Shape, predictions
+from hushtable.measures.prediction_scores import area_score, r2_score, scores_of, told_by
 from hushtable.table.columns import Column, Kind, Levels, Role
 
 QUICK = TrainOnRelease(models=("boosting",), seeds=0, bootstrap=20)

@@ -12,9 +12,11 @@ from typing import Any, TypedDict, Unpack
 
 import yaml
 
-from hushtable.api.store import Store
+from hushtable.api.store import Result, Store
 from hushtable.audits.mechanism import onerun, twoworld
+from hushtable.audits.mechanism.lines import CanaryLine, QueryLine
 from hushtable.audits.mechanism.sensitivity import brute_force
+from hushtable.audits.mechanism.twoworld import TwoWorldOptions
 from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, HushError, InputError
@@ -25,13 +27,10 @@ from hushtable.privacy.unit import Relation
 from hushtable.report.mechanism import mechanism_page
 from hushtable.table.arguments import require_seed
 
-QUESTIONS_AT = 1.0
+QUERIES_AT = 1.0
 """The epsilon at which queries are tried where none is given; what one record changes does not depend on it."""
 FORM = "form 2"
 """Of the lines that a folder holds: those of another form are not gone on with."""
-
-Line = Mapping[str, Any]
-"""What was found out about one canary, or about one query, as plain values."""
 
 
 class MechanismFields(TypedDict, total=False):
@@ -109,30 +108,34 @@ class MechanismReport:
     refuted: bool
     """Whether anything that is stated was shown to be wrong."""
     verdict: str
-    lines: Sequence[Line]
+    lines: Sequence[CanaryLine]
     """One for each canary: the bounds and whether they refute what is stated, or why it could not be tested."""
-    questions: Sequence[Line]
-    """One for each query: whether one record changes its answer by more than is stated."""
+    queries: Sequence[QueryLine]
+    """One for each kind of query: whether one record changes its answer by more than is stated."""
     notes: Sequence[str]
 
     @property
-    def tested(self) -> list[Line]:
+    def tested(self) -> list[CanaryLine]:
         """The canaries that could be tested."""
-        return [line for line in self.lines if "epsilon_lb" in line]
+        return [line for line in self.lines if line.tested]
 
     @property
-    def untested(self) -> list[Line]:
+    def untested(self) -> list[CanaryLine]:
         """The canaries that could not be tested, each with the reason."""
-        return [line for line in self.lines if "epsilon_lb" not in line]
+        return [line for line in self.lines if not line.tested]
 
     def to_json(self) -> dict[str, Any]:
         """As ``mechanism.json`` holds it."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("lines", "queries", "notes")}
+        lines, queries = [line.to_json() for line in self.lines], [line.to_json() for line in self.queries]
+        return plain | {"lines": lines, "questions": queries, "notes": list(self.notes)}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> MechanismReport:
         """Read from ``mechanism.json``."""
-        return cls(**{f.name: plain[f.name] for f in fields(cls)})
+        same = {f.name: plain[f.name] for f in fields(cls) if f.name not in ("lines", "queries")}
+        lines = [CanaryLine.from_json(line) for line in plain["lines"]]
+        return cls(**same, lines=lines, queries=[QueryLine.from_json(line) for line in plain["questions"]])
 
     def page(self) -> str:
         """As a page of its own."""
@@ -174,45 +177,47 @@ def audit_mechanism(
     store = Store.open(None if folder is None else Path(folder), ("mechanism", *identity), ())
     if options.one_run:
         # A slow recipe is what this is for: nothing else is run.
-        lines = [store.get_or_make("one-run", lambda: _one_run(recipe, epsilon=epsilon, delta=delta, seed=seed, progress=progress))]
+        lines = [CanaryLine.from_json(store.get_or_make("one-run", lambda: _one_run(recipe, options, progress)))]
     else:
-        lines = twoworld.audit(
-            recipe, epsilon=epsilon, delta=delta, relation=relation, canaries=options.canaries, runs=runs, seed=seed,
-            kept=store.get_or_make, progress=progress,
-        )  # fmt: skip
-    questions = store.get_or_make(
-        "questions", lambda: {"lines": brute_force(recipe, epsilon=epsilon or QUESTIONS_AT, delta=delta, relation=relation)}
-    )["lines"]
-    report = _report(recipe, relation, lines, questions)
-    if not report.tested and all(question["holds"] for question in questions):
+        two = TwoWorldOptions(epsilon=epsilon, delta=delta, relation=relation, canaries=options.canaries, runs=runs, seed=seed)
+        lines = twoworld.audit(recipe, two, stored=store.get_or_make, progress=progress)
+
+    def tried() -> Result:
+        queries = brute_force(recipe, epsilon=epsilon or QUERIES_AT, delta=delta, relation=relation)
+        return {"lines": [line.to_json() for line in queries]}
+
+    queries = [QueryLine.from_json(line) for line in store.get_or_make("questions", tried)["lines"]]
+    if not any(line.tested for line in lines) and all(line.holds for line in queries):
         raise _untested(lines)
+    report = _report(recipe, relation, lines, queries)
     store.write("mechanism.json", json.dumps(report.to_json(), indent=1, ensure_ascii=False))
     store.write("mechanism.html", report.page())
     return report
 
 
-def _one_run(recipe: Recipe, **knobs: Any) -> dict[str, Any]:
+def _one_run(recipe: Recipe, options: MechanismOptions, progress: Progress) -> Result:
     """A recipe that refuses to run refutes nothing, and must not end like one that is refuted."""
     try:
-        return onerun.one_run(recipe, **knobs)
+        line = onerun.one_run(recipe, epsilon=options.epsilon, delta=options.delta, seed=options.seed, progress=progress)
     except HushError as error:
         if error.exit_code == InputError.exit_code:
             raise
         raise InputError(f"could not be run: {error}", where="--one-run") from None
+    return line.to_json()
 
 
-def _untested(lines: Sequence[Mapping[str, Any]]) -> InputError:
+def _untested(lines: Sequence[CanaryLine]) -> InputError:
     """Nothing was tested, which is no verdict: every reason, with the canaries it keeps from being run."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        reasons.setdefault((line["verdict"], line["why"]), []).append(line["canary"])
+        reasons.setdefault((line.verdict.text, line.why), []).append(line.canary)
     return InputError([Fault(f"{word}, canary {', '.join(names)}", why) for (word, why), names in reasons.items()])
 
 
-def _report(recipe: Recipe, relation: Relation, lines: Sequence[Line], questions: Sequence[Line]) -> MechanismReport:
-    tested = [line for line in lines if "epsilon_lb" in line]
-    broken = [question["question"] for question in questions if not question["holds"]]
-    refuted = bool(broken) or any(line["refuted"] for line in tested)
+def _report(recipe: Recipe, relation: Relation, lines: Sequence[CanaryLine], queries: Sequence[QueryLine]) -> MechanismReport:
+    tested = [line for line in lines if line.tested]
+    broken = [line.query for line in queries if not line.holds]
+    refuted = bool(broken) or any(line.refuted for line in tested)
     return MechanismReport(
         recipe=recipe.recipe,
         title=recipe.title,
@@ -221,24 +226,24 @@ def _report(recipe: Recipe, relation: Relation, lines: Sequence[Line], questions
         confidence=1 - twoworld.LEVEL,
         label=label_of(tested, refuted=refuted),
         refuted=refuted,
-        verdict=_verdict(tested, broken) if tested or broken else "",
+        verdict=_verdict(tested, broken),
         lines=lines,
-        questions=questions,
+        queries=queries,
         notes=[GRADIENT],
     )
 
 
-def label_of(tested: Iterable[Line], *, refuted: bool) -> str:
+def label_of(tested: Iterable[CanaryLine], *, refuted: bool) -> str:
     """The verdict on canaries in a word or two: so few runs that not even guesses that are all right could refute say nothing."""
     if refuted:
         return "refuted"
-    return "too few runs" if all(line.get("too_few") for line in tested) else "not refuted"
+    return "too few runs" if all(line.verdict.too_few for line in tested) else "not refuted"
 
 
-def _verdict(tested: Sequence[Line], broken: Sequence[str]) -> str:
+def _verdict(tested: Sequence[CanaryLine], broken: Sequence[str]) -> str:
     if broken:
         return f"refuted: one record changes {', '.join(broken)} by more than is stated"
-    refuted = [line for line in tested if line["refuted"]]
-    able = [line for line in tested if not line.get("too_few")]
-    worst = max(refuted or able or tested, key=lambda line: line["epsilon_lb"] / max(line["epsilon_stated"], 1e-12))
-    return f"{worst['verdict']}, by the canary {worst['canary']!r}" if refuted else str(worst["verdict"])
+    refuted = [line for line in tested if line.refuted]
+    able = [line for line in tested if not line.verdict.too_few]
+    worst = max(refuted or able or tested, key=lambda line: line.excess)
+    return f"{worst.verdict.text}, by the canary {worst.canary!r}" if refuted else worst.verdict.text

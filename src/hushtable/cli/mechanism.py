@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -16,6 +15,7 @@ from hushtable.errors import InputError
 
 if TYPE_CHECKING:
     from hushtable.api.mechanism import MechanismReport
+    from hushtable.audits.mechanism.lines import CanaryLine
 
 HEADS = {"the ledger": "stated", "a publication's claim": "claimed", "nobody": "asked"}
 """The head of the column of the epsilon that is tested, by who states it."""
@@ -75,21 +75,21 @@ def audit_mechanism(
 
 def _show(report: MechanismReport, folder: str | None) -> None:
     """The verdict on a mechanism, a line for each canary, the queries that were tried, and what could not be."""
-    if report.tested:
-        first = report.tested[0]
-        whose = "Asked about, and stated by nobody" if first["source"] == "nobody" else f"Stated by {first['source']}"
+    stated = report.tested[0].stated if report.tested else None
+    if stated is not None:
+        whose = "Asked about, and stated by nobody" if stated.source == "nobody" else f"Stated by {stated.source}"
         out.print(
-            f"{whose}: epsilon {first['epsilon_stated']:.4g} at delta {first['delta']:g} "
-            f"({first['relation']}, one {escape(first['unit'])}). Public: {escape('; '.join(first['public']))}."
+            f"{whose}: epsilon {stated.epsilon:.4g} at delta {stated.delta:g} "
+            f"({stated.relation}, one {escape(stated.unit)}). Public: {escape('; '.join(stated.public))}."
         )
-        out.print(_table(report))
+        out.print(_table(report, HEADS.get(stated.source, "ledger")))
     for line in report.untested:
-        out.print(f"[bold]{escape(line['canary'])}[/bold] could not be tested: {escape(line['why'])}")
-    for question in report.questions:
-        mark = "[green]ok[/green]" if question["holds"] else "[bold red]x[/bold red]"
-        size = f"{question['tried']} tried on {question['neighbours']:,} neighbours"
-        change = f"by {'no ' if question['holds'] else ''}more than is stated"
-        out.print(f"{mark} {escape(question['question'])}: one record changes the answer {change} ({size})")
+        out.print(f"[bold]{escape(line.canary)}[/bold] could not be tested: {escape(line.why)}")
+    for query in report.queries:
+        mark = "[green]ok[/green]" if query.holds else "[bold red]x[/bold red]"
+        change = "by no more than is stated" if query.holds else "by more than is stated"
+        size = f"{query.tried} tried on {query.worst.neighbours:,} neighbours"
+        out.print(f"{mark} {escape(query.query)}: one record changes the answer {change} ({size})")
     colour = {"refuted": "red", "not refuted": "green"}.get(report.label, "yellow")
     sure = "" if report.label == "too few runs" else f", at {100 * report.confidence:g} % confidence"
     out.print(f"[bold {colour}]{escape(report.verdict)}[/bold {colour}]{sure}.")
@@ -99,9 +99,8 @@ def _show(report: MechanismReport, folder: str | None) -> None:
         out.print(f"The page is [bold]{escape(folder)}/mechanism.html[/bold]. No row of anybody is behind it.")
 
 
-def _table(report: MechanismReport) -> Grid:
+def _table(report: MechanismReport, stated: str) -> Grid:
     """A line for each canary that was tested, without the columns that are empty for all of them."""
-    stated = HEADS.get(report.tested[0]["source"], "ledger")
     heads = ("canary", "runs", "at least", "ceiling", stated, "mu or rho", "guesser", "verdict")
     cells = [_cells(line) for line in report.tested]
     filled = [j for j in range(len(heads)) if any(row[j] for row in cells)]
@@ -109,14 +108,20 @@ def _table(report: MechanismReport) -> Grid:
     for j in filled:
         grid.add_column(heads[j], no_wrap=j < 5, min_width=max(len(word) for word in heads[j].split()))
     for line, row in zip(report.tested, cells, strict=True):
-        grid.add_row(*(escape(row[j]) for j in filled), style="red" if line["refuted"] else None)
+        grid.add_row(*(escape(row[j]) for j in filled), style="red" if line.refuted else None)
     return grid
 
 
-def _cells(line: Mapping[str, Any]) -> list[str]:
+def _cells(line: CanaryLine) -> list[str]:
+    # Loaded with the compiled code of the audits, which the start of every other command would wait for.
     from hushtable.api.mechanism import label_of
 
-    other = next((f"{name} {line[f'{name}_lb']:.2f} of {line[name]:.2f}" for name in ("mu", "rho") if f"{name}_lb" in line), "")
-    score = (line.get("guess_epsilon") or {}).get("score", "none")
-    bounds = (f"{line[name]:.2f}" for name in ("epsilon_lb", "ceiling", "epsilon_stated"))
-    return [line["canary"], str(line["runs"]), *bounds, other, score, label_of([line], refuted=line["refuted"])]
+    assert line.stated is not None
+    assert line.bounds is not None
+    epsilon, other = line.bounds.epsilon, ""
+    if line.bounds.other is not None:
+        name, bound = line.bounds.other
+        other = f"{name} {bound.value:.2f} of {line.stated.of(name):.2f}"
+    guesser = "none" if epsilon.guess is None else epsilon.guess.score
+    numbers = (f"{number:.2f}" for number in (epsilon.value, epsilon.ceiling, line.stated.epsilon))
+    return [line.canary, str(line.runs), *numbers, other, guesser, label_of([line], refuted=line.refuted)]

@@ -49,7 +49,7 @@ class Way:
     naive: Floats | float
     """The chance of blind guessing to succeed: of each training row, or one for all."""
     scope: str = ""
-    tell: Callable[[int, bool], str] | None = None
+    describe: Callable[[int, bool], str] | None = None
     """As in ``Trace``."""
     detail: dict[str, Any] = field(default_factory=dict)
     """More numbers for the finding."""
@@ -72,7 +72,7 @@ class Attack(Audit):
         ours, others = way.strike("train"), way.strike("control")
         naive = float(np.mean(case.people("train").chance(way.naive)))
         return judge(
-            Trace.of(case, ours.hit, others.hit, ours.released, way.tell), name=way.name, scope=way.scope, risk=way.risk,
+            Trace.of(case, ours.hit, others.hit, ours.released, way.describe), name=way.name, scope=way.scope, risk=way.risk,
             knows=way.knows, does=way.does, naive=naive, detail=way.detail,
         )  # fmt: skip
 

@@ -58,7 +58,7 @@ class Trace:
     """The control row that each attempt of ``control`` is about."""
     released: Integers | None = None
     """For each attempt of ``train`` the released row that gives the person away; -1 where there is none."""
-    tell: Callable[[int, bool], str] | None = None
+    describe: Callable[[int, bool], str] | None = None
     """What the attacker used in an attempt of ``train``, in words; values of rows only if the second argument is true."""
 
     @classmethod
@@ -68,14 +68,14 @@ class Trace:
         train: Mask,
         control: Mask,
         released: Integers | None = None,
-        tell: Callable[[int, bool], str] | None = None,
+        describe: Callable[[int, bool], str] | None = None,
     ) -> Trace:
         """Of an attack on every row of both sides: one attempt a person, hit if any of their rows is, by the first that is."""
         ours, others = case.sides
         at = ours.strongest(train)
         return cls(
             train[at], others.any(control), ours.first, others.first, None if released is None else released[at],
-            tell and (lambda attempt, values: tell(int(at[attempt]), values)),
+            describe and (lambda attempt, values: describe(int(at[attempt]), values)),
         )  # fmt: skip
 
     @property
@@ -144,6 +144,8 @@ class Audit(ABC):
     """What all its findings are about: it is run as an attack on privacy, or as a measure of utility."""
     costly: ClassVar[bool] = False
     """Whether it runs only when it is named: it trains a network, or makes the release again many times."""
+    sanity: ClassVar[bool] = False
+    """Whether it checks the case itself (its control, its columns) and attacks nobody."""
 
     @abstractmethod
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:

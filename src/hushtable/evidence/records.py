@@ -141,7 +141,7 @@ class _Evidence:
         released = -1 if trace.released is None else int(trace.released[attempt])
         return Hit(
             name=self.finding.name, scope=self.finding.scope, share=self.share, weak=self.weak,
-            released=released + 1 if released >= 0 else None, told=trace.tell(attempt, values) if trace.tell else "",
+            released=released + 1 if released >= 0 else None, told=trace.describe(attempt, values) if trace.describe else "",
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable.anonymize.private.frechet import PUBLISHED
 from hushtable.display import Progress, silent
-from hushtable.measures.clusters import clusters, elbow, knee, nmi, silhouette
+from hushtable.measures.frechet_means import clusters, elbow, knee, nmi, silhouette
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap
 from hushtable.numerics.graph_mean import manifold_distance

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from itertools import chain
 
-from hushtable.measures.learners import SVC_ROWS
+from hushtable.measures.composite_models import SVC_ROWS
 from hushtable.report.charts.plots import Scale, from_zero, svg, text, titled
 from hushtable.report.html import Html, Section, element, join, table
 from hushtable.studies.page import Plain, alone, bullets, document, grid, mean, plus_minus, refusals

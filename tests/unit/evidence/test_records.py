@@ -87,7 +87,7 @@ def test_values_are_told_only_if_asked_for():
     def tell(attempt: int, values: bool) -> str:
         return f"age = {attempt + 40}" if values else "age"
 
-    finding = attack(np.arange(100) < 30, bits(100), tell=tell)
+    finding = attack(np.arange(100) < 30, bits(100), describe=tell)
     assert {r["attacks"][0]["told"] for r in riskiest([finding])} == {"age"}
     assert riskiest([finding], 1, values=True)[0]["attacks"][0]["told"] == "age = 40"
 

@@ -11,8 +11,8 @@ from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import TrainOnRelease, fitted, target_of
-from hushtable.measures.models import FAMILIES, Rows, Shape, predictions
-from hushtable.measures.scores import told_by
+from hushtable.measures.downstream_models import FAMILIES, Rows, Shape, predictions
+from hushtable.measures.prediction_scores import predicted
 from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
@@ -81,7 +81,7 @@ def test_the_boosting_is_fitted_once_for_all_audits():
     assert models is fitted(case, "sick")
     assert models.task.shape.classes
     assert np.array_equal(models.task.control, np.arange(300))
-    told = told_by(models.predictions["release"])
+    told = predicted(models.predictions["release"])
     main = TrainOnRelease(target="sick", models=("boosting",), seeds=0, bootstrap=1).run(case, np.random.default_rng(0))
     assert main[1].value == pytest.approx(np.mean(told == models.task.truth))
 
@@ -153,7 +153,7 @@ def test_families_take_any_predictors(family, classes):
     if classes:
         assert np.sum(list(told.values()), axis=0) == pytest.approx(np.ones(7))
     same = predictions(family, Rows(x, np.full(60, 2.0)), test, shape)
-    assert np.array_equal(told_by(same), np.full(7, 2.0))
+    assert np.array_equal(predicted(same), np.full(7, 2.0))
 
 
 def test_classes_that_the_release_does_not_have():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.measures.shown import span
+from hushtable.measures.safe_histogram import span
 
 LEVELS = 12
 """So many levels are drawn on their own."""

@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.checks import check, example
 from hushtable.evidence.case import Case
-from hushtable.measures.clusters import FrechetMeans, nmi
+from hushtable.measures.frechet_means import FrechetMeans, nmi
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -9,8 +9,8 @@ import pytest
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.measures.composite import Reference
-from hushtable.measures.composites import CompositeScore
+from hushtable.measures.composite import CompositeOptions, Reference
+from hushtable.measures.composite_audit import CompositeScore
 from hushtable.table.columns import Column, Kind, Levels
 from tests.unit.measures.awkward import constant, found, missing, plain, shuffled, sound
 
@@ -27,7 +27,7 @@ def test_the_parts_add_up_and_the_baseline_is_that_of_control_rows():
     assert "weighed 2 : 3 : 0.5" in plus.note
     assert set(g.detail["performance"]["sick"]) == {"train", "release"}
     seed = int(np.random.default_rng(0).integers(2**31))
-    reference = Reference.of(case.train, ["sick"], seed=seed, models=("linear",), rows=10_000)
+    reference = Reference.of(case.train, ["sick"], CompositeOptions(seed=seed, models=("linear",), rows=10_000))
     made, fresh = reference.compare(case.release), reference.compare(case.control)
     assert (made.mu, made.delta, made.nu) == tuple(g.detail[part] for part in ("mu", "delta", "nu"))
     assert (fresh.mu, fresh.delta, fresh.nu) == tuple(g.detail["baseline"][part] for part in ("mu", "delta", "nu"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.audits.checks import ControlSeen, Coverage
+from hushtable.audits.sanity import ControlSeen, Coverage
 from hushtable.checks import example
 from hushtable.data.people import people
 from hushtable.evidence.case import Case
