@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hushtable.api.audit import audit as audit
     from hushtable.api.best_of import best_of as best_of
     from hushtable.api.certify import certify as certify
+    from hushtable.api.compare.options import CompareOptions as CompareOptions
     from hushtable.api.compare.run import compare as compare
     from hushtable.api.demo import demo as demo
     from hushtable.api.draw import draw as draw
@@ -96,6 +97,7 @@ _WHERE = {
     "utility": "hushtable.api.utility",
     "read_release": "hushtable.api.read_release",
     "compare": "hushtable.api.compare.run",
+    "CompareOptions": "hushtable.api.compare.options",
     "certify": "hushtable.api.certify",
     "audit_mechanism": "hushtable.api.mechanism",
     "MechanismOptions": "hushtable.api.mechanism",

@@ -32,6 +32,8 @@ from hushtable.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from hushtable.api.compare.cell import Cell
+    from hushtable.api.compare.comparison import Comparison
     from hushtable.evidence.finding import Finding
 
 PUBLIC = (Release, Guarantee, Recipe)
@@ -135,7 +137,7 @@ def _body(thing: object) -> Html:
     from hushtable.evidence.finding import Finding
 
     if isinstance(thing, Comparison):
-        return _comparison(thing.to_json())
+        return _comparison(thing)
     if isinstance(thing, Finding):
         return _finding(thing)
     raise InputError(f"nothing is known about how to show a {type(thing).__name__}", where="show")
@@ -149,9 +151,7 @@ def _page(thing: object) -> str:
     from hushtable.api.compare.comparison import Comparison
 
     if isinstance(thing, Comparison):
-        from hushtable.report.compare import comparison_page
-
-        return comparison_page(thing.to_json())
+        return thing.page()
     title = type(thing).__name__
     sections = [Section("shown", title, _body(thing))]
     if isinstance(thing, PUBLIC):
@@ -243,7 +243,7 @@ def _audit(report: AuditReport) -> Html:
     readings = [Reading.of(f.to_json()) for f in (*worst, *whole[: LINES - len(worst)])]
     rows = ", ".join(f"{number(count)} {name}" for name, count in report.rows.items())
     private = "Computed from the raw rows: not for publication."
-    conditions = [[gate.expression, "holds" if gate.holds else "fails", gate.told] for gate in report.gates]
+    conditions = [[gate.expression, "holds" if gate.holds else "fails", gate.reason] for gate in report.gates]
     return join(
         element("h4", f"{'Audit' if worst else 'Utility'}: {report.told}"),
         element("p", f"{rows} rows. {private}", class_="soft"),
@@ -253,32 +253,23 @@ def _audit(report: AuditReport) -> Html:
     )
 
 
-def _comparison(comparison: Mapping[str, Any]) -> Html:
-    ranked = comparison["cells"]
-    axis = (comparison.get("utility") or {}).get("label") or "score"
-    rows = [_cell(cell) for cell in ranked[:LINES]]
-    advice = comparison.get("recommendation") or {}
-    words = [*(advice.get("words") or []), *(f"Mind: {words}" for words in (advice.get("caveats") or [])[:1])]
-    heads = ["rank", "release", "evidence", axis, "largest risk (upper bound)", "fits"]
+def _comparison(comparison: Comparison) -> Html:
+    advice = comparison.recommendation
+    heads = ["rank", "release", "evidence", comparison.axis.label, "largest risk (upper bound)", "fits"]
     return join(
-        element("h4", f"Comparison of {number(len(ranked))} releases"),
-        [element("p", str(sentence)) for sentence in words],
-        table(heads, rows, label="Ranked releases", numbers=[0, 3, 4]),
+        element("h4", f"Comparison of {number(len(comparison.cells))} releases"),
+        [element("p", words) for words in (*advice.words, *(f"Mind: {caveat}" for caveat in advice.caveats[:1]))],
+        table(heads, [_cell(cell) for cell in comparison.cells[:LINES]], label="Ranked releases", numbers=[0, 3, 4]),
         element("p", "Computed from the raw rows: not for publication.", class_="soft"),
     )
 
 
-def _cell(cell: Mapping[str, Any]) -> list[Child]:
-    shape, _ = promise.ASSURANCES.get(str(cell.get("assurance")), promise.ASSURANCES["none"])
-    score, risk = cell.get("score") or {}, cell.get("risk") or {}
-    if cell.get("failed"):
-        fits = str(cell["failed"])
-    elif cell.get("fits"):
-        fits = "yes"
-    else:
-        fits = "; ".join(cell.get("misses") or ["no"])
-    evidence = f"{shape} {cell.get('assurance') or 'none'}"
-    return [number(cell.get("rank")), str(cell.get("id")), evidence, number(score.get("value")), share(risk.get("high")), fits]
+def _cell(cell: Cell) -> list[Child]:
+    shape, _ = promise.ASSURANCES[cell.assurance]
+    fits = cell.failed or ("yes" if cell.fits else "; ".join(map(str, cell.misses)))
+    score = cell.score.value if cell.score else None
+    risk = cell.risk.upper if cell.risk else None
+    return [number(cell.rank), cell.id, f"{shape} {cell.assurance}", number(score), share(risk), fits]
 
 
 _MAKERS: tuple[tuple[type, Callable[[Any], Html]], ...] = (

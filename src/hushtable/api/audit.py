@@ -17,6 +17,7 @@ from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release as run_recipe
+from hushtable.privacy.guarantee import Guarantee
 from hushtable.table.arguments import require_seed, require_tables, several
 from hushtable.table.table import Table
 
@@ -53,17 +54,18 @@ def audit(
     ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) tells how the
     release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
     leaks are planted to see which ones this audit would notice. Records at risk are told by row number; ``values`` also tells
-    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds.
+    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``,
+    ``epsilon<=2`` and ``promise=proven``, judged by the card.
     """
     # Compiled searches load slowly, and a release needs none of them.
     from hushtable.evidence import groups as by_groups
     from hushtable.evidence import harness
     from hushtable.evidence import records as by_records
     from hushtable.evidence.case import Case
-    from hushtable.evidence.condition import Gate, refused
+    from hushtable.evidence.condition import Condition, Promised, refused
     from hushtable.evidence.validity import assumed, void
 
-    conditions = [Gate.parse(text) for text in several(gates)]
+    conditions = [Condition.parse(text) for text in several(gates)]
     if isinstance(released, Release):
         recipe = recipe or released.recipe
         card, released = released.card(), released.table
@@ -87,6 +89,9 @@ def audit(
         in_part = study.parts(case, audits, findings, seed, progress=progress)
         findings, told = study.with_power(findings, found), study.summary(found) | {"parts": in_part}
     reasons = void(case, findings)
+    promised = None
+    if card is not None and any(condition.about_promise for condition in conditions):
+        promised = Promised.of(Guarantee.from_json(card["guarantee"]), released.schema.quasi)
     records = by_records.riskiest(findings, values=values)
     if values:
         records = [record | {"values": _values(case, record["row"] - 1)} for record in records]
@@ -101,7 +106,7 @@ def audit(
         by_records.at_risk(case, findings),
         by_groups.by_group(case, findings),
         told,
-        [refused(gate, reasons) if reasons else gate.judge(findings) for gate in conditions],
+        [refused(gate, reasons) if reasons else gate.judge(findings, promised) for gate in conditions],
         reasons,
         {"hushtable": __version__, "seed": seed, "audits": list(audits)},
         unknown + assumed(case),

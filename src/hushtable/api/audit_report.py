@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,7 @@ class AuditReport(Shown):
             "void": self.void,
             "assumed": self.assumed,
             "alarms": [finding.label for finding in self.alarms],
-            "gates": [asdict(gate) for gate in self.gates],
+            "gates": [gate.to_json() for gate in self.gates],
             "power": self.power,
             "findings": [finding.to_json() for finding in self.findings],
             "at_risk": self.at_risk,

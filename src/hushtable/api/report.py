@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hushtable.api.compare.comparison import Comparison
 from hushtable.errors import InputError
 from hushtable.report.audit import audit_page
 from hushtable.report.card import card_page
-from hushtable.report.compare import comparison_markdown, comparison_page
 from hushtable.report.markdown import audit_markdown, card_markdown
 from hushtable.table.disk import refuse_existing, whole_file
 
@@ -81,8 +81,8 @@ def _json_text(plain: Mapping[str, Any]) -> str:
 
 
 _WRITERS: dict[tuple[str, str], Callable[[Mapping[str, Any]], str]] = {
-    ("comparison", "html"): comparison_page,
-    ("comparison", "md"): comparison_markdown,
+    ("comparison", "html"): lambda plain: Comparison.from_json(plain).page(),
+    ("comparison", "md"): lambda plain: Comparison.from_json(plain).markdown(),
     ("comparison", "json"): _json_text,
     ("audit", "html"): audit_page,
     ("audit", "md"): audit_markdown,

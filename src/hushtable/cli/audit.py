@@ -46,7 +46,7 @@ def audit(
     power: Annotated[bool, typer.Option("--power", help="Plant leaks, and say which ones this audit would notice.")] = False,
     gates: Annotated[
         list[str] | None,
-        typer.Option("--gate", help="What must hold, by upper bounds: max_risk<0.05. Exit code 3 if it does not."),
+        typer.Option("--gate", help="What must hold, by upper bounds: max_risk<0.05; or by the card: k>=10. Exit code 3 if not."),
     ] = None,
     values: Annotated[
         bool, typer.Option("--show-values", help="Show values of the records at risk in the report; hidden otherwise.")
@@ -109,7 +109,7 @@ def show_audit(report: AuditReport, folder: str) -> None:
         out.print(f"{blind} attacks could not be made; the report says why.")
     for gate in report.gates:
         mark = "[green]ok[/green]" if gate.holds else "[bold red]refused[/bold red]"
-        out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.told)}")
+        out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.reason)}")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
 
 

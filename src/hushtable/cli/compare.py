@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -14,6 +14,10 @@ from rich.table import Table as Grid
 from hushtable.cli.console import err, out, print_json
 from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
 from hushtable.display import Progress, silent
+
+if TYPE_CHECKING:
+    from hushtable.api.compare.cell import Cell
+    from hushtable.api.compare.comparison import Comparison
 
 
 def compare(
@@ -66,38 +70,49 @@ def compare(
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if nothing fits."""
     import hushtable as ht
-    from hushtable.api.compare.cell import ATTACKED
     from hushtable.api.compare.workers import usual
 
-    budgets = numbers_of(epsilon, "--epsilon") if epsilon else []
-    knobs = {key: text.split(",") for key, text in assignments_of(grid, "recipe.knob=value,value", "--grid").items()}
+    options = ht.CompareOptions(
+        recipes=tuple(names_of(recipes)),
+        target=target,
+        grid={key: tuple(text.split(",")) for key, text in assignments_of(grid, "recipe.knob=value,value", "--grid").items()},
+        epsilons=tuple(numbers_of(epsilon, "--epsilon") if epsilon else ()),
+        constraints=tuple(constraints or ()),
+        runs=runs,
+        search=search,
+        hold_out=hold_out,
+        person=person,
+        rows_per_person=rows_per_person,
+        workers=workers or usual(),
+        rows=rows,
+        only=tuple(only or ()),
+        public=public,
+        delta=delta,
+        seed=seed,
+        **({} if attacked is None else {"attacked": attacked}),
+    )
     table = ht.read(data, schema_file)
+    named = {"data": str(data), "schema": str(schema_file)}
     with _watch(folder, quiet=as_json) as (update, finished):
-        comparison = ht.compare(
-            table, names_of(recipes), target=target, grid=knobs, epsilons=budgets, constraints=constraints or (), runs=runs,
-            search=search, hold_out=hold_out, person=person, rows_per_person=rows_per_person, workers=workers or usual(), rows=rows,
-            attacked=attacked or ATTACKED, only=only or (), public=public, delta=delta, seed=seed, folder=folder,
-            named={"data": str(data), "schema": str(schema_file)}, progress=update, finished=finished,
-        )  # fmt: skip
-    plain = comparison.to_json()
+        comparison = ht.compare(table, options, folder=folder, named=named, progress=update, finished=finished)
     if as_json:
-        print_json({"folder": str(folder)} | plain)
+        print_json({"folder": str(folder)} | comparison.to_json())
     else:
-        _show(plain, str(folder))
+        _show(comparison, str(folder))
     if comparison.best is None:
         raise typer.Exit(3)
 
 
 @contextmanager
-def _watch(folder: Path, *, quiet: bool) -> Iterator[tuple[Progress, Callable[[dict[str, Any]], None]]]:
+def _watch(folder: Path, *, quiet: bool) -> Iterator[tuple[Progress, Callable[[Cell], None]]]:
     """What is at work and how much is left, and a line for each release that is done; how to go on if it is stopped."""
     if quiet:
         yield silent, (lambda cell: None)
         return
 
-    def finished(cell: dict[str, Any]) -> None:
-        numbers = escape(cell["failed"]) if cell["failed"] else f"score {_score(cell)}, risk at most {_risk(cell)}"
-        err.print(f"{escape(cell['id'])}: {numbers} ({cell['seconds']:.0f} s)")
+    def finished(cell: Cell) -> None:
+        numbers = escape(cell.failed) if cell.failed else f"score {_score(cell)}, risk at most {_risk(cell)}"
+        err.print(f"{escape(cell.id)}: {numbers} ({cell.seconds:.0f} s)")
 
     try:
         with err.status("reading") as status:
@@ -107,39 +122,45 @@ def _watch(folder: Path, *, quiet: bool) -> Iterator[tuple[Progress, Callable[[d
         raise
 
 
-def _score(cell: dict[str, Any]) -> str:
-    return "not known" if cell["score"] is None else f"{cell['score']['value']:.3f}"
+def _score(cell: Cell) -> str:
+    return "not known" if cell.score is None else f"{cell.score.value:.3f}"
 
 
-def _risk(cell: dict[str, Any]) -> str:
-    return "not known" if cell["risk"] is None else f"{cell['risk']['high']:.3f}"
+def _risk(cell: Cell) -> str:
+    return "not known" if cell.risk is None else f"{cell.risk.upper:.3f}"
 
 
-def _show(plain: dict[str, Any], folder: str) -> None:
+def _show(comparison: Comparison, folder: str) -> None:
     """All releases in order, then the recommendation with its reasons and its limits."""
-    table, advice = plain["table"], plain["recommendation"]
-    title = f"{len(plain['cells'])} releases of {table['train']:,} rows, attacked with {table['control']:,} held-out rows"
-    shown = Grid(title=title, title_justify="left")
-    heads = ("", "release", plain["utility"]["label"], "risk at most", "alarms", "evidence", "misses")
-    for head, width in zip(heads, (1, 12, 7, 9, 8, 8, 8), strict=True):
-        shown.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
-    for cell in plain["cells"]:
-        mark = "*" if cell["front"] else ""
-        missed = "failed" if cell["failed"] else ", ".join(miss.partition(": ")[0] for miss in cell["misses"])
-        alarms = "" if cell["failed"] else f"{cell['alarms']} of {cell['tests']}"
-        line = (str(cell["rank"]), cell["id"] + mark, _score(cell), _risk(cell), alarms, cell["assurance"], missed)
-        shown.add_row(*map(escape, line), style="bold" if cell["id"] == advice["id"] else None)
-    out.print(shown)
+    axis, advice = comparison.axis, comparison.recommendation
+    out.print(_table(comparison))
     out.print("* nothing that was tried has both a smaller risk and a larger score")
-    if plain["utility"]["baseline"] is not None:
-        out.print(f"{escape(plain['utility']['label'])} of the real rows: {plain['utility']['baseline']:.3f}")
-    failed = [f"{cell['id']} failed: {cell['failed']}" for cell in plain["cells"] if cell["failed"]]
-    for line in (*failed, *plain["notes"], *(f"{one['recipe']}: {one['words']}" for one in plain["searched"])):
+    if axis.baseline is not None:
+        out.print(f"{escape(axis.label)} of the real rows: {axis.baseline:.3f}")
+    failed = [f"{cell.id} failed: {cell.failed}" for cell in comparison.failures]
+    for line in (*failed, *comparison.notes, *(f"{one.recipe}: {one.words}" for one in comparison.searched)):
         out.print(f"- {escape(line)}")
-    out.print(f"\n[bold]{escape(advice['words'][0])}[/bold] {escape(' '.join(advice['words'][1:]))}")
-    for head, lines in (("Why", advice["why"]), ("But", advice["caveats"]), ("Or", [one["words"] for one in advice["others"]])):
+    out.print(f"\n[bold]{escape(advice.words[0])}[/bold] {escape(' '.join(advice.words[1:]))}")
+    for head, lines in (("Why", advice.why), ("But", advice.caveats), ("Or", [one.words for one in advice.others])):
         for line in lines:
             out.print(f"  [bold]{head}[/bold]: {escape(line)}")
-    if advice["command"]:
-        out.print(f"\n  {escape(advice['command'])}\n")
+    if advice.command:
+        out.print(f"\n  {escape(advice.command)}\n")
     out.print(f"The page is [bold]{escape(folder)}/comparison.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+def _table(comparison: Comparison) -> Grid:
+    """A line for each release; the one that is recommended is bold."""
+    table, cells = comparison.table, comparison.cells
+    title = f"{len(cells)} releases of {table.train:,} rows, attacked with {table.control:,} held-out rows"
+    grid = Grid(title=title, title_justify="left")
+    heads = ("", "release", comparison.axis.label, "risk at most", "alarms", "evidence", "misses")
+    for head, width in zip(heads, (1, 12, 7, 9, 8, 8, 8), strict=True):
+        grid.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
+    for cell in cells:
+        name = cell.id + ("*" if cell.front else "")
+        missed = "failed" if cell.failed else ", ".join(miss.condition for miss in cell.misses)
+        alarms = "" if cell.failed else f"{cell.alarms} of {cell.tests}"
+        line = (str(cell.rank), name, _score(cell), _risk(cell), alarms, str(cell.assurance), missed)
+        grid.add_row(*map(escape, line), style="bold" if cell.id == comparison.recommendation.id else None)
+    return grid

@@ -55,6 +55,18 @@ class Claim:
     gaps: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Statement:
+    """One promise of a release in a line, and the kind of evidence behind it."""
+
+    text: str
+    evidence: Assurance
+
+    def __str__(self) -> str:
+        """The promise, and in brackets how we know; a claim says that itself."""
+        return self.text if self.evidence in (Assurance.CLAIMED, Assurance.NONE) else f"{self.text} ({self.evidence})"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Guarantee(Shown):
     """Everything that can be said about a release, with the evidence kept apart by kind."""
@@ -202,6 +214,27 @@ class Guarantee(Shown):
         told = [proven] * math.isfinite(epsilon) + list(dict.fromkeys(_promise_brief(p, asked) for p in self.promises))
         told += ["a publication's claim with a known gap"] * (self.assurance is Assurance.CLAIMED)
         return f"{self.assurance}: {'; '.join(told) or 'nothing is promised'}"
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Every promise in a line, with whom it protects or over which columns it holds; empty if there is none and no claim."""
+        statements = []
+        if self.assurance is Assurance.PROVEN:
+            delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
+            replaced = self.unit.relation is Relation.REPLACE_ONE
+            change = f", for one {self.unit}{' replaced by another' if replaced else ''}" if replaced or self.unit.by else ""
+            statements.append(Statement(f"epsilon {rounded_up(self.epsilon(), 4):.4g}{delta}{change}", Assurance.PROVEN))
+        for promise in self.promises:
+            names = promise.quasi
+            over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)
+            derived = ", of the table it was made from" if promise.form is Form.DERIVED else ""
+            statements.append(Statement(f"{promise.what} over {over}{derived}", Assurance.VERIFIED))
+        if self.assurance is Assurance.CLAIMED:
+            if not statements:
+                statements.append(Statement("nothing", Assurance.NONE))
+            claimed = " and ".join(claim.statement for claim in self.claims)
+            text = f"its source claims {claimed}, which is not proven (epsilon is infinite)"
+            statements.append(Statement(text, Assurance.CLAIMED))
+        return tuple(statements)
 
     def headline(self) -> str:
         """What holds, in one short line: the strongest evidence, and its size."""
