@@ -265,7 +265,7 @@ def test_a_foreign_anonymized_file_is_audited(hush, town, tmp_path):
     )
     assert code == 0, err
     findings = json.loads((tmp_path / "audit" / "audit.json").read_text())["findings"]
-    assert any(f["name"] == "closest record score" and "drawn from them" in f["note"] for f in findings)
+    assert any(f["name"] == "closest record score" and "drawn at random from them" in f["note"] for f in findings)
     assert "None of" in told
 
 

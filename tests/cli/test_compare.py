@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.api.compare import cell
+from hushtable.api.compare import experiment
 from hushtable.checks import example
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.verify import verify
@@ -27,7 +27,7 @@ def files(tmp_path_factory) -> Path:
 
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
-    monkeypatch.setattr(cell, "MEASURES", {"margins": {}, "downstream": {"models": "linear", "seeds": "0"}})
+    monkeypatch.setattr(experiment, "MEASURES", {"margins": {}, "downstream": {"models": "linear", "seeds": "0"}})
 
 
 def words(files: Path, *more: object) -> list[object]:

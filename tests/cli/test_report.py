@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import hushtable as ht
 from hushtable.api.audit_report import AuditReport
+from hushtable.api.compare.comparison import Comparison
 from hushtable.cli import app
 from hushtable.data.people import people
 from hushtable.errors import InputError
@@ -84,11 +85,10 @@ def test_an_audit_is_saved_in_known_formats_only(folders: dict[str, Path], tmp_p
 
 
 def test_a_comparison_is_shown_again(tmp_path: Path) -> None:
-    from hushtable.report.compare import comparison_markdown, comparison_page
     from tests.unit.report.comparisons import ordinary
 
-    told = ordinary()
-    (tmp_path / "comparison.json").write_text(json.dumps(told), encoding="utf-8")
-    kept = json.loads(json.dumps(told))
-    assert run(tmp_path, "--format", "html") == comparison_page(kept)
-    assert run(tmp_path) == comparison_markdown(kept)
+    plain = ordinary()
+    (tmp_path / "comparison.json").write_text(json.dumps(plain), encoding="utf-8")
+    comparison = Comparison.from_json(plain)
+    assert run(tmp_path, "--format", "html") == comparison.page()
+    assert run(tmp_path) == comparison.markdown()

@@ -14,9 +14,10 @@ import pytest
 import hushtable as ht
 from hushtable import errors
 from hushtable.api.audit import pick_audits
-from hushtable.api.compare.cell import Study
 from hushtable.api.compare.comparison import Comparison
+from hushtable.api.compare.experiment import Experiment
 from hushtable.api.compare.grid import trials
+from hushtable.api.compare.observation import Observation
 from hushtable.api.pareto import pareto
 from hushtable.api.release import save_private
 from hushtable.api.store import Store
@@ -66,7 +67,7 @@ def test_a_format_may_be_one_text(tmp_path):
 
 
 def test_a_comparison_takes_one_text_or_number_for_a_list(monkeypatch):
-    monkeypatch.setattr(Study, "observe", lambda study, trial, run: {"failed": "was not made", "seconds": 0.0})
+    monkeypatch.setattr(Experiment, "observe", lambda experiment, trial, run: Observation(failed="was not made", seconds=0.0))
     given = {"grid": {"mdav.k": "50"}, "epsilons": 1.0, "constraints": "alarms<100", "only": "linkability"}
     told = ht.compare(table(), ["mdav", "mst"], **given).to_json()
     assert {cell["id"] for cell in told["cells"]} == {"mdav k=50", "mst epsilon=1"}
@@ -156,7 +157,7 @@ WRITERS = {
     "audit": lambda path: ht.utility(table(), table(), only=["margins"]).save(path),
     "page": lambda path: ht.show(ht.utility(table(), table(), only=["margins"]), path),
     "cells": lambda path: Store.open(path, ["knobs"], [table()]),
-    "comparison": lambda path: Comparison({"cells": []}, {}).save(path),
+    "comparison": lambda path: Comparison.from_json({"cells": []}).save(path),
     "sheet": lambda path: pareto(table(), ks=[2], limits=[1.0]).save(path),
     "rows": lambda path: save_private({"train": table()}, path),
 }

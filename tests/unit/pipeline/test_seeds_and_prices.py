@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 
+from hushtable.api import best_of
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -13,7 +14,6 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.api import best_of
 from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from hushtable.api.best_of import best_of
 from hushtable.data.people import people
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.pipeline.run import release
-from hushtable.api.best_of import best_of
 from hushtable.synthesize.marginal.independent import Margins
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
