@@ -258,7 +258,7 @@ def _comparison(comparison: Comparison) -> Html:
     heads = ["rank", "release", "evidence", comparison.axis.label, "largest risk (upper bound)", "fits"]
     return join(
         element("h4", f"Comparison of {number(len(comparison.cells))} releases"),
-        [element("p", words) for words in (*advice.words, *(f"Mind: {caveat}" for caveat in advice.caveats[:1]))],
+        [element("p", words) for words in (*advice.words, *(f"Before you decide: {caveat}" for caveat in advice.caveats[:1]))],
         table(heads, [_cell(cell) for cell in comparison.cells[:LINES]], label="Ranked releases", numbers=[0, 3, 4]),
         element("p", "Computed from the raw rows: not for publication.", class_="soft"),
     )

@@ -49,7 +49,7 @@ def test_a_comparison_recommends_and_another_constraint_costs_no_further_release
     code, out, err = hush(*base, "--constraint", "promise=proven", "--constraint", "alarms<=99")
     assert code == 0
     assert "Take independent epsilon=2." in out
-    assert "would be proven had it been named before looking" in " ".join(out.split())
+    assert "would be proven only if it had been chosen before looking at these rows" in " ".join(out.split())
     assert "name it beforehand" in " ".join(out.split())
     assert "--best-of independent" not in out
     assert "score" not in err

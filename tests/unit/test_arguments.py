@@ -60,6 +60,16 @@ def test_one_text_is_a_list_of_one():
     assert ht.utility(train, made, control, only="margins").made["audits"] == ["margins"]
 
 
+def test_a_gate_may_ask_what_the_card_promises():
+    train, control = ht.hold_out(table(), 0.3, 0)
+    made = ht.release(train, "mdav", k=5, seed=1)
+    gates = ["k>=5", "k>=6", "promise=verified", "promise=proven", "epsilon<=9"]
+    report = ht.audit(train, made, control, only="coverage", gates=gates)
+    assert [gate.holds for gate in report.gates] == [True, False, True, False, False]
+    assert not any(gate.unknown for gate in report.gates)
+    assert all(gate.unknown for gate in ht.audit(train, made.table, control, only="coverage", gates=gates).gates)
+
+
 def test_a_format_may_be_one_text(tmp_path):
     report = ht.utility(table(), table(), only="margins")
     report.save(tmp_path / "report", "md")

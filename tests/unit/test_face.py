@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import hushtable as ht
-from hushtable.api.compare.summary import Axis
+from hushtable.api.compare.axis import Axis
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.privacy.guarantee import Guarantee

@@ -203,7 +203,7 @@ class Condition:
         if not bounds:
             return self._unmeasured(selected)
         high, worst = max(bounds, key=lambda bound: bound[0])
-        reason = f"the largest upper bound of {len(bounds)} is {high:.3g} ({worst.label})"
+        reason = f"the largest upper bound is {high:.3g} ({worst.label}), of {len(bounds)} measured"
         if missing := sum(f.value is None for f in selected):
             reason += f"; {missing} could not be computed"
         blind = not self._allows(high) and all(f.value is not None and self._allows(f.value) for _, f in bounds)
@@ -282,7 +282,7 @@ def _numeric_limit(name: str, sign: str, limit: str, names: Names) -> float:
     except ValueError:
         raise ValueError(f"{limit!r} is not a number") from None
     if not abs(number) < float("inf") or sign == "=":
-        raise ValueError("expected <, <=, > or >= and a finite number")
+        raise ValueError("expected <, <=, > or >= and a finite number, as in max_risk<0.05")
     if name == "score" and not names.score:
         raise ValueError("one audit has no score; name a measure of utility instead")
     if sign not in _ALLOWED.get(name, SIGNS):

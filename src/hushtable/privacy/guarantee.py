@@ -18,6 +18,8 @@ from hushtable.privacy.unit import Budget, Relation, Unit
 
 KS = (Syntactic.K_ANONYMITY, Syntactic.K_MAP)
 ROW_COUNT = "the exact number of rows"
+PROVISO = "would be proven only if it had been chosen before looking at these rows"
+"""What a proof is worth for a recipe that was chosen by looking at private rows: no budget has paid for the choice."""
 LARGE = 10.0
 """Above this epsilon a proof says next to nothing: what is likely may be 22,000 times as likely, and more."""
 
@@ -219,10 +221,11 @@ class Guarantee(Shown):
         """Every promise in a line, with whom it protects or over which columns it holds; empty if there is none and no claim."""
         statements = []
         if self.assurance is Assurance.PROVEN:
+            size = f"{rounded_up(self.epsilon(), 4):.4g}"
             delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
             replaced = self.unit.relation is Relation.REPLACE_ONE
             change = f", for one {self.unit}{' replaced by another' if replaced else ''}" if replaced or self.unit.by else ""
-            statements.append(Statement(f"epsilon {rounded_up(self.epsilon(), 4):.4g}{delta}{change}", Assurance.PROVEN))
+            statements.append(Statement(f"differential privacy with epsilon {size}{delta}{change}", Assurance.PROVEN))
         for promise in self.promises:
             names = promise.quasi
             over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)

@@ -76,10 +76,9 @@ def _choice(comparison: Comparison) -> Html:
     first, *rest = headline(comparison)
     why = list(advice.why)
     if best:
-        # What to publish and what that promises; its numbers stand in the three facts, so other words come with the reasons.
-        why = [*(words for words in rest if words != best.promise_sentence), *why]
-        rest = []
-        first = f"{first} {best.promise_sentence}"
+        # What to take and why, in two sentences; the promise and the numbers stand in the three facts below.
+        numbers = [words for words in rest if words != best.promise_sentence]
+        rest, why = why[:1], [*numbers, *why[1:]]
     others = [join(sentence(words), _see(cell)) for cell, words in comparison.others]
     make = None
     if advice.command:
@@ -123,7 +122,7 @@ def _fact(eyebrow: str, value: str, about: str, kind: str) -> Html:
         "article",
         element("p", eyebrow, class_="eyebrow"),
         element("p", value, class_="value" if short else "value long"),
-        element("p", about, class_="told"),
+        element("p", about, class_="about"),
         element("p", kind, class_="soft"),
     )
 

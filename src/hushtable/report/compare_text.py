@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hushtable.privacy.guarantee import PROVISO
 from hushtable.report.promise import ASSURANCES
 from hushtable.report.words import interval, listed, number, sentence, share
 
@@ -83,35 +84,38 @@ def facts(comparison: Comparison) -> list[tuple[str, str, str, str]]:
 def _promise_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, str]:
     shape, meaning = ASSURANCES[cell.assurance]
     if comparison.unpaid(cell):
-        kind = "proven if named before looking"
-        evidence = "Evidence: a theorem, which a choice by looking at private rows makes void."
+        kind = "proven if chosen before looking"
+        evidence = "Evidence: a theorem. To choose it because of this page makes the proof void, as the rows are private."
     else:
         kind, evidence = str(cell.assurance), f"Evidence: {meaning}."
     return "Promised", f"{shape} {kind}", cell.promise or "nothing", evidence
 
 
 def _risk_fact(cell: Cell) -> tuple[str, str, str, str]:
-    tested = f"{alarms(cell)} tests raised an alarm" if cell.tests else "no attack was tested"
+    tests = f"{alarms(cell)} tests raised an alarm." if cell.tests else "No attack was tested."
     if cell.risk is None:
-        return "Attacks gain", "not attacked", "nothing is known about its risk", f"Evidence: measured. {sentence(tested)}"
+        return "Risk", "not attacked", "nothing is known about its risk", tests
+    evidence = f"Measured: {with_interval(cell.risk, percent=True)}. {tests}"
     if cell.risk.hardly_known:
-        tested += "; so wide an interval says that little is known"
+        evidence += " The interval is so wide that little is known."
     if cell.void:
-        tested += "; the audit is void"
-    title = "Attacks gain" if cell.risk.high is None else "Attacks gain at most"
-    about = f"{cell.risk.name or 'the worst attack'}; measured {with_interval(cell.risk, percent=True)}"
-    return title, share(cell.risk.upper), about, f"Evidence: measured. {sentence(tested)}"
+        evidence += " The audit is void."
+    title = "Risk" if cell.risk.high is None else "Risk, at most"
+    attack = f"the worst attack ({cell.risk.name})" if cell.risk.name else "the worst attack"
+    about = f"of the people whom {attack} would otherwise miss are hit because they are in the table"
+    return title, share(cell.risk.upper), about, evidence
 
 
 def _score_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, str]:
     axis = comparison.axis
     ends = interval(cell.score.low, cell.score.high) if cell.score else ""
-    about = axis.label
+    about = f"{axis.label}: {axis.meaning}" if axis.meaning else axis.label
+    measured = f"Measured in {number(cell.runs)} run{'' if cell.runs == 1 else 's'}"
     if ends:
-        about += f"; interval {ends}"
+        measured += f", interval {ends}"
     if axis.baseline is not None:
-        about += f"; real rows {number(axis.baseline)}"
-    return "Good for", score(cell), about, f"Evidence: measured, {number(cell.runs)} run{'' if cell.runs == 1 else 's'}."
+        measured += f"; the real rows reach {number(axis.baseline)}"
+    return "Usefulness", score(cell), about, f"{measured}."
 
 
 def changes(comparison: Comparison) -> list[str]:
@@ -127,7 +131,7 @@ def changes(comparison: Comparison) -> list[str]:
             names.append(f"{number(len(rivals.near) - 3)} more")
         lines.append(f"Its score is within the noise of {listed(names)}: another run may order them otherwise")
     if rivals.firmer and best:
-        proviso = "; it would be proven had it been named before looking" if comparison.unpaid(rivals.firmer) else ""
+        proviso = f"; it {PROVISO}" if comparison.unpaid(rivals.firmer) else ""
         promised = f"If its promise must be {rivals.firmer.assurance}"
         lines.append(f"{promised}: {_named(rivals.firmer, comparison)}, against {score(best)}{proviso}")
     if rivals.safer and rivals.safer.risk:

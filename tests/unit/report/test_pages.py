@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from hushtable.api.compare.comparison import Comparison
 from hushtable.report.audit import audit_page
 from hushtable.report.card import card_page
-from hushtable.report.compare import comparison_page
 from hushtable.report.html import INTERNAL
 from tests.unit.report import comparisons, samples
 from tests.unit.report.documents import Reader
@@ -40,7 +40,7 @@ def pages() -> dict[str, str]:
         "audit of attacks": attacked("income"),
         "audit of attacks, hostile": attacked(samples.EVIL),
         "audit empty": audit_page(samples.told([], None, rows={})),
-        **{f"comparison {name}": comparison_page(make()) for name, make in comparisons.EVERY.items()},
+        **{f"comparison {name}": Comparison.from_json(make()).page() for name, make in comparisons.EVERY.items()},
     }
 
 

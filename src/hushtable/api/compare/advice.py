@@ -9,9 +9,8 @@ from hushtable.api.compare.caveats import Setting, caveats, chance_caveat, commo
 from hushtable.api.compare.cell import Cell, MissKind
 from hushtable.api.compare.choice import chosen, nearest, strictest
 from hushtable.api.compare.comparison import Alternative, Recommendation
-from hushtable.api.compare.summary import PROVISO
 from hushtable.evidence.condition import Condition
-from hushtable.privacy.guarantee import Assurance
+from hushtable.privacy.guarantee import PROVISO, Assurance
 from hushtable.privacy.unit import Relation
 from hushtable.report.promise import STRENGTH
 
@@ -66,8 +65,13 @@ def _proviso(cells: Sequence[Cell], setting: Setting) -> list[str]:
 
 def _why(cells: Sequence[Cell], take: Cell, best: Cell | None, conditions: Sequence[Condition], setting: Setting) -> list[str]:
     tried, fitting = [c for c in cells if not c.failed], [c for c in cells if c.fits]
-    asked = ", ".join(condition.expression for condition in conditions)
-    lines = [f"{len(fitting)} of {len(tried)} releases keep {asked} in a valid audit, and it is one of them."]
+    asked = "; ".join(condition.description for condition in conditions)
+    if len(fitting) == 1:
+        lines = [f"It is the only one of {len(tried)} releases that keeps what was asked in a valid audit: {asked}."]
+    else:
+        lines = [
+            f"It is one of {len(fitting)} releases, of {len(tried)} tried, that keep what was asked in a valid audit: {asked}."
+        ]
     if best is None or best.score is None or take.score is None:
         lines.append("None of these has a score, so the strictest promise decided.")
     elif best.id == take.id:
@@ -149,7 +153,7 @@ def _cost(one: Cell, take: Cell, setting: Setting) -> str:
     if not take.score or not one.score:
         return f"{one.id}{rest}"
     if one.score.overlaps(take.score):
-        return f"{one.id}, whose {setting.label} of {one.score.value:.3f} cannot be distinguished from it{rest}"
+        return f"{one.id}, whose {setting.label} of {one.score.value:.3f} cannot be distinguished from {take.score.value:.3f}{rest}"
     gap = take.score.value - one.score.value
     return f"{one.id} {f'costs {gap:.3f}' if gap > 0 else f'gains {-gap:.3f}'} of {setting.label}{rest}"
 
@@ -164,7 +168,7 @@ def _nothing(cells: Sequence[Cell], conditions: Sequence[Condition], setting: Se
     words = ["Nothing that was tried keeps all constraints."]
     expression, count = strictest(cells, conditions)
     if expression:
-        words.append(f"Of the constraints {expression} excludes most: {count} of {len(tried)} releases.")
+        words.append(f"The constraint that excludes most is {expression}: {count} of {len(tried)} releases miss it.")
     why, named = list[str](), list[Cell]()
     near = nearest(cells)
     if near is not None:

@@ -267,7 +267,7 @@ class Comparison(Shown):
 
     def __str__(self) -> str:
         """The recommendation with its first caveat, and a line for each cell."""
-        lines = [*self.recommendation.words, *(f"Mind: {caveat}" for caveat in self.recommendation.caveats[:1]), ""]
+        lines = [*self.recommendation.words, *(f"Before you decide: {caveat}" for caveat in self.recommendation.caveats[:1]), ""]
         return "\n".join([*lines, *map(_line, self.cells)])
 
     def to_json(self) -> dict[str, Any]:

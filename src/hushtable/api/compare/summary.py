@@ -13,10 +13,7 @@ from hushtable.api.compare.observation import Observation
 from hushtable.evidence.finding import Finding, Risk, Subject
 from hushtable.evidence.verdict import alarms
 from hushtable.measures.catalogue import main_model
-from hushtable.privacy.guarantee import Assurance, Statement
-
-PROVISO = "would be proven had it been named before looking"
-"""What a proof is worth that was chosen by looking at private rows: the choice itself was not paid for."""
+from hushtable.privacy.guarantee import PROVISO, Assurance, Statement
 
 
 def summarize(trial: Trial, runs: Sequence[Observation], axis: Axis, *, public: bool = False) -> Cell:
