@@ -29,7 +29,6 @@ class ControlSeen(Audit):
     """
 
     sanity: ClassVar[bool] = True
-
     level: float = LEVEL
     """Confidence of the interval and of the warning."""
 

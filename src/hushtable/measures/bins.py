@@ -143,7 +143,7 @@ class Fresh:
     @property
     def note(self) -> str:
         """What a reader must know; empty where nothing was scaled."""
-        return "; the baseline is scaled to the number of released rows" if self.ratio < 1 else ""
+        return "; the baseline of the control rows is scaled to the number of released rows" if self.ratio < 1 else ""
 
 
 def _ratio(case: Case) -> float:

@@ -155,7 +155,7 @@ def _empty(case: Case, name: str) -> str:
 
 def _mean(measure: Measure, items: list[Finding], more: str) -> Finding:
     values, bases = [f.value for f in items if f.value is not None], [f.baseline for f in items if f.baseline is not None]
-    note = f"mean over {len(values)} columns; the baseline is that of the control rows{more}"
+    note = f"mean over {len(values)} columns{more or '; the baseline is that of the control rows'}"
     if not values:
         note = "no column has values in both tables"
     return MEANS[measure].finding(_average(values), baseline=_average(bases), n=len(values), note=note)

@@ -166,7 +166,7 @@ def test_classes_that_the_release_does_not_have():
         replace(case.release.schema["school"], domain=Levels(("none", "other"))), np.arange(case.release.rows, dtype=np.int32) % 2
     )
     (none,) = replace(QUICK, target="school").run(Case(case.train, strange, case.control), np.random.default_rng(0))
-    assert "only 0 rows of release have a value" in none.note
+    assert "only 0 rows of the release have a value" in none.note
 
 
 def test_one_column_and_few_rows():
@@ -174,7 +174,7 @@ def test_one_column_and_few_rows():
     alone = Case(*(t.select(["sick"]) for t in case.tables.values()))
     assert "no other column" in QUICK.run(alone, np.random.default_rng(0))[0].note
     few = Case(case.train, case.release.take(np.arange(10)), case.control)
-    assert "rows of release have a value" in QUICK.run(few, np.random.default_rng(0))[0].note
+    assert "rows of the release have a value" in QUICK.run(few, np.random.default_rng(0))[0].note
 
 
 def test_a_generalized_target_is_read_as_values():
@@ -205,4 +205,4 @@ def test_a_number_that_is_a_constant_in_the_control():
     parts = [Table(schema, {"a": rng.random(50), "b": rng.random(50)}) for _ in range(2)]
     flat = Table(schema, {"a": rng.random(50), "b": np.full(50, 0.5)})
     (none,) = replace(QUICK, target="b").run(Case(*parts, flat), rng)
-    assert "b: all rows of control have the same value" in none.note
+    assert "b: all rows of the control table have the same value" in none.note
