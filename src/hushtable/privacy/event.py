@@ -117,22 +117,6 @@ class StabilityHistogram(Event):
 
 
 @dataclass(frozen=True)
-class Gaussian(Event):
-    """Continuous Gaussian noise on floating-point numbers: mu = sensitivity / sigma, but for rounding."""
-
-    sigma: float
-    sensitivity: float
-
-    def __post_init__(self) -> None:
-        """Positive noise."""
-        _refuse(self, sigma=0 < self.sigma < math.inf, sensitivity=self.sensitivity >= 0)
-
-    def cost(self) -> Cost:
-        """Dong-Roth-Su 2019."""
-        return accountant.gdp(self.sensitivity / self.sigma)
-
-
-@dataclass(frozen=True)
 class DiscreteLaplace(Event):
     """Integer Laplace noise on integers: pure epsilon = sensitivity / scale."""
 
@@ -239,7 +223,6 @@ _KINDS: dict[str, type[Event]] = {
         Transform,
         DiscreteGaussian,
         StabilityHistogram,
-        Gaussian,
         DiscreteLaplace,
         Exponential,
         Approximate,

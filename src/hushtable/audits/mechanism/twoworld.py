@@ -24,7 +24,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release
-from hushtable.privacy.event import DiscreteGaussian, Gaussian
+from hushtable.privacy.event import DiscreteGaussian
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy
@@ -250,9 +250,8 @@ def _too_few(stated: dict[str, Any], found: dict[str, Any]) -> str:
 
 def _gaussian(ledger: Ledger) -> bool:
     """Whether all that was paid for is Gaussian noise on the whole table, wide enough to be as good as continuous."""
-    kinds = (DiscreteGaussian, Gaussian)
     telling = [e for e in ledger.paid if getattr(e.event, "sensitivity", 1) > 0]
-    return all(isinstance(e.event, kinds) and e.event.sigma >= 1 and e.rate == 1 for e in telling)
+    return all(isinstance(e.event, DiscreteGaussian) and e.event.sigma >= 1 and e.rate == 1 for e in telling)
 
 
 def budgeted(seconds: float) -> int:
