@@ -98,7 +98,7 @@ def test_mean_number_of_runs_is_the_slope_of_its_generating_function(eta, gamma)
 
 
 def test_impossible_stopping_rules_are_refused():
-    """A negative price would pay for other looks, and a mean below the real one would understate."""
+    """A negative price would pay for other queries, and a mean below the real one would understate."""
     for eta, gamma in ((-1.0, 0.1), (1.0, 0.0), (1.0, 1.0), (math.nan, 0.1)):
         with pytest.raises(ValueError, match="gamma"):
             accountant.best_of_random_curve(ALPHAS, eta, gamma, 10.0)

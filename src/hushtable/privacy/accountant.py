@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hushtable.table.arrays import Floats
 
 INF = math.inf
 _LARGE = 700.0
 """Above this the exponential of an epsilon is no float any more."""
-ALPHAS: NDArray[np.float64] = np.concatenate([1 + np.arange(1, 100) / 10, np.arange(11.0, 65.0), 2.0 ** np.arange(6.5, 14.1, 0.5)])
+ALPHAS: Floats = np.concatenate([1 + np.arange(1, 100) / 10, np.arange(11.0, 65.0), 2.0 ** np.arange(6.5, 14.1, 0.5)])
 """The orders at which a Renyi curve is kept."""
 
 
-def _no_curve() -> NDArray[np.float64]:
+def _no_curve() -> Floats:
     return np.full(len(ALPHAS), INF)
 
 
@@ -39,7 +40,7 @@ class Cost:
     epsilon: float = INF
     rho: float = INF
     mu: float = INF
-    curve: NDArray[np.float64] = field(default_factory=_no_curve)
+    curve: Floats = field(default_factory=_no_curve)
     delta: float = 0.0
 
 
@@ -162,7 +163,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta, epsilon + 10)
 
 
-def curve_epsilon(curve: NDArray[np.float64], delta: float) -> float:
+def curve_epsilon(curve: Floats, delta: float) -> float:
     """The best epsilon that a Renyi curve gives at this delta."""
     if delta <= 0:
         return INF
@@ -201,7 +202,7 @@ def before_sampling(epsilon: float, rate: float) -> float:
     return math.log1p(math.expm1(epsilon) / rate) if epsilon < _LARGE else epsilon
 
 
-def sampled_gaussian_curve(rate: float, multiplier: float, steps: int) -> NDArray[np.float64]:
+def sampled_gaussian_curve(rate: float, multiplier: float, steps: int) -> Floats:
     """Renyi curve of ``steps`` Gaussians on fresh Poisson samples, for add-remove; known at whole orders, infinite between."""
     from scipy.special import gammaln, logsumexp
 
@@ -228,7 +229,7 @@ def mean_of_random(eta: float, gamma: float) -> float:
     return eta * (1 - gamma) / (gamma * -math.expm1(eta * math.log(gamma)))
 
 
-def best_of_random_curve(curve: NDArray[np.float64], eta: float, gamma: float, mean_runs: float) -> NDArray[np.float64]:
+def best_of_random_curve(curve: Floats, eta: float, gamma: float, mean_runs: float) -> Floats:
     """Renyi price of the best of K runs, K truncated negative binomial (Papernot-Steinke 2022, theorem 2).
 
     ``mean_runs`` is the mean of K, which eta and gamma fix: to give less is refused.
