@@ -87,9 +87,9 @@ class Price:
     def of(cls, budget: Budget, unit: Unit, mean: float) -> Price:
         """The largest runs that fit the budget, for this mean number of them."""
         if budget.delta == 0:
-            each = budget.epsilon / 3 * (1 - 1e-9)
+            each = budget.epsilon / accountant.GEOMETRIC * (1 - 1e-9)
             score = Allowance(unit=unit, epsilon=each * SCORED)
-            return cls(Approximate(3 * each, 0.0), Budget(each * (1 - SCORED), 0.0), score, 1.0, 1 / mean)
+            return cls(Approximate(accountant.GEOMETRIC * each, 0.0), Budget(each * (1 - SCORED), 0.0), score, 1.0, 1 / mean)
         gamma = gamma_of(mean)
         low, high = 0.0, accountant.zcdp_rho(budget.epsilon, budget.delta)
         for _ in range(60):

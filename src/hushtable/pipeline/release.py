@@ -134,13 +134,13 @@ def installed_versions() -> dict[str, str]:
 @cache
 def _installed() -> dict[str, str]:
     """They do not change while we run, and asking takes longer than a small release."""
-    found = {"python": platform.python_version()}
+    versions = {"python": platform.python_version()}
     for library in LIBRARIES:
         try:
-            found[library] = version(library)
+            versions[library] = version(library)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def data_file(folder: Path) -> Path:
@@ -178,11 +178,11 @@ def parse_card(text: str, where: str) -> dict[str, Any]:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object in which no key is repeated: of two values one reader would take the first, another the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         twice = sorted(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise InputError(f"says more than once: {', '.join(twice)}", where=CARD)
-    return found
+    return values
 
 
 def file_hash(path: Path) -> str:

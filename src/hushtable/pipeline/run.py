@@ -57,14 +57,14 @@ def release(
         recipe = learning_domains(recipe)
     if any(step.learns_domains for step in recipe.steps):
         table = with_defaults(table, unit.by)
-    remaining = table.schema.select(table.schema.released)
+    released_schema = table.schema.select(table.schema.released)
     course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None)
     if budget is not None and not options.unproven:
         refuse_unproven(course)
     last = course.steps[-1]
     if options.rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
-    vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(remaining.names)
+    vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(released_schema.names)
     walk = _Walk(course, vault, np.random.default_rng(seed), options.rows, progress)
     with Spending(walk.ledger, budget):
         return _released(walk, recipe, table, unproven=options.unproven)
@@ -74,7 +74,7 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
     """What a walk leads to, if it keeps what was asked for."""
     budget = walk.course.budget
     released = walk.go()
-    # Where looks were paid for, few rows or none are what they bought: that is released, and said.
+    # Where queries were paid for, few rows or none are what they bought: that is released, and said.
     if released.rows < 2 and not walk.ledger.paid:
         raise InputError(
             f"the release would have {released.rows} rows; a table needs at least two", where=f"recipe {recipe.recipe}"
@@ -83,8 +83,8 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
     if released.rows < 2:
         guarantee = replace(guarantee, caveats=(*guarantee.caveats, SPARSE))
     if budget is not None and not unproven and not guarantee.claims and not math.isfinite(guarantee.epsilon()):
-        told = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
-        raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {told}")
+        reasons = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
+        raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {reasons}")
     dropped = tuple(name for name in table.schema.names if name not in table.schema.released)
     # Which rows belong to one person is private: it was good for counting, and stays here.
     leaving = own_domains(shuffled(released.held_by(None), walk.rng))
@@ -93,7 +93,7 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
 
 
 def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:
-    """What only whoever holds the rows may know. To refuse, or to say it on the card, would tell how many rows there are."""
+    """What only whoever holds the rows may know. To refuse, or to say it on the card, would give away how many rows there are."""
     if budget is None or budget.delta * table.rows < 1:
         return ()
     return (
@@ -129,7 +129,7 @@ class _Walk:
         for number, segment in enumerate(self.course.segments, 1):
             table = self._segment(segment, last=number == len(self.course.segments))
         assert table is not None
-        # Grouping hides nobody's values: only what a mechanism made, or raw looks that are written down, may leave uncharged.
+        # Grouping hides nobody's values: only what a mechanism made, or raw accesses that are written down, may leave uncharged.
         if self.vault.taint is not Taint.DP and not self.ledger.culprits:
             self.ledger.add(Entry(self.course.steps[-1].name, Raw("the rows leave as they are"), "the rows leave as they are"))
         self._measure(table)
@@ -146,8 +146,8 @@ class _Walk:
             self.progress(planned.name, 0.0)
             if isinstance(planned.step, Coder):
                 code = planned.step.fit(at_work, self.rng)
-                told = getattr(code, "result", None)
-                if result := told() if told is not None else None:
+                # A code may have a result for the card, like a model; most have none.
+                if (summarize := getattr(code, "result", None)) is not None and (result := summarize()):
                     self.results[planned.name] = result
                 codes = [] if planned.plan.one_way else [*codes, code]
                 stable = stable and code.stability == 1
@@ -156,7 +156,7 @@ class _Walk:
                 if planned.plan.one_way:
                     start = vault.schema
                 if planned.step.learns_domains:
-                    # From here on these are the rows: whoever looks behind a later table finds what was paid for.
+                    # From here on these are the rows: whoever reads behind a later table finds what was paid for.
                     self.vault, origin = vault, vault.schema
             else:
                 assert isinstance(planned.step, Core)
@@ -176,23 +176,26 @@ class _Walk:
         self._settle(table, done, self.ledger.entries[before:], stable=stable)
         return table
 
-    def _settle(self, table: Table, done: Plan, looks: tuple[Entry, ...], *, stable: bool) -> None:
+    def _settle(self, table: Table, done: Plan, queries: tuple[Entry, ...], *, stable: bool) -> None:
         """What the table may now be called, from what was really read to make it."""
         before = self.vault.taint
-        raw = any(not event.private(e.event) or isinstance(e.event, Transform) for e in looks)
-        paid = bool(Ledger(looks).paid)
+        raw = any(not event.private(e.event) or isinstance(e.event, Transform) for e in queries)
+        paid = bool(Ledger(queries).paid)
         reads = [before]
         if before is not Taint.RAW:
             # Whatever was raw or paid for here was read behind the table at hand, from the rows it was made of.
-            reads += [Taint.RAW] * raw + [Taint.DP] * paid
+            if raw:
+                reads.append(Taint.RAW)
+            if paid:
+                reads.append(Taint.DP)
         taint = after(reads, mechanism=paid and before is Taint.RAW and not raw)
         # A step that reached back keeps no earlier promise, whatever it said in its plan.
         effect = Effect.READ_RAW if taint is Taint.RAW and before is not Taint.RAW else done.effect
-        left = (preserve(_kept(p, table.schema), effect, done.beta) for p in self.promises)
-        kept = (p if p is None or p.form is Form.DERIVED else measured(p, table) for p in left)
-        made = [measured(p, table) for p in done.promises]
-        self.promises = tuple(p for p in (*kept, *made) if p is not None and not p.empty)
-        for promise in made:
+        left = (preserve(_after_encoding(p, table.schema), effect, done.beta) for p in self.promises)
+        remaining = (p if p is None or p.form is Form.DERIVED else measured(p, table) for p in left)
+        promised = [measured(p, table) for p in done.promises]
+        self.promises = tuple(p for p in (*remaining, *promised) if p is not None and not p.empty)
+        for promise in promised:
             _require(promise, table)
         self.syntactic = (self.syntactic or bool(done.promises)) and effect is not Effect.GENERATE
         if taint is Taint.RAW and done.promises:
@@ -217,13 +220,13 @@ class _Walk:
 
     def _count_people(self) -> None:
         """What is promised of rows, as a promise about people; nothing is left of it where one person may hold them all."""
-        found = [(p, of_people(p, self.held)) for p in self.promises]
-        for promise, left in found:
+        by_people = [(p, of_people(p, self.held)) for p in self.promises]
+        for promise, left in by_people:
             if left != promise:
                 follows = f"at least {left.value:g} people follow" if left else "nothing follows for people"
-                key = "" if self.vault.unit.by else "; name the column that tells persons apart (person, --person) to count them"
+                key = "" if self.vault.unit.by else "; name the column that identifies persons (person, --person) to count them"
                 self.caveats.append(f"{promise} counts rows, of which one person may hold {self.held}: {follows}{key}")
-        self.promises = tuple(left for _, left in found if left)
+        self.promises = tuple(left for _, left in by_people if left)
 
 
 def _decoded(promise: Promise, encoded: Schema, decoded: Schema) -> Promise:
@@ -234,7 +237,7 @@ def _decoded(promise: Promise, encoded: Schema, decoded: Schema) -> Promise:
     return replace(promise, quasi=(*(name for name in promise.quasi if name in decoded), *back))
 
 
-def _kept(promise: Promise, schema: Schema) -> Promise:
+def _after_encoding(promise: Promise, schema: Schema) -> Promise:
     """An earlier promise: of columns that an encoding has replaced, only the table that was encoded still has it."""
     if promise.form is Form.SYNTACTIC and not _names(promise, schema):
         return replace(promise, form=Form.DERIVED)

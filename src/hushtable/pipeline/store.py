@@ -41,9 +41,9 @@ MODEL = "model.json"
 FORMAT = 1
 """The number of this layout: a file of another one is refused by name."""
 ONCE = (
-    "the rows were drawn from a fitted model without reading the private rows again: this epsilon is spent once, for the model, the "
-    "release it was fitted for and every table drawn from it together, provided that the number of rows and the fixed values are "
-    "not chosen by looking at the private rows"
+    "the rows were drawn from a fitted model without reading the private rows again: this epsilon is spent once, for the model, "
+    "the release it was fitted for and every table drawn from it together, provided that the number of rows and the fixed values "
+    "are not chosen by looking at the private rows"
 )
 """What is true of every table drawn from a model that was fitted with differential privacy."""
 
@@ -191,9 +191,9 @@ def _require_declared(fitted: Fitted) -> None:
     observed = dict.fromkeys(name for schema in schemas for name in schema.undeclared)
     if observed or any(schema.drafted for schema in schemas):
         raise InputError(
-            f"the model holds what was read off the rows ({', '.join(observed) or 'missing codes'}): extremes, rare levels, formats. "
-            "Declare the schema ('hush schema SCHEMA --declare'; in Python table.declared(by=...)) or learn it with a part of the "
-            "budget (--learn-domain), and release again. Nothing was written",
+            f"the model holds what was read off the rows ({', '.join(observed) or 'missing codes'}), extremes and rare levels "
+            "included. Declare the schema ('hush schema SCHEMA --declare'; in Python table.declared(by=...)) or learn it with part "
+            "of the budget (--learn-domain), and release again. Nothing was written",
             where="model",
         )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hushtable.errors import Fault
 
 ESTABLISHES = (
-    "It shows that the card agrees with its own ledger, its recipe and the data. That the run was the one the card tells of "
+    "It shows that the card agrees with its own ledger, its recipe and the data. That the run was the one the card describes "
     "rests on the word of whoever made it."
 )
 

@@ -164,23 +164,23 @@ def test_a_derived_promise_holds_for_every_drawn_table(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "counted", "kept"), [(2, Counted.ROWS, True), (61, Counted.ROWS, False), (2, Counted.PERSONS, False)]
+    ("value", "counted", "holds"), [(2, Counted.ROWS, True), (61, Counted.ROWS, False), (2, Counted.PERSONS, False)]
 )
-def test_what_was_verified_on_the_first_release_is_measured_again_or_dropped(value, counted, kept, tmp_path):
+def test_what_was_verified_on_the_first_release_is_measured_again_or_dropped(value, counted, holds):
     release = released("independent")
     promise = Promise(kind=Syntactic.K_ANONYMITY, value=value, quasi=("town",), counted=counted)
     guarantee = replace(release.guarantee, promises=(promise,), criteria={"k": 9, "quasi": ["town"]})
     drawn = ht.draw(replace(release, guarantee=guarantee), 60, {"town": "north"}, seed=1)
-    assert drawn.guarantee.promises == ((promise,) if kept else ())
+    assert drawn.guarantee.promises == ((promise,) if holds else ())
     assert drawn.guarantee.criteria == {}
-    if kept:
+    if holds:
         assert any("does not cover" in caveat for caveat in drawn.guarantee.caveats)
 
 
 def test_an_anonymized_table_is_no_model(tmp_path):
     release = ht.release(example(), "mdav", seed=1)
     for asked in (lambda: ht.save_model(release, tmp_path / "it.model"), lambda: ht.draw(release, 10)):
-        with pytest.raises(InputError, match="recipe mdav: .* no model to draw new rows from"):
+        with pytest.raises(InputError, match=r"recipe mdav: .* no model to draw new rows from"):
             asked()
     assert not list(tmp_path.iterdir())
 
