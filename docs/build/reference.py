@@ -9,7 +9,7 @@ import typer
 
 from docs.build import markdown as md
 from docs.build.methods import knobs
-from hushtable.api.families import AUDIT_FAMILIES, audit_family
+from hushtable.api.methods import AUDIT_FAMILIES, audit_family
 from hushtable.measures.catalogue import MEASURES
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import defaults

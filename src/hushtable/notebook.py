@@ -107,10 +107,10 @@ def methods(kind: str = "recipes") -> pd.DataFrame:
 
 
 def _recipe_lines() -> list[dict[str, str]]:
-    from hushtable.api.families import best_assurance, by_family
+    from hushtable.api.methods import by_family
 
     return [
-        {"name": r.recipe, "family": name, "title": r.title, "evidence": str(best_assurance(r)), "guarantee": r.guarantee}
+        {"name": r.recipe, "family": name, "title": r.title, "evidence": str(r.assurance), "guarantee": r.guarantee}
         for name, members in by_family().items()
         for r in members
     ]

@@ -12,7 +12,7 @@ from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Sample
 from hushtable.api.certify import privacy_audits
 from hushtable.api.compare.experiment import Experiment
-from hushtable.api.families import audit_family
+from hushtable.api.methods import audit_family
 from hushtable.api.utility import utilities
 from hushtable.checks import check, example
 from hushtable.encode.bins import Bins

@@ -13,7 +13,7 @@ import typer
 import hushtable as ht
 from docs.build import markdown as md
 from docs.build import methods, site
-from hushtable.api.families import by_family, family
+from hushtable.api.methods import by_family
 from hushtable.checks import example
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
@@ -69,7 +69,7 @@ def test_recipes_are_grouped_as_in_the_readme():
             here = head[1]
         elif (row := re.match(r"\| `([\w-]+)` \|", line)) and row[1] in recipes.names():
             told.setdefault(row[1], here)
-    assert told == {name: family(recipes.load(name)) for name in recipes.names()}
+    assert told == {name: recipes.load(name).family for name in recipes.names()}
     assert sum(map(len, by_family().values())) == len(recipes.names())
 
 

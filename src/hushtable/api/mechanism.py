@@ -6,11 +6,8 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
-
-import yaml
 
 from hushtable.api.store import Result, Store
 from hushtable.audits.mechanism import onerun, twoworld
@@ -23,6 +20,7 @@ from hushtable.errors import Fault, HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.recipe import Recipe
+from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Relation
 from hushtable.report.mechanism import mechanism_page
 from hushtable.table.arguments import require_seed
@@ -143,10 +141,9 @@ class MechanismReport:
 
 
 def proven_recipes() -> list[str]:
-    """The recipes that say that their differential privacy is proven. Only their texts are read, no step is imported."""
-    texts = {name: yaml.safe_load((files("hushtable.recipes") / f"{name}.yaml").read_text("utf-8")) for name in recipes.names()}
-    guarantees = {name: str(text.get("guarantee", "")) for name, text in texts.items()}
-    return [name for name, text in guarantees.items() if "differential privacy" in text and "(proven)" in text]
+    """The recipes that come with the package and whose differential privacy is proven."""
+    loaded = (recipes.load(name) for name in recipes.names())
+    return [recipe.recipe for recipe in loaded if recipe.assurance is Assurance.PROVEN]
 
 
 def audit_mechanism(

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hushtable.anonymize.private.frechet import PUBLISHED
+from hushtable.anonymize.published.frechet_noise import PUBLISHED
 from hushtable.display import Progress, silent
 from hushtable.measures.frechet_means import clusters, elbow, knee, nmi, silhouette
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap
-from hushtable.numerics.graph_mean import manifold_distance
 from hushtable.numerics.manifold.geodesics import Paths
 from hushtable.numerics.manifold.graph import neighbourhood
+from hushtable.numerics.manifold.graph_mean import manifold_distance
 from hushtable.pipeline import recipe as recipes
 from hushtable.report.charts.plots import Scale, svg, text, titled
 from hushtable.report.html import Html, element

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.anonymize.private.frechet import published_noise
+from hushtable.anonymize.published.frechet_noise import published_noise
 from hushtable.api.release import release
 from hushtable.numerics.ball_map import BallMap
 from hushtable.pipeline.release import Release
