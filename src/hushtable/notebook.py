@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hushtable.evidence.finding import Finding
 
 PUBLIC = (Release, Guarantee, Recipe)
-"""What may be shown to anybody; a table, a schema that was drafted from one, and all that was found come from raw rows."""
+"""What may be shown to anybody; a table, a schema that was drafted from one, and all findings come from raw rows."""
 ROWS, COLUMNS, LINES = 5, 8, 12
 """So many rows and columns of a release, and lines of findings or cells, are shown."""
 
@@ -72,12 +72,12 @@ def show(thing: object, path: str | Path | None = None) -> Fragment:
     A release, its guarantee and a recipe may be shown to anybody. All else is taken from raw rows: only its owner can read the
     file, and it is not for publication. InputError if there is nothing to show of such a thing.
     """
-    made = Fragment(fragment(thing), repr(thing))
+    shown = Fragment(fragment(thing), repr(thing))
     if path is not None:
         refuse_existing(Path(path))
         with whole_file(Path(path), private=not isinstance(thing, PUBLIC)) as partial:
             partial.write_text(_page(thing), encoding="utf-8")
-    return made
+    return shown
 
 
 def fragment(thing: object) -> str:
@@ -96,7 +96,11 @@ def methods(kind: str = "recipes") -> pd.DataFrame:
     """
     import pandas as pd
 
-    makers = {"recipes": _recipe_lines, "steps": lambda: _lines(registry.steps()), "audits": lambda: _lines(registry.audits())}
+    makers: dict[str, Callable[[], list[dict[str, str]]]] = {
+        "recipes": _recipe_lines,
+        "steps": lambda: _lines(registry.steps()),
+        "audits": lambda: _lines(registry.audits()),
+    }
     if kind not in makers:
         raise InputError(f"expected one of {', '.join(makers)}, got {kind!r}", where="methods")
     return pd.DataFrame(makers[kind]()).set_index("name")
@@ -113,14 +117,14 @@ def _recipe_lines() -> list[dict[str, str]]:
 
 
 def _lines(known: Mapping[str, str]) -> list[dict[str, str]]:
-    found = {name: registry.load(target) for name, target in known.items()}
+    classes = {name: registry.load(target) for name, target in known.items()}
     return [
         {
             "name": name,
             "summary": (kind.__doc__ or "").strip().splitlines()[0],
             "knobs": ", ".join(k for k, _ in recipes.defaults(kind)),
         }
-        for name, kind in found.items()
+        for name, kind in classes.items()
     ]
 
 
@@ -173,7 +177,7 @@ def _columns(schema: Schema) -> Html:
 
 
 def _domain(column: Column) -> str:
-    """What the domain is; what was read off the rows is counted, not told."""
+    """What the domain is; what was read off the rows is counted, not shown."""
     if column.domain is None:
         return "none"
     if column.generalized:
@@ -185,11 +189,11 @@ def _domain(column: Column) -> str:
     return f"{number(len(column.levels))} levels{', read off the rows' if column.observed else ''}"
 
 
-def _release(made: Release) -> Html:
-    card = made.card()
+def _release(release: Release) -> Html:
+    card, table = release.card(), release.table
     first, *_ = promise.sentences(card)
-    head = f"Release by {made.recipe.recipe}: {number(made.table.rows)} rows, {number(len(made.table.schema))} columns"
-    return join(element("h4", head), promise.badge(card), element("p", first), _first_rows(made.table))
+    head = f"Release by {release.recipe.recipe}: {number(table.rows)} rows, {number(len(table.schema))} columns"
+    return join(element("h4", head), promise.badge(card), element("p", first), _first_rows(table))
 
 
 def _first_rows(released: Table) -> Html:
@@ -208,13 +212,13 @@ def _guarantee(guarantee: Guarantee) -> Html:
 
 def _recipe(recipe: Recipe) -> Html:
     steps = [element("li", element("code", step_name(step)), _turned(step)) for step in recipe.steps]
-    told = [("Promises at best", recipe.guarantee), ("Source", recipe.cite), ("Its source reports", recipe.reports)]
+    facts = [("Promises at best", recipe.guarantee), ("Source", recipe.cite), ("Its source reports", recipe.reports)]
     title = f"Recipe {recipe.recipe}" + (f": {recipe.title}" if recipe.title else "")
-    return join(element("h4", title), element("ol", steps), pairs((head, text) for head, text in told if text))
+    return join(element("h4", title), element("ol", steps), pairs((head, text) for head, text in facts if text))
 
 
 def _turned(step: Any) -> str:
-    """The knobs that are not as they come."""
+    """The knobs whose values are not the defaults."""
     fresh = dict(recipes.defaults(type(step)))
     changed = [f"{name} = {getattr(step, name)}" for name, value in fresh.items() if getattr(step, name) != value]
     return f" ({', '.join(changed)})" if changed else ""
@@ -226,7 +230,7 @@ def _finding(finding: Finding) -> Html:
 
 def _readings(readings: list[Reading]) -> Html:
     rows = [[r.label, r.told(r.value), r.interval(), r.told(r.baseline), r.verdict.words] for r in readings]
-    heads = ["what", "found", "95 % interval", "baseline", "which is"]
+    heads = ["finding", "value", "95 % interval", "baseline", "verdict"]
     return table(heads, rows, label="Findings", numbers=[1, 2, 3])
 
 

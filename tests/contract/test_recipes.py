@@ -1,4 +1,7 @@
-"""Every recipe that we ship runs on the bundled town with its defaults, is saved, and verifies as what its card says."""
+"""Every recipe that we ship runs on the bundled town with its defaults, is saved, and verifies as what its card says.
+
+So does every table that is drawn from its saved model.
+"""
 
 from __future__ import annotations
 
@@ -32,3 +35,18 @@ def test_a_recipe_keeps_what_it_says(name, town, tmp_path):
     assert {one.where for one in verification.unchecked} == ({"promise"} if derived else set())
     assert release.guarantee.assurance is recipe.assurance
     assert str(recipe.assurance) in recipe.guarantee
+    if spends and release.fitted is not None:
+        _draws(release, tmp_path)
+
+
+def _draws(release, folder):
+    """The saved model of a private recipe draws releases that keep its guarantee and verify."""
+    drawn = ht.draw(ht.save_model(release, folder / "it.model"), 50, {"sex": "female"}, seed=1)
+    assert drawn.table.rows == 50
+    assert set(drawn.table.strings("sex")) == {"female"}
+    assert drawn.guarantee.assurance is release.guarantee.assurance
+    assert drawn.guarantee.epsilon() == release.guarantee.epsilon()
+    ht.save(drawn, folder / "drawn")
+    verification = verify(folder / "drawn")
+    assert not verification.faults
+    assert not verification.unchecked

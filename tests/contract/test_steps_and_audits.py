@@ -214,8 +214,8 @@ BROKEN = [
     (Crashes, "one row"),
     (AnyColumn, "refuses a column"),
     (Hoards, "holds no training rows"),
-    (FreeLunch, "never looks at raw rows"),
-    (Overdraws, "never looks at raw rows"),
+    (FreeLunch, "never reads raw rows"),
+    (Overdraws, "never reads raw rows"),
 ]
 
 

@@ -20,7 +20,7 @@ from hushtable.api.compare.grid import trials
 from hushtable.api.compare.observation import Observation
 from hushtable.api.pareto import pareto
 from hushtable.api.release import save_private
-from hushtable.api.store import Cells
+from hushtable.api.store import Store
 from hushtable.api.utility import utilities
 from hushtable.evidence.finding import Better, Finding, Subject, Utility
 from hushtable.table.disk import whole_file, whole_folder
@@ -77,7 +77,7 @@ def test_a_format_may_be_one_text(tmp_path):
 
 
 def test_a_comparison_takes_one_text_or_number_for_a_list(monkeypatch):
-    monkeypatch.setattr(Experiment, "observe", lambda *_: Observation(seconds=0.0, failed="was not made"))
+    monkeypatch.setattr(Experiment, "observe", lambda experiment, trial, run: Observation(failed="was not made", seconds=0.0))
     given = {"grid": {"mdav.k": "50"}, "epsilons": 1.0, "constraints": "alarms<100", "only": "linkability"}
     told = ht.compare(table(), ["mdav", "mst"], **given).to_json()
     assert {cell["id"] for cell in told["cells"]} == {"mdav k=50", "mst epsilon=1"}
@@ -166,7 +166,7 @@ def released(tmp_path):
 WRITERS = {
     "audit": lambda path: ht.utility(table(), table(), only=["margins"]).save(path),
     "page": lambda path: ht.show(ht.utility(table(), table(), only=["margins"]), path),
-    "cells": lambda path: Cells.of(path, ["knobs"], [table()]),
+    "cells": lambda path: Store.open(path, ["knobs"], [table()]),
     "comparison": lambda path: Comparison.from_json({"cells": []}).save(path),
     "sheet": lambda path: pareto(table(), ks=[2], limits=[1.0]).save(path),
     "rows": lambda path: save_private({"train": table()}, path),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from hushtable.numerics.cuts import FEW, Cuts, cuts, even_cuts
 from hushtable.numerics.places import edges_of, points
 from hushtable.numerics.simplex import on_simplex
 from hushtable.numerics.tree import Leaves, Tree, weights
-from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import Event, Raw
 from hushtable.privacy.query import Ranges
@@ -181,13 +182,13 @@ class Binned:
     stability: int = 1
 
     @classmethod
-    def of(cls, schema: Schema, edges: dict[str, Floats]) -> Binned:
+    def of(cls, schema: Schema, edges: dict[str, Floats]) -> Self:
         """Bins with these edges."""
         binned = [_binned(schema[name], cuts) for name, cuts in edges.items()]
         return cls(schema, schema.with_columns(*binned), edges)
 
     @classmethod
-    def cut(cls, schema: Schema, inside: dict[str, Cuts]) -> Binned:
+    def cut(cls, schema: Schema, inside: dict[str, Cuts]) -> Self:
         """Bins cut from noisy counts."""
         return replace(cls.of(schema, {name: edges_of(schema[name], c.edges) for name, c in inside.items()}), inside=inside)
 
@@ -217,6 +218,26 @@ class Binned:
                 within = rng.random(len(places))
             drawn.append((column, self._draw(column, edges, places, known, within)))
         return table.with_columns(*drawn)
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """The original columns, and the edges of each; or the cuts, from which the edges follow."""
+        values = {"schema": self.original.portable().dump(), "columns": list(self.edges), "inside": bool(self.inside)}
+        if not self.inside:
+            return values, {f"{name}: edges": edges for name, edges in self.edges.items()}
+        arrays = {f"{name}: {f.name}": getattr(cuts, f.name) for name, cuts in self.inside.items() for f in fields(Cuts)}
+        return values, {name: array for name, array in arrays.items() if array is not None}
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        schema, columns = Schema.parse(values["schema"]), values["columns"]
+        if not values["inside"]:
+            return cls.of(schema, {name: arrays[f"{name}: edges"] for name in columns})
+        inside = {}
+        for name in columns:
+            edges, pieces, mass = (arrays[f"{name}: {part}"] for part in ("edges", "pieces", "mass"))
+            inside[name] = Cuts(edges, pieces, mass, arrays.get(f"{name}: scale"))
+        return cls.cut(schema, inside)
 
     def _draw(self, column: Column, edges: Floats, places: Integers, known: Mask, within: Floats) -> Array:
         step = column.step

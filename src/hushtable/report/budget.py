@@ -20,7 +20,6 @@ MECHANISMS = {
     "Transform": "free: stays locked away",
     "DiscreteGaussian": "discrete Gaussian noise",
     "StabilityHistogram": "noisy counts above a threshold",
-    "Gaussian": "Gaussian noise",
     "DiscreteLaplace": "discrete Laplace noise",
     "Exponential": "exponential mechanism",
     "Approximate": "proven mechanism",

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import hushtable as ht
-from hushtable.api.release import learning_domains
 from hushtable.checks.tables import observed
 from hushtable.encode.learn_domain import LearnDomain
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
+from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Raw, StabilityHistogram

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from hushtable import __version__
+from hushtable.api.best_of import payable
 from hushtable.api.compare import search
 from hushtable.api.compare.advice import recommend
 from hushtable.api.compare.axis import Axis, target_of
@@ -25,13 +26,12 @@ from hushtable.api.compare.options import CompareOptions
 from hushtable.api.compare.summary import baseline, summarize
 from hushtable.api.compare.workers import observe_all
 from hushtable.api.hold_out import hold_out
-from hushtable.api.store import Cells
+from hushtable.api.store import Store
 from hushtable.display import Progress, silent
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.unit import Unit, default_delta
-from hushtable.synthesize.best_of import payable
 from hushtable.table.arguments import require_tables
 from hushtable.table.columns import Kind
 from hushtable.table.table import Table
@@ -66,7 +66,7 @@ def compare(
     target = target_of(used, asked.target)
     wanted, notes = trials(used.schema, asked.recipes, asked.grid, asked.epsilons)
     experiment = _experiment(used, target, asked)
-    store = Cells.of(None if folder is None else Path(folder), experiment.knobs, (experiment.train, experiment.control))
+    store = Store.open(None if folder is None else Path(folder), experiment.knobs, (experiment.train, experiment.control))
     work = _Work(experiment, Axis.of(used.schema, target), asked, store, progress, finished)
     work.run(wanted)
     searched = list[Searched]()
@@ -98,7 +98,7 @@ class _Work:
     experiment: Experiment
     axis: Axis
     options: CompareOptions
-    store: Cells
+    store: Store
     progress: Progress
     finished: Callable[[Cell], None]
     observed: dict[str, list[Observation]] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class _Work:
         if observation.again:
             accidents[_name(trial, run)] = observation
         else:
-            self.store.kept(_name(trial, run), observation.to_json)
+            self.store.put(_name(trial, run), observation.to_json())
         if run == self.options.runs - 1:
             self.finished(self._judged(trial, self._runs(trial, accidents)))
 
@@ -136,7 +136,7 @@ class _Work:
             if name in accidents:
                 runs.append(accidents[name])
             elif self.store.has(name):
-                runs.append(Observation.from_json(self.store.kept(name, dict)))
+                runs.append(Observation.from_json(self.store.get(name)))
         return runs
 
     def cell(self, trial: Trial) -> Cell:
@@ -286,7 +286,7 @@ def _name(trial: Trial, run: int) -> str:
     return f"{trial.file}-{run}"
 
 
-def _write(comparison: Comparison, store: Cells) -> None:
+def _write(comparison: Comparison, store: Store) -> None:
     if store.folder is None:
         return
     shelf = store.folder / "recipes"
