@@ -153,4 +153,4 @@ def test_a_default_audit_reports_the_copies():
     train, control, fresh = tables(1)
     report = ht.audit(train, covert.handful(train, fresh, 6, np.random.default_rng(0)), control, only=list(TESTS)[:2])
     assert [f.name for f in report.alarms] == ["exposed records"]
-    assert {record["row"] for record in report.records if not record["weak"]}
+    assert {record.row for record in report.records if not record.weak}

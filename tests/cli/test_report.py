@@ -14,6 +14,7 @@ from hushtable.api.audit_report import AuditReport
 from hushtable.cli.release import app
 from hushtable.data.people import people
 from hushtable.errors import InputError
+from hushtable.pipeline.card import Card
 from hushtable.report.card import card_page
 
 COLUMNS = ("birth_date", "sex", "smoker", "income")
@@ -39,7 +40,7 @@ def test_the_page_is_the_one_that_was_written(folders: dict[str, Path]) -> None:
     assert run(folders["audit"], "--format", "html") == (folders["audit"] / "audit.html").read_text(encoding="utf-8")
     # The page in a release cannot hold the hash of itself; the one made from the card does.
     card = json.loads((folders["card"] / "card.json").read_text(encoding="utf-8"))
-    assert run(folders["card"], "--format", "html") == card_page(card)
+    assert run(folders["card"], "--format", "html") == card_page(Card.from_json(card))
 
 
 def test_markdown_and_json_are_printed(folders: dict[str, Path]) -> None:
@@ -75,7 +76,7 @@ def test_bad_input_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_an_audit_is_saved_in_known_formats_only(folders: dict[str, Path], tmp_path: Path) -> None:
-    report = AuditReport([], {"train": 2, "release": 2, "control": 2})
+    report = AuditReport(findings=[], rows={"train": 2, "release": 2, "control": 2})
     with pytest.raises(InputError, match="expected html, md, json, got pdf"):
         report.save(tmp_path / "x", ["pdf"])
     assert not (tmp_path / "x").exists()

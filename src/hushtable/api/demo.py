@@ -15,7 +15,6 @@ from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.verdict import worst_of
 from hushtable.measures.catalogue import main_model
 from hushtable.pipeline.release import Release
-from hushtable.privacy.guarantee import Assurance, rounded_up
 from hushtable.table import io
 from hushtable.table.disk import whole_folder
 
@@ -56,20 +55,11 @@ def _line(made: Release, report: AuditReport) -> dict[str, Any]:
     tests = sum(f.p is not None for f in report.findings)
     return {
         "recipe": made.recipe.recipe,
-        "promised": _promise(made),
+        "promised": made.guarantee.headline(),
         "alarms": f"{len(report.alarms)} of {tests}",
         **{str(risk): _risk(worst_of(report.findings, risk)) for risk in Risk},
         "auc": "" if auc is None or auc.value is None else f"{auc.value:.3f} (real {auc.baseline:.3f})",
     }
-
-
-def _promise(made: Release) -> str:
-    guarantee = made.guarantee
-    if guarantee.assurance is Assurance.PROVEN:
-        return f"proven: epsilon {rounded_up(guarantee.epsilon(), 3):.3g}, delta {guarantee.delta:g}"
-    if guarantee.assurance is Assurance.VERIFIED:
-        return f"verified: {guarantee.promises[0].kind.replace('_', '-')}, k = {guarantee.promises[0].value:g}"
-    return "nothing"
 
 
 def _risk(finding: Finding | None) -> str:

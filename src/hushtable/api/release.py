@@ -12,6 +12,7 @@ import numpy as np
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release as run_recipe
@@ -55,7 +56,7 @@ def release(
     >>> import hushtable as ht
     >>> train = ht.people(300)
     >>> ht.release(train, "mdav", k=10, seed=1)
-    Release(mdav: 300 rows, 20 columns; verified: k-anonymity 10)
+    Release(mdav: 300 rows, 20 columns; verified: k-anonymity, k = 10)
     >>> ht.release(train, "mdav", settings={"microaggregate.k": "10"}, seed=1).guarantee.assurance
     <Assurance.VERIFIED: 'verified'>
     >>> ht.release(train, "mdav", kk=10)
@@ -118,7 +119,7 @@ def save(made: Release, folder: str | Path, form: str = "csv", sign: SigningKey 
     ``sign`` is the private key to sign the card with, or its file.
     """
     key = sign if sign is None or isinstance(sign, SigningKey) else SigningKey.load(sign)
-    pages = {"card.html": card_page(made.card())}
+    pages = {"card.html": card_page(Card.from_json(made.card()))}
     if any(column.generalized for column in made.table.schema):
         pages["mapping.csv"] = mapping_csv(made.table.schema)
     return made.save(folder, form=form, pages=pages, sign=key)

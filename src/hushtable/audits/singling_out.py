@@ -136,7 +136,7 @@ class _Attack:
         lone = self._lone(met)
         trace = Trace(
             hit["train"], hit["control"], persons["train"], persons["control"], released=sources,
-            tell=lambda i, values: self._told(book, predicates[i], int(sources[i]), values),
+            describe=lambda i, values: self._told(book, predicates[i], int(sources[i]), values),
         )  # fmt: skip
         part = "" if self.people["train"].count == self.common else f"{self.common:,} of "
         found = judge(

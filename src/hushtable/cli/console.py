@@ -111,7 +111,7 @@ def show_audit(report: AuditReport, folder: str) -> None:
         out.print(f"{blind} attacks could not be made; the report says why.")
     for gate in report.gates:
         mark = "[green]ok[/green]" if gate.holds else "[bold red]refused[/bold red]"
-        out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.told)}")
+        out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.reason)}")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
 
 
@@ -131,14 +131,14 @@ def show_utility(report: AuditReport, folder: str) -> None:
     out.print(grid)
     for one in (f for f in lines if f.value is None):
         out.print(f"[yellow]{escape(one.label)}[/yellow] could not be measured: {escape(one.note)}")
-    if report.made.get("halved"):
+    if report.run.halved:
         out.print("There was no control: the real rows were halved, and the half to compare with may be in the release.")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
 
 
 def _verdict(report: AuditReport) -> None:
+    from hushtable.evidence.verdict.publish import NAMED
     from hushtable.report.attacks import power_of_parts
-    from hushtable.report.decision import NAMED
 
     tested = sum(f.p is not None for f in report.findings)
     for reason in report.void:
@@ -156,7 +156,7 @@ def _verdict(report: AuditReport) -> None:
     elif tested:
         out.print(f"[bold]None of {tested} tests alarms[/bold], corrected for their number. This is not a proof of safety.")
     if report.power is not None:
-        least, most = report.power["audit"], max(report.power["shares"])
+        least, most = report.power.smallest, report.power.largest
         seen = f"{100 * least:g} % of the released rows" if least else f"none, not even {100 * most:g} % of the released rows"
         out.print(f"  The smallest planted leak of whole rows that it notices: {seen}.")
         for line in power_of_parts(report.power):

@@ -75,11 +75,13 @@ def _writer(kind: str, form: str) -> Callable[[Mapping[str, Any]], str]:
 
         return comparison_page if form == "html" else comparison_markdown
     if kind == "audit":
-        from hushtable.report.audit import audit_page
-        from hushtable.report.markdown import audit_markdown
+        from hushtable.api.audit_report import AuditReport
 
-        return audit_page if form == "html" else audit_markdown
+        write_audit = AuditReport.page if form == "html" else AuditReport.markdown
+        return lambda told: write_audit(AuditReport.from_json(told))
+    from hushtable.pipeline.card import Card
     from hushtable.report.card import card_page
     from hushtable.report.markdown import card_markdown
 
-    return card_page if form == "html" else card_markdown
+    write_card = card_page if form == "html" else card_markdown
+    return lambda told: write_card(Card.from_json(told))

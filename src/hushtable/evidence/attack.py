@@ -1,8 +1,8 @@
 """The one judge of attacks: what an attacker gains on training people over control people, with interval, test and sentence.
 
 An attack writes only its guess. It is run on every training row and on every control row, and succeeds on a person if it does
-on any of their rows. The rate on control people is what the release tells about everybody, and only the excess is what it
-tells about those it was made from.
+on any of their rows. The rate on control people is what the release reveals about everybody, and only the excess is what it
+reveals about those it was made from.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, residual_bounds, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace
 from hushtable.table.arrays import Floats, Integers, Mask
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 LEVEL = 0.95
 """Confidence of the intervals."""
 DOUBT = 0.01
-"""A result this unlikely by chance is told without the remark that blind guessing does as well."""
+"""A result this unlikely by chance is stated without the remark that blind guessing does as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +124,15 @@ def judge(
 
 
 def sentence(knows: str, does: str, rate: float, control: float, naive: float | None, whom: str = "people", p: float = 1.0) -> str:
-    """What an attack achieves, for a reader who decides. Not to beat blind guessing tells nothing, unless ``p`` is small."""
+    """What an attack achieves, for a reader who decides. Not to beat blind guessing shows nothing, unless ``p`` is small."""
     ours, others, blind = counted(rate, control, naive or 0.0)
-    told = f"an attacker who {knows} {does} for {ours} {whom} in the table, against {others} who are not in it"
+    text = f"an attacker who {knows} {does} for {ours} {whom} in the table, against {others} who are not in it"
     if naive is None:
-        return told
-    told += f" ({blind} by blind guessing)"
-    return (
-        told
-        if rate > naive or p <= DOUBT
-        else f"{told}: no better than blind guessing, so it tells nothing, neither risk nor safety"
-    )
+        return text
+    text += f" ({blind} by blind guessing)"
+    if rate > naive or p <= DOUBT:
+        return text
+    return f"{text}: no better than blind guessing, so it shows neither risk nor safety"
 
 
 def of_hundred(share: float) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hushtable.errors import InputError
 from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.verdict import alarms
+from hushtable.table import lenient
 
 OPERATORS = {"<": operator.lt, "<=": operator.le}
 _FORM = re.compile(r"\s*([\w ./:-]+?)\s*(<=|<)\s*([0-9.eE+-]+)\s*")
@@ -80,8 +82,8 @@ class Gate:
     def _keeps(self, value: float) -> bool:
         return bool(OPERATORS[self.sign](value, self.limit))
 
-    def _outcome(self, worst: float, told: str) -> Outcome:
-        return Outcome(self.expression, self._keeps(worst), told)
+    def _outcome(self, worst: float, reason: str) -> Outcome:
+        return Outcome(self.expression, self._keeps(worst), reason)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,16 @@ class Outcome:
 
     expression: str
     holds: bool
-    told: str
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``audit.json`` holds it."""
+        return {"expression": self.expression, "holds": self.holds, "told": self.reason}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Outcome:
+        """Read it back; what is missing is empty, and does not hold."""
+        return cls(lenient.text(plain.get("expression")), bool(plain.get("holds")), lenient.text(plain.get("told")))
 
 
 def _joined(name: str) -> str:

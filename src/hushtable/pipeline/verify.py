@@ -37,6 +37,11 @@ def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = F
     its signature: ``key`` is the file of the public key that it must be made with. Steps of other packages are planned, and their
     code run, only with ``trust``.
     """
+    return verify_and_load(folder, key, trust=trust)[0]
+
+
+def verify_and_load(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> tuple[Verification, Table | None]:
+    """``verify``, and the table that it read; None where its files are not those that were released."""
     folder = Path(folder)
     card = load_card(folder)
     try:
@@ -46,12 +51,13 @@ def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = F
         raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=str(folder)) from None
     found = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
     if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/")) for fault in found.faults):
-        return found
+        return found, None
     table = load_table(folder)
     faults = [*_verify_entries(card, guarantee), *_verify_shape(table, card), *_verify_measured(table, guarantee)]
     found += Verification(tuple(faults)) + _verify_recipe(folder, card, table, guarantee, trust=trust)
     found += _verify_words(guarantee, told, explanation)
-    return found + Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
+    found += Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
+    return found, table
 
 
 def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:

@@ -194,18 +194,21 @@ class Guarantee(Shown):
     def _asked(self, quasi: Iterable[str]) -> set[str]:
         return set(quasi) or {name for promise in self.promises for name in promise.quasi}
 
-    def brief(self, quasi: Iterable[str] = ()) -> str:
-        """The strongest kind of evidence, and what it is evidence of, in one line. ``quasi``: the quasi-identifiers released."""
-        epsilon = self.epsilon()
-        proven = f"epsilon {rounded_up(epsilon, 3):.3g}" + (f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else "")
+    def headline(self, quasi: Iterable[str] = ()) -> str:
+        """What is promised and how we know, in one short line. ``quasi``: the quasi-identifiers released."""
         asked = self._asked(quasi)
-        told = [proven] * math.isfinite(epsilon) + list(dict.fromkeys(_promise_brief(p, asked) for p in self.promises))
-        told += ["a publication's claim with a known gap"] * (self.assurance is Assurance.CLAIMED)
-        return f"{self.assurance}: {'; '.join(told) or 'nothing is promised'}"
+        verified = "; ".join(dict.fromkeys(_promise_headline(p, asked) for p in self.promises))
+        if self.assurance is Assurance.PROVEN:
+            delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
+            proven = f"proven: epsilon {rounded_up(self.epsilon(), 3):.3g}{delta}"
+            return f"{proven}; verified: {verified}" if verified else proven
+        if self.assurance is Assurance.CLAIMED:
+            return f"claimed, not proven; verified: {verified}" if verified else "claimed, not proven"
+        return f"verified: {verified}" if verified else "nothing is promised"
 
     def __repr__(self) -> str:
         """In one line; ``explain`` says all of it."""
-        return f"Guarantee({self.brief()})"
+        return f"Guarantee({self.headline()})"
 
     def explain(self) -> str:
         """What holds, what it means, what it assumes, what would break it: in plain words."""
@@ -320,10 +323,11 @@ def _promise_from(told: Mapping[str, Any]) -> Promise:
     )  # fmt: skip
 
 
-def _promise_brief(promise: Promise, asked: set[str]) -> str:
+def _promise_headline(promise: Promise, asked: set[str]) -> str:
     covered = len(asked & set(promise.quasi))
     part = f" over {covered} of {len(asked)} columns" if covered < len(asked) else ""
-    return f"{promise.kind.replace('_', '-')} {promise.value:g}{part}{' (derived)' if promise.form is Form.DERIVED else ''}"
+    derived = " (derived)" if promise.form is Form.DERIVED else ""
+    return f"{promise.kind.replace('_', '-')}, {promise.letter} = {promise.value:g}{part}{derived}"
 
 
 def _promise_words(promise: Promise) -> str:

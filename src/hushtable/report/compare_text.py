@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.report.promise import ASSURANCES, STRENGTH
+from hushtable.display import listed
+from hushtable.evidence.verdict import STRENGTH
+from hushtable.report.promise import ASSURANCES
 from hushtable.report.ranking import alarms
 from hushtable.report.trials import Trial, Trials
-from hushtable.report.words import interval, listed, number, sentence, share
+from hushtable.report.words import interval, number, sentence, share
 
 WIDE = 0.2
 """A risk that may be larger than measured by more than this is hardly known."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.report.html import Child, Html, element, join, pairs, table
-from hushtable.report.promise import ASSURANCES, STRENGTH
+from hushtable.report.promise import ASSURANCES
 from hushtable.report.trials import Trial, Trials, finite
 from hushtable.report.words import NOTHING, interval, number, sentence, share, shortened
 

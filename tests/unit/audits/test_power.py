@@ -17,6 +17,7 @@ from hushtable.evidence import harness
 from hushtable.evidence.attack import judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.evidence.power import Power
 
 N = 400
 
@@ -109,8 +110,9 @@ def test_findings_carry_what_they_would_have_noticed(case):
 
 
 def test_a_summary_counts_the_tests():
-    told = summary({("a", ""): 0.01, ("a", "b"): 0.1, ("c", ""): None, WHOLE: 0.01})
-    assert told == {"shares": sorted(SHARES), "audit": 0.01, "tests": 3, "noticed": [0, 1, 1, 1, 2]}
+    power = summary({("a", ""): 0.01, ("a", "b"): 0.1, ("c", ""): None, WHOLE: 0.01})
+    assert power == Power(shares=tuple(sorted(SHARES)), smallest=0.01, tests=3, noticed=(0, 1, 1, 1, 2))
+    assert Power.from_json(power.to_json()) == power
 
 
 def test_identifiers_and_texts_are_planted_where_there_are_any(case):

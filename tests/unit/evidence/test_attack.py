@@ -41,7 +41,7 @@ def test_where_both_rates_are_the_same_the_sizes_of_the_tables_make_no_risk(ours
 
 def test_an_attack_that_does_not_beat_blind_guessing_is_never_called_safe():
     told = sentence("knows a", "guesses b", 0.2, 0.1, 0.3)
-    assert "tells nothing, neither risk nor safety" in told
+    assert "shows neither risk nor safety" in told
 
 
 def test_small_shares_are_told_in_people():

@@ -37,23 +37,23 @@ def test_the_upper_bound_decides_though_the_value_is_zero(text, holds):
 def test_what_is_not_known_does_not_pass():
     outcome = Gate.parse("max_risk<0.9").judge([uncomputed("linkability", 3, "why", risk=Risk.LINKABILITY)])
     assert not outcome.holds
-    assert "not known" in outcome.told
+    assert "not known" in outcome.reason
 
 
 def test_the_worst_is_named_and_what_could_not_be_computed_is_counted():
-    told = Gate.parse("max_risk<0.05").judge([finding(), uncomputed("inference", 3, "why", risk=Risk.INFERENCE)]).told
-    assert "0.04 (linkability)" in told
-    assert "1 could not" in told
+    reason = Gate.parse("max_risk<0.05").judge([finding(), uncomputed("inference", 3, "why", risk=Risk.INFERENCE)]).reason
+    assert "0.04 (linkability)" in reason
+    assert "1 could not" in reason
 
 
-def test_a_limit_that_only_the_upper_bound_misses_is_told_to_be_so():
+def test_a_limit_that_only_the_upper_bound_misses_is_said_to_be_so():
     vague = Gate.parse("max_risk<0.03").judge([finding()])
     assert not vague.holds
-    assert "what was measured is 0.00, but with so few people up to 0.04 cannot be excluded" in vague.told
+    assert "what was measured is 0.00, but with so few people up to 0.04 cannot be excluded" in vague.reason
     sure = Gate.parse("max_risk<0.03").judge([finding(), replace(finding(), value=0.035)])
     assert not sure.holds
-    assert "excluded" not in sure.told
-    assert "excluded" not in Gate.parse("max_risk<0.05").judge([finding()]).told
+    assert "excluded" not in sure.reason
+    assert "excluded" not in Gate.parse("max_risk<0.05").judge([finding()]).reason
 
 
 def test_alarms_are_counted():

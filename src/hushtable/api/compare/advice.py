@@ -9,8 +9,8 @@ from typing import Any
 from hushtable.api.compare.caveats import PROVISO, Setting, by_chance, caveats, common, number, tuned, unpaid
 from hushtable.api.compare.choice import Cell, chosen, nearest, strictest
 from hushtable.api.compare.constraint import Constraint
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.privacy.unit import Relation
-from hushtable.report.promise import STRENGTH
 
 KINDS = {"proven": "a proof (differential privacy)", "verified": "a verified promise", "none": "no promise at all"}
 

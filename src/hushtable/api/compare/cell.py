@@ -26,12 +26,12 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject
 from hushtable.evidence.persons import People
 from hushtable.evidence.validity import void
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Assurance, Guarantee, rounded_up
 from hushtable.privacy.preserve import Form
 from hushtable.privacy.unit import Relation, Unit
-from hushtable.report.promise import STRENGTH
 from hushtable.table.table import Table
 
 ATTACKED = 10_000

@@ -12,7 +12,7 @@ from typing import Any
 
 from hushtable.api.compare.constraint import Constraint
 from hushtable.evidence.finding import Finding
-from hushtable.report.promise import STRENGTH
+from hushtable.evidence.verdict import STRENGTH
 
 Cell = dict[str, Any]
 NOISE = 0.01

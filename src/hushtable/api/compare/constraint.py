@@ -11,9 +11,9 @@ from typing import Any
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.condition import Gate
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
+from hushtable.evidence.metrics import FAMILIES, METRICS
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.measures.catalogue import MEASURES
-from hushtable.report.meanings import FAMILIES, METRICS
-from hushtable.report.promise import STRENGTH
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
 DEFAULT = ("alarms<1",)
@@ -120,7 +120,7 @@ class Constraint:
             outcome = gate.judge([_bounded(finding) for finding in run])
         except InputError:
             return "it was not measured"
-        return "" if outcome.holds else outcome.told
+        return "" if outcome.holds else outcome.reason
 
     def _below(self, run: Sequence[Finding]) -> str:
         found = [f for f in run if _joined(f.name) == self.name]
@@ -151,7 +151,7 @@ def parsed(texts: Sequence[str]) -> list[Constraint]:
 
 def _known(name: str) -> bool:
     """Whether something that a comparison measures may have this name."""
-    names = {"max_risk", "alarms", *_OWN, *map(_joined, Risk), *map(_joined, METRICS)}
+    names = {"max_risk", "alarms", *_OWN, *map(_joined, Risk), *map(_joined, METRICS), *map(_joined, MEASURES)}
     return name in names or any(name.startswith(_joined(start)) for start in FAMILIES)
 
 

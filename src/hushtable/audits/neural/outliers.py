@@ -78,7 +78,7 @@ class ContrastiveSinglingOut(Training, Audit):
         lone, counts = crowd.lone(described), {which: own.count for which, own in crowd.people.items()}
         trace = Trace(
             ours[0], others[0], ours[1], others[1], released=sources,
-            tell=lambda at, values: "all columns of a released row that stands apart, numbers by their bins",
+            describe=lambda at, values: "all columns of a released row that stands apart, numbers by their bins",
         )  # fmt: skip
         part = "" if counts["train"] == crowd.common else f"{crowd.common:,} of "
         return judge(
