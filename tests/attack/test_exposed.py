@@ -68,7 +68,7 @@ def test_four_copies_are_too_few_to_tell_and_the_finding_says_so():
     found = ExposedRecords().run(Case(train, release, control), np.random.default_rng(0))[0]
     assert found.p is None
     assert found.detail["hits"] == 4
-    assert "fewer than 5 copies cannot be told from chance" in found.note
+    assert "fewer than 5 copies cannot be distinguished from chance" in found.note
     # With twice as many people outside four are enough.
     more = Table.concat([control, tables(50)[1]])
     assert "exposed records" in alarmed(train, release, more)

@@ -151,7 +151,7 @@ def test_identifiers_that_the_control_lacks_are_counted_in_words(parts):
     release = covert.with_texts(fresh.select(["sex", "income"]), Column(name="token", kind=Kind.KEY), words)
     (lone, named) = PublishedIdentifiers().run(Case(train, release, control.select(["sex", "income"])), np.random.default_rng(0))
     assert lone.value is None
-    assert f"that of {N} of {N} training people stands in it" in lone.note
+    assert f"the values of {N} of {N} training people are in it" in lone.note
     assert named.detail["columns"] == ["token"]
 
 
@@ -207,7 +207,7 @@ def test_tables_without_names_or_texts_say_so(parts):
     for audit in (PublishedIdentifiers(), PublishedTexts()):
         (finding,) = audit.run(Case(train, fresh, control), np.random.default_rng(0))
         assert finding.value is None
-        assert "the training rows have no" in finding.note
+        assert "the training table has no" in finding.note
 
 
 @pytest.mark.parametrize(("column", "role"), [("number", "identifier"), ("token", "identifier"), ("token", "plain")])

@@ -184,7 +184,7 @@ def test_where_every_fresh_row_is_close_the_score_says_so_and_no_number(populati
     case = Case(*(sex.take(np.arange(i * N, (i + 1) * N)) for i in range(3)))
     (finding,) = ClosestRecord(bootstrap=50).run(case, np.random.default_rng(0))
     assert finding.value is None
-    assert "no release can be closer" in finding.note
+    assert "no release can lie closer" in finding.note
 
 
 def test_a_share_of_nobody_is_told_as_zero(population):

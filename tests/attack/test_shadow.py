@@ -103,7 +103,7 @@ def test_what_is_remembered_is_told_from_what_holds_for_everybody():
     assert secret.detail["everybody"] == pytest.approx(secret.detail["real"] - 0.6, abs=0.15)
     unknown = run(Canaries(secret="diagnosis"), unseeing)[0]
     assert unknown.detail["everybody"] > 0.9 * unknown.detail["real"] > 0.2
-    assert "about everybody" in unknown.note
+    assert "about people in general" in unknown.note
 
 
 @pytest.mark.parametrize(("secret", "most"), [("sick", 1 / 2), ("town", 1 / 4), ("age", 0.11), ("pay", 0.101), ("height", 0.101)])

@@ -161,11 +161,11 @@ class Unpaid(LearnDomain):
 )
 def test_the_audit_of_a_mechanism_refutes_what_was_not_paid_for(canary):
     recipe = load("independent")
-    knobs = {"epsilon": 0.5, "canaries": [canary], "runs": 60, "seed": 1}
-    (line,) = twoworld.audit(recipe, **knobs)
-    assert line["verdict"].startswith("refused before a row was read")
-    (line,) = twoworld.audit(replace(recipe, steps=(Unpaid(), *recipe.steps)), **knobs)
-    assert line["refuted"]
+    options = twoworld.TwoWorldOptions(epsilon=0.5, canaries=[canary], runs=60, seed=1)
+    (line,) = twoworld.audit(recipe, options)
+    assert line.verdict.text.startswith("refused before a row was read")
+    (line,) = twoworld.audit(replace(recipe, steps=(Unpaid(), *recipe.steps)), options)
+    assert line.refuted
 
 
 @pytest.mark.nightly
@@ -174,6 +174,7 @@ def test_no_proven_recipe_shows_what_it_did_not_pay_for(name):
     """With a learnt domain, or refused: as many runs as refute what was not paid for."""
     recipe = load(name)
     for steps in (recipe, learning_domains(recipe)) if any(step.spends for step in recipe.steps) else (recipe,):
-        for line in twoworld.audit(steps, epsilon=2.0, canaries=list(UNDECLARED), runs=60, seed=1):
-            assert not line["refuted"], line
-            assert steps is not recipe or "epsilon_lb" not in line, line
+        options = twoworld.TwoWorldOptions(epsilon=2.0, canaries=list(UNDECLARED), runs=60, seed=1)
+        for line in twoworld.audit(steps, options):
+            assert not line.refuted, line
+            assert steps is not recipe or not line.tested, line

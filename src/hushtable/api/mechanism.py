@@ -15,7 +15,9 @@ import yaml
 from hushtable.api.release import learning_domains
 from hushtable.api.store import Cells
 from hushtable.audits.mechanism import onerun, twoworld
+from hushtable.audits.mechanism.lines import CanaryLine, QueryLine
 from hushtable.audits.mechanism.sensitivity import brute_force
+from hushtable.audits.mechanism.twoworld import TwoWorldOptions
 from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT
 from hushtable.display import silent
 from hushtable.errors import Fault, HushError, InputError
@@ -87,18 +89,23 @@ def audit_mechanism(
     cells = Cells.of(folder, ("mechanism", *knobs), ())
     if one_run:
         # A slow recipe is what this is for: nothing else is run.
-        lines = [cells.kept("one-run", lambda: _one_run(recipe, epsilon=epsilon, delta=delta, seed=seed, progress=progress))]
+        made = cells.kept("one-run", lambda: _one_run(recipe, epsilon=epsilon, delta=delta, seed=seed, progress=progress).to_json())
+        lines = [CanaryLine.from_json(made)]
     else:
         lines = twoworld.audit(
-            recipe, epsilon=epsilon, delta=delta, relation=relation, canaries=canaries, runs=runs, seed=seed, kept=cells.kept,
-            progress=progress,
+            recipe,
+            TwoWorldOptions(epsilon=epsilon, delta=delta, relation=relation, canaries=canaries, runs=runs, seed=seed),
+            stored=cells.kept, progress=progress,
         )  # fmt: skip
-    asked = cells.kept(
-        "questions", lambda: {"lines": brute_force(recipe, epsilon=epsilon or QUESTIONS_AT, delta=delta, relation=relation)}
-    )
-    if not any("epsilon_lb" in line for line in lines) and all(q["holds"] for q in asked["lines"]):
+
+    def tried() -> dict[str, Any]:
+        queries = brute_force(recipe, epsilon=epsilon or QUESTIONS_AT, delta=delta, relation=relation)
+        return {"lines": [line.to_json() for line in queries]}
+
+    queries = [QueryLine.from_json(line) for line in cells.kept("questions", tried)["lines"]]
+    if not any(line.tested for line in lines) and all(line.holds for line in queries):
         raise _untested(lines)
-    told = _told(recipe, relation, lines, asked["lines"])
+    told = _told(recipe, relation, lines, queries)
     report = MechanismReport(told)
     if folder is not None:
         cells.write("mechanism.json", json.dumps(told, indent=1, ensure_ascii=False))
@@ -106,7 +113,7 @@ def audit_mechanism(
     return report
 
 
-def _one_run(recipe: Recipe, **knobs: Any) -> dict[str, Any]:
+def _one_run(recipe: Recipe, **knobs: Any) -> CanaryLine:
     """A recipe that refuses to run refutes nothing, and must not end like one that is refuted."""
     try:
         return onerun.one_run(recipe, **knobs)
@@ -116,11 +123,11 @@ def _one_run(recipe: Recipe, **knobs: Any) -> dict[str, Any]:
         raise InputError(f"could not be run: {error}", where="--one-run") from None
 
 
-def _untested(lines: Sequence[Mapping[str, Any]]) -> InputError:
+def _untested(lines: Sequence[CanaryLine]) -> InputError:
     """Nothing was tested, which is no verdict: every reason, with the canaries it keeps from being run."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        reasons.setdefault((line["verdict"], line["why"]), []).append(line["canary"])
+        reasons.setdefault((line.verdict.text, line.why), []).append(line.canary)
     return InputError([Fault(f"{word}, canary {', '.join(names)}", why) for (word, why), names in reasons.items()])
 
 
@@ -147,10 +154,10 @@ def _check(
         raise InputError(f"a seed is not negative, got {seed}", where="--seed")
 
 
-def _told(recipe: Recipe, relation: Relation, lines: list[dict[str, Any]], questions: list[dict[str, Any]]) -> dict[str, Any]:
-    tested = [line for line in lines if "epsilon_lb" in line]
-    broken = [q["question"] for q in questions if not q["holds"]]
-    refuted = bool(broken) or any(line["refuted"] for line in tested)
+def _told(recipe: Recipe, relation: Relation, lines: list[CanaryLine], queries: list[QueryLine]) -> dict[str, Any]:
+    tested = [line for line in lines if line.tested]
+    broken = [line.query for line in queries if not line.holds]
+    refuted = bool(broken) or any(line.refuted for line in tested)
     return {
         "recipe": recipe.recipe,
         "title": recipe.title,
@@ -160,22 +167,22 @@ def _told(recipe: Recipe, relation: Relation, lines: list[dict[str, Any]], quest
         "label": _label(tested, refuted=refuted),
         "refuted": refuted,
         "verdict": _verdict(tested, broken),
-        "lines": lines,
-        "questions": questions,
+        "lines": [line.to_json() for line in lines],
+        "questions": [line.to_json() for line in queries],
         "notes": [GRADIENT],
     }
 
 
-def _label(tested: list[dict[str, Any]], *, refuted: bool) -> str:
+def _label(tested: list[CanaryLine], *, refuted: bool) -> str:
     if refuted:
         return "refuted"
-    return "too few runs" if all(line.get("too_few") for line in tested) else "not refuted"
+    return "too few runs" if all(line.verdict.too_few for line in tested) else "not refuted"
 
 
-def _verdict(tested: list[dict[str, Any]], broken: list[str]) -> str:
+def _verdict(tested: list[CanaryLine], broken: list[str]) -> str:
     if broken:
         return f"refuted: one record changes {', '.join(broken)} by more than is stated"
-    refuted = [line for line in tested if line["refuted"]]
-    able = [line for line in tested if not line.get("too_few")]
-    worst = max(refuted or able or tested, key=lambda line: line["epsilon_lb"] / max(line["epsilon_stated"], 1e-12))
-    return f"{worst['verdict']}, by the canary {worst['canary']!r}" if refuted else worst["verdict"]
+    refuted = [line for line in tested if line.refuted]
+    able = [line for line in tested if not line.verdict.too_few]
+    worst = max(refuted or able or tested, key=lambda line: line.excess)
+    return f"{worst.verdict.text}, by the canary {worst.canary!r}" if refuted else worst.verdict.text

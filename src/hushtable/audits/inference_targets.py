@@ -1,18 +1,21 @@
-"""Guessing a secret: which columns are guessed, from what, when a guess is right, and what blind guessing achieves."""
+"""What attribute inference is about: the column to guess, the known columns, when a guess is right, and blind guessing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hushtable.errors import Fault, InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.table.arrays import Floats, Mask
-from hushtable.table.columns import FREE, NUMBERS, Kind, Role
+from hushtable.table.columns import FREE, NUMBERS, Bounds, Column, Kind, Levels, Role
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 DATE_TOLERANCE = 0.01
 """A guessed date is right within this share of its column's range: a date has no zero that a share could refer to."""
@@ -89,7 +92,7 @@ class Knowledge:
         return self.secret if self.label == EVERYTHING else f"{self.secret} from {self.label}"
 
     @property
-    def told(self) -> str:
+    def phrase(self) -> str:
         """To follow "an attacker who"."""
         return f"knows every column but {self.secret}" if self.label == EVERYTHING else f"knows {listed(self.columns)}"
 
@@ -118,6 +121,20 @@ def secrets(case: Case, named: Sequence[str], attack: str) -> tuple[tuple[str, .
     return tuple(name for name, why in reasons.items() if not why), refused
 
 
+def column_to_guess(case: Case, named: str, kinds: Collection[Kind]) -> str | None:
+    """The column named, else the first declared secret, else the first target, else the last; None where none can vary."""
+    if named:
+        if named not in case.columns or not _varies(case.train.schema[named]) or case.train.schema[named].kind not in kinds:
+            raise InputError("is not among the released columns whose value could be guessed here", where=f"secret {named}")
+        return named
+    columns = [case.train.schema[name] for name in case.columns]
+    fit = [column for column in columns if column.kind in kinds and _varies(column)]
+    for role in (Role.SECRET, Role.TARGET):
+        if chosen := [column.name for column in fit if column.role is role]:
+            return chosen[0]
+    return fit[-1].name if fit else None
+
+
 def column_sets(case: Case, items: Sequence[str], knob: str) -> list[tuple[str, ...]]:
     """Items such as ``age+sex`` as columns, in the order of the table; InputError lists what is no compared column."""
     sets = [{item} if item in case.columns else {part.strip() for part in item.split("+")} for item in items]
@@ -139,12 +156,13 @@ def _refusal(case: Case, name: str) -> str:
     """Why a column cannot be guessed, or nothing."""
     column = case.train.schema[name]
     if name not in case.release.schema:
-        return "is not in the release, so nothing can be read off it"
+        return "is not in the release, so nothing can be learned about it"
     if name not in case.columns:
-        rule = "which guess of it is right" if column.kind in FREE else "that it is guessed, for it tells who somebody is"
-        return f"is {column.kind if column.kind in FREE else column.role}: no rule says {rule}"
+        if column.kind in FREE:
+            return f"is {column.kind}: there is no rule by which a guess of it would be right"
+        return f"is {column.role}: it says who somebody is, and is not guessed as a secret"
     if column.generalized or case.control.schema[name].generalized:
-        return "is generalized in the original rows, so the truth is not known"
+        return "is generalized in the original rows, so the true value is not known"
     return ""
 
 
@@ -152,8 +170,15 @@ def _comparable(tables: Sequence[Table], name: str) -> list[Floats]:
     if tables[0].schema[name].numeric:
         return [table.floats(name) for table in tables]
     index: dict[str, float] = {}
-    found = []
+    columns = []
     for table in tables:
         own = [index.setdefault(word, float(len(index))) for word in table.words(name)]
-        found.append(np.array([*own, np.nan])[table[name].astype(np.int64)])
-    return found
+        columns.append(np.array([*own, np.nan])[table[name].astype(np.int64)])
+    return columns
+
+
+def _varies(column: Column) -> bool:
+    """Whether its domain has two values or more."""
+    if isinstance(column.domain, Levels):
+        return len(column.domain.levels) > 1
+    return isinstance(column.domain, Bounds) and column.domain.high > column.domain.low

@@ -1,16 +1,16 @@
-"""Inference by a learnt model: gradient boosting fitted on the release guesses a secret from all other columns."""
+"""Attribute inference by a trained model: gradient boosting fitted to the release guesses a secret from all other columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, secrets
 from hushtable.evidence.attack import Attack, Strike, Way
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, bootstrap
 from hushtable.evidence.finding import Better, Finding, Risk, Subject, uncomputed
 from hushtable.evidence.persons import People
@@ -19,16 +19,19 @@ from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import CODED
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 Guesses = dict[str, Floats]
 LEAST = 20
 """Released rows with a value of the secret that a model needs."""
 BINS = 254
-"""Levels that the boosting tells apart; a column of more is read as a number."""
+"""Levels that the boosting distinguishes; a column of more is read as a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnedInference(Attack):
-    """A model of the secret, learnt from the release, guesses it for people in the table and for others.
+    """A model trained on the release guesses the secret of people in the table and of others.
 
     Mostly it measures what the release teaches about everybody, which is its purpose; only the excess on training rows is a
     leak. Levels: the likeliest class. Numbers and dates: the released value nearest to the predicted median, right within the
@@ -65,14 +68,14 @@ class LearnedInference(Attack):
                 yield uncomputed("learned inference", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
             guesses, means = self._guesses(case, secret, known, learnt, rng)
-            told = Knowledge(name, EVERYTHING, ()).told
+            knows = Knowledge(name, EVERYTHING, ()).phrase
 
             def strike(which: str, secret: Secret = secret, guesses: Guesses = guesses) -> Strike:
                 return Strike(secret.hits(which, guesses[which]))
 
             yield Way(
-                "learned inference", Risk.INFERENCE, f"{told} and learns from the release", f"guesses {name}", strike,
-                secret.blind("train"), name, None, {"best_constant": secret.best_constant()},
+                "learned inference", Risk.INFERENCE, f"{knows} and trains a model on the release", f"guesses {name} correctly",
+                strike, secret.blind("train"), name, None, {"best_constant": secret.best_constant()},
             )  # fmt: skip
             if means is not None:
                 yield _regression(case, secret, means, rng)
@@ -129,7 +132,9 @@ def _unfit(secret: Secret, offered: Floats, known: list[str]) -> str:
         return "all people have the same value, so there is nothing to guess"
     if len(offered) < LEAST:
         return f"only {len(offered)} released rows have a value to learn from"
-    return "all released rows have the same value, so there is nothing to learn" if len(np.unique(offered)) < 2 else ""
+    if len(np.unique(offered)) < 2:
+        return "all released rows have the same value, so there is nothing to learn"
+    return ""
 
 
 def _regression(case: Case, secret: Secret, guesses: Guesses, rng: np.random.Generator) -> Finding:
@@ -139,12 +144,17 @@ def _regression(case: Case, secret: Secret, guesses: Guesses, rng: np.random.Gen
     ours, others = (_score((guesses[w] - secret.truth[w]) / width, case.people(w), rng) for w in ("train", "control"))
     name = "learned inference NRMSE"
     if ours is None or others is None:
-        return uncomputed(name, len(guesses["train"]), f"{secret.name} is missing for all people of one side", scope=secret.name)
+        return uncomputed(
+            name,
+            len(guesses["train"]),
+            f"{secret.name} is missing for all people in the table, or for all outside it",
+            scope=secret.name,
+        )
     return Finding(
         name=name, scope=secret.name, value=ours.value, low=ours.low, high=ours.high,
         baseline=others.value, baseline_bad=others.high, better=Better.LOWER, subject=Subject.PRIVACY, n=len(guesses["train"]),
-        note=f"a model learnt from the release misses {secret.name} by {100 * (1 - ours.value):.3g} % of its range for people in "
-        f"the table, and by {100 * (1 - others.value):.3g} % for people who are not (root mean square)",
+        note=f"a model trained on the release predicts {secret.name} with an error of {100 * (1 - ours.value):.3g} % of its range "
+        f"for people in the table, and of {100 * (1 - others.value):.3g} % for people who are not in it (root mean square)",
     )  # fmt: skip
 
 
@@ -153,5 +163,5 @@ def _score(errors: Floats, people: People, rng: np.random.Generator) -> Rate | N
     if not present.any():
         return None
     squares = people.among(present).mean(errors[present] ** 2)
-    found = bootstrap(lambda rows: 1 - float(np.sqrt(squares[rows].mean())), len(squares), rng, times=200)
-    return Rate(found.value, min(found.low, found.value), max(found.high, found.value))
+    estimate = bootstrap(lambda rows: 1 - float(np.sqrt(squares[rows].mean())), len(squares), rng, times=200)
+    return Rate(estimate.value, min(estimate.low, estimate.value), max(estimate.high, estimate.value))

@@ -1,4 +1,4 @@
-"""Tables as whole numbers: every cell a span of places among the values of its column, or a set of levels as bits.
+"""Tables coded by rank: every cell a span of places among the values of its column, or a set of levels as bits.
 
 The place of a number is its rank among all numbers that occur, from 2 on; 1 and the last place are the two infinities. The
 place of a level is its code, from 1 on. 0 is missing, and ``*`` spans everything, missing included. Two cells can meet if
@@ -8,13 +8,15 @@ their spans, or their sets, have something in common: the rule of ``evidence.nei
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.evidence.case import Case
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers, Mask
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 Ints = NDArray[np.int32]
 Bits = NDArray[np.uint64]
@@ -24,8 +26,8 @@ Span = tuple[NDArray[np.integer], NDArray[np.integer]]
 class Sets(NamedTuple):
     """The bit patterns of columns that hold sets of levels."""
 
-    start: NDArray[np.int64]
-    width: NDArray[np.int64]
+    start: Integers
+    width: Integers
     """64-bit words of each pattern of a column; 0 for a column of spans."""
     bits: Bits
 
@@ -36,17 +38,17 @@ class Cells:
 
     low: Ints
     high: Ints
-    of_row: NDArray[np.int64]
+    of_row: Integers
     """For each released row its cell."""
-    counts: NDArray[np.int64]
+    counts: Integers
     """How many released rows have each."""
     top: int
-    anything: NDArray[np.bool_]
+    anything: Mask
     """Which of them are ``*``: no condition."""
-    missing: NDArray[np.bool_]
+    missing: Mask
     outside: Span
     """What is not in each cell, as a condition."""
-    above: NDArray[np.bool_] | None
+    above: Mask | None
     """For plain numbers: which lie above the median of the release. None in other columns."""
 
 

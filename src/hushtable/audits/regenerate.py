@@ -1,27 +1,33 @@
-"""Making a release again, for attacks that change the training rows and look at what comes out."""
+"""Running the generator of a release again, for attacks that change the training rows and study what is released then."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hushtable.errors import HushError, InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, uncomputed
 from hushtable.evidence.reading import ordinary
 from hushtable.table.table import Table
 
-
-def unknown(name: str) -> Finding:
-    """What an attack finds that cannot make the release again."""
-    return uncomputed(name, 0, "how the release was made is not known: give the recipe (--recipe) to make it again")
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 
-def refused(name: str, n: int, error: HushError, scope: str = "") -> Finding:
-    """What it finds where the generator does not take the changed rows."""
+def no_generator(name: str) -> Finding:
+    """The finding of an attack that needs the generator, where it is not known."""
+    return uncomputed(
+        name, 0, "this attack runs the generator again, and how the release was made is not known: name the recipe (--recipe)"
+    )
+
+
+def not_regenerated(name: str, n: int, error: HushError, scope: str = "") -> Finding:
+    """The finding where the generator refuses the changed rows."""
     return uncomputed(name, n, f"the release could not be made again: {str(error).splitlines()[0]}", scope=scope)
 
 
-def again(case: Case, table: Table, seed: int) -> Table:
+def regenerate(case: Case, table: Table, seed: int) -> Table:
     """A release of these rows, its cells read as values drawn from them; it must have all columns that are compared."""
     assert case.generator is not None
     release = ordinary(case.generator(table, seed), np.random.default_rng(seed))

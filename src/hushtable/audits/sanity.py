@@ -1,30 +1,34 @@
-"""Sanity of a case: whether the control is fresh, and how much of the training table the attacks can see."""
+"""Sanity of an audit: whether the control is independent of the release, and which columns the attacks can compare."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy.special import bdtrc
 
 from hushtable.evidence.attack import LEVEL, of_hundred
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
 from hushtable.table.columns import FREE, Role
 from hushtable.table.table import Table
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 
 @dataclass(frozen=True, kw_only=True)
 class ControlSeen(Audit):
-    """Whether the release was made from control rows too: then nothing exceeds the control, and every audit is too kind.
+    """Whether the release was made from control rows too: then nothing exceeds the control, and every audit understates the risk.
 
-    Each control row is looked for in the release and in the training rows, equally many of both. A release that never saw
+    Each control row is searched for in the release and in the training rows, equally many of both. A release that never saw
     the control holds about as many control rows as the training table does, so that among the control people who have a row
     in one of the two only, either is equally likely (McNemar's exact test, one-sided). A generator that prefers common
     rows can exceed this without having seen the control: a warning, not a proof.
     """
 
+    sanity: ClassVar[bool] = True
     level: float = LEVEL
     """Confidence of the interval and of the warning."""
 
@@ -37,12 +41,12 @@ class ControlSeen(Audit):
         here, there = (people.any(np.isin(ids["control"], rows)) for rows in (release, train))
         only, other = int((here & ~there).sum()), int((there & ~here).sum())
         p = float(bdtrc(only - 1, only + other, 0.5)) if only else 1.0
-        share, fresh = (clopper_pearson(int(found.sum()), len(found), self.level) for found in (here, there))
-        whom = "control rows stand" if people.persons is None else "control people have a row that stands"
-        told = f"{of_hundred(share.value)} {whom} in the release, {of_hundred(fresh.value)} in as many training rows"
+        share, fresh = (clopper_pearson(int(hit.sum()), len(hit), self.level) for hit in (here, there))
+        whom = "control rows are" if people.persons is None else "control people have a row that is"
+        counts = f"{of_hundred(share.value)} {whom} in the release, {of_hundred(fresh.value)} in as many training rows"
         seen = p <= 1 - self.level
         verdict = (
-            "the release seems to have been made from control rows too, so this control hides what it should show: take another"
+            "the release seems to have been made from control rows too, so this control hides leaks: take another"
             if seen
             else "no sign that the release was made from control rows"
         )
@@ -50,7 +54,7 @@ class ControlSeen(Audit):
             Finding(
                 name="control seen",
                 value=share.value, low=share.low, high=share.high, baseline=fresh.value, baseline_bad=fresh.high,
-                better=Better.LOWER, subject=Subject.PRIVACY, n=len(here), note=f"{told}: {verdict}",
+                better=Better.LOWER, subject=Subject.PRIVACY, n=len(here), note=f"{counts}: {verdict}",
                 detail={"rows": size, "only_release": only, "only_train": other, "test": p, "seen": seen},
             )
         ]  # fmt: skip
@@ -58,7 +62,9 @@ class ControlSeen(Audit):
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage(Audit):
-    """Which columns the attacks compare, and which they cannot: what a finding says, it says of these alone."""
+    """Which columns the attacks compare, and which they cannot: every finding is about the compared columns alone."""
+
+    sanity: ClassVar[bool] = True
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding; names of columns and numbers of rows only."""
@@ -73,11 +79,11 @@ class Coverage(Audit):
             "constant in the training rows": [n for n in compared if _constant(case.train, n)],
             "constant in the release": [n for n in compared if _constant(case.release, n)],
         }
-        told = [f"{what}: {', '.join(which)}" for what, which in names.items() if which and what != "compared"]
+        remarks = [f"{what}: {', '.join(which)}" for what, which in names.items() if which and what != "compared"]
         alone = f"only {compared[0]} is shared, so no attack can combine columns" if len(compared) == 1 else ""
         rows = {which: table.rows for which, table in case.tables.items()}
         sizes = ", ".join(f"{count:,} {which} rows{self._held(case, which)}" for which, count in rows.items())
-        parts = [f"{len(compared)} of {len(schema)} columns are compared over {sizes}", *([alone] if alone else []), *told]
+        parts = [f"{len(compared)} of {len(schema)} columns are compared over {sizes}", *([alone] if alone else []), *remarks]
         return [
             Finding(
                 name="coverage", value=len(compared) / len(schema), better=Better.HIGHER, subject=Subject.PRIVACY,
@@ -87,7 +93,7 @@ class Coverage(Audit):
 
     @staticmethod
     def _held(case: Case, which: str) -> str:
-        """By how many people, where persons are told apart."""
+        """By how many people, where it is known who holds which rows."""
         if case.tables[which].persons is None:
             return ""
         return f" of {case.people(which).count:,} people"

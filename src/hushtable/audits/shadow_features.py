@@ -1,8 +1,8 @@
-"""How a table looks around given records: a few numbers for each, from which an attacker learns whether a record was behind it.
+"""Features of a table around given records, from which a shadow attack learns whether a record was in the training rows.
 
 Distances to the nearest rows, and counts of rows that agree with the record on sets of columns: one column is the
-record's place in a histogram, two are how the columns go together there, many are copies. Such counting queries are what
-shadow attacks on tables live on (Houssiau et al. 2022, Meeus et al. 2023).
+record's place in a histogram, two are how the columns go together there, many are copies. Such counting queries are the
+features of shadow attacks on tables (Houssiau et al. 2022, Meeus et al. 2023).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.reading import floats_like, ordinary
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import NUMBERS
 from hushtable.table.table import Table
 
@@ -26,18 +26,18 @@ NEAR = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Likeness:
+class RecordFeatures:
     """Features of tables around these records."""
 
     records: Table
     columns: tuple[str, ...]
     edges: dict[str, Floats]
     """Where numbers are cut: two agree if they fall between the same edges."""
-    subsets: NDArray[np.bool_]
+    subsets: Mask
     """queries x columns."""
 
     @classmethod
-    def of(cls, records: Table, train: Table, columns: Sequence[str], queries: int, rng: np.random.Generator) -> Likeness:
+    def of(cls, records: Table, train: Table, columns: Sequence[str], queries: int, rng: np.random.Generator) -> RecordFeatures:
         """Every column alone, and ``queries`` random sets of two columns or more."""
         numbers = [name for name in columns if train.schema[name].kind in NUMBERS]
         edges = {name: np.unique(train.quantiles(name, np.linspace(0, 1, 21)[1:-1])) for name in numbers}

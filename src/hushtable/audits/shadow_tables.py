@@ -1,4 +1,4 @@
-"""Shadow tables: what comes out of a generator that is run on tables with and without certain records.
+"""Shadow tables: what a generator releases when it is run on tables with and without certain records.
 
 The same tables serve all records that are asked about: in each table chance decides for every person alone whether and how it is
 in (as in Carlini et al. 2022), so that a few dozen runs of the generator are enough for all of them together.
@@ -13,19 +13,21 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from hushtable.audits.regenerate import again
-from hushtable.audits.shadow_features import Likeness
+from hushtable.audits.regenerate import regenerate
+from hushtable.audits.shadow_features import RecordFeatures
 from hushtable.errors import InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.disk import read_text, whole_file
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 FEWEST = 4
 """With fewer shadow tables nothing can be learnt."""
@@ -51,8 +53,8 @@ class Game:
         rng = np.random.default_rng([key, shadow, 1])
         held = self.inside(key, shadow)
         filling = rng.choice(self.pool.rows, min(self.rows - len(held), self.pool.rows), replace=False)
-        made = Table.concat([self.pool.take(filling), self.records.take(held)])
-        return made.take(rng.permutation(made.rows))
+        table = Table.concat([self.pool.take(filling), self.records.take(held)])
+        return table.take(rng.permutation(table.rows))
 
     def seed(self, key: int, shadow: int) -> int:
         """The generator's."""
@@ -74,7 +76,7 @@ class Shadowing(Audit):
     queries: int = 24
     """Random sets of columns on which agreeing rows are counted."""
     folder: str = ""
-    """Where features of finished tables are kept (never rows), so that an interrupted run goes on; nowhere when empty."""
+    """Where features of finished tables are stored (never rows), so that an interrupted run goes on; nowhere when empty."""
 
     def __post_init__(self) -> None:
         """Enough tables to learn from."""
@@ -88,13 +90,15 @@ class Shadowing(Audit):
 
     def features(self, case: Case, game: Game, key: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Records x features of the release; shadows x records x features, of as many shadows as there was time for."""
-        likeness = Likeness.of(game.records, case.train, case.columns, self.queries, rng)
-        release = likeness.features(case.release)
+        around = RecordFeatures.of(game.records, case.train, case.columns, self.queries, rng)
+        release = around.features(case.release)
         mark, deadline = _fingerprint(case, game, key, self.queries), time.monotonic() + self.seconds
         workers, done = _safe_threads(self.workers), list[Floats]()
 
         def make(shadow: int) -> Floats:
-            return self._kept(mark, shadow, lambda: likeness.features(again(case, game.table(key, shadow), game.seed(key, shadow))))
+            return self._stored(
+                mark, shadow, lambda: around.features(regenerate(case, game.table(key, shadow), game.seed(key, shadow)))
+            )
 
         with ThreadPoolExecutor(workers) as pool:
             # Waves of consecutive tables: which ones are there depends on the clock only by their number.
@@ -106,30 +110,31 @@ class Shadowing(Audit):
             raise InputError(f"only {len(done)} of {self.shadows} shadow tables were made in {self.seconds:g} s", where="shadows")
         return release, np.stack(done)
 
-    def _kept(self, mark: str, shadow: int, make: Callable[[], Floats]) -> Floats:
+    def _stored(self, mark: str, shadow: int, make: Callable[[], Floats]) -> Floats:
         if not self.folder:
             return make()
         path = Path(self.folder) / f"shadow-{shadow:05d}.json"
         if path.exists():
-            kept = json.loads(read_text(path, path.name))
-            if kept["mark"] != mark:
-                raise InputError("holds shadow tables of other rows, settings or seeds; name a new folder", where=self.folder)
-            return np.array(kept["features"])
+            stored = json.loads(read_text(path, path.name))
+            if stored["mark"] != mark:
+                raise InputError("holds shadow tables of other rows, settings or seeds; name another folder", where=self.folder)
+            return np.array(stored["features"])
         features = make()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with whole_file(path) as partial:
             partial.write_text(json.dumps({"mark": mark, "features": features.tolist()}), encoding="utf-8")
         return features
 
-    def told(self, made: int) -> str:
+    def note(self, count: int) -> str:
         """How many tables there were, to end a note with."""
-        return f"; {made} of {self.shadows} shadow tables were made" + (" before time ran out" if made < self.shadows else "")
+        ending = " before time ran out" if count < self.shadows else ""
+        return f"; {count} of {self.shadows} shadow tables were made{ending}"
 
 
 def standard(features: Floats) -> Floats:
     """Each feature of each record, over the tables, with mean 0 and variance 1: labels play no part in it."""
     spread = features.std(axis=0)
-    return (features - features.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
+    return np.asarray((features - features.mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0), np.float64)
 
 
 def inside_of(game: Game, key: int, features: Floats) -> Mask:
@@ -164,4 +169,5 @@ def _safe_threads(workers: int) -> int:
     """One, where compiled loops may not be entered by two threads at once."""
     import numba
 
-    return 1 if numba.threading_layer() == "workqueue" else workers
+    layer = numba.threading_layer()  # type: ignore[attr-defined] # numba has it, but does not list it
+    return 1 if layer == "workqueue" else workers

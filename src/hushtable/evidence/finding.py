@@ -177,7 +177,7 @@ class Audit(ABC):
     costly: ClassVar[bool] = False
     """Whether it runs only when it is named: it trains a network, or makes the release again many times."""
     sanity: ClassVar[bool] = False
-    """Whether it checks the case itself (its control, its columns) and attacks nobody."""
+    """Whether it checks the audit itself (the control, the columns compared) and attacks nobody."""
 
     @abstractmethod
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:

@@ -1,24 +1,26 @@
-"""The composite scores G and G+ of a release, as findings."""
+"""The composite scores G and G+ of a release as an audit; ``composite`` computes them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
 from hushtable.measures.bins import tables
 from hushtable.measures.catalogue import G_PLUS, G
-from hushtable.measures.composite import BINS, CUTS, NORMS, Composite, Reference
+from hushtable.measures.composite import BINS, CUTS, NORMS, Composite, CompositeOptions, Reference
 from hushtable.measures.composite_models import FAMILIES, unfit
 from hushtable.measures.downstream import target_of
 from hushtable.measures.phik import LEVELS
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 ALL = "*"
 
@@ -76,14 +78,15 @@ class CompositeScore(Utility):
         targets, reasons = self._targets(case, seen["train"])
         if not targets:
             return [measure.finding(None, n=len(case.columns), note="; ".join(reasons)) for measure in (G, G_PLUS)]
-        reference = Reference.of(
-            seen["train"], targets, splits=self.splits, seed=int(rng.integers(2**31)), weights=(self.alpha, self.beta, self.gamma),
-            norm=self.norm, models=self.models, cut=self.cut, bins=self.bins, rows=self.rows,
+        options = CompositeOptions(
+            splits=self.splits, seed=int(rng.integers(2**31)), weights=(self.alpha, self.beta, self.gamma), norm=self.norm,
+            models=self.models, cut=self.cut, bins=self.bins, rows=self.rows,
         )  # fmt: skip
-        made, fresh = (reference.compare(seen[which], there=False) for which in ("release", "control"))
-        if made.left_out:
-            reasons.append(f"of more than {LEVELS} levels, so not in mu: {', '.join(made.left_out)}")
-        return [self._finding(measure, made, fresh, reference, "; ".join(["", *reasons])) for measure in (G, G_PLUS)]
+        reference = Reference.of(seen["train"], targets, options)
+        score, fresh = (reference.compare(seen[which], there=False) for which in ("release", "control"))
+        if score.left_out:
+            reasons.append(f"columns of more than {LEVELS} levels, which are not in mu: {', '.join(score.left_out)}")
+        return [self._finding(measure, score, fresh, reference, "; ".join(["", *reasons])) for measure in (G, G_PLUS)]
 
     def _targets(self, case: Case, train: Table) -> tuple[list[str], list[str]]:
         """The columns that can be predicted, and why others cannot."""
@@ -96,19 +99,19 @@ class CompositeScore(Utility):
         reasons = {name: unfit(train, name) if name in case.columns else "cannot be compared between the tables" for name in asked}
         return [n for n, reason in reasons.items() if not reason], [f"{n}: {reason}" for n, reason in reasons.items() if reason]
 
-    def _finding(self, measure: Measure, made: Composite, fresh: Composite, reference: Reference, more: str) -> Finding:
-        value, base = (made.g, fresh.g) if measure is G else (made.g_plus, fresh.g_plus)
-        parts = f"mu {made.mu:.3f} + delta {made.delta:.3f}" + (f" + nu {made.nu:.3f}" if measure is G_PLUS else "")
+    def _finding(self, measure: Measure, score: Composite, fresh: Composite, reference: Reference, more: str) -> Finding:
+        value, base = (score.g, fresh.g) if measure is G else (score.g_plus, fresh.g_plus)
+        parts = f"mu {score.mu:.3f} + delta {score.delta:.3f}" + (f" + nu {score.nu:.3f}" if measure is G_PLUS else "")
         weights = (self.alpha, self.beta, self.gamma)[: 2 if measure is G else 3]
-        weighed = f", weighed {' : '.join(f'{w:g}' for w in weights)}" if set(weights) != {1.0} else ""
+        weighed = f", weighted {' : '.join(f'{w:g}' for w in weights)}" if set(weights) != {1.0} else ""
         detail: dict[str, Any] = {
-            "mu": made.mu, "delta": made.delta, "nu": made.nu, "alpha": self.alpha, "beta": self.beta, "gamma": self.gamma,
+            "mu": score.mu, "delta": score.delta, "nu": score.nu, "alpha": self.alpha, "beta": self.beta, "gamma": self.gamma,
             "baseline": {"mu": fresh.mu, "delta": fresh.delta, "nu": fresh.nu},
             "performance": {
-                target: {"train": reference.performance[target].to_json(), "release": made.own[target].to_json()}
+                target: {"train": reference.performance[target].to_json(), "release": score.own[target].to_json()}
                 for target in reference.tasks
             },
         }  # fmt: skip
-        told = ", ".join(reference.tasks) if len(reference.tasks) <= 3 else f"{len(reference.tasks)} columns"
-        note = f"{parts}{weighed}; fresh rows {base:.3f}; models predict {told}{more}"
+        targets = ", ".join(reference.tasks) if len(reference.tasks) <= 3 else f"{len(reference.tasks)} columns"
+        note = f"{parts}{weighed}; control rows {base:.3f}; models predict {targets}{more}"
         return measure.finding(value, n=len(reference.table.schema.names), note=note, baseline=base, detail=detail)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hushtable.errors import InputError
 from hushtable.evidence.reading import floats_like
 from hushtable.measures.downstream_models import scaling
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Performance:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """To tell one column of a real table from its other columns; other tables are read as that one is."""
+    """To predict one column of a real table from its other columns; other tables are read as that one is."""
 
     reference: Table
     target: str
@@ -70,7 +70,7 @@ class Task:
 
     @property
     def classes(self) -> bool:
-        """Whether classes are told; else it is a number."""
+        """Whether classes are predicted; else it is a number."""
         return not self.reference.schema[self.target].numeric
 
     @property
@@ -113,9 +113,9 @@ class Task:
             tests = [read(test)]
             if other is not None:
                 tests.append(other(_split(other.rows, seed + number, rows)[1]))
-            found = self._scores(*read(train), tests)
-            own.append(found[0])
-            there += found[1:]
+            scores = self._scores(*read(train), tests)
+            own.append(scores[0])
+            there += scores[1:]
         return _mean(own), _mean(there) if there else None
 
     def _reader(self, table: Table) -> _Reader:
@@ -126,31 +126,31 @@ class Task:
     def _scores(self, x: Floats, y: Floats, tests: list[tuple[Floats, Floats]]) -> list[dict[tuple[str, str], float]]:
         from threadpoolctl import threadpool_limits
 
-        found: list[dict[tuple[str, str], float]] = [{} for _ in tests]
+        scores: list[dict[tuple[str, str], float]] = [{} for _ in tests]
         scale = scaling(x)
         fit, names = (_classifier, SCORES) if self.classes else (_regressor, NUMBER_SCORES)
         with threadpool_limits(1):
             for model in self.models:
                 most = min(SVC_ROWS, SVC_CELLS // x.shape[1]) if model == "support vectors" else None
                 predict = fit(model, scale(x[:most]), y[:most])
-                for values, (seen, truth) in zip(found, tests, strict=True):
-                    told = predict(scale(seen[:most])) if len(seen) else np.empty(0)
-                    values |= {(model, score): v for score, v in zip(names, self._judge(truth[:most], told), strict=True)}
-        return found
+                for values, (seen, truth) in zip(scores, tests, strict=True):
+                    predicted = predict(scale(seen[:most])) if len(seen) else np.empty(0)
+                    values |= {(model, score): v for score, v in zip(names, self._judge(truth[:most], predicted), strict=True)}
+        return scores
 
-    def _judge(self, truth: NDArray[Any], told: NDArray[Any]) -> tuple[float, ...]:
-        """Accuracy, recall and F1, the latter two 0 if the rarer class is neither there nor told; or R2 between 0 and 1."""
+    def _judge(self, truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...]:
+        """Accuracy, recall and F1, the latter two 0 if the rarer class is neither there nor predicted; or R2 between 0 and 1."""
         if not self.classes:
             spread = float(((truth - truth.mean()) ** 2).sum()) if len(truth) else 0.0
-            return (max(0.0, 1 - float(((truth - told) ** 2).sum()) / spread) if spread else 0.0,)
+            return (max(0.0, 1 - float(((truth - predicted) ** 2).sum()) / spread) if spread else 0.0,)
         if not len(truth):
             return 0.0, 0.0, 0.0
-        asked = np.union1d(truth, told) if self.positive is None else [self.positive]
-        hits = np.array([np.sum((truth == c) & (told == c)) for c in asked], dtype=np.float64)
+        asked = np.union1d(truth, predicted) if self.positive is None else [self.positive]
+        hits = np.array([np.sum((truth == c) & (predicted == c)) for c in asked], dtype=np.float64)
         there = np.array([np.sum(truth == c) for c in asked], dtype=np.float64)
-        named = np.array([np.sum(told == c) for c in asked], dtype=np.float64)
+        named = np.array([np.sum(predicted == c) for c in asked], dtype=np.float64)
         recall, f1 = hits / np.maximum(there, 1), 2 * hits / np.maximum(there + named, 1)
-        return float((truth == told).mean()), float(recall.mean()), float(f1.mean())
+        return float((truth == predicted).mean()), float(recall.mean()), float(f1.mean())
 
 
 def unfit(table: Table, target: str) -> str:
@@ -159,15 +159,15 @@ def unfit(table: Table, target: str) -> str:
         return "there is no other column to predict it from"
     shown = len(_values(table, target)[0])
     if shown < 2:
-        return "shows a single value; there is nothing to tell apart"
-    return f"shows {shown:,} levels; at most {MOST_CLASSES} are told apart" * (
-        shown > MOST_CLASSES and not table.schema[target].numeric
-    )
+        return "has a single value, so there is nothing to predict"
+    if shown > MOST_CLASSES and not table.schema[target].numeric:
+        return f"has {shown:,} levels, of which at most {MOST_CLASSES} can be predicted"
+    return ""
 
 
-def _values(table: Table, name: str) -> tuple[Floats, NDArray[np.int64]]:
-    found = floats_like(table, name, table)
-    return np.unique(found[np.isfinite(found)], return_counts=True)
+def _values(table: Table, name: str) -> tuple[Floats, Integers]:
+    values = floats_like(table, name, table)
+    return np.unique(values[np.isfinite(values)], return_counts=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,25 +176,25 @@ class _Reader:
 
     columns: Mapping[str, Floats]
     goal: Floats
-    known: NDArray[np.int64]
+    known: Integers
     levels: Mapping[str, tuple[int, ...]]
 
     @property
     def rows(self) -> int:
         return len(self.known)
 
-    def __call__(self, which: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def __call__(self, which: Integers) -> tuple[Floats, Floats]:
         at = self.known[which]
         return np.concatenate(list(self._parts(at)), axis=1), self.goal[at]
 
-    def _parts(self, at: NDArray[np.int64]) -> Iterable[Floats]:
+    def _parts(self, at: Integers) -> Iterable[Floats]:
         for name, values in self.columns.items():
             column = values[at][:, None]
             held = self.levels.get(name)
             yield column if held is None else (column == np.array(held, dtype=np.float64)).astype(np.float64)
 
 
-def _split(rows: int, seed: int, most: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _split(rows: int, seed: int, most: int | None = None) -> tuple[Integers, Integers]:
     order = np.random.default_rng(seed).permutation(rows)[:most]
     cut = max(1, round(TESTED * len(order))) if len(order) > 1 else 0
     return order[cut:], order[:cut]
@@ -234,5 +234,5 @@ def _regressor(model: str, x: Floats, y: Floats) -> Callable[[Floats], Floats]:
     return lambda other: middle + wide * fitted.predict(other)
 
 
-def _mean(found: list[dict[tuple[str, str], float]]) -> Performance:
-    return Performance({key: float(np.mean([one[key] for one in found])) for key in found[0]})
+def _mean(scores: list[dict[tuple[str, str], float]]) -> Performance:
+    return Performance({key: float(np.mean([one[key] for one in scores])) for key in scores[0]})

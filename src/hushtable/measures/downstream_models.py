@@ -12,10 +12,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.measures.prediction_scores import Predictions
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers, Mask
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -27,7 +26,7 @@ FAMILIES = {
     "tree": ("tree", "tree"),
     "bayes": ("naive Bayes", None),
 }
-"""What a family is called when it tells classes and when it tells a number; None where it cannot."""
+"""What a family is called when it predicts classes and when it predicts a number; None where it cannot."""
 MOST_LEVELS = 50
 """Levels with an indicator of their own, the commonest among the rows that are learnt from."""
 BINS = 20
@@ -50,7 +49,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, rows: NDArray[np.int64]) -> Rows:
+    def take(self, rows: Integers) -> Rows:
         """Some of them."""
         return Rows(self.x[rows], self.y[rows])
 
@@ -74,7 +73,7 @@ def predictions(family: str, rows: Rows, test: Floats, shape: Shape, seed: int =
     labels = np.unique(rows.y)
     if len(labels) == 1:
         return {float(labels[0]) if shape.classes else np.nan: np.full(len(test), 1.0 if shape.classes else labels[0])}
-    known = ~np.isnan(rows.x).all(axis=0)
+    known: Mask = np.asarray(~np.isnan(rows.x).all(axis=0))
     if not known.all():
         # A column that nobody has a value of teaches nothing, and boosting stumbles over it.
         rows, test = Rows(rows.x[:, known], rows.y), test[:, known]
@@ -90,7 +89,7 @@ def predictions(family: str, rows: Rows, test: Floats, shape: Shape, seed: int =
 
 @cache
 def _threads() -> ThreadpoolController:
-    """The libraries whose threads are counted; to look for them takes longer than a small model, and they stay."""
+    """The libraries whose threads are counted; to search for them takes longer than a small model, and they stay."""
     import sklearn.ensemble
     import sklearn.linear_model  # noqa: F401 - what is loaded later would be overlooked
     from threadpoolctl import ThreadpoolController
@@ -135,8 +134,8 @@ def _linear(rows: Rows, test: Floats, shape: Shape, seed: int) -> Predictions:
     x = read(rows.x)
     if not shape.classes:
         middle, wide = float(rows.y.mean()), float(rows.y.std()) or 1.0
-        told = Ridge().fit(x, (rows.y - middle) / wide).predict(read(test))
-        return {np.nan: middle + wide * told}
+        predicted = Ridge().fit(x, (rows.y - middle) / wide).predict(read(test))
+        return {np.nan: middle + wide * predicted}
     solver = "newton-cholesky" if x.shape[1] * len(np.unique(rows.y)) <= LARGE else "lbfgs"
     return _predicted(LogisticRegression(solver=solver), x, rows.y, read(test), shape)
 
@@ -185,7 +184,7 @@ def scaling(x: Floats) -> Callable[[Floats], Floats]:
     return lambda other: np.nan_to_num((other - middle) / wide, nan=0.0)
 
 
-def _cells(values: Floats, *, category: bool) -> tuple[Callable[[Floats], NDArray[np.int64]], int]:
+def _cells(values: Floats, *, category: bool) -> tuple[Callable[[Floats], Integers], int]:
     """From values to bins, and how many there are: first one for missing, one for new levels; then levels, or quantiles."""
     known = values[~np.isnan(values)]
     if not category:
@@ -193,10 +192,10 @@ def _cells(values: Floats, *, category: bool) -> tuple[Callable[[Floats], NDArra
         return lambda other: np.where(np.isnan(other), 0, 2 + np.searchsorted(cuts, other, side="right")), len(cuts) + 3
     levels = np.unique(known)
 
-    def places(other: Floats) -> NDArray[np.int64]:
+    def places(other: Floats) -> Integers:
         at = np.searchsorted(levels, other)
-        found = np.append(levels, np.nan)[at] == other
-        return np.where(np.isnan(other), 0, np.where(found, 2 + at, 1))
+        known = np.append(levels, np.nan)[at] == other
+        return np.where(np.isnan(other), 0, np.where(known, 2 + at, 1))
 
     return places, len(levels) + 2
 

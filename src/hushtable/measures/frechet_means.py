@@ -1,16 +1,16 @@
-"""Frechet mean clustering as a measure: what a release keeps of the centre and the clusters of a table."""
+"""Frechet mean clustering as a measure: how far a release preserves the centre and the clusters of a table."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.reading import floats_like
 from hushtable.measures.bins import tables
@@ -21,6 +21,9 @@ from hushtable.numerics.ball_map import BallMap, mappable
 from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +44,8 @@ def clusters(
     The best of several starts from points drawn at random. The sum of squared distances never grows from round to
     round; a cluster that lost all its points takes the point that lies furthest from its centre.
     """
-    found = (_lloyd(points, _distinct(points, count, rng), rounds, tolerance) for _ in range(starts))
-    return min(found, key=lambda one: one.inertia)
+    candidates = (_lloyd(points, _distinct(points, count, rng), rounds, tolerance) for _ in range(starts))
+    return min(candidates, key=lambda one: one.inertia)
 
 
 def _distinct(points: Floats, count: int, rng: np.random.Generator) -> Floats:
@@ -124,7 +127,7 @@ def silhouette(points: Floats, labels: Integers, rng: np.random.Generator, *, mo
 
 
 @njit(cache=True)
-def _widths(points, gaps, labels, taken):
+def _widths(points, gaps, labels, taken):  # type: ignore[no-untyped-def] # compiled
     count, sizes = labels.max() + 1, np.bincount(labels)
     widths = np.zeros(len(taken))
     for t in range(len(taken)):
@@ -167,7 +170,7 @@ class FrechetMeans(Utility):
         seen = case.train.schema.select(case.columns)
         names = mappable(seen)
         if not names:
-            note = "no column has a place in the ball: it takes categories, ordinals, and numbers and dates with bounds"
+            note = "no column can be mapped into the ball: it takes categories, ordinals, and numbers and dates with bounds"
             return [measure.finding(None, n=0, note=note) for measure in (FRECHET_MEAN, BALL_CLUSTERS)]
         space = BallMap(_optional(seen.select(names)))
         points = {

@@ -1,4 +1,4 @@
-"""What generalized cells stand for, as arrays: the values between two ends, or a set of levels; each value as likely as any other.
+"""Generalized cells as arrays: the values between two ends, or a set of levels; each value as likely as any other.
 
 This is the reading of ``evidence.reading.ordinary``, taken exactly where that one draws: an interval is cut at the bounds of
 the domain, ``*`` is any value of it, and neither is ever a missing value.
@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Mask
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import Bounds, Cells, Column, Levels
 
@@ -49,17 +48,17 @@ class Spans:
         return np.asarray(np.clip(last - first + 1, 0, None) / points, dtype=np.float64)
 
 
-def members(cells: tuple[Cell, ...], plain: Column) -> NDArray[np.bool_]:
+def members(cells: tuple[Cell, ...], plain: Column) -> Mask:
     """Cells of a column of levels: for each cell (row) and level (column), whether the cell may be it."""
     levels = plain.levels
     index = {level: code for code, level in enumerate(levels)}
-    found = np.zeros((len(cells), len(levels)), bool)
-    for cell, row in zip(cells, found, strict=True):
+    allowed = np.zeros((len(cells), len(levels)), bool)
+    for cell, row in zip(cells, allowed, strict=True):
         if isinstance(cell.span, frozenset):
             row[[index[level] for level in cell.span if level in index]] = True
         if not row.any():
             row[:] = True
-    return found
+    return allowed
 
 
 def penalties(column: Column, domain: Column) -> Floats:

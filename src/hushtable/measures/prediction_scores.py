@@ -20,19 +20,21 @@ Score = Callable[[Floats], float]
 def scores_of(truth: Floats, predictions: Predictions, *, classes: bool) -> dict[str, Score]:
     """The scores by name: AUC, accuracy and F1, or R2 and RMSE."""
     if classes:
-        told = told_by(predictions)
-        return {"AUC": area_score(truth, predictions), "accuracy": accuracy_score(truth, told), "F1": f1_score(truth, told)}
-    (predicted,) = predictions.values()
-    return {"R2": r2_score(truth, predicted), "RMSE": rmse_score(truth, predicted)}
+        likeliest = predicted(predictions)
+        return {
+            "AUC": area_score(truth, predictions), "accuracy": accuracy_score(truth, likeliest), "F1": f1_score(truth, likeliest),
+        }  # fmt: skip
+    (values,) = predictions.values()
+    return {"R2": r2_score(truth, values), "RMSE": rmse_score(truth, values)}
 
 
-def told_by(predictions: Predictions) -> Floats:
+def predicted(predictions: Predictions) -> Floats:
     """The likeliest class of each row, the first of several; for a number what is predicted."""
     if len(predictions) == 1:
         ((label, values),) = predictions.items()
         return values if np.isnan(label) else np.full(len(values), label)
     labels = np.array(list(predictions))
-    return labels[np.argmax(np.stack(list(predictions.values())), axis=0)]
+    return np.asarray(labels[np.argmax(np.stack(list(predictions.values())), axis=0)], np.float64)
 
 
 def area_score(truth: Floats, predictions: Predictions) -> Score:
@@ -42,7 +44,7 @@ def area_score(truth: Floats, predictions: Predictions) -> Score:
     """
     classes = np.unique(truth)
     if len(classes) == 2 and set(classes.tolist()) == set(predictions):
-        # One curve tells both: the probabilities of two classes add up to one.
+        # One curve serves both: the probabilities of two classes add up to one.
         positive, area = truth == classes[1], _area(predictions[float(classes[1])], truth == classes[1])
         return lambda weights: _or_guess(area(weights), weights, positive)
     parts = [(truth == c, _area(predictions.get(c, np.zeros(len(truth))), truth == c)) for c in classes.tolist()]
@@ -50,8 +52,8 @@ def area_score(truth: Floats, predictions: Predictions) -> Score:
     def mean(weights: Floats) -> float:
         total = float(weights.sum())
         held = [float(weights[positive].sum()) for positive, _ in parts]
-        found = [(count, area(weights)) for count, (_, area) in zip(held, parts, strict=True) if 0 < count < total]
-        return sum(c * a for c, a in found) / sum(c for c, _ in found) if found else 0.5
+        areas = [(count, area(weights)) for count, (_, area) in zip(held, parts, strict=True) if 0 < count < total]
+        return sum(c * a for c, a in areas) / sum(c for c, _ in areas) if areas else 0.5
 
     return mean
 
@@ -75,17 +77,17 @@ def _area(score: Floats, positive: Mask) -> Score:
     return area
 
 
-def accuracy_score(truth: Floats, told: Floats) -> Score:
-    """The share of rows whose class is told rightly."""
-    right = (truth == told).astype(np.float64)
+def accuracy_score(truth: Floats, predicted: Floats) -> Score:
+    """The share of rows whose class is predicted correctly."""
+    right = (truth == predicted).astype(np.float64)
     return lambda weights: float(weights @ right / weights.sum())
 
 
-def f1_score(truth: Floats, told: Floats) -> Score:
-    """F1 of each class that is there or told, averaged: a rare class counts as much as a common one."""
-    labels, codes = np.unique(np.concatenate([truth, told]), return_inverse=True)
+def f1_score(truth: Floats, predicted: Floats) -> Score:
+    """F1 of each class that is there or predicted, averaged: a rare class counts as much as a common one."""
+    labels, codes = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
     there, named, size = codes[: len(truth)], codes[len(truth) :], len(labels)
-    right = (truth == told).astype(np.float64)
+    right = (truth == predicted).astype(np.float64)
 
     def mean(weights: Floats) -> float:
         both = np.bincount(there, weights, minlength=size) + np.bincount(named, weights, minlength=size)

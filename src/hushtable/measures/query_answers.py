@@ -1,4 +1,4 @@
-"""Answers to questions that count rows, of tables of values and of tables of generalized cells."""
+"""Answers to counting queries, on tables of values and on tables of generalized cells."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.measures.generalized_cells import Spans, members
 from hushtable.measures.jackknife import LOTS
 from hushtable.measures.query_conditions import Among, Between, Condition, Question
-from hushtable.table.arrays import Floats, Mask
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import Cells, Column
 from hushtable.table.table import Table
 
 
-class Asked(ABC):
-    """One column of a table, ready to be asked: each row's place among its distinct values or cells, missing last."""
+class QueryColumn(ABC):
+    """One column of a table, ready to be queried: each row's place among its distinct values or cells, missing last."""
 
-    codes: NDArray[np.int64]
+    codes: Integers
 
     @abstractmethod
     def share(self, condition: Condition) -> Floats | Mask:
@@ -28,10 +27,10 @@ class Asked(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class _Numbers(Asked):
+class _Numbers(QueryColumn):
     """Places among the sorted numbers: those between two ends are between two places."""
 
-    codes: NDArray[np.int64]
+    codes: Integers
     values: Floats
 
     def share(self, condition: Condition) -> Mask:
@@ -42,10 +41,10 @@ class _Numbers(Asked):
 
 
 @dataclass(frozen=True, eq=False)
-class _Levels(Asked):
+class _Levels(QueryColumn):
     """Codes of levels."""
 
-    codes: NDArray[np.int64]
+    codes: Integers
     index: Mapping[str, int]
 
     def share(self, condition: Condition) -> Mask:
@@ -57,10 +56,10 @@ class _Levels(Asked):
 
 
 @dataclass(frozen=True, eq=False)
-class _Spans(Asked):
+class _Spans(QueryColumn):
     """Codes of cells of numbers."""
 
-    codes: NDArray[np.int64]
+    codes: Integers
     spans: Spans
 
     def share(self, condition: Condition) -> Floats:
@@ -70,10 +69,10 @@ class _Spans(Asked):
 
 
 @dataclass(frozen=True, eq=False)
-class _Sets(Asked):
+class _Sets(QueryColumn):
     """Codes of cells of levels."""
 
-    codes: NDArray[np.int64]
+    codes: Integers
     members: Mask
     levels: Sequence[str]
 
@@ -83,8 +82,8 @@ class _Sets(Asked):
         return np.append(self.members @ wanted / self.members.sum(1), float(missing))[self.codes]
 
 
-def asked(table: Table, name: str, plain: Column) -> Asked:
-    """A column ready to be asked; ``plain`` is the column of single values that a generalized one stands for."""
+def query_column(table: Table, name: str, plain: Column) -> QueryColumn:
+    """A column ready to be queried; ``plain`` is the column of single values that a generalized one stands for."""
     column = table.schema[name]
     if column.numeric:
         values, codes = np.unique(table.floats(name), return_inverse=True)
@@ -98,7 +97,7 @@ def asked(table: Table, name: str, plain: Column) -> Asked:
     return _Sets(codes, members(column.domain.cells, plain), plain.levels)
 
 
-def answers(table: Table, plain: Table, questions: Sequence[Question], order: NDArray[np.int64] | None = None) -> Floats:
+def answers(table: Table, plain: Table, questions: Sequence[Question], order: Integers | None = None) -> Floats:
     """The share of rows that each question finds: in the first line of all rows, in each further one without a lot of them.
 
     A generalized row counts in part, by the share of the values its cells stand for that meet the conditions, cells of one row
@@ -108,16 +107,16 @@ def answers(table: Table, plain: Table, questions: Sequence[Question], order: ND
     names = sorted({condition.name for question in questions for condition in question})
     rows = np.arange(table.rows) if order is None else order
     mixed = table.select(names).take(rows)
-    columns = {name: asked(mixed, name, plain.schema[name]) for name in names}
+    columns = {name: query_column(mixed, name, plain.schema[name]) for name in names}
     starts = np.arange(LOTS) * table.rows // LOTS
     sizes = np.diff(starts, append=table.rows)
-    found = np.empty((len(questions), LOTS))
+    counts = np.empty((len(questions), LOTS))
     for at, question in enumerate(questions):
         met = columns[question[0].name].share(question[0])
         for condition in question[1:]:
             met = met * columns[condition.name].share(condition)
-        found[at] = np.add.reduceat(met, starts, dtype=np.float64)
-    # Where there are fewer rows than lots, some lots are empty, and reduceat tells the next row's.
-    found = np.where(sizes > 0, found, 0.0)
-    whole = found.sum(1)
-    return np.vstack([whole / table.rows, ((whole[:, None] - found) / np.maximum(table.rows - sizes, 1)).T])
+        counts[at] = np.add.reduceat(met, starts, dtype=np.float64)
+    # Where there are fewer rows than lots, some lots are empty, and reduceat gives the next row's.
+    counts = np.where(sizes > 0, counts, 0.0)
+    whole = counts.sum(1)
+    return np.vstack([whole / table.rows, ((whole[:, None] - counts) / np.maximum(table.rows - sizes, 1)).T])

@@ -1,4 +1,4 @@
-"""Questions about a table that count rows: conditions on one to three columns, drawn around real rows."""
+"""Counting queries: conditions on one to three columns, drawn around real rows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import CODED, Column, Kind
 from hushtable.table.table import Table
 
@@ -118,12 +117,12 @@ class _Order:
     """The values of a column in order: numbers, or places of levels."""
 
     column: Column
-    missing: NDArray[np.bool_]
+    missing: Mask
     ordered: Floats
     """The values that are present, sorted."""
-    first: NDArray[np.int64]
+    first: Integers
     """For each row the first place of its value among them."""
-    last: NDArray[np.int64]
+    last: Integers
     """And the place after the last one."""
 
     @classmethod

@@ -1,14 +1,13 @@
-"""A column as it may be drawn: shares of two tables in ranges and levels that tell nobody's own value."""
+"""Histograms that may be drawn: shares of two tables in ranges and levels that disclose nobody's own value."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.measures.bins import Bins, above, quantiles
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import DAY, Column, Kind
 from hushtable.table.table import Table
 
@@ -21,7 +20,7 @@ MONTHS = (1, 3, 12, 60, 120, 1200)
 MONTH = 30.44 * DAY
 
 
-def shown(cells: Bins, train: Table, release: Table, bins: int) -> dict[str, object]:
+def safe_histogram(cells: Bins, train: Table, release: Table, bins: int) -> dict[str, object]:
     """Shares of two tables as they may be drawn: of nothing that fewer than ``FEW`` training rows hold by itself.
 
     A quantile is the value of somebody, an extreme of the one who is known for it. So limits are rounded to a coarse grid
@@ -43,8 +42,8 @@ def shown(cells: Bins, train: Table, release: Table, bins: int) -> dict[str, obj
     masses = [mass[own].tolist() for mass in (one, other)]
     if held:
         labels.insert(-1, f"rare levels ({held})")
-        for mass, kept in zip((one, other), masses, strict=True):
-            kept.insert(-1, float(mass[rare].sum()))
+        for mass, bars in zip((one, other), masses, strict=True):
+            bars.insert(-1, float(mass[rare].sum()))
     return {"labels": labels, "train": masses[0], "release": masses[1]}
 
 
@@ -58,13 +57,13 @@ def _coarse(column: Column, values: Floats, bins: int) -> Floats:
     rough[[0, -1]] = -np.inf, np.inf
     edges = np.unique(np.concatenate([np.where(common, cuts, rough), above(column, cuts[common])]))
     counts = np.bincount(np.searchsorted(edges, present, side="right"), minlength=len(edges) + 1)[1:-1]
-    kept, held = [edges[0]], 0
+    limits, held = [edges[0]], 0
     for edge, count in zip(edges[1:], counts.tolist(), strict=True):
         held += count
         if held >= FEW:
-            kept.append(edge)
+            limits.append(edge)
             held = 0
-    return np.array([*(kept[:-1] or kept), edges[-1]])
+    return np.array([*(limits[:-1] or limits), edges[-1]])
 
 
 def _width(cuts: Floats) -> float:
@@ -77,7 +76,7 @@ def _rounded(column: Column, values: Floats, width: float) -> Floats:
     if column.kind is Kind.DATE:
         unit = int(next((m for m in MONTHS if m * MONTH >= width / CELLS), MONTHS[-1]))
         since = values.astype(np.int64).astype("datetime64[s]").astype("datetime64[M]").astype(np.int64) + 1970 * 12
-        months: NDArray[np.int64] = since // unit * unit - 1970 * 12
+        months: Integers = since // unit * unit - 1970 * 12
         return months.astype("datetime64[M]").astype("datetime64[s]").astype(np.float64)
     rough = max(width / CELLS, column.step or 0.0)
     digits = int(np.floor(np.log10(rough) + 1e-9))
@@ -98,4 +97,6 @@ def span(low: str, high: str) -> str:
     """A range in words; an empty limit is none."""
     if low and high:
         return f"{low} to {high}"
-    return f"up to {high}" if high else f"from {low}" if low else "all values"
+    if high:
+        return f"up to {high}"
+    return f"from {low}" if low else "all values"

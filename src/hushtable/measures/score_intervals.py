@@ -1,4 +1,4 @@
-"""How far a score of a model could have come out otherwise: by who was tested, and by which rows it learnt from.
+"""Intervals of model scores: how far a score depends on who was tested, and on which rows the model learnt from.
 
 Who was tested: a bootstrap over the tested rows. Which rows were learnt from: models of random halves. The mean of a random half,
 given all rows, varies exactly as much as the mean of all rows does between tables, and so does what is a mean to first order; of
@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ScoreEstimate:
     """One score of one model."""
 
     value: float
@@ -48,13 +48,13 @@ class Judged:
         down, up = self.tested
         return self.value - hypot(down, self.learnt), self.value + hypot(up, self.learnt)
 
-    def loss(self, real: Judged, better: Better) -> Judged:
+    def loss(self, real: ScoreEstimate, better: Better) -> ScoreEstimate:
         """How much worse it is than another model's; the interval is of the same resamples, so what both share drops out."""
         sign = -1 if better is Better.HIGHER else 1
-        return Judged(sign * (self.value - real.value), sign * (self.draws - real.draws), hypot(self.learnt, real.learnt))
+        return ScoreEstimate(sign * (self.value - real.value), sign * (self.draws - real.draws), hypot(self.learnt, real.learnt))
 
 
-def judged(
+def score_estimates(
     truth: Floats,
     whole: Mapping[Hashable, Predictions],
     parts: Mapping[Hashable, Sequence[Predictions]],
@@ -63,7 +63,7 @@ def judged(
     classes: bool,
     times: int,
     rng: np.random.Generator,
-) -> dict[Hashable, dict[str, Judged]]:
+) -> dict[Hashable, dict[str, ScoreEstimate]]:
     """By model, then by name of the score.
 
     ``whole`` is what each model predicts, ``parts`` what models of parts of its rows predict, and ``shares`` how many rows are
@@ -71,24 +71,26 @@ def judged(
     """
     rows = len(truth)
     everyone = np.ones(rows)
-    scores = {key: scores_of(truth, told, classes=classes) for key, told in whole.items()}
-    draws: dict[Hashable, dict[str, list[float]]] = {key: {name: [] for name in found} for key, found in scores.items()}
+    scores = {key: scores_of(truth, predicted, classes=classes) for key, predicted in whole.items()}
+    draws: dict[Hashable, dict[str, list[float]]] = {key: {name: [] for name in own} for key, own in scores.items()}
     for _ in range(times):
         weights = np.bincount(rng.integers(0, rows, rows), minlength=rows).astype(np.float64)
-        for key, found in scores.items():
-            for name, score in found.items():
+        for key, own in scores.items():
+            for name, score in own.items():
                 draws[key][name].append(score(weights))
-    made: dict[Hashable, dict[str, Judged]] = {}
-    for key, found in scores.items():
-        others = [scores_of(truth, told, classes=classes) for told in parts[key]]
-        made[key] = {
-            name: Judged(score(everyone), np.array(draws[key][name]), reach([o[name](everyone) for o in others], shares[key]))
-            for name, score in found.items()
+    estimates: dict[Hashable, dict[str, ScoreEstimate]] = {}
+    for key, own in scores.items():
+        others = [scores_of(truth, predicted, classes=classes) for predicted in parts[key]]
+        estimates[key] = {
+            name: ScoreEstimate(
+                score(everyone), np.array(draws[key][name]), half_width([o[name](everyone) for o in others], shares[key])
+            )
+            for name, score in own.items()
         }
-    return made
+    return estimates
 
 
-def reach(values: Sequence[float], share: float) -> float:
+def half_width(values: Sequence[float], share: float) -> float:
     """Half the width of the interval by what was learnt from, from the scores of models of parts; 0 of fewer than two."""
     if len(values) < 2:
         return 0.0

@@ -238,7 +238,7 @@ class PrivateCore(Core):
         return True
 
 
-def check_knobs(step: Step, **checks: tuple[bool, str]) -> None:
+def check_knobs(step: object, **checks: tuple[bool, str]) -> None:
     """Raise one InputError for all knobs that are out of range: ``k=(self.k >= 1, "must be at least 1")``.
 
     A share of the budget is checked whether it is named or not.

@@ -19,7 +19,7 @@ from typing import Any
 from hushtable.api.store import Cells
 from hushtable.display import Progress, silent
 from hushtable.errors import HushError, InputError
-from hushtable.measures.composite import Reference
+from hushtable.measures.composite import CompositeOptions, Reference
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release
 from hushtable.privacy.unit import Unit
@@ -111,7 +111,7 @@ class Data:
     @cached_property
     def reference(self) -> Reference:
         """The real side of the scores."""
-        return Reference.of(self.table, self.target, splits=SPLITS if self.table.rows < MANY else 1)
+        return Reference.of(self.table, self.target, CompositeOptions(splits=SPLITS if self.table.rows < MANY else 1))
 
     @property
     def target(self) -> list[str]:

@@ -105,7 +105,7 @@ def test_secrets_and_targets_are_guessed_else_the_last_column(case):
     assert [k.label for k in knowledge(bare, "pay")] == ["all other columns"]
 
 
-def test_an_unreleased_secret_is_told_and_an_unknown_one_refused(case):
+def test_an_unreleased_secret_is_reported_and_an_unknown_one_refused(case):
     less = Case(case.train, case.release.select([n for n in case.columns if n != "sick"]), case.control)
     named, refused = secrets(less, (), "x")
     assert named == ("pay",)
@@ -115,7 +115,7 @@ def test_an_unreleased_secret_is_told_and_an_unknown_one_refused(case):
         secrets(case, ("shoe",), "x")
 
 
-def test_a_secret_in_free_text_is_told(case):
+def test_a_secret_in_free_text_is_reported(case):
     notes = Column(name="notes", kind=Kind.TEXT, role=Role.SECRET)
 
     def with_notes(table: Table) -> Table:
@@ -130,8 +130,8 @@ def test_a_secret_in_free_text_is_told(case):
 def test_knowledge_is_everything_the_quasi_columns_and_what_was_asked_for(case):
     found = knowledge(case, "sick", [("town", "pay"), ("sick", "age"), ("age", "height", "town", "school")])
     assert [k.scope for k in found] == ["sick", "sick from quasi columns", "sick from town, pay"]
-    assert found[1].told == "knows age, height, town and school"
-    assert found[0].told == "knows every column but sick"
+    assert found[1].phrase == "knows age, height, town and school"
+    assert found[0].phrase == "knows every column but sick"
 
 
 def test_column_sets_are_read_in_the_order_of_the_table(case):
@@ -140,8 +140,8 @@ def test_column_sets_are_read_in_the_order_of_the_table(case):
         column_sets(case, ("pay+shoe",), "known")
 
 
-def test_many_columns_are_told_shortly():
+def test_many_columns_are_listed_shortly():
     assert listed(["a"]) == "a"
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed(list("abcdefghij")) == "a, b, c, d and 6 more columns"
-    assert Knowledge("s", "a", ("a",)).told == "knows a"
+    assert Knowledge("s", "a", ("a",)).phrase == "knows a"

@@ -206,7 +206,7 @@ def test_copies_of_one_person_are_too_few_to_be_tested_and_not_called_chance():
     others = TOWN.take(np.concatenate([np.full(200, 100), np.arange(101, 180)]))
     release = Table.concat([giant.take(np.arange(200)).select(FRESH.schema.names), FRESH.take(np.arange(100))])
     share = IdenticalMatches().run(Case(giant.held_by(KEY), release, others.held_by(KEY)), np.random.default_rng(0))[0]
-    assert "too few people hold them to be tested" in share.note
+    assert "too few people hold these rows for a test" in share.note
     tie = IdenticalMatches().run(Case(giant.held_by(KEY), FRESH, others.held_by(KEY)), np.random.default_rng(0))[0]
     assert "no more than chance explains" in tie.note
 

@@ -9,7 +9,7 @@ import pytest
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
-from hushtable.measures.composite import Reference
+from hushtable.measures.composite import CompositeOptions, Reference
 from hushtable.measures.composite_audit import CompositeScore
 from hushtable.table.columns import Column, Kind, Levels
 from tests.unit.measures.awkward import constant, found, missing, plain, shuffled, sound
@@ -24,10 +24,10 @@ def test_the_parts_add_up_and_the_baseline_is_that_of_control_rows():
     for finding, gamma in ((g, 0.0), (plus, 0.5)):
         for value, parts in ((finding.value, finding.detail), (finding.baseline, finding.detail["baseline"])):
             assert value == pytest.approx(2 * parts["mu"] + 3 * parts["delta"] + gamma * parts["nu"])
-    assert "weighed 2 : 3 : 0.5" in plus.note
+    assert "weighted 2 : 3 : 0.5" in plus.note
     assert set(g.detail["performance"]["sick"]) == {"train", "release"}
     seed = int(np.random.default_rng(0).integers(2**31))
-    reference = Reference.of(case.train, ["sick"], seed=seed, models=("linear",), rows=10_000)
+    reference = Reference.of(case.train, ["sick"], CompositeOptions(seed=seed, models=("linear",), rows=10_000))
     made, fresh = reference.compare(case.release), reference.compare(case.control)
     assert (made.mu, made.delta, made.nu) == tuple(g.detail[part] for part in ("mu", "delta", "nu"))
     assert (fresh.mu, fresh.delta, fresh.nu) == tuple(g.detail["baseline"][part] for part in ("mu", "delta", "nu"))
@@ -58,10 +58,10 @@ def test_without_a_target_there_is_a_reason():
     alone = Case(*(t.select(["sick"]) for t in case.tables.values()))
     assert "sick: there is no other column" in QUICK.run(alone, np.random.default_rng(0))[0].note
     flat = Case(constant(case.train, "sick"), case.release, case.control)
-    assert "sick: shows a single value" in QUICK.run(flat, np.random.default_rng(0))[0].note
+    assert "sick: has a single value" in QUICK.run(flat, np.random.default_rng(0))[0].note
     both = replace(QUICK, targets=("sick", "pay")).run(flat, np.random.default_rng(0))[0]
     assert both.value is not None
-    assert "models predict pay; sick: shows a single value" in both.note
+    assert "models predict pay; sick: has a single value" in both.note
     without = Case(case.train, case.release.select([n for n in case.columns if n != "sick"]), case.control)
     assert "sick: cannot be compared" in QUICK.run(without, np.random.default_rng(0))[0].note
 
@@ -100,7 +100,7 @@ def test_columns_of_very_many_levels_are_named_and_left_out():
         for seed, (which, table) in enumerate(case.tables.items())
     }
     findings = found(QUICK, Case(*wide.values()))
-    assert findings["G", ""].note.endswith("of more than 100 levels, so not in mu: zip, job")
+    assert findings["G", ""].note.endswith("columns of more than 100 levels, which are not in mu: zip, job")
     assert findings["G", ""].detail["mu"] == found(QUICK, case)["G", ""].detail["mu"]
     refused = found(replace(QUICK, targets=("zip",)), Case(*wide.values()))["G", ""]
     assert refused.value is None

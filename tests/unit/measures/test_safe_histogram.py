@@ -11,7 +11,7 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
 from hushtable.measures.bins import binned
 from hushtable.measures.margins import MarginDistances
-from hushtable.measures.safe_histogram import FEW, shown
+from hushtable.measures.safe_histogram import FEW, safe_histogram
 from hushtable.report.charts import folding
 from hushtable.table.columns import DAY, Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
@@ -118,7 +118,7 @@ def test_rare_levels_are_pooled_and_the_distance_stays_exact():
 def test_few_or_odd_values_can_be_shown(values):
     column = Column(name="x", kind=Kind.REAL, domain=Bounds(-1e300, 1e300))
     train = single(column, np.array(values, float))
-    detail = shown(binned(train, "x", 20), train, train, 20)
+    detail = safe_histogram(binned(train, "x", 20), train, train, 20)
     assert len(detail["labels"]) == len(detail["train"]) == len(detail["release"])
     if len(values) < FEW:
         assert detail["labels"] == ["all values", "missing"]

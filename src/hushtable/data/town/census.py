@@ -22,7 +22,7 @@ NO_STATE = -1
 
 @dataclass(frozen=True)
 class Town:
-    """One entry per person; codes point into the levels of ``people_tables``. Nothing is missing yet, except where noted."""
+    """One entry per person; codes point into the levels of ``census_numbers``. Nothing is missing yet, except where noted."""
 
     birth_day: Integers
     """Days since 1970."""
@@ -111,12 +111,12 @@ def _ranks(count: int) -> Floats:
 
 
 def draw_education(rng: np.random.Generator, town: Town) -> tuple[Integers, Mask]:
-    """The highest level reached, and who did not tell it."""
+    """The highest level reached, and who did not state it."""
     latent = rng.standard_normal(len(town.sex)) + t.EDUCATION_PROSPERITY * town.prosperity
     latent += by_age(town.age, t.EDUCATION_KNOTS, t.EDUCATION_COHORT)
     reached = np.minimum(scale(latent, t.EDUCATION_CUTS), scale(town.age, t.EDUCATION_AGES))
-    untold = yes(rng, np.where(town.abroad, t.EDUCATION_UNTOLD["abroad"], t.EDUCATION_UNTOLD["home"])) & town.adult
-    return reached, untold
+    refused = yes(rng, np.where(town.abroad, t.EDUCATION_UNSTATED["abroad"], t.EDUCATION_UNSTATED["home"])) & town.adult
+    return reached, refused
 
 
 def draw_family(rng: np.random.Generator, town: Town) -> tuple[Integers, Integers]:
@@ -141,11 +141,11 @@ class Work:
     state: Integers
     """Position in ``STATES``, or ``NO_STATE`` for a child; it is not part of the table."""
     occupation: Integers
-    occupation_told: Mask
+    occupation_known: Mask
     hours: Integers
-    hours_told: Mask
+    hours_known: Mask
     income: Integers
-    income_told: Mask
+    income_known: Mask
 
 
 def draw_work(rng: np.random.Generator, town: Town, education: Integers) -> Work:
@@ -155,13 +155,13 @@ def draw_work(rng: np.random.Generator, town: Town, education: Integers) -> Work
     weights[town.sex == FEMALE, t.STATES.index("at home")] *= t.AT_HOME_FEMALE
     state = np.where(town.adult, pick(rng, weights), NO_STATE)
     occupation = _occupation(rng, town, education)
-    told = town.adult & yes(rng, np.array([*t.LAST_OCCUPATION.values(), 0.0])[state])
+    known = town.adult & yes(rng, np.array([*t.LAST_OCCUPATION.values(), 0.0])[state])
     hours = np.where(state == EMPLOYED, _hours(rng, town, occupation), 0)
     wage = _wage(rng, town, education, occupation, hours)
     income = _rounded(rng, np.where(state == EMPLOYED, wage, _support(rng, state)))
-    untold = yes(rng, np.where(income > t.RICH, t.INCOME_UNTOLD_RICH, t.INCOME_UNTOLD))
-    hours_told = town.adult & ~yes(rng, np.full(rows, t.HOURS_UNTOLD))
-    return Work(state, occupation, told, hours, hours_told, income, town.adult & ~untold)
+    refused = yes(rng, np.where(income > t.RICH, t.INCOME_UNSTATED_RICH, t.INCOME_UNSTATED))
+    hours_known = town.adult & ~yes(rng, np.full(rows, t.HOURS_UNSTATED))
+    return Work(state, occupation, known, hours, hours_known, income, town.adult & ~refused)
 
 
 def _of_occupation(occupation: Integers, entry: int) -> Floats:
@@ -204,7 +204,7 @@ def _support(rng: np.random.Generator, state: Integers) -> Floats:
 
 
 def _rounded(rng: np.random.Generator, income: Floats) -> Integers:
-    """Incomes as people tell them: mostly in hundreds or thousands."""
+    """Incomes as people state them: mostly in hundreds or thousands."""
     units, shares = np.array(t.INCOME_ROUNDING).T
     unit = units[pick_alike(rng, shares, len(income))]
     return np.asarray(np.minimum(np.round(income / unit) * unit, t.INCOME_LIMIT), np.int64)

@@ -88,7 +88,7 @@ EDUCATION_KNOTS = (30, 60, 95)
 EDUCATION_COHORT = (0.2, -0.1, -0.9)
 EDUCATION_AGES = (12, 15, 18, 19, 22, 24, 28)
 """The age from which the next level can have been reached."""
-EDUCATION_UNTOLD = {"home": 0.01, "abroad": 0.06}
+EDUCATION_UNSTATED = {"home": 0.01, "abroad": 0.06}
 
 MARITAL = ("single", "married", "civil partnership", "separated", "divorced", "widowed")
 MARITAL_KNOTS = (18, 25, 35, 50, 65, 80, 95)
@@ -144,7 +144,7 @@ HALF_TIME, HALF_TIME_SHARE = 20, {"female": 0.22, "male": 0.05, "other": 0.14}
 HOURS_NOISE = 7.0
 HOURS_BOUNDS = (4, 90)
 """Hours of somebody employed; everybody else works none."""
-HOURS_UNTOLD = 0.03
+HOURS_UNSTATED = 0.03
 
 INCOME_EDUCATION, INCOME_PROSPERITY, INCOME_FEMALE = 0.08, 0.10, -0.10
 INCOME_PEAK, INCOME_BEND = 52, -0.0005
@@ -161,6 +161,6 @@ OTHER_INCOME = {
 """State -> mean and deviation of the log-income, and share of zeros."""
 INCOME_ROUNDING = ((1, 0.15), (100, 0.55), (1000, 0.30))
 INCOME_LIMIT = 2_000_000
-INCOME_UNTOLD, INCOME_UNTOLD_RICH = 0.042, 0.15
-"""Share that does not tell the income: usually, and above the level that counts as rich."""
+INCOME_UNSTATED, INCOME_UNSTATED_RICH = 0.042, 0.15
+"""Share that does not state the income: usually, and above the level that counts as rich."""
 RICH = 70_000

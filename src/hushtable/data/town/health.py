@@ -25,9 +25,9 @@ class Habits:
     """Smoking and drinking; a child does neither."""
 
     smoker: Integers
-    smoker_told: Mask
+    smoker_known: Mask
     alcohol: Integers
-    alcohol_told: Mask
+    alcohol_known: Mask
 
 
 def draw_habits(rng: np.random.Generator, town: Town, education: Integers) -> Habits:
@@ -40,9 +40,9 @@ def draw_habits(rng: np.random.Generator, town: Town, education: Integers) -> Ha
     drinks = town.adult & yes(rng, by_age(town.age, h.DRINK_KNOTS, h.DRINK_SHARE))
     mean = by_age(town.age, h.DRINK_KNOTS, h.DRINK_UNITS) * np.array([h.DRINK_FACTOR[s] for s in h.SMOKERS])[smoker]
     units = counts(rng, mean * np.where(male, h.DRINK_MALE, 1.0), h.DRINK_SPREAD)
-    smoker_told = town.adult & ~yes(rng, np.full(rows, h.SMOKER_UNTOLD))
-    alcohol_told = town.adult & ~yes(rng, np.full(rows, h.DRINK_UNTOLD))
-    return Habits(smoker, smoker_told, np.where(drinks, np.minimum(units, h.DRINK_LIMIT), 0), alcohol_told)
+    smoker_known = town.adult & ~yes(rng, np.full(rows, h.SMOKER_UNSTATED))
+    alcohol_known = town.adult & ~yes(rng, np.full(rows, h.DRINK_UNSTATED))
+    return Habits(smoker, smoker_known, np.where(drinks, np.minimum(units, h.DRINK_LIMIT), 0), alcohol_known)
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Body:
     """Measures of the body. ``bmi`` is the true body mass index, before any slip in entering the weight."""
 
     height: Floats
-    height_told: Mask
+    height_known: Mask
     weight: Floats
-    weight_told: Mask
+    weight_known: Mask
     bmi: Floats
     pressure: Integers
 
@@ -69,14 +69,14 @@ def draw_body(rng: np.random.Generator, town: Town, education: Integers, habits:
     bmi = usual * np.exp(log) * np.where(severe, h.BMI_SEVERE_FACTOR, 1.0)
     weight = bmi * (height / 100.0) ** 2
     weight[town.adult & yes(rng, np.full(rows, h.POUNDS_SHARE))] *= h.POUNDS
-    untold = yes(rng, np.where(age > h.FRAIL_AGE, h.BODY_UNTOLD_FRAIL, h.BODY_UNTOLD))
-    alone = yes(rng, np.full(rows, h.WEIGHT_UNTOLD))
+    missing = yes(rng, np.where(age > h.FRAIL_AGE, h.BODY_UNSTATED_FRAIL, h.BODY_UNSTATED))
+    alone = yes(rng, np.full(rows, h.WEIGHT_UNSTATED))
     pressure = (
         by_age(age, h.PRESSURE_KNOTS, h.PRESSURE_MEAN) + h.PRESSURE_BMI * (bmi - usual) + h.PRESSURE_MALE * (town.sex == MALE)
     )
     pressure += h.PRESSURE_DRINK * np.minimum(habits.alcohol, h.DRINK_CEILING) + rng.normal(0.0, h.PRESSURE_NOISE, rows)
     pressure = np.round(np.clip(pressure, *h.PRESSURE_BOUNDS)).astype(np.int64)
-    return Body(height, ~untold, _measured(weight, h.WEIGHT_BOUNDS), ~(untold | alone), bmi, pressure)
+    return Body(height, ~missing, _measured(weight, h.WEIGHT_BOUNDS), ~(missing | alone), bmi, pressure)
 
 
 def _measured(values: Floats, bounds: tuple[int, int]) -> Floats:
@@ -121,7 +121,7 @@ class Care:
     seen: Mask
     cuff: Mask
     satisfaction: Integers
-    satisfaction_told: Mask
+    satisfaction_known: Mask
 
 
 def draw_care(rng: np.random.Generator, town: Town, diagnosis: Integers) -> Care:
@@ -142,8 +142,8 @@ def draw_care(rng: np.random.Generator, town: Town, diagnosis: Integers) -> Care
     cuff = seen & (days < h.CUFF_DAYS) & yes(rng, by_age(age, h.CUFF_KNOTS, h.CUFF_SHARE))
     latent = rng.standard_normal(rows) + h.SATISFACTION_AGE * (age - 50.0) + h.SATISFACTION_STAY * np.sqrt(admissions)
     satisfaction = scale(latent + h.SATISFACTION_RICH * town.prosperity, h.SATISFACTION_CUTS)
-    untold = yes(rng, np.where(age < h.YOUNG, h.SATISFACTION_UNTOLD_YOUNG, h.SATISFACTION_UNTOLD))
-    return Care(admissions, days.astype(np.int64), seen, cuff, satisfaction, seen & ~untold)
+    refused = yes(rng, np.where(age < h.YOUNG, h.SATISFACTION_UNSTATED_YOUNG, h.SATISFACTION_UNSTATED))
+    return Care(admissions, days.astype(np.int64), seen, cuff, satisfaction, seen & ~refused)
 
 
 def _sickness(diagnosis: Integers) -> Floats:

@@ -1,6 +1,6 @@
 """The numbers behind the health part of the table "people".
 
-Written by us; no real person's data was used. ``people_tables`` says which column leads to which; its conventions hold here too.
+Written by us; no real person's data was used. ``census_numbers`` says which column leads to which; its conventions hold here too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ SMOKER_WEIGHTS = ((95, 1, 4), (73, 5, 22), (56, 17, 27), (46, 30, 24), (52, 36, 
 SMOKER_EDUCATION = -0.16
 """Per level of education above upper secondary, on the log-weight of having ever smoked."""
 SMOKER_MALE = 0.35
-SMOKER_UNTOLD = 0.02
+SMOKER_UNSTATED = 0.02
 
 DRINK_KNOTS = (15, 20, 35, 60, 80, 95)
 DRINK_SHARE = (0.25, 0.75, 0.80, 0.78, 0.60, 0.40)
@@ -21,7 +21,7 @@ DRINK_FACTOR = {"never": 0.8, "former": 1.1, "current": 1.5}
 DRINK_MALE = 1.6
 DRINK_SPREAD = 0.9
 DRINK_LIMIT = 150
-DRINK_UNTOLD = 0.04
+DRINK_UNSTATED = 0.04
 HEAVY_DRINK = 21
 
 HEIGHTS = {"female": (166.0, 6.4), "male": (179.5, 7.0), "other": (172.0, 7.5)}
@@ -48,8 +48,8 @@ BMI_SEVERE, BMI_SEVERE_FACTOR = 0.04, 1.35
 WEIGHT_BOUNDS = (2, 250)
 POUNDS_SHARE, POUNDS = 0.0015, 2.2046
 """Share of adult weights that were entered in pounds, as happens."""
-BODY_UNTOLD, BODY_UNTOLD_FRAIL, FRAIL_AGE = 0.015, 0.10, 85
-WEIGHT_UNTOLD = 0.01
+BODY_UNSTATED, BODY_UNSTATED_FRAIL, FRAIL_AGE = 0.015, 0.10, 85
+WEIGHT_UNSTATED = 0.01
 """Height and weight are missing together (more often for the frail), weight now and then alone."""
 
 PRESSURE_KNOTS = (0, 5, 18, 40, 60, 80, 95)
@@ -131,7 +131,7 @@ SATISFACTIONS = ("poor", "fair", "good", "very good", "excellent")
 SATISFACTION_CUTS = (-1.7, -0.8, 0.2, 1.2)
 SATISFACTION_AGE, SATISFACTION_STAY, SATISFACTION_RICH = 0.012, -0.35, 0.15
 """Per year of age above fifty, per square root of the stays in hospital, and per unit of prosperity of the district."""
-SATISFACTION_UNTOLD, SATISFACTION_UNTOLD_YOUNG = 0.15, 0.35
+SATISFACTION_UNSTATED, SATISFACTION_UNSTATED_YOUNG = 0.15, 0.35
 YOUNG = 30
 
 RETURN_BASE = -3.6
