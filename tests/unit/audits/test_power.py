@@ -14,7 +14,7 @@ from hushtable.audits.texts import PublishedTexts
 from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence import harness
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.power import Power
@@ -35,7 +35,7 @@ class Copies(Audit):
             ours = np.zeros_like(ours)
         trace = Trace(ours, others, np.arange(len(ours)), np.arange(len(others)))
         name = f"copies {self.blind}"
-        found = judge(trace, name=name, risk=Risk.SINGLING_OUT, knows="knows a row", does="finds it", naive=None)
+        found = judge(trace, Scenario(name=name, risk=Risk.SINGLING_OUT, knows="knows a row", does="finds it"), naive=None)
         bare = Finding(name="bare", value=0.0, better=Better.LOWER, subject=Subject.PRIVACY, n=1, note="no test")
         return [found, bare, uncomputed("never", 1, "a reason")] if not self.blind else [found]
 

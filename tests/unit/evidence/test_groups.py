@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm, residual_risk, wilson
 from hushtable.evidence.finding import Finding, Risk, Trace
@@ -41,7 +41,7 @@ def attack(train, control, whom=None, others=None, name="attack") -> Finding:
     persons = np.arange(len(train)) if whom is None else whom
     outside = np.arange(len(control)) if others is None else others
     trace = Trace(np.asarray(train, bool), np.asarray(control, bool), persons, outside)
-    return judge(trace, name=name, risk=Risk.INFERENCE, knows="x", does="y", naive=None)
+    return judge(trace, Scenario(name=name, risk=Risk.INFERENCE, knows="x", does="y"), naive=None)
 
 
 def test_a_leak_in_one_group_is_found_there(case: Case):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hushtable.data.people import people
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import wilson
 from hushtable.evidence.finding import Finding, Risk, Trace
@@ -20,7 +20,7 @@ def attack(train, control, name="attack", p=1e-9, persons=None, **more) -> Findi
     train, control = np.asarray(train, bool), np.asarray(control, bool)
     whom = np.arange(len(train)) if persons is None else np.asarray(persons)
     trace = Trace(train, control, whom, np.arange(len(control)), **more)
-    found = judge(trace, name=name, risk=Risk.SINGLING_OUT, knows="x", does="y", naive=None)
+    found = judge(trace, Scenario(name=name, risk=Risk.SINGLING_OUT, knows="x", does="y"), naive=None)
     return replace(found, p_adjusted=p)
 
 
@@ -156,6 +156,6 @@ def test_people_outside_say_how_much_of_the_tail_is_chance(case: Case):
 
 def test_attacks_on_some_only_are_not_counted_in_the_tail(case: Case):
     trace = Trace(np.ones(50, bool), np.zeros(2000, bool), np.arange(50), np.arange(2000))
-    some = replace(judge(trace, name="x", risk=Risk.SINGLING_OUT, knows="", does="", naive=None), p_adjusted=1e-9)
+    some = replace(judge(trace, Scenario(name="x", risk=Risk.SINGLING_OUT, knows="", does=""), naive=None), p_adjusted=1e-9)
     assert [t.people for t in at_risk(case, [some])] == [0, 0]
     assert [t.people for t in at_risk(case, [])] == [0, 0]
