@@ -184,12 +184,24 @@ class InjectedPoints(Audit):
         shares = np.linspace(0, 1, 21)
         nobody, neither = (np.full(int((inside == side).sum()), -1) for side in (True, False))
         return [
-            judge(Trace(back[inside], back[~inside], nobody, neither), Scenario(name=name, risk=Risk.SINGLING_OUT, knows="invents rows that belong to nobody", does="finds them in the release", whom="invented rows"), naive=None, p=float(bdtrc(came - 1, int(back.sum()), 0.5)) if came else 1.0, detail={
+            judge(
+                Trace(back[inside], back[~inside], nobody, neither),
+                Scenario(
+                    name=name,
+                    risk=Risk.SINGLING_OUT,
+                    knows="invents rows that belong to nobody",
+                    does="finds them in the release",
+                    whom="invented rows",
+                ),
+                naive=None,
+                p=float(bdtrc(came - 1, int(back.sum()), 0.5)) if came else 1.0,
+                detail={
                     "within": shares.tolist(),
                     "injected": [int((near[inside] <= share).sum()) for share in shares],
                     "left_out": [int((near[~inside] <= share).sum()) for share in shares],
-                })
-        ]  # fmt: skip
+                },
+            )
+        ]
 
     def _trained(self, case: Case, rng: np.random.Generator) -> tuple[Mask, Floats]:
         """Which points were injected, and how near each came back, as a share of the way to the nearest real row."""

@@ -123,7 +123,11 @@ def _summary(evidence: Evidence) -> Html:
         element("div", [_answer(answer) for answer in answers], class_="answers"),
         element("div", element("h3", "Why"), element("ul", reasons), class_="reasons") if reasons else None,
         [attacks.gate(outcome) for outcome in evidence.outcomes],
-        element("p", "Promised, measured and lost are three kinds of evidence, never added up to one score.", class_="soft"),
+        element(
+            "p",
+            "What is promised, what was measured and what was lost are three kinds of evidence, never added up to one score.",
+            class_="soft",
+        ),
     )
 
 

@@ -70,8 +70,11 @@ def attacked(evidence: Evidence) -> Answer:
         return Answer(question, "void", sentence(line), Tone.ALARM, "measured", "figures")
     if evidence.alarms:
         worst = evidence.alarms[0]
-        between = f" (interval {show.interval(worst)})" if show.interval(worst) else ""
-        line = f"{attacks.gaining(tested)} {EXCESS}; the worst is {worst.label}{between}"
+        line = f"{attacks.gaining(tested)} {EXCESS}; the worst is {worst.label}"
+        if worst.risk is not None:
+            line += f", which succeeds on {show.value(worst)} of the people whom it would otherwise miss"
+        if between := show.interval(worst):
+            line += f" (interval {between})"
         return Answer(question, show.value(worst), sentence(line), Tone.ALARM, "measured", attacks.anchor_of(worst))
     if tested:
         line, most = f"{attacks.gaining(tested)} {EXCESS}", evidence.widest
@@ -213,7 +216,7 @@ def _limits(evidence: Evidence, decision: Decision) -> list[str]:
         kinds = ", ".join(attacks.RISKS[risk][0].lower() for risk in evidence.untried)
         lines.append(f"Not attacked: {kinds}. Not knowing is not the same as finding nothing.")
     lines.append(sentence(f"This is not a proof of safety: {attacks.noticed(evidence.tested, evidence.power)}"))
-    if (coarse := evidence.coarse) is not None:
+    if (coarse := evidence.coarse) is not None and not decision.on(Ground.WIDE):
         lines.append(f"With so few people a gain of up to {share(coarse.high)} cannot be excluded ({coarse.label}).")
     price = accuracy(evidence.findings)
     if price.tone == Tone.ALARM:

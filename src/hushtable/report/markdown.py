@@ -113,7 +113,7 @@ def _decision(evidence: Evidence) -> list[str]:
         "## Decision",
         grid(["Question", "Answer", "In words", "Evidence"], rows),
         *(["Why:", bullets(map(plain, reasons))] if reasons else []),
-        "Promised, measured and lost are three kinds of evidence, never added up to one score.",
+        "What is promised, what was measured and what was lost are three kinds of evidence, never added up to one score.",
     ]
 
 
