@@ -9,10 +9,10 @@ import typer
 from docs.build import markdown as md
 from docs.build.methods import knobs, overview
 from hushtable.api.methods import AUDIT_FAMILIES, audit_family
+from hushtable.evidence.metrics import FAMILIES, METRICS
 from hushtable.measures.catalogue import MEASURES
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import defaults
-from hushtable.report import meanings
 
 FAMILY_WORDS = {
     "attacks and indicators": "They run in every audit.",
@@ -92,8 +92,8 @@ def measures() -> str:
             if m.page == page
         ]
         parts += [f"### {str(page).capitalize()}", md.table(["measure", "what it means", "direction", "range"], rows)]
-    attacks = {**meanings.METRICS, **{f"{name} …": metric for name, metric in meanings.FAMILIES.items()}}
-    rows = [[f"**{md.escaped(name)}**", md.escaped(m.meaning)] for name, m in attacks.items() if not m.page]
+    attacks = {**METRICS, **{f"{name} …": metric for name, metric in FAMILIES.items()}}
+    rows = [[f"**{md.escaped(name)}**", md.escaped(m.meaning)] for name, m in attacks.items()]
     parts += [
         "## Attacks, indicators and properties",
         "An attack's number is its residual risk (r - c)/(1 - c), from 0 to 1: what it gains on people in the table beyond what it "

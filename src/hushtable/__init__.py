@@ -5,7 +5,7 @@
 >>> train, control = ht.hold_out(table, 0.3, seed=0)
 >>> released = ht.release(train, "mdav", k=10, seed=0)
 >>> released.guarantee
-Guarantee(verified: k-anonymity 10)
+Guarantee(verified: k-anonymity, k = 10)
 >>> ht.audit(train, released, control, only=["linkability"])  # doctest: +ELLIPSIS
 AuditReport(... findings; ... tests alarm)
 >>> ht.utility(train, released, control, only=["margins"])    # doctest: +ELLIPSIS

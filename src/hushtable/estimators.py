@@ -152,7 +152,7 @@ class Anonymizer(_Estimator):
     >>> anonymizer.fit_transform(table.to_pandas()).shape
     (300, 20)
     >>> anonymizer.guarantee_
-    Guarantee(verified: k-anonymity 10)
+    Guarantee(verified: k-anonymity, k = 10)
     """
 
     def __init__(self, recipe: str | Path | Recipe = "mdav", **settings: Any) -> None:

@@ -15,14 +15,16 @@ from hushtable.api.audit_report import AuditReport
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.statement import Statement
+from hushtable.report import findings as shown
 from hushtable.report import promise
 from hushtable.report.card import card_page
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, pairs, table
 from hushtable.report.html import page as whole_page
-from hushtable.report.reading import Reading
 from hushtable.report.words import number, share, shortened
 from hushtable.table.columns import Bounds, Column
 from hushtable.table.disk import refuse_existing, whole_file
@@ -145,7 +147,7 @@ def _body(thing: object) -> Html:
 
 def _page(thing: object) -> str:
     if isinstance(thing, Release):
-        return card_page(thing.card())
+        return card_page(Card.from_json(thing.card()))
     if isinstance(thing, AuditReport):
         return thing.page()
     from hushtable.api.compare.comparison import Comparison
@@ -190,10 +192,10 @@ def _domain(column: Column) -> str:
 
 
 def _release(release: Release) -> Html:
-    card, table = release.card(), release.table
-    first, *_ = promise.sentences(card)
-    head = f"Release by {release.recipe.recipe}: {number(table.rows)} rows, {number(len(table.schema))} columns"
-    return join(element("h4", head), promise.badge(card), element("p", first), _first_rows(table))
+    stated = Statement.of(release.guarantee)
+    first, *_ = stated.sentences()
+    head = f"Release by {release.recipe.recipe}: {number(release.table.rows)} rows, {number(len(release.table.schema))} columns"
+    return join(element("h4", head), promise.badge(stated.assurance), element("p", first), _first_rows(release.table))
 
 
 def _first_rows(released: Table) -> Html:
@@ -206,8 +208,7 @@ def _first_rows(released: Table) -> Html:
 
 
 def _guarantee(guarantee: Guarantee) -> Html:
-    badge = promise.badge({"guarantee": {"assurance": str(guarantee.assurance)}})
-    return join(element("h4", "Guarantee"), badge, pairs(guarantee.sentences()))
+    return join(element("h4", "Guarantee"), promise.badge(guarantee.assurance), pairs(guarantee.sentences()))
 
 
 def _recipe(recipe: Recipe) -> Html:
@@ -225,11 +226,11 @@ def _turned(step: Any) -> str:
 
 
 def _finding(finding: Finding) -> Html:
-    return join(element("h4", finding.label), _readings([Reading.of(finding.to_json())]), element("p", finding.note))
+    return join(element("h4", finding.label), _findings([finding]), element("p", finding.note))
 
 
-def _readings(readings: list[Reading]) -> Html:
-    rows = [[r.label, r.told(r.value), r.interval(), r.told(r.baseline), r.verdict.words] for r in readings]
+def _findings(findings: list[Finding]) -> Html:
+    rows = [[f.label, shown.value(f), shown.interval(f), shown.baseline(f), shown.verdict_words(f)] for f in findings]
     heads = ["finding", "value", "95 % interval", "baseline", "verdict"]
     return table(heads, rows, label="Findings", numbers=[1, 2, 3])
 
@@ -240,15 +241,15 @@ def _audit(report: AuditReport) -> Html:
 
     worst = [f for f in (worst_of(report.findings, risk) for risk in Risk) if f is not None]
     whole = [f for f in report.findings if f.subject is Subject.UTILITY and not f.scope and f.value is not None]
-    readings = [Reading.of(f.to_json()) for f in (*worst, *whole[: LINES - len(worst)])]
+    first = [*worst, *whole[: LINES - len(worst)]]
     rows = ", ".join(f"{number(count)} {name}" for name, count in report.rows.items())
     private = "Computed from the raw rows: not for publication."
     conditions = [[gate.expression, "holds" if gate.holds else "fails", gate.reason] for gate in report.gates]
     return join(
-        element("h4", f"{'Audit' if worst else 'Utility'}: {report.told}"),
+        element("h4", f"{'Audit' if worst else 'Utility'}: {report.summary}"),
         element("p", f"{rows} rows. {private}", class_="soft"),
         table(["condition", "decision", "by"], conditions, label="Conditions") if conditions else None,
-        _readings(readings) if readings else None,
+        _findings(first) if first else None,
         element("p", f"{number(len(report.findings))} findings in all.", class_="soft"),
     )
 

@@ -15,6 +15,7 @@ from hushtable.api.compare.comparison import Comparison
 from hushtable.cli import app
 from hushtable.data.people import people
 from hushtable.errors import InputError
+from hushtable.pipeline.card import Card
 from hushtable.report.card import card_page
 
 COLUMNS = ("birth_date", "sex", "smoker", "income")
@@ -40,12 +41,12 @@ def test_the_page_is_the_one_that_was_written(folders: dict[str, Path]) -> None:
     assert run(folders["audit"], "--format", "html") == (folders["audit"] / "audit.html").read_text(encoding="utf-8")
     # The page in a release cannot hold the hash of itself; the one made from the card does.
     card = json.loads((folders["card"] / "card.json").read_text(encoding="utf-8"))
-    assert run(folders["card"], "--format", "html") == card_page(card)
+    assert run(folders["card"], "--format", "html") == card_page(Card.from_json(card))
 
 
 def test_markdown_and_json_are_printed(folders: dict[str, Path]) -> None:
     assert run(folders["audit"]) == (folders["audit"] / "audit.md").read_text(encoding="utf-8")
-    assert run(folders["card"], "--format", "md").startswith("# Microaggregation")
+    assert run(folders["card"], "--format", "md").startswith("# MDAV microaggregation")
     assert json.loads(run(folders["card"], "--format", "json"))["recipe"] == "mdav"
 
 
@@ -76,7 +77,7 @@ def test_bad_input_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_an_audit_is_saved_in_known_formats_only(folders: dict[str, Path], tmp_path: Path) -> None:
-    report = AuditReport([], {"train": 2, "release": 2, "control": 2})
+    report = AuditReport(findings=[], rows={"train": 2, "release": 2, "control": 2})
     with pytest.raises(InputError, match="expected html, md, json, got pdf"):
         report.save(tmp_path / "x", ["pdf"])
     assert not (tmp_path / "x").exists()

@@ -13,6 +13,7 @@ from hushtable.anonymize.lattice.generalize import Generalize
 from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.microaggregate.space import Scale, Space
 from hushtable.anonymize.recoding.mondrian import Mondrian
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.privacy.vault import Vault
@@ -106,5 +107,5 @@ def test_errors_in_units_of_an_observed_range_are_not_published():
 
 def test_the_page_of_such_a_card_says_why_a_bar_is_missing():
     card = ht.release(town(700, observed=True), "k-anonymity", seed=1).card()
-    page = card_page(json.loads(json.dumps(card)))
+    page = card_page(Card.from_json(json.loads(json.dumps(card))))
     assert "would tell the extremes" in page

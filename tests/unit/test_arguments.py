@@ -55,9 +55,9 @@ def test_one_text_is_a_list_of_one():
     train, control = ht.hold_out(table(), 0.3, seed=1)
     made = ht.release(train, "mdav", k=5, seed=1)
     report = ht.audit(train, made, control, only="coverage", gates="alarms<1")
-    assert report.made["audits"] == ["coverage"]
+    assert report.run.audits == ("coverage",)
     assert [gate.expression for gate in report.gates] == ["alarms<1"]
-    assert ht.utility(train, made, control, only="margins").made["audits"] == ["margins"]
+    assert ht.utility(train, made, control, only="margins").run.audits == ("margins",)
 
 
 def test_a_gate_may_ask_what_the_card_promises():
@@ -210,7 +210,7 @@ def test_what_is_private_is_its_owners_from_the_first_byte(tmp_path):
 )
 def test_a_card_that_promises_more_than_its_ledger_gives_is_refused(tmp_path, promise):
     folder = ht.save(ht.release(table(), "sequential", seed=1), tmp_path / "release")
-    assert ht.read_release(folder, table().schema)[1]["recipe"] == "sequential"
+    assert ht.read_release(folder, table().schema)[1].recipe == "sequential"
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     card["guarantee"] |= promise
     (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")

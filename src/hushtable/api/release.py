@@ -15,6 +15,7 @@ from hushtable.api.hold_out import hold_out
 from hushtable.display import Progress, silent
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
@@ -73,7 +74,7 @@ def save(release: Release, folder: str | Path, form: str = "csv", sign: SigningK
     ``sign`` is the private key to sign the card with, or its file.
     """
     key = sign if sign is None or isinstance(sign, SigningKey) else SigningKey.load(sign)
-    pages = {"card.html": card_page(release.card())}
+    pages = {"card.html": card_page(Card.from_json(release.card()))}
     if any(column.generalized for column in release.table.schema):
         pages["mapping.csv"] = mapping_csv(release.table.schema)
     return release.save(folder, form=form, pages=pages, sign=key)

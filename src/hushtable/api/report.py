@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hushtable.api.audit_report import AuditReport
 from hushtable.api.compare.comparison import Comparison
 from hushtable.errors import InputError
-from hushtable.report.audit import audit_page
+from hushtable.pipeline.card import Card
 from hushtable.report.card import card_page
-from hushtable.report.markdown import audit_markdown, card_markdown
+from hushtable.report.markdown import card_markdown
 from hushtable.table.disk import refuse_existing, whole_file
 
 FORMATS = ("html", "md", "json")
@@ -84,10 +85,10 @@ _WRITERS: dict[tuple[str, str], Callable[[Mapping[str, Any]], str]] = {
     ("comparison", "html"): lambda plain: Comparison.from_json(plain).page(),
     ("comparison", "md"): lambda plain: Comparison.from_json(plain).markdown(),
     ("comparison", "json"): _json_text,
-    ("audit", "html"): audit_page,
-    ("audit", "md"): audit_markdown,
+    ("audit", "html"): lambda plain: AuditReport.from_json(plain).page(),
+    ("audit", "md"): lambda plain: AuditReport.from_json(plain).markdown(),
     ("audit", "json"): _json_text,
-    ("card", "html"): card_page,
-    ("card", "md"): card_markdown,
+    ("card", "html"): lambda plain: card_page(Card.from_json(plain)),
+    ("card", "md"): lambda plain: card_markdown(Card.from_json(plain)),
     ("card", "json"): _json_text,
 }

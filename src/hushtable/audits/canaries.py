@@ -16,7 +16,7 @@ from scipy.special import bdtrc
 from hushtable.audits.inference_targets import column_to_guess
 from hushtable.audits.regenerate import no_generator, not_regenerated, regenerate
 from hushtable.errors import HushError
-from hushtable.evidence.attack import LEVEL, judge, of_hundred
+from hushtable.evidence.attack import LEVEL, Scenario, judge, of_hundred
 from hushtable.evidence.confidence import Rate, clopper_pearson, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.neighbours import search as neighbours
@@ -185,8 +185,15 @@ class InjectedPoints(Audit):
         nobody, neither = (np.full(int((inside == side).sum()), -1) for side in (True, False))
         return [
             judge(
-                Trace(back[inside], back[~inside], nobody, neither), name=name, risk=Risk.SINGLING_OUT,
-                knows="invents rows that belong to nobody", does="finds them in the release", naive=None, whom="invented rows",
+                Trace(back[inside], back[~inside], nobody, neither),
+                Scenario(
+                    name=name,
+                    risk=Risk.SINGLING_OUT,
+                    knows="invents rows that belong to nobody",
+                    does="finds them in the release",
+                    whom="invented rows",
+                ),
+                naive=None,
                 p=float(bdtrc(came - 1, int(back.sum()), 0.5)) if came else 1.0,
                 detail={
                     "within": shares.tolist(),
@@ -194,7 +201,7 @@ class InjectedPoints(Audit):
                     "left_out": [int((near[~inside] <= share).sum()) for share in shares],
                 },
             )
-        ]  # fmt: skip
+        ]
 
     def _trained(self, case: Case, rng: np.random.Generator) -> tuple[Mask, Floats]:
         """Which points were injected, and how near each came back, as a share of the way to the nearest real row."""
@@ -220,10 +227,18 @@ def _copies(trace: Trace, secret: str) -> Finding:
     """Canaries that come back whole; a tie between a canary and its twin says nothing, so the sign test leaves it out."""
     only, either = int((trace.train & ~trace.control).sum()), int((trace.train ^ trace.control).sum())
     return judge(
-        trace, name="canaries copied", scope=secret, risk=Risk.SINGLING_OUT,
-        knows="knows a record whose secret was drawn at random", does="finds it whole in the release", naive=None, whom="canaries",
+        trace,
+        Scenario(
+            name="canaries copied",
+            scope=secret,
+            risk=Risk.SINGLING_OUT,
+            knows="knows a record whose secret was drawn at random",
+            does="finds it whole in the release",
+            whom="canaries",
+        ),
+        naive=None,
         p=float(bdtrc(only - 1, either, 0.5)) if only else 1.0,
-    )  # fmt: skip
+    )
 
 
 def _choices(column: Column) -> NDArray[np.generic]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
 from hushtable.evidence.pool import Pool, fewest, standing
@@ -53,10 +53,17 @@ class ExposedRecords(Audit):
         _, ours, _, others = pool.counts(exposed, hit)
         few = fewest(ours, others, RESERVED * LEVEL)
         finding = judge(
-            pool.trace(np.ones(len(hit), np.bool_), hit, released[at]), name=name, risk=Risk.SINGLING_OUT, naive=None,
-            knows="knows a person's whole row", does="finds it unchanged in the release, though nobody else has the same,",
-            p=fisher(*pool.counts(exposed, _top(least, hit, few, rng))), detail={"fewest": few},
-        )  # fmt: skip
+            pool.trace(np.ones(len(hit), np.bool_), hit, released[at]),
+            Scenario(
+                name=name,
+                risk=Risk.SINGLING_OUT,
+                knows="knows a person's whole row",
+                does="finds it unchanged in the release, though nobody else has the same,",
+            ),
+            naive=None,
+            p=fisher(*pool.counts(exposed, _top(least, hit, few, rng))),
+            detail={"fewest": few},
+        )
         if hit.sum() < few:
             why = f"with {others:,} such people outside the table, fewer than {few:,} copies cannot be distinguished from chance"
             return [replace(finding, p=None, note=f"{finding.note}; {why}")]

@@ -13,7 +13,7 @@ import numpy as np
 
 from hushtable.audits.nearness import densities
 from hushtable.errors import InputError
-from hushtable.evidence.attack import LEVEL, judge
+from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import Rate, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.table.arrays import Floats, Integers, Mask
@@ -86,9 +86,11 @@ class IdenticalMatches(Audit):
         ids = case.row_ids(columns)
         published, others, released = _copied(ids["train"], ids["control"], ids["release"])
         return judge(
-            Trace.of(case, published, others, released), name=name, scope=scope, risk=Risk.SINGLING_OUT, level=self.level,
-            naive=None, knows=knows, does=does,
-        )  # fmt: skip
+            Trace.of(case, published, others, released),
+            Scenario(name=name, scope=scope, risk=Risk.SINGLING_OUT, knows=knows, does=does),
+            level=self.level,
+            naive=None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from hushtable.audits.density import Density, Kernels, Map
 from hushtable.evidence import roc
-from hushtable.evidence.attack import LEVEL, judge
+from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.neighbours.search import Neighbours, search
@@ -121,10 +121,19 @@ class ScoreAttack(Audit):
         ours, others = scores.train > threshold.score, scores.control > threshold.score
         trace = Trace(ours, others, scores.persons, scores.control_persons, np.where(ours, scores.released, -1))
         return judge(
-            trace, name=f"membership by {scores.name} {where}", scope=_scope(scores),
-            risk=Risk.SINGLING_OUT, knows=scores.knows, does=f"claims membership ({limit})",
-            naive=threshold.chance, p=threshold.p(scores.train), whom=scores.whom, level=self.level,
-        )  # fmt: skip
+            trace,
+            Scenario(
+                name=f"membership by {scores.name} {where}",
+                scope=_scope(scores),
+                risk=Risk.SINGLING_OUT,
+                knows=scores.knows,
+                does=f"claims membership ({limit})",
+                whom=scores.whom,
+            ),
+            naive=threshold.chance,
+            p=threshold.p(scores.train),
+            level=self.level,
+        )
 
     def _area(self, scores: Scores) -> Finding:
         n, m = len(scores.train), len(scores.control)

@@ -18,7 +18,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.evidence import roc
-from hushtable.evidence.attack import LEVEL, judge
+from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import fisher, wilson
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
@@ -139,14 +139,20 @@ def excess_of_low(scores: RowScores, shares: Sequence[float], attack: LowScoreAt
         lambda attempt, values: attack.does(float(ours[attempt])),
     )  # fmt: skip
     return judge(
-        trace, name=attack.name, risk=Risk.SINGLING_OUT, knows=attack.knows, does=attack.does(float(cuts[best])), naive=None,
-        level=level, p=min(1.0, len(cuts) * min(fisher(int(a), n, int(b), m) for a, b in zip(hits, chance, strict=True))),
+        trace,
+        Scenario(name=attack.name, risk=Risk.SINGLING_OUT, knows=attack.knows, does=attack.does(float(cuts[best]))),
+        naive=None,
+        level=level,
+        p=min(1.0, len(cuts) * min(fisher(int(a), n, int(b), m) for a, b in zip(hits, chance, strict=True))),
         detail={
-            "threshold": float(cuts[best]), "level": level, "auc": roc.auc(-ours, -others).value,
-            "mean": [float(ours.mean()), float(others.mean())], "variance": [float(ours.var()), float(others.var())],
+            "threshold": float(cuts[best]),
+            "level": level,
+            "auc": roc.auc(-ours, -others).value,
+            "mean": [float(ours.mean()), float(others.mean())],
+            "variance": [float(ours.var()), float(others.var())],
             "curve": {key: values.tolist() for key, values in curve.items()},
         },
-    )  # fmt: skip
+    )
 
 
 def nearest_distances(case: Case) -> RowScores:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.power import Power
 from hushtable.table.table import Table
 
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -134,11 +134,11 @@ def with_power(findings: Iterable[Finding], shares: Mapping[Key, float | None]) 
     return [replace(f, detectable=shares.get((f.name, f.scope))) if f.p is not None else f for f in findings]
 
 
-def summary(detectable: Mapping[Key, float | None], shares: Sequence[float] = SHARES) -> dict[str, Any]:
+def summary(detectable: Mapping[Key, float | None], shares: Sequence[float] = SHARES) -> Power:
     """For a report: what was planted, the smallest share that anything noticed, and how many tests noticed each share."""
     own = [share for key, share in detectable.items() if key != WHOLE]
     counts = [sum(share is not None and share <= planted for share in own) for planted in sorted(shares)]
-    return {"shares": sorted(shares), "audit": detectable.get(WHOLE), "tests": len(own), "noticed": counts}
+    return Power(shares=tuple(sorted(shares)), noticed=tuple(counts), tests=len(own), smallest=detectable.get(WHOLE))
 
 
 def _compared(case: Case) -> Table:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hushtable.audits.nearness import thresholds
-from hushtable.evidence.attack import LEVEL, judge
+from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
 from hushtable.evidence.pool import Pool, standing
@@ -73,10 +73,13 @@ def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
         best, count = min(best, test, key=lambda one: one.p), count + 1
     everybody = np.ones(pool.people.count, np.bool_)
     finding = judge(
-        pool.trace(everybody, best.released >= 0, best.released), name=name, risk=Risk.SINGLING_OUT, naive=None,
-        knows=best.knows, does=best.does, p=min(1.0, count * best.p), level=1 - (1 - LEVEL) / count,
+        pool.trace(everybody, best.released >= 0, best.released),
+        Scenario(name=name, risk=Risk.SINGLING_OUT, knows=best.knows, does=best.does),
+        naive=None,
+        p=min(1.0, count * best.p),
+        level=1 - (1 - LEVEL) / count,
         detail={"tests": count},
-    )  # fmt: skip
+    )
     return replace(finding, reserved=RESERVED[name], note=f"{finding.note}; this is the most significant of {count:,} tests")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hushtable.audits.nearness import EQUALLY_FAR, LowScoreAttack, check_shares, excess_of_low, nearest_distances
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace
 
 if TYPE_CHECKING:
@@ -65,6 +65,13 @@ class Reconstruction(Audit):
         trace = Trace.of(case, paired, control_paired, np.where(paired, ours.index[:, 0], -1))
         linked = len(np.unique(ours.index[paired, 0]))
         return judge(
-            trace, name="mutual nearest", risk=Risk.LINKABILITY, naive=None, detail={"released_rows": linked},
-            knows="pairs people and released rows that are nearest to one another", does="finds a partner",
-        )  # fmt: skip
+            trace,
+            Scenario(
+                name="mutual nearest",
+                risk=Risk.LINKABILITY,
+                knows="pairs people and released rows that are nearest to one another",
+                does="finds a partner",
+            ),
+            naive=None,
+            detail={"released_rows": linked},
+        )

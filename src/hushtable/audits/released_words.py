@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.evidence.pool import Pool
 from hushtable.table.columns import NUMBERS, Column
@@ -77,7 +77,9 @@ def recognized(
             )
             continue
         trace, knows = pool.trace(tried, hit, np.full(len(hit), -1)), f"knows a person's {column.name}"
-        findings.append(judge(trace, name=name, scope=column.name, risk=Risk.SINGLING_OUT, naive=None, knows=knows, does=does))
+        findings.append(
+            judge(trace, Scenario(name=name, scope=column.name, risk=Risk.SINGLING_OUT, knows=knows, does=does), naive=None)
+        )
     return findings
 
 

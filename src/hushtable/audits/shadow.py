@@ -20,7 +20,7 @@ from hushtable.audits.regenerate import no_generator, not_regenerated
 from hushtable.audits.shadow_tables import Game, Shadowing, fitted, inside_of, standard
 from hushtable.errors import HushError
 from hushtable.evidence import roc
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import clopper_pearson
 from hushtable.evidence.finding import Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.persons import People
@@ -80,10 +80,18 @@ class ShadowMembership(Shadowing):
         trace = Trace(guesses[inside], guesses[~inside], persons[inside], np.full(int((~inside).sum()), -1))
         each = [_each(guesses[:, t], inside[:, t], t < outlying) for t in range(len(rows))]
         finding = judge(
-            trace, name=name, risk=Risk.SINGLING_OUT, knows="can run the generator", does="claims membership",
-            naive=None, p=float(bdtrc(right - 1, inside.size, 0.5)) if right else 1.0, whom="trials with people",
+            trace,
+            Scenario(
+                name=name,
+                risk=Risk.SINGLING_OUT,
+                knows="can run the generator",
+                does="claims membership",
+                whom="trials with people",
+            ),
+            naive=None,
+            p=float(bdtrc(right - 1, inside.size, 0.5)) if right else 1.0,
             detail={"right": right, "trials": inside.size, "targets": each},
-        )  # fmt: skip
+        )
         if not inside.any() or inside.all():
             return [replace(finding, note=finding.note + tables_note)]
         area = roc.auc(scores[inside], scores[~inside])
@@ -145,10 +153,16 @@ class ShadowInference(Shadowing):
         )
         hits = guesses == truth
         finding = judge(
-            Trace(hits[:count], hits[count:], ours, others), name=name, scope=secret, risk=Risk.INFERENCE,
-            knows="can run the generator and knows all other columns", does=f"guesses {secret} correctly",
+            Trace(hits[:count], hits[count:], ours, others),
+            Scenario(
+                name=name,
+                scope=secret,
+                risk=Risk.INFERENCE,
+                knows="can run the generator and knows all other columns",
+                does=f"guesses {secret} correctly",
+            ),
             naive=1 / levels,
-        )  # fmt: skip
+        )
         return [replace(finding, note=finding.note + self.note(len(features)))]
 
 

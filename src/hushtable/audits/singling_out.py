@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.audits.predicates import Book
 from hushtable.audits.rank_coding import Cells, Ints, Places, Span
 from hushtable.errors import InputError
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import clopper_pearson, fisher, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
@@ -143,17 +143,23 @@ class _Attack:
         )  # fmt: skip
         part = "" if self.people["train"].count == self.common else f"{self.common:,} of "
         finding = judge(
-            trace, name=name, risk=Risk.SINGLING_OUT,
-            knows=f"takes from the release descriptions by {size} that match a single released row",
-            does="singles out exactly one person",
-            whom=f"descriptions, tried on {part}the people",
+            trace,
+            Scenario(
+                name=name,
+                risk=Risk.SINGLING_OUT,
+                knows=f"takes from the release descriptions by {size} that match a single released row",
+                does="singles out exactly one person",
+                whom=f"descriptions, tried on {part}the people",
+            ),
             naive=self._naive(blind, *predicates.shape),
             p=fisher(lone["train"], self.people["train"].count, lone["control"], self.people["control"].count),
             detail={
-                "people": self.common, "lone": lone["train"], "control_lone": lone["control"],
+                "people": self.common,
+                "lone": lone["train"],
+                "control_lone": lone["control"],
                 "by_column": self._by_column(book, predicates, hit),
             },
-        )  # fmt: skip
+        )
         return _with_effective_size(finding, hit, sources)
 
     def _one(self, which: str, first: Integers, second: Integers) -> Mask:

@@ -114,8 +114,8 @@ def show_audit(report: AuditReport, folder: str) -> None:
 
 
 def _verdict(report: AuditReport) -> None:
+    from hushtable.evidence.verdict.publish import NAMED
     from hushtable.report.attacks import power_of_parts
-    from hushtable.report.decision import NAMED
 
     tested = sum(f.p is not None for f in report.findings)
     for reason in report.void:
@@ -133,7 +133,7 @@ def _verdict(report: AuditReport) -> None:
     elif tested:
         out.print(f"[bold]None of {tested} tests alarms[/bold], corrected for their number. This is not a proof of safety.")
     if report.power is not None:
-        least, most = report.power["audit"], max(report.power["shares"])
+        least, most = report.power.smallest, report.power.largest
         seen = f"{100 * least:g} % of the released rows" if least else f"none, not even {100 * most:g} % of the released rows"
         out.print(f"  The smallest planted leak of whole rows that it notices: {seen}.")
         for line in power_of_parts(report.power):

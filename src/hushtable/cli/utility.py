@@ -78,6 +78,6 @@ def _show(report: AuditReport, folder: str) -> None:
     out.print(grid)
     for one in (f for f in lines if f.value is None):
         out.print(f"[yellow]{escape(one.label)}[/yellow] could not be measured: {escape(one.note)}")
-    if report.made.get("halved"):
+    if report.run.halved:
         out.print("There was no control: the real rows were halved, and the half to compare with may be in the release.")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")

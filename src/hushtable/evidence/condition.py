@@ -15,6 +15,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
 from hushtable.evidence.verdict import alarms
 from hushtable.privacy.guarantee import Assurance, Guarantee
+from hushtable.table import lenient
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
 UPPER = ("<", "<=")
@@ -90,6 +91,11 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """As an audit holds it."""
         return {"expression": self.expression, "holds": self.holds, "told": self.reason}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Outcome:
+        """Read it back; what is missing is empty, and does not hold."""
+        return cls(lenient.text(plain.get("expression")), bool(plain.get("holds")), lenient.text(plain.get("told")))
 
 
 @dataclass(frozen=True)

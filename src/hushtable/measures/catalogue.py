@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from hushtable.evidence.finding import Better
 from hushtable.evidence.measure import Measure, Page
+from hushtable.evidence.metrics import FAMILIES, METRICS, Metric, family
 
 HIGHER = Better.HIGHER
 
@@ -319,6 +320,11 @@ G_PLUS = Measure(
 MEASURES = {measure.name: measure for measure in list(vars().values()) if isinstance(measure, Measure)}
 MODEL_SCORES = frozenset(name for name, measure in MEASURES.items() if measure.page is Page.DOWNSTREAM)
 """The scores of models trained on the release."""
+
+
+def metric(name: str) -> Metric | None:
+    """What is known about a metric, a measure of utility or a number of an attack; None for that of another package."""
+    return MEASURES.get(name) or METRICS.get(name) or FAMILIES.get(family(name))
 
 
 class Named(Protocol):

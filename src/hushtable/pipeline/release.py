@@ -56,7 +56,7 @@ class Release(Shown):
 
     def __repr__(self) -> str:
         """What it is and what it promises, in one line."""
-        promised = self.guarantee.brief(self.table.schema.quasi)
+        promised = self.guarantee.headline(self.table.schema.quasi)
         return f"Release({self.recipe.recipe}: {self.table.rows:,} rows, {len(self.table.schema)} columns; {promised})"
 
     def draw(self, rows: int, seed: int | None = None) -> Table:

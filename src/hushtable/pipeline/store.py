@@ -71,7 +71,7 @@ class SavedModel:
 
     def __repr__(self) -> str:
         """What it is and what it promises, in one line."""
-        return f"SavedModel({self.recipe.recipe}: {len(self.fitted.schema)} columns; {self.guarantee.brief()})"
+        return f"SavedModel({self.recipe.recipe}: {len(self.fitted.schema)} columns; {self.guarantee.headline()})"
 
     def draw(self, rows: int | None = None, *, given: Given | None = None, seed: int | None = None) -> Release:
         """A release of so many rows (as many as the model itself says without a number), with columns fixed to values.

@@ -38,18 +38,22 @@ def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = F
     its signature: ``key`` is the file of the public key that it must be made with. Steps of other packages are planned, and their
     code run, only with ``trust``.
     """
+    return verify_and_load(folder, key, trust=trust)[0]
+
+
+def verify_and_load(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> tuple[Verification, Table | None]:
+    """``verify``, and the table that it read; None where its files are not those that were released."""
     folder = Path(folder)
     card = load_card(folder)
     guarantee = read_guarantee(card, str(folder))
     verification = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
     if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/")) for fault in verification.faults):
-        return verification
+        return verification, None
     table = load_table(folder)
     verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust)
     verification += Verification((*_verify_shape(table, card), *_verify_measured(table, guarantee)))
-    return verification + Verification(
-        unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee))
-    )
+    verification += Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
+    return verification, table
 
 
 def read_guarantee(card: Mapping[str, Any], where: str) -> Guarantee:

@@ -58,7 +58,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Statement:
+class PromiseStatement:
     """One promise of a release in a line, and the kind of evidence behind it."""
 
     text: str
@@ -208,18 +208,19 @@ class Guarantee(Shown):
     def _asked(self, quasi: Iterable[str]) -> set[str]:
         return set(quasi) or {name for promise in self.promises for name in promise.quasi}
 
-    def brief(self, quasi: Iterable[str] = ()) -> str:
-        """The strongest kind of evidence, and what it is evidence of, in one line. ``quasi``: the quasi-identifiers released."""
-        epsilon = self.epsilon()
-        proven = f"epsilon {rounded_up(epsilon, 3):.3g}" + (f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else "")
+    def headline(self, quasi: Iterable[str] = ()) -> str:
+        """What is promised and how we know, in one short line. ``quasi``: the quasi-identifiers released."""
         asked = self._asked(quasi)
-        parts = [proven] if math.isfinite(epsilon) else []
-        parts += dict.fromkeys(_promise_brief(p, asked) for p in self.promises)
+        verified = "; ".join(dict.fromkeys(_promise_headline(p, asked) for p in self.promises))
+        if self.assurance is Assurance.PROVEN:
+            delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
+            proven = f"proven: epsilon {rounded_up(self.epsilon(), 3):.3g}{delta}"
+            return f"{proven}; verified: {verified}" if verified else proven
         if self.assurance is Assurance.CLAIMED:
-            parts.append("a publication's claim with a known gap")
-        return f"{self.assurance}: {'; '.join(parts) or 'nothing is promised'}"
+            return f"claimed, not proven; verified: {verified}" if verified else "claimed, not proven"
+        return f"verified: {verified}" if verified else "nothing is promised"
 
-    def statements(self) -> tuple[Statement, ...]:
+    def statements(self) -> tuple[PromiseStatement, ...]:
         """Every promise in a line, with whom it protects or over which columns it holds; empty if there is none and no claim."""
         statements = []
         if self.assurance is Assurance.PROVEN:
@@ -227,33 +228,23 @@ class Guarantee(Shown):
             delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
             replaced = self.unit.relation is Relation.REPLACE_ONE
             change = f", for one {self.unit}{' replaced by another' if replaced else ''}" if replaced or self.unit.by else ""
-            statements.append(Statement(f"differential privacy with epsilon {size}{delta}{change}", Assurance.PROVEN))
+            statements.append(PromiseStatement(f"differential privacy with epsilon {size}{delta}{change}", Assurance.PROVEN))
         for promise in self.promises:
             names = promise.quasi
             over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)
             derived = ", of the table it was made from" if promise.form is Form.DERIVED else ""
-            statements.append(Statement(f"{promise.what} over {over}{derived}", Assurance.VERIFIED))
+            statements.append(PromiseStatement(f"{promise.what} over {over}{derived}", Assurance.VERIFIED))
         if self.assurance is Assurance.CLAIMED:
             if not statements:
-                statements.append(Statement("nothing", Assurance.NONE))
+                statements.append(PromiseStatement("nothing", Assurance.NONE))
             claimed = " and ".join(claim.statement for claim in self.claims)
             text = f"its source claims {claimed}, which is not proven (epsilon is infinite)"
-            statements.append(Statement(text, Assurance.CLAIMED))
+            statements.append(PromiseStatement(text, Assurance.CLAIMED))
         return tuple(statements)
-
-    def headline(self) -> str:
-        """What holds, in one short line: the strongest evidence, and its size."""
-        if self.assurance is Assurance.PROVEN:
-            delta = f", delta {rounded_up(self.delta, 3):g}" if self.delta else ""
-            return f"proven: epsilon {rounded_up(self.epsilon(), 3):.3g}{delta}"
-        if self.assurance is Assurance.VERIFIED:
-            first = self.promises[0]
-            return f"verified: {first.kind.replace('_', '-')}, {first.kind[0]} = {first.value:g}"
-        return "claimed, not proven" if self.assurance is Assurance.CLAIMED else "nothing is promised"
 
     def __repr__(self) -> str:
         """In one line; ``explain`` says all of it."""
-        return f"Guarantee({self.brief()})"
+        return f"Guarantee({self.headline()})"
 
     def explain(self) -> str:
         """What holds, what it means, what it assumes, what would break it: in plain words."""
@@ -361,10 +352,11 @@ def _promise_from(entry: Mapping[str, Any]) -> Promise:
     )  # fmt: skip
 
 
-def _promise_brief(promise: Promise, asked: set[str]) -> str:
+def _promise_headline(promise: Promise, asked: set[str]) -> str:
     covered = len(asked & set(promise.quasi))
     part = f" over {covered} of {len(asked)} columns" if covered < len(asked) else ""
-    return f"{promise.kind.replace('_', '-')} {promise.value:g}{part}{' (derived)' if promise.form is Form.DERIVED else ''}"
+    derived = " (derived)" if promise.form is Form.DERIVED else ""
+    return f"{promise.kind.replace('_', '-')}, {promise.letter} = {promise.value:g}{part}{derived}"
 
 
 def _promise_words(promise: Promise) -> str:

@@ -61,11 +61,15 @@ class Promise:
         return self.value <= 1 and (self.variant != "recursive" or self.c > 1)
 
     @property
+    def letter(self) -> str:
+        """The letter that its number is known by: k, l or t."""
+        return self.kind[0]
+
+    @property
     def what(self) -> str:
         """In words, but for the columns it is over."""
-        letter = {"k_anonymity": "k", "k_map": "k", "l_diversity": "l", "t_closeness": "t"}[self.kind]
         name = str(self.kind).replace("_", "-")
-        text = f"{name} with {letter} = {self.value:g}" + (f" and c = {self.c:g}" if self.c else "")
+        text = f"{name} with {self.letter} = {self.value:g}" + (f" and c = {self.c:g}" if self.c else "")
         if self.variant:
             text = f"{self.variant} {text}"
         return f"{text} for {self.secret}" if self.secret else text

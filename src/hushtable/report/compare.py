@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.report import ranking
 from hushtable.report.charts import knobs
 from hushtable.report.charts.ground import below
@@ -12,7 +13,7 @@ from hushtable.report.charts.plane import HUES, plane
 from hushtable.report.compare_markdown import comparison_markdown
 from hushtable.report.compare_text import anchor, changes, ended, evidence, facts, headline, reading, untried
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, page, pairs
-from hushtable.report.promise import ASSURANCES, STRENGTH
+from hushtable.report.promise import ASSURANCES
 from hushtable.report.words import number, sentence, share
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _fact(eyebrow: str, value: str, about: str, kind: str) -> Html:
         "article",
         element("p", eyebrow, class_="eyebrow"),
         element("p", value, class_="value" if short else "value long"),
-        element("p", about, class_="about"),
+        element("p", about, class_="explained"),
         element("p", kind, class_="soft"),
     )
 

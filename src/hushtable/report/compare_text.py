@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hushtable.display import listed
 from hushtable.privacy.guarantee import PROVISO
 from hushtable.report.promise import ASSURANCES
-from hushtable.report.words import interval, listed, number, sentence, share
+from hushtable.report.words import interval, number, sentence, share
 
 if TYPE_CHECKING:
     from hushtable.api.compare.axis import Axis

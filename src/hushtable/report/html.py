@@ -116,7 +116,7 @@ def table(
 
 def pairs(items: Iterable[tuple[Child, Child]], class_: str = "facts") -> Html:
     """A list of terms, each with what is said about it."""
-    return element("dl", [element("div", element("dt", term), element("dd", told)) for term, told in items], class_=class_)
+    return element("dl", [element("div", element("dt", term), element("dd", text)) for term, text in items], class_=class_)
 
 
 def _data(cell: Child | Cell, class_: str | None) -> Html:

@@ -100,7 +100,7 @@ Method = Callable[[Data, np.random.Generator], Outcome]
 def _outcome(data: Data, released: Release) -> Outcome:
     table = released.table
     points = BallMap(data.features.schema).points(table.select([n for n in table.schema.names if n != CLASS]))
-    return Outcome(points, table[CLASS] if CLASS in table.schema else None, released.guarantee.brief())
+    return Outcome(points, table[CLASS] if CLASS in table.schema else None, released.guarantee.headline())
 
 
 def raw(data: Data, rng: np.random.Generator) -> Outcome:

@@ -11,6 +11,7 @@ import hushtable as ht
 from hushtable.checks import example
 from hushtable.data.people import people
 from hushtable.errors import InputError
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import load_table
 from hushtable.pipeline.verify import verify
 from hushtable.privacy import criteria
@@ -85,7 +86,7 @@ def test_a_mapping_that_cannot_be_built_again_is_refused(tmp_path):
 def test_levels_that_were_given_are_not_called_the_best(applied):
     made = ht.apply(applied / "one", applied / "new.csv", seed=1)
     assert len(made.result["generalize"]["search"]["fixed"]) == len(made.result["generalize"]["columns"])
-    page = card_page(made.card())
+    page = card_page(Card.from_json(made.card()))
     assert "The levels were given; nothing was searched" in page
     assert "this is proven" not in page
 

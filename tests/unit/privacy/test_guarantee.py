@@ -213,22 +213,22 @@ def test_where_noisy_answers_decided_the_looks_the_budget_is_what_is_promised():
     assert overdrawn.epsilon() > 1.0
 
 
-def test_a_k_is_that_of_the_release_over_all_quasi_identifiers_and_the_brief_says_where_it_is_not():
+def test_a_k_is_that_of_the_release_over_all_quasi_identifiers_and_the_headline_says_where_it_is_not():
     def held(*promises: Promise) -> Guarantee:
         return Guarantee(ledger=(PEEK,), promises=promises)
 
     k = Promise(kind=Syntactic.K_ANONYMITY, value=5, quasi=("age", "sex"))
     part, wide = replace(k, quasi=("age",), value=9), replace(k, quasi=("age", "sex", "town"), value=3)
     asked = ("age", "sex")
-    for promises, expected, brief in (
-        ((k,), 5, "verified: k-anonymity 5"),
-        ((k, wide, part), 3, "verified: k-anonymity 5; k-anonymity 3; k-anonymity 9 over 1 of 2 columns"),
-        ((part, replace(part, quasi=("sex",))), None, "verified: k-anonymity 9 over 1 of 2 columns"),
-        ((replace(k, form=Form.DERIVED),), None, "verified: k-anonymity 5 (derived)"),
-        ((replace(k, kind=Syntactic.K_MAP, form=Form.DERIVED),), None, "verified: k-map 5 (derived)"),
+    for promises, expected, headline in (
+        ((k,), 5, "verified: k-anonymity, k = 5"),
+        ((k, wide, part), 3, "verified: k-anonymity, k = 5; k-anonymity, k = 3; k-anonymity, k = 9 over 1 of 2 columns"),
+        ((part, replace(part, quasi=("sex",))), None, "verified: k-anonymity, k = 9 over 1 of 2 columns"),
+        ((replace(k, form=Form.DERIVED),), None, "verified: k-anonymity, k = 5 (derived)"),
+        ((replace(k, kind=Syntactic.K_MAP, form=Form.DERIVED),), None, "verified: k-map, k = 5 (derived)"),
     ):
         assert held(*promises).k(asked) == expected
-        assert held(*promises).brief(asked) == brief
+        assert held(*promises).headline(asked) == headline
     assert held(part).k() == 9
     assert held(part, replace(part, quasi=("sex",))).k() is None
     assert Guarantee().k(asked) is None

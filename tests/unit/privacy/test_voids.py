@@ -112,7 +112,7 @@ def test_a_large_delta_is_remarked_to_the_holder_alone(delta, small, tmp_path):
 
 def test_an_audit_is_not_saved_inside_a_release(tmp_path):
     folder = ht.save(release(people(), recipe(*STEPS), epsilon=1.0), tmp_path / "release")
-    report = AuditReport([], {"train": 200})
+    report = AuditReport(findings=[], rows={"train": 200})
     with pytest.raises(InputError, match="inside a release"):
         report.save(folder / "audit")
     assert not (folder / "audit").exists()

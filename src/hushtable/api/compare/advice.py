@@ -10,9 +10,9 @@ from hushtable.api.compare.cell import Cell, MissKind
 from hushtable.api.compare.choice import chosen, nearest, strictest
 from hushtable.api.compare.comparison import Alternative, Recommendation
 from hushtable.evidence.condition import Condition
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.privacy.guarantee import PROVISO, Assurance
 from hushtable.privacy.unit import Relation
-from hushtable.report.promise import STRENGTH
 
 NEEDS = {
     Assurance.PROVEN: "a proof (differential privacy)",

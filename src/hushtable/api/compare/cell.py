@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 from hushtable.evidence.finding import Better
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.privacy.guarantee import Assurance
-from hushtable.report.promise import STRENGTH
 
 WIDE = 0.2
 """An interval that reaches further than this says that the number is hardly known."""

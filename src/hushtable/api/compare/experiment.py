@@ -140,9 +140,8 @@ class Experiment:
         train, control = self.people(MEASURED)
         part = _part(released.table, MEASURED, self.seed)
         settings = {f"{name}.{knob}": text for name, knobs in self.measured.items() for knob, text in knobs.items()}
-        return utility(
-            train, part, control, target=self.target, only=self.measured, settings=settings, seed=self.seed + run
-        ).findings
+        report = utility(train, part, control, target=self.target, only=self.measured, settings=settings, seed=self.seed + run)
+        return list(report.findings)
 
 
 def _summary(released: Release) -> GuaranteeSummary:

@@ -10,9 +10,9 @@ from typing import Any
 
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.condition import Condition, Names, joined, parse_conditions
+from hushtable.evidence.metrics import FAMILIES, METRICS
 from hushtable.measures.catalogue import MEASURES
 from hushtable.pipeline.recipe import Recipe
-from hushtable.report.meanings import FAMILIES, METRICS
 from hushtable.table.arguments import several
 
 ATTACKED = 10_000

@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable.audits.neural.contrastive import TOO_FEW
 from hushtable.audits.neural.encoder import ABSENT, Records, Training
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
@@ -83,12 +83,18 @@ class ContrastiveSinglingOut(Training, Audit):
         )  # fmt: skip
         part = "" if counts["train"] == crowd.common else f"{crowd.common:,} of "
         return judge(
-            trace, name=NAME, risk=Risk.SINGLING_OUT,
-            knows="takes from the release descriptions by all columns of the most outlying rows",
-            does="singles out exactly one person", whom=f"descriptions, tried on {part}the people", naive=naive,
+            trace,
+            Scenario(
+                name=NAME,
+                risk=Risk.SINGLING_OUT,
+                knows="takes from the release descriptions by all columns of the most outlying rows",
+                does="singles out exactly one person",
+                whom=f"descriptions, tried on {part}the people",
+            ),
+            naive=naive,
             p=fisher(lone["train"], counts["train"], lone["control"], counts["control"]),
             detail={"people": crowd.common, "lone": lone["train"], "control_lone": lone["control"]},
-        )  # fmt: skip
+        )
 
 
 def outlier_factors(points: Floats, neighbours: int) -> Floats:

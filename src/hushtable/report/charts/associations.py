@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.evidence.finding import Finding
 from hushtable.report.charts import heat
 from hushtable.report.html import Child, Html, element, join, table
-from hushtable.report.reading import Reading
 from hushtable.report.words import fixed, number
+from hushtable.table.arrays import Floats
 
 MOST = 8
 """So many pairs are listed."""
@@ -23,18 +24,18 @@ COEFFICIENTS = {
 SIGNED = [("−1", 1.0, "weaker"), ("−0.5", 0.52, "weaker"), ("0", 0.04, "release"), ("0.5", 0.52, "release"), ("1", 1.0, "release")]
 
 
-def maps(reading: Reading) -> Html | None:
+def maps(finding: Finding) -> Html | None:
     """Three triangles for two matrices, one for a single one; None if the finding brought neither."""
-    pairs = heat.Pairs.of(reading.detail)
+    pairs = heat.Pairs.of(finding.detail)
     if pairs is not None:
-        return _three(pairs, COEFFICIENTS.get(reading.name, reading.name))
-    alone = heat.Pairs.of(_doubled(reading.detail))
-    return _one(alone, reading) if alone is not None else None
+        return _three(pairs, COEFFICIENTS.get(finding.name, finding.name))
+    alone = heat.Pairs.of(_doubled(finding.detail))
+    return _one(alone, finding) if alone is not None else None
 
 
-def levels(reading: Reading) -> Html | None:
+def levels(finding: Finding) -> Html | None:
     """Which strength became which, as a table of counts."""
-    names, counts = reading.detail.get("levels"), reading.detail.get("counts")
+    names, counts = finding.detail.get("levels"), finding.detail.get("counts")
     if not isinstance(names, list) or not isinstance(counts, list) or len(counts) != len(names):
         return None
     if not all(isinstance(row, list) and len(row) == len(names) for row in counts):
@@ -84,16 +85,16 @@ def _three(pairs: heat.Pairs, what: str) -> Html:
     )
 
 
-def _one(pairs: heat.Pairs, reading: Reading) -> Html:
+def _one(pairs: heat.Pairs, finding: Finding) -> Html:
     shown = pairs.worst()
-    label = f"{reading.name} of {_count(shown, pairs)}"
+    label = f"{finding.name} of {_count(shown, pairs)}"
     drawing = heat.strength_map(shown.columns, shown.release, label)
     rows: list[list[Child]] = [[a, b, fixed(y)] for a, b, _, y in pairs.largest(MOST)]
     return join(
-        element("h3", reading.name),
+        element("h3", finding.name),
         element("div", _map("Distance of each pair", drawing, _scale("distance", signed=False)), class_="maps"),
         element("h4", "Pairs that lie furthest apart"),
-        table(["Column", "Column", "Distance"], rows, label=f"Pairs with the largest {reading.name}", numbers=[2], class_="narrow"),
+        table(["Column", "Column", "Distance"], rows, label=f"Pairs with the largest {finding.name}", numbers=[2], class_="narrow"),
     )
 
 
@@ -101,7 +102,7 @@ def _map(name: str, drawing: Html, key: Html) -> Html:
     return element("figure", element("figcaption", element("strong", name)), drawing, key)
 
 
-def _strength(columns: list[str], matrix: heat.Floats, label: str, reach: float) -> Html:
+def _strength(columns: list[str], matrix: Floats, label: str, reach: float) -> Html:
     return heat.strength_map(columns, matrix, label)
 
 

@@ -1,23 +1,17 @@
-"""What each metric means, in one line."""
+"""What each metric means, in one line. A measure of utility brings its own meaning (``Measure``); those of attacks are here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hushtable.measures.catalogue import MEASURES
-
 
 @dataclass(frozen=True)
 class Metric:
-    """What a known metric means. Most run from 0 to 1, so that one rule says what is close."""
+    """What a number means to a reader who knows none of the words."""
 
     meaning: str
     share: bool = False
-    """Whether it is told in percent."""
-    scaled: bool = True
-    """Whether it runs from 0 to 1."""
-    page: str = ""
-    """The part of a report that it belongs to, if it is a measure of utility."""
+    """Whether it is shown in percent."""
 
 
 METRICS = {
@@ -25,27 +19,32 @@ METRICS = {
         "the share of released rows that equal a training row, beside the same share of fresh real rows", share=True
     ),
     "published in part": Metric(
-        "the same for the quasi columns alone, or for all others: secrets may be copied beside the quasi values of somebody else",
+        "the share of released rows that equal a training row in the quasi columns alone, or in all others: secrets may be copied "
+        "beside the quasi values of somebody else",
         share=True,
     ),
     "identifiers published": Metric(
-        "the share of people whose name or number, or a digest of it, stands in the release, beyond those who are not in the table",
+        "the share of people whose name or number, or a digest of it, was released, beyond those who are not in the table",
         share=True,
     ),
-    "identifier columns": Metric("how many released columns are identifiers of the training rows, or look like identifiers"),
+    "identifier columns": Metric("how many released columns are identifiers of the training rows, or have the form of identifiers"),
     "texts published": Metric(
-        "the share of people whose text, or words of it in a row, stands in the release, beyond those who are not in the table",
+        "the share of people whose text, or words of it in a row, was released, beyond those who are not in the table",
         share=True,
     ),
     "exposed records": Metric(
-        "people whose row nobody else has and who stand in the release verbatim; those that chance explains least are tested",
+        "the share of people whose row nobody else has and was released unchanged; those that chance explains least are tested",
         share=True,
     ),
-    "rare values": Metric("people in the table, more than outside it, of whom a value that only they have stands in the release"),
-    "rare pairs": Metric("the same for two values together in one released row"),
-    "rare combinations": Metric("the same for three or four values together: rows copied in part"),
+    "rare values": Metric(
+        "how many more people in the table than outside it have a value that nobody else has and that was released"
+    ),
+    "rare pairs": Metric(
+        "how many more people in the table than outside it have two values together that nobody else has, in one released row"
+    ),
+    "rare combinations": Metric("the rare pairs for three or four values together: rows copied in part"),
     "published verbatim": Metric(
-        "the share of training rows that stand in the release as they are, beyond what chance repeats", share=True
+        "the share of training rows that were released unchanged, beyond those that chance repeats", share=True
     ),
     "closest record score": Metric(
         "0 if released rows lie no closer to training rows than fresh real rows do, 1 if every one lies suspiciously close"
@@ -56,7 +55,7 @@ METRICS = {
         "the gap is widest, and the test allows for that choice",
     ),
     "distance ratio": Metric(
-        "the same for people to whom one released row is much nearer than any other, which looks like a copy of them alone"
+        "how many more people in the table than outside it have one released row much nearer than any other: a copy of them alone"
     ),
     "reconstruction": Metric(
         "how many more people in the table than outside it are rebuilt by the nearest released row, where the gap is widest"
@@ -69,28 +68,34 @@ METRICS = {
     ),
     "inference": Metric("how often the released row nearest in what is known about a person gives away what is not"),
     "learned inference": Metric("how often a model that learnt from the release guesses a column of people from the others"),
-    "learned inference NRMSE": Metric("how near such a model comes to a number: 1 less its root mean square error over the range"),
+    "learned inference NRMSE": Metric(
+        "how near a model that learnt from the release comes to a number: 1 less its root mean square error over the range"
+    ),
     "CAP": Metric(
-        "correct attribution probability: how often a released row that agrees with a person in what is known tells the rest"
+        "correct attribution probability: how often a released row that agrees with a person in what is known also has their secret"
     ),
     "TCAP": Metric(
-        "of how many people the released rows that agree in what is known all tell the same, and rightly (targeted CAP)"
+        "targeted CAP: the share of people for whom all released rows that agree in what is known have one secret, the right one"
     ),
-    "GTCAP": Metric("the same with numbers that agree roughly instead of exactly"),
+    "GTCAP": Metric("the targeted CAP with numbers that agree roughly instead of exactly"),
     "shadow membership": Metric(
-        "the generator is run with and without a person many times, and a model learns to tell from a release which it was"
+        "the generator is run with and without a person many times, and a model learns to recognize from a release which it was"
     ),
-    "shadow membership AUC": Metric("how well that model ranks releases: 1 is perfect, 0.5 is guessing"),
-    "shadow inference": Metric("the same done for every value that a person's secret could have; the likeliest is the guess"),
+    "shadow membership AUC": Metric(
+        "how well the model of the shadow membership attack ranks releases: 1 is perfect, 0.5 is guessing"
+    ),
+    "shadow inference": Metric("the shadow attack for every value that a person's secret could have; the likeliest is the guess"),
     "canary secrets": Metric(
         "secrets are drawn by lot and the generator is run again: what is then guessed beyond the lot was remembered, not learnt"
     ),
-    "canaries copied": Metric("how many such records come back whole, beside twins that the generator never saw"),
+    "canaries copied": Metric(
+        "how many records with secrets drawn by lot come back whole, beside twins that the generator never saw"
+    ),
     "injected points": Metric(
         "how many invented rows come back when the generator is run on them, beside invented rows it never saw"
     ),
     "control seen": Metric(
-        "whether control rows stand in the release more often than chance allows: then the control is not fresh, and every "
+        "whether control rows were released more often than chance allows: then the control is not fresh, and every "
         "comparison with it hides risk",
         share=True,
     ),
@@ -105,10 +110,10 @@ METRICS = {
         "the best chance to pick a person's row for somebody who knows that the person is in the table", share=True
     ),
     "journalist risk": Metric(
-        "the same for somebody who does not know that, taking all known people for the population", share=True
+        "the best chance to pick a person's row for somebody who does not know that, among all known people",
+        share=True,
     ),
     "marketer risk": Metric("the share of rows that somebody gets right on average who links all of them", share=True),
-    **{m.name: Metric(m.meaning, share=m.share, scaled=m.high == 1.0, page=m.page) for m in MEASURES.values()},
 }
 FAMILIES = {
     "singling out by": Metric(
@@ -119,18 +124,13 @@ FAMILIES = {
         "is falsely accused; not the average matters but whether some are recognized for certain"
     ),
     "membership AUC by": Metric(
-        "how well that score ranks people in the table above people outside, on average: 1 is perfect, 0.5 is guessing"
+        "how well a score ranks people in the table above people outside, on average: 1 is perfect, 0.5 is guessing"
     ),
     "contrastive": Metric(
-        "the same attack with nearness learnt by a neural network from the release, instead of counted column by column"
+        "an attack by nearness, where nearness is learnt by a neural network from the release, instead of counted column by column"
     ),
 }
 """Metrics whose names go on with a number or a method."""
-
-
-def metric(name: str) -> Metric | None:
-    """What is known about a metric; None for a plugin's."""
-    return METRICS.get(name) or FAMILIES.get(family(name))
 
 
 def family(name: str) -> str:

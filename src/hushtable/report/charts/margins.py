@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hushtable.evidence.finding import Finding
 from hushtable.report.charts import folding, plots
 from hushtable.report.html import Html, element, join
-from hushtable.report.reading import Reading
 from hushtable.report.words import number, share
 
 PANELS = 24
@@ -18,12 +18,12 @@ EXPLAINED = (
 )
 
 
-def panels(readings: Sequence[Reading]) -> Html | None:
+def panels(findings: Sequence[Finding]) -> Html | None:
     """One panel for each column that brought its shares; None if none did."""
-    drawn = [r for r in sorted(readings, key=lambda r: -(r.value or 0.0)) if r.name == "TVD" and folding.bars(r.detail)]
+    drawn = [r for r in sorted(findings, key=lambda r: -(r.value or 0.0)) if r.name == "TVD" and folding.bars(r.detail)]
     if not drawn:
         return None
-    ordered = {r.scope for r in readings if r.name == "KS"}
+    ordered = {r.scope for r in findings if r.name == "KS"}
     left = f" The {PANELS} worst of {len(drawn)} are drawn; the others are in the table." if len(drawn) > PANELS else ""
     return join(
         element("p", EXPLAINED + left),
@@ -32,22 +32,22 @@ def panels(readings: Sequence[Reading]) -> Html | None:
     )
 
 
-def _panel(reading: Reading, *, ordered: bool) -> Html:
-    found = folding.bars(reading.detail)
-    worst = max(found, key=lambda bar: abs(bar.release - bar.train))
-    base = f", fresh rows {number(reading.baseline)}" if reading.baseline is not None else ""
-    told = f"{reading.scope}: training rows and release. TVD {number(reading.value)}{base}. Largest gap at {worst.label}: "
-    told += f"train {share(worst.train)}, release {share(worst.release)}"
+def _panel(finding: Finding, *, ordered: bool) -> Html:
+    bars = folding.bars(finding.detail)
+    worst = max(bars, key=lambda bar: abs(bar.release - bar.train))
+    base = f", fresh rows {number(finding.baseline)}" if finding.baseline is not None else ""
+    label = f"{finding.scope}: training rows and release. TVD {number(finding.value)}{base}. Largest gap at {worst.label}: "
+    label += f"train {share(worst.train)}, release {share(worst.release)}"
     missing = None
-    if folding.limits(found):
-        shown, ends, missing = folding.ranges(found)
-        drawing = plots.paired_columns(shown, told, ends)
+    if folding.limits(bars):
+        shown, ends, missing = folding.ranges(bars)
+        drawing = plots.paired_columns(shown, label, ends)
     else:
-        drawing = plots.paired_bars(folding.levels(found, ordered=ordered), told)
+        drawing = plots.paired_bars(folding.levels(bars, ordered=ordered), label)
     empty = f"missing: train {share(missing.train)}, release {share(missing.release)}" if missing else None
     return element(
         "figure",
-        element("figcaption", element("strong", reading.scope), " ", element("span", f"TVD {number(reading.value)}{base}")),
+        element("figcaption", element("strong", finding.scope), " ", element("span", f"TVD {number(finding.value)}{base}")),
         drawing,
         element("p", empty, class_="soft") if empty else None,
         class_="panel",
