@@ -162,7 +162,7 @@ def _open(column: Column) -> Column:
 
 def _engines(train: Table, folder: Path) -> None:
     """The same noisy margins estimated by our engine and by mbi's."""
-    from hushtable.synthesize.counted import sizes_of
+    from hushtable.synthesize.histogram_cells import sizes_of
     from hushtable.synthesize.marginal.estimate import estimate
     from hushtable.synthesize.marginal.measurement import Measurement
 

@@ -12,7 +12,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.published.clustmix import ClustMix
-from hushtable.synthesize.published.constrained import constrained_mixture, means
+from hushtable.synthesize.published.clustmix_clusters import constrained_mixture, means
 from tests.counterexamples.mixtures import SQUARE, counted, flipped, moved
 from tests.unit.privacy.cases import recipe
 

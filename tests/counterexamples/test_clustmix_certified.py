@@ -13,10 +13,10 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.certified import ClustMixCertified
+from hushtable.synthesize.mixture.clustmix_certified import ClustMixCertified
+from hushtable.synthesize.mixture.integer_encoding import STEPS, IntegerEncoding
 from hushtable.synthesize.mixture.sums import OrderedSums, PartitionSums
 from hushtable.synthesize.mixture.trees import Cuts, Tree
-from hushtable.synthesize.mixture.written import STEPS, Written
 from tests.counterexamples.mixtures import SQUARE, counted, flipped, square
 from tests.unit.privacy.cases import recipe
 
@@ -50,12 +50,12 @@ def test_the_number_of_rows_comes_from_noisy_counts_only(emit):
 
 @pytest.mark.parametrize("least", [4, 6, 8, 60])
 def test_one_record_moves_the_sums_of_the_square_as_little_as_is_told(least):
-    written = Written.of(SQUARE, "", "test")
-    cuts = Cuts(written)
-    half = Tree.single(written).split(0, cuts.weights(len(cuts.places) // 4), 0)
-    everything = Written.of(SQUARE, "", "test", classed=False)
+    encoding = IntegerEncoding.of(SQUARE, "", "test")
+    cuts = Cuts(encoding)
+    half = Tree.single(encoding).split(0, cuts.weights(len(cuts.places) // 4), 0)
+    everything = IntegerEncoding.of(SQUARE, "", "test", classed=False)
     worlds = [*flipped(least), *(square(least, place) for place in product((0.0, 0.2, 0.8, 1.0), repeat=2))]
-    for query in (PartitionSums(written, half, 500), OrderedSums(everything, 2 * least, least, "class")):
+    for query in (PartitionSums(encoding, half, 500), OrderedSums(everything, 2 * least, least, "class")):
         answers = [query.answer(world).astype(float) for world in worlds]
         most = max(float(np.linalg.norm(a - b)) for a, b in product(answers, repeat=2))
         told = query.sensitivity(SQUARE, Relation.REPLACE_ONE)[1]

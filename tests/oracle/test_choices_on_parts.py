@@ -18,7 +18,7 @@ from hushtable.privacy.event import Exponential
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.certified import ClustMixCertified
+from hushtable.synthesize.mixture.clustmix_certified import ClustMixCertified
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -14,7 +14,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.published.clustmix import ClustMix
-from hushtable.synthesize.published.slices import random_slices
+from hushtable.synthesize.published.clustmix_slices import random_slices
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -13,10 +13,10 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.synthesize.mixture.integer_encoding import STEPS, IntegerEncoding
 from hushtable.synthesize.mixture.matching import match
 from hushtable.synthesize.mixture.merf import DPMerf, Embedding
-from hushtable.synthesize.mixture.written import STEPS, Written
-from tests.unit.synthesize.test_mixture_certified import SCHEMA, fitted, people
+from tests.unit.synthesize.test_clustmix_certified import SCHEMA, fitted, people
 
 ADD = Unit()
 
@@ -39,8 +39,8 @@ def test_classes_keep_their_categories_and_numbers(model):
 
 def test_points_match_a_mixture_of_two_spikes_and_how_two_numbers_hang_together():
     rng = np.random.default_rng(0)
-    written = Written.of(SCHEMA.select(["size", "day"]), "", "test")
-    frequencies = Embedding.drawn(written, 300, rng).frequencies
+    encoding = IntegerEncoding.of(SCHEMA.select(["size", "day"]), "", "test")
+    frequencies = Embedding.drawn(encoding, 300, rng).frequencies
     spikes = np.array([[0.0, 0.9]] * 500 + [[0.7, 0.2]] * 500)
     angles = spikes @ frequencies
     mean = np.concatenate([np.cos(angles).mean(0), np.sin(angles).mean(0)])[None]
@@ -66,8 +66,8 @@ def test_a_class_that_drowns_is_matched_to_the_others():
 
 
 def test_features_are_nearly_as_long_as_they_may_be():
-    written = Written.of(SCHEMA, "", "test")
-    embedding = Embedding.drawn(written, 200, np.random.default_rng(0))
+    encoding = IntegerEncoding.of(SCHEMA, "", "test")
+    embedding = Embedding.drawn(encoding, 200, np.random.default_rng(0))
     coordinates = embedding.coordinates(people(300))
     assert coordinates.shape == (300, embedding.dimension)
     features = coordinates[:, -400:]

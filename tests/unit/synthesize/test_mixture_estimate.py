@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from hushtable.synthesize.mixture import estimate
+from hushtable.synthesize.mixture.integer_encoding import STEPS, Field, IntegerEncoding
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.sums import PartitionSums
 from hushtable.synthesize.mixture.trees import Cuts, Tree
-from hushtable.synthesize.mixture.written import STEPS, Field, Written
-from tests.unit.synthesize.test_mixture_certified import SCHEMA, people
+from tests.unit.synthesize.test_clustmix_certified import SCHEMA, people
 
-WRITTEN = Written.of(SCHEMA, "", "test")
+WRITTEN = IntegerEncoding.of(SCHEMA, "", "test")
 TOWN = next(f for f in WRITTEN.fields if f.column.name == "town")
 SIZE = next(f for f in WRITTEN.fields if f.column.name == "size")
 

@@ -12,10 +12,10 @@ from hushtable.pipeline.recipe import load
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Budget, Relation, Unit
-from hushtable.synthesize.mixture.mixing import DPMix
+from hushtable.synthesize.mixture.dpmix import DPMix
 from hushtable.table.columns import Column, Kind
 from hushtable.table.schema import Schema
-from tests.unit.synthesize.test_mixture_certified import SCHEMA, fitted, people
+from tests.unit.synthesize.test_clustmix_certified import SCHEMA, fitted, people
 
 RICH = Budget(200.0, 1e-6)
 

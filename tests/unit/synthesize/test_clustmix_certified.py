@@ -17,11 +17,11 @@ from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.certified import ClustMixCertified
+from hushtable.synthesize.mixture.clustmix_certified import ClustMixCertified
 from hushtable.synthesize.mixture.groups import best_size
+from hushtable.synthesize.mixture.integer_encoding import IntegerEncoding
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.trees import BALANCE, Cuts, Tree, class_weights, projections
-from hushtable.synthesize.mixture.written import Written
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -66,27 +66,27 @@ def model(table) -> Mixture:
 
 
 def test_a_tree_puts_every_record_into_one_leaf_as_its_nodes_say():
-    written = Written.of(SCHEMA, "", "test")
-    cuts = Cuts(written)
-    grade = next(i for i, (column, place) in enumerate(cuts.places) if written.fields[column].column.name == "grade" and place == 3)
-    town = next(i for i, (column, place) in enumerate(cuts.places) if written.fields[column].column.name == "town" and place == 1)
-    tree = Tree.single(written).split(0, cuts.weights(grade), 0).split(1, cuts.weights(town), 0)
+    encoding = IntegerEncoding.of(SCHEMA, "", "test")
+    cuts, names = Cuts(encoding), [f.column.name for f in encoding.fields]
+    grade = cuts.places.index((names.index("grade"), 3))
+    town = cuts.places.index((names.index("town"), 1))
+    tree = Tree.single(encoding).split(0, cuts.weights(grade), 0).split(1, cuts.weights(town), 0)
     rows = people(300)
-    leaf = tree.leaf(written.codes(rows))
+    leaf = tree.leaf(encoding.codes(rows))
     expected = np.where(rows["grade"] <= 3, 0, np.where(rows["town"] == 1, 1, 2))
     assert (leaf == expected).all()
     assert (tree.of(rows) == leaf * 2 + rows["ill"]).all()
-    span = written.code_spans[[f.column.name for f in written.fields].index("town")]
+    span = encoding.code_spans[names.index("town")]
     assert tree.allowed[1, span].tolist() == [False, True, False, False, False]
     assert tree.allowed[2, span].tolist() == [True, False, True, True, True]
     assert tree.allowed[0, span].all()
 
 
 def test_what_a_tree_allows_holds_for_projections_too():
-    written = Written.of(SCHEMA, "", "test")
-    tree = projections(written, 4, np.random.default_rng(3))
+    encoding = IntegerEncoding.of(SCHEMA, "", "test")
+    tree = projections(encoding, 4, np.random.default_rng(3))
     assert tree.leaves == 16
-    codes = written.codes(people(2000))
+    codes = encoding.codes(people(2000))
     leaf = tree.leaf(codes)
     assert len(np.unique(leaf)) > 4
     assert tree.allowed[leaf[:, None], codes].all()
@@ -191,9 +191,9 @@ def test_mixtures_are_told_once_for_every_so_many_records(table):
 
 
 def test_blocks_have_a_public_size_that_grows_with_the_noise(table):
-    written = Written.of(SCHEMA, "", "test", classed=False)
+    encoding = IntegerEncoding.of(SCHEMA, "", "test", classed=False)
     unit = Unit(relation=Relation.REPLACE_ONE)
-    sizes = [best_size(4000, written, Allowance.of(Budget(e, 1e-6), unit), 1, ordered=True) for e in (0.5, 2.0, 8.0)]
+    sizes = [best_size(4000, encoding, Allowance.of(Budget(e, 1e-6), unit), 1, ordered=True) for e in (0.5, 2.0, 8.0)]
     assert sizes == sorted(sizes, reverse=True)
     made, _ = fitted(ClustMixCertified(form="blocks", least=500), table, Budget(8.0, 1e-6))
     assert made.result()["mixtures"] == 8
