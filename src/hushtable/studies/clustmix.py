@@ -31,8 +31,8 @@ from hushtable.privacy.unit import Unit
 from hushtable.privacy.vault import Vault
 from hushtable.studies.clustmix_page import page_of, svgs, text_of
 from hushtable.studies.runner import at_hand, slug, write
-from hushtable.synthesize.published.clustmix_encoding import Encoding, Layout
 from hushtable.synthesize.published.clustmix import ClustMix
+from hushtable.synthesize.published.clustmix_encoding import Encoding, Layout
 from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
 
