@@ -1,4 +1,4 @@
-"""Noisy averages of clusters, certified: what gives one record away in the published form tells nothing here."""
+"""Noisy averages of clusters, certified: what reveals one record in the published form reveals nothing here."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_number_of_rows_comes_from_noisy_counts_only(emit):
     worlds = [[released(step, table, seed).total for seed in range(RUNS)] for table in (counted(20), counted(20, missing=1))]
     one, other = (np.array(world) for world in worlds)
     assert one.std() > (5 if emit == "rows" else 0.3)
-    # No number of rows tells the worlds apart beyond e^epsilon: every event of the kind "at least so many".
+    # No number of rows distinguishes the worlds beyond e^epsilon: every event of the kind "at least so many".
     for least in range(int(one.min()), int(one.max()) + 1):
         p, q = (one >= least).mean(), (other >= least).mean()
         slack = 3 * math.sqrt(0.25 / RUNS)
@@ -58,11 +58,11 @@ def test_one_record_moves_the_sums_of_the_square_as_little_as_is_told(least):
     for query in (PartitionSums(encoding, half, 500), OrderedSums(everything, 2 * least, least, "class")):
         answers = [query.answer(world).astype(float) for world in worlds]
         most = max(float(np.linalg.norm(a - b)) for a, b in product(answers, repeat=2))
-        told = query.sensitivity(SQUARE, Relation.REPLACE_ONE)[1]
-        assert 0 < most <= told
+        bound = query.sensitivity(SQUARE, Relation.REPLACE_ONE)[1]
+        assert 0 < most <= bound
         # The same for every size, so that a mean moves the less the more records it has; published centroids move by the
         # side of the square whatever their size.
-        assert told / STEPS < 5
+        assert bound / STEPS < 5
 
 
 @pytest.mark.parametrize("form", ["tree", "blocks"])

@@ -76,7 +76,7 @@ QUERIES = [
 @pytest.mark.parametrize("relation", [ADD, REPLACE])
 @pytest.mark.parametrize("query", QUERIES, ids=lambda q: type(q).__name__)
 @pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (0.5, False)])
-def test_no_neighbour_changes_more_than_is_told_and_some_change_more_than_half_of_it(query, relation, factor, holds):
+def test_no_neighbour_changes_more_than_is_stated_and_some_change_more_than_half_of_it(query, relation, factor, holds):
     def check(part):
         one, two, _ = query.sensitivity(SCHEMA, relation)
         most = worst(query, relation)
@@ -159,11 +159,11 @@ def test_a_record_changes_the_scores_of_all_leaves_together_as_little_as_is_told
     answers = {t: scores.answer(table_of(t)) for rows in (0, 1, 2) for t in combinations_with_replacement(RECORDS, rows)}
 
     def check(part):
-        told = part * scores.change(SCHEMA, relation)
+        bound = part * scores.change(SCHEMA, relation)
         for rest in (t for t in answers if len(t) < 2):
             more = np.array([answers[tuple(sorted((*rest, r), key=RECORDS.index))] for r in RECORDS])
             change = more - answers[rest] if relation is ADD else more[:, None] - more[None]
-            assert np.abs(change).max(-1).sum(-1).max() <= told
+            assert np.abs(change).max(-1).sum(-1).max() <= bound
 
     judge(check, factor, holds=holds)
 

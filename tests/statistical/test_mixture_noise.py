@@ -1,4 +1,4 @@
-"""The noise of the sums behind mixtures is as wide as is told: that width is accepted, half, 0.7 and 1.3 times it are not."""
+"""The noise of the sums behind mixtures is as wide as stated: that width is accepted, half, 0.7 and 1.3 times it are not."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_the_card_tells_the_noise_of_the_mechanism():
     budget = Budget(1.0, 1e-6)
     allowance = Allowance.of(budget, Unit())
     vault = Vault.of(TABLE, budget=budget, entropy=Entropy.seeded(7)).named("test", allowance)
-    told = ClustMixCertified(depth=0).fit(vault, np.random.default_rng(0)).result()["noise_of_a_count"]
-    assert told == pytest.approx(np.sqrt(5 / 0.95 / (2 * allowance.rho)), rel=0.01)
+    stated = ClustMixCertified(depth=0).fit(vault, np.random.default_rng(0)).result()["noise_of_a_count"]
+    assert stated == pytest.approx(np.sqrt(5 / 0.95 / (2 * allowance.rho)), rel=0.01)
 
 
 def test_the_number_of_rows_is_unbiased_and_noisy():

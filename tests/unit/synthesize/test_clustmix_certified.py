@@ -99,7 +99,7 @@ def test_rare_classes_weigh_more_and_absent_ones_have_no_say():
     assert weights.max() == BALANCE
 
 
-def test_it_finds_what_tells_the_classes_apart_and_keeps_how_columns_hang_together(table, model):
+def test_it_separates_the_classes_and_keeps_the_dependence_of_columns(table, model):
     made = model.sample(4000, np.random.default_rng(2))
     assert model.result()["leaves"] > 1
     for value in (0, 1):
@@ -159,7 +159,7 @@ def test_every_look_is_paid_and_the_budget_kept(table, budget, knobs):
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("knobs", [{}, {"split": "random"}, {"depth": 0}, {"least": 1500}], ids=str)
 def test_looks_and_prices_are_those_of_the_plan_whatever_the_rows_are(table, relation, knobs):
-    """Else the price would need a rule for looks that earlier answers decide on."""
+    """Else the price would need a rule for queries that earlier answers decide on."""
     step, unit = ClustMixCertified(**knobs), Unit(relation=relation)
     planned = sorted(str(e.cost().rho)[:8] for e in step.plan(SCHEMA, Allowance.of(BUDGET, unit)).events)
     leaves = set()
@@ -176,7 +176,7 @@ def test_a_person_with_several_rows_gets_more_noise(table):
     assert three.result()["noise_of_a_count"] == pytest.approx(3 * one.result()["noise_of_a_count"], rel=0.01)
 
 
-def test_mixtures_are_told_once_for_every_so_many_records(table):
+def test_mixtures_are_released_once_for_every_so_many_records(table):
     made, _ = fitted(ClustMixCertified(emit="mixtures", least=200, depth=4), table)
     assert made.total <= 4000 / 200 + 8
     rows = made.sample(None, np.random.default_rng(0))
@@ -230,9 +230,9 @@ def test_what_it_refuses(table):
     for form in ("blocks", "mixing"):
         with pytest.raises(GuaranteeRefused, match="replace_one"):
             ClustMixCertified(form=form).plan(SCHEMA, allowance)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         ClustMixCertified(depth=-1, least=1, alpha=2.0, tree=0.0, counts=1.0, share=0)
-    assert len(told.value.faults) == 6
+    assert len(raised.value.faults) == 6
     with pytest.raises(InputError, match="larger than the table"):
         fitted(ClustMixCertified(form="blocks", least=200), table.take(np.arange(100)))
     with pytest.raises(InputError, match="two rows"):

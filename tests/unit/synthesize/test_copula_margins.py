@@ -89,7 +89,7 @@ def test_the_joint_distribution_is_that_of_two_normal_numbers():
 
 
 @pytest.mark.parametrize("missing", [True, False])
-def test_what_is_expected_of_cells_is_what_their_table_tells(missing):
+def test_what_is_expected_of_cells_is_what_their_table_shows(missing):
     one, two = Pieces.of(Margin.of(COUNTS, 107), missing), Pieces.of(Margin.of(COUNTS[2:], 97), False)
     below = joint(one.cuts, two.cuts)
     for k in (3, 16, 28):

@@ -152,7 +152,7 @@ def test_the_number_of_rows_is_the_public_one_or_a_noisy_one():
 
 
 @pytest.mark.parametrize("kind", PRIVATE, ids=lambda kind: kind.__name__)
-def test_noise_that_drowns_the_data_is_told_in_numbers(kind):
+def test_noise_that_drowns_the_data_is_noted_in_numbers(kind):
     assert any(character.isdigit() for character in fitted(kind(), town(300), epsilon=0.05).result()["note"])
     assert "note" not in fitted(kind(), town(20_000), epsilon=8.0).result()
 

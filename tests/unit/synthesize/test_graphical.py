@@ -111,7 +111,7 @@ def test_conditions_that_cannot_be_are_refused_by_name():
         model.sample(5, np.random.default_rng(0), {"a": "w"})
 
 
-def test_the_size_of_a_model_is_told_without_making_it():
+def test_the_size_of_a_model_is_known_without_building_it():
     sizes = {f"c{i}": 10 for i in range(60)}
     chain = [(f"c{i}", f"c{i + 1}") for i in range(59)]
     assert cells(sizes, chain) == 59 * 100

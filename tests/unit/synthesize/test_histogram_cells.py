@@ -78,8 +78,8 @@ def test_one_column_has_no_pairs_and_no_parts():
 
 def test_mixtures_tell_how_many_rows_they_make_and_that_classes_are_many():
     table = levels({"a": 3, "b": 21}, "b")
-    told, _ = fitted(DPMix(least=50), table)
-    assert "only 8 rows: each is the average of about 50 records; use it as a baseline" in told.result()["note"]
+    model, _ = fitted(DPMix(least=50), table)
+    assert "only 8 rows: each is the average of about 50 records; use it as a baseline" in model.result()["note"]
     assert "b has 21 classes" in fitted(ClustMixCertified(), table)[0].result()["note"]
     few = levels({"a": 3, "b": 20}, "b")
     assert "classes" not in fitted(ClustMixCertified(), few)[0].result().get("note", "")
@@ -90,7 +90,7 @@ def test_a_number_of_rows_that_is_noise_ends_in_a_release_all_the_same(name):
     settings = {"thresholded.columns": "sick,town"} if name == "thresholded" else {}
     made = release(example(300), load(name).set(settings), epsilon=1e-9, delta=1e-6, entropy=Entropy.seeded(1), unproven=True)
     assert made.table.rows == 1000
-    assert any("note" in told for told in made.result.values())
+    assert any("note" in summary for summary in made.result.values())
 
 
 @pytest.mark.parametrize("name", ["independent", "aim", "mst", "mwem", "field-groups", "privbayes"])

@@ -54,7 +54,7 @@ def test_codes_that_a_leaf_cannot_have_get_no_share():
     assert found[1].sum() == pytest.approx(1)  # a leaf that nothing can be in is harmless
 
 
-def test_counts_come_from_every_column_that_tells_them():
+def test_counts_come_from_every_column_that_counts_records():
     answer = np.zeros((1, WRITTEN.dimension + 1), np.int64)
     answer[0, 0] = 700 * 90
     for f, span in zip(WRITTEN.fields, WRITTEN.spans, strict=True):

@@ -1,4 +1,4 @@
-"""Common cells: told with noisy counts, everything rare left out, nothing read but through the threshold."""
+"""Common cells: released with noisy counts, everything rare left out, nothing read but through the threshold."""
 
 from __future__ import annotations
 

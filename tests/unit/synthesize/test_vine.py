@@ -163,11 +163,11 @@ def test_sixty_columns_with_missing_values():
     assert made.missing("c3").any()
 
 
-def test_the_note_tells_when_noise_drowns_the_rows():
+def test_the_note_says_when_noise_drowns_the_rows():
     assert "note" not in fitted(chain()).result()
-    told = fitted(chain(300), epsilon=0.1).result()["note"]
-    assert "the noise of a cell is about" in told
-    assert "hardly be distinguished from noise" in told
+    note = fitted(chain(300), epsilon=0.1).result()["note"]
+    assert "the noise of a cell is about" in note
+    assert "hardly be distinguished from noise" in note
 
 
 def test_margins_are_kept():

@@ -47,8 +47,12 @@ class Scaler:
             if scaling is Scaling.DECLARED or not axis.ordered:
                 continue
             there = vectors[:, span.start] if axis.column.required else vectors[vectors[:, span.start + 1] == 0, span.start]
-            if len(there) and there.min() < there.max():
-                knots[span.start] = _normal(there) if scaling is Scaling.NORMAL else (_ends(there), np.array([0.0, 1.0]))
+            if not len(there) or there.min() == there.max():
+                continue
+            if scaling is Scaling.NORMAL:
+                knots[span.start] = _normal(there)
+            else:
+                knots[span.start] = np.array([there.min(), there.max()]), np.array([0.0, 1.0])
         return cls(encoding, knots)
 
     def apply(self, vectors: Floats) -> Floats:
@@ -71,10 +75,6 @@ class Scaler:
     def _absent(self, vectors: Floats, place: int) -> Floats:
         axis = next(a for a, span in zip(self.encoding.axes, self.encoding.spans, strict=True) if span.start == place)
         return np.zeros(len(vectors)) if axis.column.required else np.clip(vectors[:, place + 1], 0.0, 1.0)
-
-
-def _ends(values: Floats) -> Floats:
-    return np.array([values.min(), values.max()])
 
 
 def _normal(values: Floats) -> tuple[Floats, Floats]:
