@@ -12,7 +12,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.published.clustmix import ClustMix
-from hushtable.synthesize.published.constrained import constrained_mixture, means
+from hushtable.synthesize.published.clustmix_clusters import constrained_mixture, means
 from tests.counterexamples.mixtures import SQUARE, counted, flipped, moved
 from tests.unit.privacy.cases import recipe
 
@@ -53,7 +53,7 @@ def test_one_record_moves_the_best_clusters_by_the_side_of_the_square(least):
 
 
 def test_two_worlds_refute_the_claimed_epsilon():
-    """Which way the averages lie tells the neighbours apart, far beyond e^epsilon0 + delta0."""
+    """Which way the averages lie distinguishes the neighbours, far beyond e^epsilon0 + delta0."""
     step = ClustMix(l=60, epsilon0=1.0, delta0=1e-5, starts=8, scaling="declared")
 
     def across(table, seed):

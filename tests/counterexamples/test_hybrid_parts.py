@@ -1,4 +1,4 @@
-"""The hybrid copula as published leaves out the parts in which nobody is: who is alone in a part is told by its being there."""
+"""The hybrid copula as published leaves out the parts in which nobody is: that a part exists reveals who is alone in it."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -74,12 +75,17 @@ class Scores(Protocol):
         ...
 
 
+def in_words(question: Query | Scores) -> str:
+    """What a query asks for, in words for the ledger: ``MarginalScores`` is "marginal scores"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(question).__name__).lower()
+
+
 def require_exact(question: Query | Scores, schema: Schema) -> None:
     """PlanError where a number on the way to an answer could wrap around, on a table of as many rows as there may be."""
     largest = question.largest(schema, ROWS)
     if largest >= SAFE:
         raise PlanError(
-            f"{type(question).__name__.lower()} of {', '.join(question.columns) or 'all rows'}: for {ROWS:,} rows it could come to "
+            f"{in_words(question)} of {', '.join(question.columns) or 'all rows'}: for {ROWS:,} rows it could come to "
             f"{largest:.3g}, and only numbers below 2^62 are added exactly; declare narrower bounds or fewer decimals"
         )
 

@@ -25,7 +25,7 @@ from hushtable.privacy.choice import exponential, rational
 from hushtable.privacy.event import Approximate, Event, Exponential, PostProcessing, Raw, SampledGaussian, Zcdp
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete_laplace, gaussian_variance, laplace_scale
-from hushtable.privacy.query import ROWS, Occupied, Query, Scores
+from hushtable.privacy.query import ROWS, Occupied, Query, Scores, in_words
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.arrays import Integers
@@ -153,7 +153,7 @@ class Vault:
             raise InputError(f"a noise scale is positive, got {scale}", where=self.step or "measure")
         self._require_declared(query.columns)
         happened = price(query, self.schema, self._rows(), scale, noise)
-        self._spend(happened, f"{type(query).__name__.lower()} of {', '.join(query.columns) or 'all rows'}")
+        self._spend(happened, f"{in_words(query)} of {', '.join(query.columns) or 'all rows'}")
         exact = query.answer(self._table)
         if noise is Noise.GAUSSIAN:
             return exact + discrete_gaussian(gaussian_variance(scale), exact.size, self.entropy)
@@ -189,7 +189,7 @@ class Vault:
         if change < 1:
             raise InputError(f"a score changes by at least 1, got {change}", where=self.step or "choose")
         epsilon = rational(allowance.choice)
-        self._spend(Exponential(float(epsilon)), f"{what} by {type(scores).__name__.lower()}")
+        self._spend(Exponential(float(epsilon)), f"{what} by {in_words(scores)}")
         return epsilon / (2 * change)
 
     def discover(self, cells: Occupied, allowance: Allowance, delta: float) -> tuple[Integers, Integers]:

@@ -31,8 +31,8 @@ from hushtable.privacy.vault import Vault
 from hushtable.studies.clustmix_page import page_of, svgs, text_of
 from hushtable.studies.study import Report, Resumable, Setting, repeat, slug
 from hushtable.studies.tables import at_hand
-from hushtable.synthesize.mixture.encoding import Encoding, Layout
 from hushtable.synthesize.published.clustmix import ClustMix
+from hushtable.synthesize.published.clustmix_encoding import Encoding, Layout
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 

@@ -1,4 +1,4 @@
-"""The model that every synthesizer of marginals ends in: a distribution over cells, and rows drawn from it."""
+"""The fitted model of AIM, MST and MWEM: a graphical model over the cells of the columns, and rows drawn from it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.pipeline.step import Arrays, Given
-from hushtable.synthesize.counted import given_cells, table_of
+from hushtable.synthesize.histogram_cells import given_cells, table_of
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -17,11 +17,11 @@ from hushtable.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class CountModel:
-    """A graphical model of the cells of a schema's columns, and what may be told about how it was made."""
+    """A graphical model of the cells of a schema's columns, and a summary of how it was fitted."""
 
     schema: Schema
     graphical: Graphical
-    told: dict[str, Any]
+    summary: dict[str, Any]
     """For the public card: plain values, functions of noisy answers and of public knowledge only."""
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
@@ -36,15 +36,15 @@ class CountModel:
             raise InputError(f"no row can have these values of {', '.join(fixed)} together", where="given") from error
 
     def result(self) -> dict[str, Any]:
-        """What was chosen."""
-        return self.told
+        """What was chosen and measured."""
+        return self.summary
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
-        """Schema, potentials and what is told."""
+        """Schema, potentials and summary."""
         values, arrays = self.graphical.parts()
-        return {"schema": self.schema.portable().dump(), "graphical": values, "told": self.told}, arrays
+        return {"schema": self.schema.portable().dump(), "graphical": values, "summary": self.summary}, arrays
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
-        return cls(Schema.parse(values["schema"]), Graphical.from_parts(values["graphical"], arrays), values["told"])
+        return cls(Schema.parse(values["schema"]), Graphical.from_parts(values["graphical"], arrays), values["summary"])

@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.synthesize.marginal.junction import JunctionTree
-from hushtable.synthesize.marginal.passes import conditioned, gather, scatter, tangent
-from hushtable.table.arrays import Floats
+from hushtable.synthesize.marginal.message_passing import Map, conditioned, gather, scatter
+from hushtable.table.arrays import Floats, Integers, Mask
 
 Group = tuple[str, ...]
 
@@ -42,7 +41,7 @@ class Propagation:
     Potentials and marginals of all groups are one vector, in the order of ``groups``.
     """
 
-    def __init__(self, tree: JunctionTree, groups: Sequence[Group], zeros: Mapping[Group, NDArray[np.bool_]] | None = None) -> None:
+    def __init__(self, tree: JunctionTree, groups: Sequence[Group], zeros: Mapping[Group, Mask] | None = None) -> None:
         """Find each group its seat; every group must lie in a clique."""
         self.tree, self.groups = tree, list(groups)
         place = {name: i for i, name in enumerate(tree.order)}
@@ -53,7 +52,7 @@ class Propagation:
         self.clique_shapes = [self._shape(clique) for clique in tree.cliques]
         self.clique_ends = np.cumsum([0, *map(math.prod, self.clique_shapes)])
         self._clique_sets = [frozenset(clique) for clique in tree.cliques]
-        self._maps: list[NDArray[np.int32]] = []
+        self._maps: list[Map] = []
         self._mapped = 0
         self.seats = self._seated()
         self.links = self._linked()
@@ -63,7 +62,7 @@ class Propagation:
     def _shape(self, columns: Group) -> tuple[int, ...]:
         return tuple(self.tree.sizes[name] for name in columns)
 
-    def _spread(self, outer: Group, inner: Group) -> NDArray[np.int32]:
+    def _spread(self, outer: Group, inner: Group) -> Map:
         """For each cell of an array over ``outer``, its cell in one over ``inner``."""
         shape = [self.tree.sizes[name] if name in inner else 1 for name in outer]
         cells = np.arange(math.prod(self._shape(inner)), dtype=np.int32).reshape(shape)
@@ -75,7 +74,7 @@ class Propagation:
         self._mapped += len(self._maps[-1])
         return self._mapped - len(self._maps[-1])
 
-    def _seated(self) -> NDArray[np.int64]:
+    def _seated(self) -> Integers:
         """For each group, smaller ones first, the smallest group around it or else the smallest clique."""
         seats = []
         sets = [frozenset(group) for group in self.groups]
@@ -92,7 +91,7 @@ class Propagation:
                 seats.append((self.ends[i], cells, 1, self.clique_ends[t], math.prod(self.clique_shapes[t]), start))
         return np.array(seats, np.int64).reshape(-1, 6)
 
-    def _linked(self) -> NDArray[np.int64]:
+    def _linked(self) -> Integers:
         links = []
         for t, (clique, parent, separator) in enumerate(
             zip(self.tree.cliques, self.tree.parents, self.tree.separators, strict=True)
@@ -109,10 +108,10 @@ class Propagation:
     def clique_of(self, columns: Group) -> int:
         """The smallest clique that holds all of these columns."""
         wanted = set(columns)
-        holding = [t for t, clique in enumerate(self._clique_sets) if wanted <= clique]
-        if not holding:
+        around = [t for t, clique in enumerate(self._clique_sets) if wanted <= clique]
+        if not around:
             raise ValueError(f"no clique holds {', '.join(columns)}")
-        return min(holding, key=lambda t: math.prod(self.clique_shapes[t]))
+        return min(around, key=lambda t: math.prod(self.clique_shapes[t]))
 
     def clique_array(self, flat: Floats, t: int) -> Floats:
         """The part of a vector over all cliques that belongs to one, with an axis for each of its columns."""
@@ -122,14 +121,14 @@ class Propagation:
         """A vector over all groups as one array for each."""
         return [flat[a:b].reshape(shape) for a, b, shape in zip(self.ends[:-1], self.ends[1:], self.shapes, strict=True)]
 
-    def _walled(self, zeros: Mapping[Group, NDArray[np.bool_]]) -> Floats:
+    def _walled(self, zeros: Mapping[Group, Mask]) -> Floats:
         """Minus infinity where a combination is impossible, else 0."""
         walls = np.zeros(self.clique_ends[-1])
         for group, impossible in zeros.items():
             self._wall(walls, group, impossible)
         return walls
 
-    def _wall(self, walls: Floats, group: Group, impossible: NDArray[np.bool_]) -> None:
+    def _wall(self, walls: Floats, group: Group, impossible: Mask) -> None:
         t = self.clique_of(group)
         ordered = tuple(name for name in self.tree.cliques[t] if name in group)
         flags = impossible.transpose([group.index(name) for name in ordered]).ravel()
@@ -144,20 +143,11 @@ class Propagation:
         joint = np.empty_like(table)
         norm = conditioned(table, self.links, self.maps, joint)
         if norm == -math.inf:
-            raise InputError("nothing is left of the distribution: what is asked for is impossible", where="graphical model")
+            raise InputError("what is asked for has probability zero in this model", where="graphical model")
         return Beliefs(table, joint, norm)
 
     def group_marginals(self, beliefs: Beliefs) -> Floats:
         """The probabilities of the cells of every group."""
-        found = np.empty(self.ends[-1])
-        scatter(beliefs.joint, self.seats, self.maps, found)
-        return found
-
-    def turned(self, beliefs: Beliefs, change: Floats) -> Floats:
-        """How the group marginals change, to first order, when the potentials change: their covariance times ``change``."""
-        delta = np.zeros_like(beliefs.joint)
-        gather(change, self.seats, self.maps, delta)
-        tangent(delta, beliefs.conditional, beliefs.joint, self.links, self.maps)
-        found = np.empty(self.ends[-1])
-        scatter(delta, self.seats, self.maps, found)
-        return found
+        marginals = np.empty(self.ends[-1])
+        scatter(beliefs.joint, self.seats, self.maps, marginals)
+        return marginals

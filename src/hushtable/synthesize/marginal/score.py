@@ -1,4 +1,7 @@
-"""How badly a model fits some marginals, in whole numbers: the score by which the next marginal is chosen."""
+"""The score of candidate marginals in the exponential mechanism, for AIM, MST, MWEM and PrivBayes, in whole numbers.
+
+What each method takes off the distance (its bias) and how it weighs candidates stands with the method: ``aim.aim_score`` is AIM's.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ MOST = float(1 << 33)
 
 
 @dataclass(frozen=True, eq=False)
-class Misfit:
+class MarginalScores:
     """The L1 distance between the counts of each candidate marginal and what a released model expects, weighted.
 
     score_r = w_r (sum over cells |GRID count - round(GRID expected)| - round(GRID bias_r)), all in integers.
 
-    What one record can change: it lies in exactly one cell of each marginal, so a record more or less moves one count
+    What one record can change: it lies in exactly one cell of each marginal, so adding or removing it moves one count
     by 1, one absolute value by at most GRID (the triangle inequality), and the score by at most w_r GRID. The expected
     counts, the weights and the biases are released or public and do not move. Replacing a record is one removal and one
     addition: at most twice that. (McKenna, Miklau, Sheldon 2021, and McKenna, Mullins, Sheldon, Miklau 2022, in integers.)
@@ -54,11 +57,11 @@ class Misfit:
         count = len(self.candidates)
         lengths = {len(self.model), len(self.weights) or count, len(self.bias) or count}
         if not count or lengths != {count}:
-            raise InputError("a choice needs candidates, each with its expected counts, weight and bias", where="misfit")
+            raise InputError("a choice needs candidates, each with its expected counts, weight and bias", where="marginal scores")
         if any(w != int(w) or w < 0 for w in self.weights) or self.heaviest < 1:
-            raise InputError("weights are whole numbers, none negative, at least one positive", where="misfit")
+            raise InputError("weights are whole numbers, none negative, at least one positive", where="marginal scores")
         if not all(math.isfinite(number) for number in (*(float(m.sum()) for m in self.model), *self.bias)):
-            raise InputError("expected counts and biases are finite numbers", where="misfit")
+            raise InputError("expected counts and biases are finite numbers", where="marginal scores")
 
     @property
     def heaviest(self) -> int:
@@ -70,10 +73,10 @@ class Misfit:
         """All columns of the candidates."""
         return tuple(dict.fromkeys(name for columns in self.candidates for name in columns))
 
-    def among(self, places: Sequence[int]) -> Misfit:
+    def among(self, places: Sequence[int]) -> MarginalScores:
         """The same scores for some of the candidates."""
         pick = [int(i) for i in places]
-        return Misfit(
+        return MarginalScores(
             tuple(self.candidates[i] for i in pick),
             [self.model[i] for i in pick],
             [self.weights[i] for i in pick] if self.weights else (),
@@ -107,7 +110,7 @@ def _distance(table: Table, cells: dict[str, Integers], columns: tuple[str, ...]
     """Sum of |GRID count - round(GRID expected)|."""
     sizes = table.sizes(columns)
     if sizes != expected.shape:
-        raise InputError(f"expected counts of {', '.join(columns)} have another shape than the table's", where="misfit")
+        raise InputError(f"expected counts of {', '.join(columns)} have another shape than the table's", where="marginal scores")
     flat = cells[columns[0]]
     for name, size in zip(columns[1:], sizes[1:], strict=True):
         flat = flat * size + cells[name]

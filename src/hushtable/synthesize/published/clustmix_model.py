@@ -1,4 +1,8 @@
-"""Rows of noisy averages of records: the model of a mixture that was published as it is."""
+"""The fitted model of ClustMix: one row for each noisy average of a cluster.
+
+How many rows there are depends on the exact sizes of the classes, which the published proof overlooks: one record fewer can leave
+one row fewer. The certified twin is the step ``clustmix-certified``.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,14 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.pipeline.step import Arrays, Given, given_arrays
-from hushtable.synthesize.mixture.encoding import Draw, Encoding, Layout
+from hushtable.synthesize.published.clustmix_encoding import Draw, Encoding, Layout
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Mixtures:
+class ClustMixModel:
     """Noisy averages in places of the declared domains, with their class and the number of records in each."""
 
     encoding: Encoding
@@ -23,7 +27,7 @@ class Mixtures:
     labels: Integers
     sizes: Integers
     draw: Draw
-    told: dict[str, Any]
+    summary: dict[str, Any]
 
     @property
     def schema(self) -> Schema:
@@ -43,8 +47,8 @@ class Mixtures:
         else:
             weights = self._weights(given or {})
             owner = rng.choice(len(weights), rows, p=weights / weights.sum())
-        made = self.encoding.table(self.vectors[owner], self.labels[owner], rng, self.draw)
-        return made.with_columns(*((self.schema[name], array) for name, array in fixed.items()))
+        table = self.encoding.table(self.vectors[owner], self.labels[owner], rng, self.draw)
+        return table.with_columns(*((self.schema[name], array) for name, array in fixed.items()))
 
     def _weights(self, given: Given) -> Floats:
         weights = self.sizes.astype(np.float64)
@@ -58,7 +62,7 @@ class Mixtures:
 
     def result(self) -> dict[str, Any]:
         """What was chosen, and the least cluster that was averaged. Some of it is read off the rows, as the publication does."""
-        return self.told
+        return self.summary
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema, encoding and the noisy averages."""
@@ -67,7 +71,7 @@ class Mixtures:
             "target": self.encoding.target,
             "layout": str(self.encoding.layout),
             "draw": str(self.draw),
-            "told": self.told,
+            "summary": self.summary,
         }
         return values, {"vectors": self.vectors, "labels": self.labels, "sizes": self.sizes}
 
@@ -76,4 +80,4 @@ class Mixtures:
         """Rebuild it."""
         encoding = Encoding.of(Schema.parse(values["schema"]), values["target"], Layout(values["layout"]))
         labels, sizes = (arrays[name].astype(np.int64) for name in ("labels", "sizes"))
-        return cls(encoding, arrays["vectors"].astype(np.float64), labels, sizes, Draw(values["draw"]), values["told"])
+        return cls(encoding, arrays["vectors"].astype(np.float64), labels, sizes, Draw(values["draw"]), values["summary"])

@@ -1,4 +1,8 @@
-"""Clusters of no fewer than l records: a Gaussian mixture whose sizes are constrained, and k-means with the same constraint."""
+"""The clusters of ClustMix, of at least l records each: a size-constrained Gaussian mixture, and k-means with the same constraint.
+
+The published proof takes these clusters as fixed, and one record can re-form all of them. The certified twin, the step
+``clustmix-certified``, forms its groups by private choices or by a public order.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,14 @@ from numba import njit
 from hushtable.table.arrays import Floats, Integers
 
 ROUNDS = 30
-"""After so many rounds a mixture that still changes counts as not found."""
+"""After so many rounds a mixture that still changes counts as not converged."""
 _LEAST = 1e-6
 """The least variance of a cluster, as a share of the variance of all records, below which a mixture counts as degenerate."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Which cluster each record is in, and whether the mixture was found or k-means had to do."""
+    """Which cluster each record is in, and whether it is one of the mixture or of k-means."""
 
     labels: Integers
     mixture: bool
@@ -37,12 +41,12 @@ def constrained_mixture(points: Floats, count: int, least: int, rng: np.random.G
         raise ValueError(f"{len(points)} records make no {count} clusters of at least {least}")
     if count == 1:
         return Clusters(np.zeros(len(points), np.int64), True, 0.0)
-    found = []
+    tries = []
     for _ in range(starts):
         labels = assign(_squares(points, _spread_out(points, count, rng)), least)
         mixture = _mixture(points, labels, count, least)
-        found.append(mixture if mixture is not None else constrained_means(points, labels, count, least))
-    return min(found, key=lambda clusters: (not clusters.mixture, clusters.cost))
+        tries.append(mixture if mixture is not None else constrained_means(points, labels, count, least))
+    return min(tries, key=lambda clusters: (not clusters.mixture, clusters.cost))
 
 
 def _mixture(points: Floats, labels: Integers, count: int, least: int) -> Clusters | None:
@@ -78,7 +82,7 @@ def means(points: Floats, labels: Integers, count: int) -> Floats:
     """The mean of each cluster; none may be empty."""
     sizes = np.bincount(labels, minlength=count)
     sums = np.add.reduceat(points[np.argsort(labels, kind="stable")], np.cumsum(sizes) - sizes, axis=0)
-    return sums / sizes[:, None]
+    return np.asarray(sums / sizes[:, None])
 
 
 def nearest_constrained(points: Floats, centres: Floats, least: int) -> Integers:
@@ -88,7 +92,7 @@ def nearest_constrained(points: Floats, centres: Floats, least: int) -> Integers
 
 def _squares(points: Floats, centres: Floats) -> Floats:
     squares = (points**2).sum(axis=1)[:, None] - 2 * points @ centres.T + (centres**2).sum(axis=1)
-    return np.maximum(squares, 0.0)
+    return np.asarray(np.maximum(squares, 0.0))
 
 
 def _spread_out(points: Floats, count: int, rng: np.random.Generator) -> Floats:
@@ -110,11 +114,11 @@ def assign(costs: Floats, least: int) -> Integers:
     records gets one along the cheapest chain of moves that begins in a cluster with records to spare. An optimal flow stays
     optimal under cheapest chains, so the last assignment is the best one.
     """
-    return _assign(np.ascontiguousarray(costs, dtype=np.float64), int(least))
+    return np.asarray(_assign(np.ascontiguousarray(costs, dtype=np.float64), int(least)))
 
 
 @njit(cache=True)
-def _assign(costs, least):
+def _assign(costs: Floats, least: int) -> Integers:
     rows, count = costs.shape
     # Chains that differ by rounding alone must not be taken for cheaper ones: they could go round in circles.
     slack = 1e-12 * max(np.abs(costs).max(), 1e-300)
@@ -192,7 +196,7 @@ def _assign(costs, least):
 
 
 @njit(cache=True)
-def _cheapest(costs, head, after, step, mover, a):
+def _cheapest(costs: Floats, head: Integers, after: Integers, step: Floats, mover: Integers, a: int) -> None:
     """For a cluster, what moving one record from it to each other cluster costs at least, and which record that is."""
     count = costs.shape[1]
     for b in range(count):

@@ -1,4 +1,4 @@
-"""Records in whole numbers: a coordinate for each level of a category, first and second moments of a number.
+"""Records encoded in whole numbers: a coordinate for each level of a category, first and second moments of a number.
 
 A function of the record and of the declared domains alone. What is bounded here is what one record can change of any sum.
 """
@@ -12,11 +12,10 @@ from itertools import pairwise
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
 from hushtable.numerics.integers import GRID, Axes, writable
-from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
@@ -26,12 +25,12 @@ STEPS = 1 << 10
 COUNTED = 64
 """The most values of a whole number that are counted one by one."""
 CUTS = 32
-"""Ranges into which the domain of any other number is cut where a question needs cells."""
+"""Ranges into which the domain of any other number is cut where a query needs cells."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """How one column is written.
+    """How one column is encoded.
 
     *Counted* (categories, ordinals, whole numbers of few values): one coordinate for each cell of its histogram, STEPS where it
     is the record's own. Any other number: u in [-STEPS, STEPS], twice its place in the domain less one; v = floor(u^2/STEPS) -
@@ -94,13 +93,13 @@ class Field:
         v = np.where(gone, 0, u * u // STEPS - STEPS // 2)
         return np.stack([u, v] if self.column.required else [u, v, gone * np.int64(STEPS)], axis=1)
 
-    def values(self, shares: Floats, gone: NDArray[np.bool_]) -> Array:
+    def values(self, shares: Floats, gone: Mask) -> Array:
         """The numbers at these places (0 to 1) of the domain (not for counted columns)."""
         return Axes(self.column).value(shares, gone)
 
 
 @dataclass(frozen=True)
-class Written:
+class IntegerEncoding:
     """A record as whole numbers: its class, and the coordinates of the other columns one after another."""
 
     schema: Schema
@@ -119,10 +118,11 @@ class Written:
             raise PlanError(f"{step}: {', '.join(odd)} has no declared bounds or levels; declare them, or leave the column out")
         if target and not Field(schema[target]).counted:
             raise PlanError(f"{step}: the class {target!r} has too many values to be counted; cut it with a 'bins' step first")
-        found = target or next((n for n in schema.role(Role.TARGET) if classed and Field(schema[n]).counted), "")
+        if not target and classed:
+            target = next((n for n in schema.role(Role.TARGET) if Field(schema[n]).counted), "")
         if len(schema) == 1:
-            found = ""
-        return cls(schema, found, tuple(Field(c) for c in schema if c.name != found))
+            target = ""
+        return cls(schema, target, tuple(Field(c) for c in schema if c.name != target))
 
     @property
     def classes(self) -> int:

@@ -12,10 +12,10 @@ from hushtable.pipeline.recipe import load
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Budget, Relation, Unit
-from hushtable.synthesize.mixture.mixing import DPMix
+from hushtable.synthesize.mixture.dpmix import DPMix
 from hushtable.table.columns import Column, Kind
 from hushtable.table.schema import Schema
-from tests.unit.synthesize.test_mixture_certified import SCHEMA, fitted, people
+from tests.unit.synthesize.test_clustmix_certified import SCHEMA, fitted, people
 
 RICH = Budget(200.0, 1e-6)
 
@@ -59,9 +59,9 @@ def test_what_it_refuses():
     unit = Unit(relation=Relation.REPLACE_ONE)
     with pytest.raises(PlanError, match="note"):
         DPMix().plan(Schema((*SCHEMA.columns, Column(name="note", kind=Kind.TEXT))), Allowance.of(Budget(1.0, 1e-6), unit))
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         DPMix(least=1, rounds=0, share=-1)
-    assert len(told.value.faults) == 3
+    assert len(raised.value.faults) == 3
     with pytest.raises(InputError, match="larger than the table"):
         fitted(DPMix(least=50), people(20))
 

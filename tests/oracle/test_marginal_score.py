@@ -11,7 +11,7 @@ from hushtable.errors import InputError, PlanError
 from hushtable.privacy.query import require_exact
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.marginal.histograms import Histograms
-from hushtable.synthesize.marginal.misfit import GRID, Misfit
+from hushtable.synthesize.marginal.score import GRID, MarginalScores
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -28,13 +28,13 @@ def table_of(records) -> Table:
     return Table(SCHEMA, {"a": array[:, 0].copy(), "b": array[:, 1].copy()})
 
 
-def scores(seed: int, **more) -> Misfit:
+def scores(seed: int, **more) -> MarginalScores:
     rng = np.random.default_rng(seed)
     model = [rng.uniform(0, 3, shape) for shape in ((2,), (3, 2), (2, 3))]
-    return Misfit(CANDIDATES, model, **more)
+    return MarginalScores(CANDIDATES, model, **more)
 
 
-def largest_changes(query: Misfit, rows: int = 3) -> tuple[int, int]:
+def largest_changes(query: MarginalScores, rows: int = 3) -> tuple[int, int]:
     """The largest change of any score by a record more, and by a record replaced."""
     answers = {r: query.answer(table_of(r)) for n in range(rows + 1) for r in combinations_with_replacement(sorted(RECORDS), n)}
     more = replaced = 0
@@ -88,7 +88,9 @@ def test_no_neighbour_changes_histograms_by_more_than_stated(groups):
 
 @pytest.mark.parametrize("huge", [1e12, 1e17, 1e300])
 def test_released_numbers_that_are_too_large_are_cut_down_and_change_nothing_of_what_a_record_can(huge):
-    score = Misfit((("a",), ("a", "b")), [np.array([huge, 1.0]), np.full((2, 3), huge)], weights=(25_600, 1), bias=(huge, -huge))
+    score = MarginalScores(
+        (("a",), ("a", "b")), [np.array([huge, 1.0]), np.full((2, 3), huge)], weights=(25_600, 1), bias=(huge, -huge)
+    )
     require_exact(score, SCHEMA)
     less, more = (score.answer(table_of(records)) for records in (RECORDS, [*RECORDS, RECORDS[0]]))
     assert np.abs(more).max() <= score.largest(SCHEMA, len(RECORDS) + 1)
@@ -97,12 +99,12 @@ def test_released_numbers_that_are_too_large_are_cut_down_and_change_nothing_of_
 
 def test_numbers_that_could_wrap_around_are_refused():
     with pytest.raises(PlanError, match="below 2"):
-        require_exact(Misfit((("a",),), [np.zeros(2)], weights=(1 << 30,)), SCHEMA)
+        require_exact(MarginalScores((("a",),), [np.zeros(2)], weights=(1 << 30,)), SCHEMA)
     with pytest.raises(InputError, match="finite"):
-        Misfit((("a",),), [np.array([np.nan, 0.0])])
+        MarginalScores((("a",),), [np.array([np.nan, 0.0])])
     with pytest.raises(InputError, match="whole numbers"):
-        Misfit((("a",),), [np.zeros(2)], weights=(0,))
+        MarginalScores((("a",),), [np.zeros(2)], weights=(0,))
     with pytest.raises(InputError, match="candidates"):
-        Misfit((), [])
+        MarginalScores((), [])
     with pytest.raises(InputError, match="another shape"):
-        Misfit((("a", "b"),), [np.zeros((2, 2))]).answer(table_of(RECORDS))
+        MarginalScores((("a", "b"),), [np.zeros((2, 2))]).answer(table_of(RECORDS))

@@ -15,12 +15,12 @@ from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.hybrid import HybridCopula
-from hushtable.synthesize.counted import CELLS, countable, noted, require_counted, spread
+from hushtable.synthesize.histogram_cells import CELLS, require_counted, spread, usable_total, with_notes
 from hushtable.synthesize.marginal.field_groups import FieldGroups
 from hushtable.synthesize.marginal.independent import Margins
 from hushtable.synthesize.marginal.mst import Mst
-from hushtable.synthesize.mixture.certified import ClustMixCertified
-from hushtable.synthesize.mixture.mixing import DPMix
+from hushtable.synthesize.mixture.clustmix_certified import ClustMixCertified
+from hushtable.synthesize.mixture.dpmix import DPMix
 from hushtable.synthesize.network.privbayes import PrivBayes
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
@@ -78,8 +78,8 @@ def test_one_column_has_no_pairs_and_no_parts():
 
 def test_mixtures_tell_how_many_rows_they_make_and_that_classes_are_many():
     table = levels({"a": 3, "b": 21}, "b")
-    told, _ = fitted(DPMix(least=50), table)
-    assert "only 8 rows: each is the average of about 50 records; use it as a baseline" in told.result()["note"]
+    model, _ = fitted(DPMix(least=50), table)
+    assert "only 8 rows: each is the average of about 50 records; use it as a baseline" in model.result()["note"]
     assert "b has 21 classes" in fitted(ClustMixCertified(), table)[0].result()["note"]
     few = levels({"a": 3, "b": 20}, "b")
     assert "classes" not in fitted(ClustMixCertified(), few)[0].result().get("note", "")
@@ -90,7 +90,7 @@ def test_a_number_of_rows_that_is_noise_ends_in_a_release_all_the_same(name):
     settings = {"thresholded.columns": "sick,town"} if name == "thresholded" else {}
     made = release(example(300), load(name).set(settings), epsilon=1e-9, delta=1e-6, entropy=Entropy.seeded(1), unproven=True)
     assert made.table.rows == 1000
-    assert any("note" in told for told in made.result.values())
+    assert any("note" in summary for summary in made.result.values())
 
 
 @pytest.mark.parametrize("name", ["independent", "aim", "mst", "mwem", "field-groups", "privbayes"])
@@ -106,9 +106,9 @@ def test_independent_margins_say_when_they_drown():
 
 
 def test_noise_beside_a_large_total_or_of_few_rows_passes():
-    assert countable(10_000, 2_000) == 10_000
-    assert countable(2, 500) == 2
-    assert countable(5_000, 2_000) == 1_000
+    assert usable_total(10_000, 2_000) == 10_000
+    assert usable_total(2, 500) == 2
+    assert usable_total(5_000, 2_000) == 1_000
 
 
 def test_columns_of_too_many_cells_together_are_refused_by_name():
@@ -119,6 +119,6 @@ def test_columns_of_too_many_cells_together_are_refused_by_name():
 
 
 def test_notes_are_joined_and_cells_are_spread_evenly():
-    assert noted({"a": 1}) == {"a": 1}
-    assert noted({"note": "one"}, "", "two") == {"note": "one; two"}
+    assert with_notes({"a": 1}) == {"a": 1}
+    assert with_notes({"note": "one"}, "", "two") == {"note": "one; two"}
     assert np.bincount(spread(np.array([1.0, 0.0, 3.0]), 8, np.random.default_rng(0))).tolist() == [2, 0, 6]

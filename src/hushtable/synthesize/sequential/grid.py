@@ -1,8 +1,8 @@
-"""Columns as cells: every level of a category, and for numbers their spikes and bins of several rows.
+"""Columns as cells for sequential synthesis: every level of a category; for numbers, frequent values and bins of several rows.
 
-A number that at least ``least`` rows share is a cell of its own, so that spikes (40 hours a week, a gain of 0) stay
-spikes; the others are pooled, neighbour by neighbour, into bins of at least ``least`` rows and drawn back uniformly
-from the bin's range, on the column's grid. So a number that fewer rows hold comes back by chance only.
+A number that at least ``least`` rows share is a cell of its own, so that frequent values (40 hours a week, a gain of 0) stay
+frequent; the others are pooled, neighbour by neighbour, into bins of at least ``least`` rows and drawn uniformly
+from the bin's range, on the column's grid. So a number that fewer rows hold is released by chance only.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Grid:
         return (len(self.low) if self.column.numeric else len(self.column.levels)) + 1
 
     def hidden(self) -> Column:
-        """The column with the ends of its cells as bounds, where its own were read off the rows: those are somebody's values."""
+        """The column with the ends of its cells as bounds, where its own are observed: those are values of single rows."""
         if not isinstance(self.column.domain, Bounds) or not self.column.observed or not len(self.low):
             return self.column
         ends = np.array([self.low.min(), self.high.max()])
         if (step := self.column.step) is not None:
             ends = step * np.array([np.floor(ends[0] / step + 1e-9), np.ceil(ends[1] / step - 1e-9)])
-        # Written as the column writes its values (28 * 0.1 is not 2.8, a month has no day), so that what is drawn lies inside.
+        # In the form in which the column stores its values (28 * 0.1 is not 2.8, a month has no day), so that draws lie inside.
         low, high = replace(self.column, domain=None).from_floats(ends).tolist()
         return replace(self.column, domain=Bounds(low, high, observed=True))
 
@@ -90,7 +90,7 @@ class Grid:
         return self.column.from_floats(np.where(missing, np.nan, values))
 
     def shares(self, array: Array, cells: Integers) -> Floats:
-        """For each value, the part of its cell's draws that are this value: 0 for a number that the cell does not give.
+        """For each value, the share of its cell's draws that are this value: 0 for a number that the cell cannot produce.
 
         A number without a grid counts as equal to those within half a thousandth of the column's range.
         """
@@ -149,12 +149,12 @@ def _pooled(points: Floats, counts: Integers, least: int, *, alone: bool) -> tup
 
 def _runs(counts: Integers, least: int) -> Integers:
     """Where runs of at least ``least`` rows begin; a run closes as soon as it can, what is left over joins the last."""
-    starts, held = [0], 0
+    starts, rows = [0], 0
     for place, count in enumerate(counts.tolist(), 1):
-        held += count
-        if held >= least and place < len(counts):
+        rows += count
+        if rows >= least and place < len(counts):
             starts.append(place)
-            held = 0
-    if held < least and len(starts) > 1:
+            rows = 0
+    if rows < least and len(starts) > 1:
         starts.pop()
     return np.array(starts)

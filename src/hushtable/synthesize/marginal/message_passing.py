@@ -1,4 +1,4 @@
-"""The inner loops of belief propagation, over flat arrays.
+"""Message passing: the inner loops of belief propagation, over flat arrays.
 
 Cells of all cliques lie one behind the other, and so do those of all groups; ``maps`` says for each cell of an outer
 array in which cell of an inner one it lies. A row of ``seats`` is (first cell, cells, in a clique or in a group, first
@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 
 from hushtable.table.arrays import Floats, Integers
 
+Map = NDArray[np.int32]
+"""Cells of an inner array, for each cell of an outer one."""
+
 
 @njit(cache=True)
-def gather(theta: Floats, seats: Integers, maps: NDArray[np.int32], table: Floats) -> None:
+def gather(theta: Floats, seats: Integers, maps: Map, table: Floats) -> None:
     """Add every group's potential to the clique that holds it; smaller groups pass through larger ones."""
     sums = theta.copy()
     for k in range(len(seats)):
@@ -29,18 +32,18 @@ def gather(theta: Floats, seats: Integers, maps: NDArray[np.int32], table: Float
 
 
 @njit(cache=True)
-def scatter(table: Floats, seats: Integers, maps: NDArray[np.int32], found: Floats) -> None:
+def scatter(table: Floats, seats: Integers, maps: Map, marginals: Floats) -> None:
     """Sum the cliques down to every group, larger groups first."""
-    found[:] = 0.0
+    marginals[:] = 0.0
     for k in range(len(seats) - 1, -1, -1):
         first, _, clique, host, cells, start = seats[k]
-        source = table if clique == 1 else found
+        source = table if clique == 1 else marginals
         for c in range(cells):
-            found[first + maps[start + c]] += source[host + c]
+            marginals[first + maps[start + c]] += source[host + c]
 
 
 @njit(cache=True)
-def conditioned(table: Floats, tree: Integers, maps: NDArray[np.int32], joint: Floats) -> float:
+def conditioned(table: Floats, tree: Integers, maps: Map, joint: Floats) -> float:
     """Turn log factors into conditionals given the separators, in place, and into marginals; the log of the sum of all."""
     norm = 0.0
     for t in range(len(tree) - 1, -1, -1):
@@ -78,30 +81,3 @@ def conditioned(table: Floats, tree: Integers, maps: NDArray[np.int32], joint: F
                 c = first + s * width + r
                 joint[c] = table[c] * share[s]
     return norm
-
-
-@njit(cache=True)
-def tangent(delta: Floats, conditional: Floats, joint: Floats, tree: Integers, maps: NDArray[np.int32]) -> None:
-    """How the marginals change when the log factors change by ``delta``, in place: the covariance times a vector."""
-    for t in range(len(tree) - 1, -1, -1):
-        first, rows, width, parent, cells, start = tree[t]
-        mean = np.zeros(rows)
-        for s in range(rows):
-            at = first + s * width
-            total = 0.0
-            for c in range(at, at + width):
-                total += conditional[c] * delta[c]
-            for c in range(at, at + width):
-                delta[c] -= total
-            mean[s] = total
-        for c in range(cells):
-            delta[parent + c] += mean[maps[start + c]]
-    for t in range(len(tree)):
-        first, rows, width, parent, cells, start = tree[t]
-        share = np.zeros(rows)
-        for c in range(cells):
-            share[maps[start + c]] += delta[parent + c]
-        for s in range(rows):
-            for r in range(width):
-                c = first + s * width + r
-                delta[c] = joint[c] * delta[c] + share[s] * conditional[c]

@@ -1,4 +1,8 @@
-"""Records as vectors in the unit cube, by their declared domains, and the rows that (noisy) vectors stand for."""
+"""The encoding of ClustMix: records as vectors in the unit cube, by their declared domains, and rows from (noisy) vectors.
+
+No proof fails here: it is a function of the record and of the declared domains. The certified twin, ``clustmix-certified``, has
+``mixture.integer_encoding`` in its place.
+"""
 
 from __future__ import annotations
 
@@ -61,16 +65,19 @@ class Encoding:
             raise PlanError(
                 f"{step}: the class {target!r} is not a category or an ordinal; put the step bins before, or name another"
             )
-        found = target or next((name for name in schema.role(Role.TARGET) if _class_like(schema, name)), "")
-        names = [name for name in schema.names if name != found]
+        target = target or next((name for name in schema.role(Role.TARGET) if _class_like(schema, name)), "")
+        names = [name for name in schema.names if name != target]
         if not names:
-            raise PlanError(f"{step}: there is no column beside the class {found!r}")
-        return cls(schema, found, layout, axes_of(schema, names))
+            raise PlanError(f"{step}: there is no column beside the class {target!r}")
+        return cls(schema, target, layout, axes_of(schema, names))
 
     @property
     def classes(self) -> int:
         """How many classes there can be, missing among them unless the class is required."""
-        return _options(Axes(self.schema[self.target])) if self.target else 1
+        if not self.target:
+            return 1
+        column = self.schema[self.target]
+        return len(column.levels) + (not column.required)
 
     @property
     def dimension(self) -> int:
@@ -142,7 +149,3 @@ class Encoding:
 
 def _class_like(schema: Schema, name: str) -> bool:
     return schema[name].coded and not schema[name].generalized
-
-
-def _options(axis: Axes) -> int:
-    return len(axis.column.levels) + (not axis.column.required)

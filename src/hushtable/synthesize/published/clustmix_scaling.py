@@ -1,4 +1,8 @@
-"""Numbers brought to the unit interval by what the rows hold, as is often done before noise: nothing proven survives it."""
+"""The scaling of ClustMix: numbers brought to the unit interval by the least and greatest value, or the quantiles, of the rows.
+
+The scale is not paid for: one record with an extreme value moves all others, and the published proof takes the scale as given.
+The certified twin, the step ``clustmix-certified``, scales by declared domains.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ from enum import StrEnum
 from typing import Self
 
 import numpy as np
+from scipy.special import ndtri
 
-from hushtable.synthesize.mixture.encoding import Encoding
+from hushtable.synthesize.published.clustmix_encoding import Encoding
 from hushtable.table.arrays import Floats
 
 _KNOTS = 513
@@ -42,8 +47,12 @@ class Scaler:
             if scaling is Scaling.DECLARED or not axis.ordered:
                 continue
             there = vectors[:, span.start] if axis.column.required else vectors[vectors[:, span.start + 1] == 0, span.start]
-            if len(there) and there.min() < there.max():
-                knots[span.start] = _normal(there) if scaling is Scaling.NORMAL else (_ends(there), np.array([0.0, 1.0]))
+            if not len(there) or there.min() == there.max():
+                continue
+            if scaling is Scaling.NORMAL:
+                knots[span.start] = _normal(there)
+            else:
+                knots[span.start] = np.array([there.min(), there.max()]), np.array([0.0, 1.0])
         return cls(encoding, knots)
 
     def apply(self, vectors: Floats) -> Floats:
@@ -68,21 +77,15 @@ class Scaler:
         return np.zeros(len(vectors)) if axis.column.required else np.clip(vectors[:, place + 1], 0.0, 1.0)
 
 
-def _ends(values: Floats) -> Floats:
-    return np.array([values.min(), values.max()])
-
-
 def _normal(values: Floats) -> tuple[Floats, Floats]:
     """Distinct values against the normal scores of their mean ranks, the whole scaled to the unit interval."""
-    from scipy.special import ndtri
-
     distinct, counts = np.unique(values, return_counts=True)
     ranks = (np.cumsum(counts) - counts / 2) / counts.sum()
     if len(distinct) > _KNOTS:
-        kept = np.unique(np.searchsorted(ranks, np.linspace(0, 1, _KNOTS)).clip(0, len(distinct) - 1))
-        kept = np.union1d(kept, [0, len(distinct) - 1])
-        distinct, ranks = distinct[kept], ranks[kept]
+        knots = np.unique(np.searchsorted(ranks, np.linspace(0, 1, _KNOTS)).clip(0, len(distinct) - 1))
+        knots = np.union1d(knots, [0, len(distinct) - 1])
+        distinct, ranks = distinct[knots], ranks[knots]
     top = ndtri(1 - _TAIL)
-    # Tied tails would make the way back ambiguous: scores rise by a little everywhere.
+    # Tied tails would make the inverse ambiguous: scores rise by a little everywhere.
     scores = np.clip(ndtri(ranks), -top, top) + 1e-9 * np.arange(len(ranks))
     return distinct, (scores - scores[0]) / (scores[-1] - scores[0])

@@ -1,4 +1,8 @@
-"""Slices of a table between cut-offs that are values of random rows: where clusters are then looked for, each on its own."""
+"""The slices of ClustMix: disjoint parts of the table, cut at values of random rows, each of which is clustered on its own.
+
+The cut-offs are values of records, so one record can move rows from one slice to another; the published proof states that a record
+reaches one average of each class only, and does not prove it. The certified twin is the step ``clustmix-certified``.
+"""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hushtable.checks import example
-from hushtable.synthesize.mixture.encoding import Draw, Encoding, Layout
-from hushtable.synthesize.published.scaling import Scaler, Scaling
+from hushtable.synthesize.published.clustmix_encoding import Draw, Encoding, Layout
+from hushtable.synthesize.published.clustmix_scaling import Scaler, Scaling
 
 
 @pytest.mark.parametrize("draw", list(Draw))

@@ -1,4 +1,4 @@
-"""Columns as cells of their histograms, and back: what every model of counts works with."""
+"""Columns as cells of their histograms, and back: what every synthesizer that counts works with."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Given, given_arrays
-from hushtable.table.arrays import Array, Integers
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.columns import MISSING_INTEGER, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
@@ -19,12 +18,12 @@ from hushtable.table.table import Table, histogram_sizes
 MEAN = math.sqrt(2 / math.pi)
 """The mean of |x| for x standard normal: what noise alone adds to each cell's error, in standard deviations."""
 DROWNED = 0.1
-"""The share of the rows in wrong cells from which on it is said."""
+"""From this share of the rows in wrong cells on, the card carries a note."""
 
 FEW, SURE = 1000, 3.0
-"""A noisy number of rows has to be above so many standard deviations of its noise, where that is above so many rows."""
+"""Where the noise of the number of rows exceeds ``FEW`` rows, the number must exceed ``SURE`` standard deviations to be used."""
 CELLS = 20_000_000
-"""The most cells of an array that we are ready to make, and of the columns of a table together."""
+"""The most cells of one array, and of all columns of a table together."""
 
 
 def sizes_of(schema: Schema) -> dict[str, int]:
@@ -33,7 +32,7 @@ def sizes_of(schema: Schema) -> dict[str, int]:
 
 
 def require_counted(schema: Schema, step: str) -> None:
-    """PlanError names every column that has no histogram, or one with too many cells beside the others."""
+    """PlanError names every column that has no histogram, or one with too many cells."""
     odd, sizes = [], {}
     for column in schema:
         try:
@@ -66,17 +65,17 @@ def given_cells(schema: Schema, given: Given | None) -> dict[str, int]:
     return {name: int(fixed.cells(name)[0]) for name in arrays} if fixed is not None else {}
 
 
-def countable(total: float, sigma: float) -> float:
-    """The noisy number of rows to go on with, or ``FEW`` where it does not stand out of its noise, of this standard deviation.
+def usable_total(total: float, sigma: float) -> float:
+    """The noisy number of rows, or ``FEW`` where it cannot be distinguished from its noise (standard deviation ``sigma``).
 
-    The budget is spent by then, so there is a release, and its note says what to expect. Noise of up to ``FEW`` rows is let
-    pass: then the release is small as well.
+    The budget is spent by then, so there is a release, and a note on its card says what to expect. Noise of up to ``FEW`` rows
+    is accepted: then the release is small as well.
     """
     return float(FEW) if sigma > FEW and total < SURE * sigma else total
 
 
-def spread(shares: NDArray[np.float64], rows: int, rng: np.random.Generator) -> Integers:
-    """So many cells in these shares, as evenly as whole rows allow, in random order."""
+def spread(shares: Floats, rows: int, rng: np.random.Generator) -> Integers:
+    """``rows`` cells in these shares, as evenly as whole rows allow, in random order."""
     exact = shares / shares.sum() * rows
     counts = np.floor(exact).astype(np.int64)
     rest = exact - counts
@@ -86,14 +85,14 @@ def spread(shares: NDArray[np.float64], rows: int, rng: np.random.Generator) -> 
     return rng.permutation(np.repeat(np.arange(len(shares)), counts))
 
 
-def noted(told: Mapping[str, Any], *notes: str) -> dict[str, Any]:
-    """What is told of a model with more notes, after those that are there."""
-    texts = [text for text in (told.get("note", ""), *notes) if text]
-    return dict(told) | ({"note": "; ".join(texts)} if texts else {})
+def with_notes(summary: Mapping[str, Any], *notes: str) -> dict[str, Any]:
+    """The summary of a model with more notes, after those that it has already."""
+    texts = [text for text in (summary.get("note", ""), *notes) if text]
+    return dict(summary) | ({"note": "; ".join(texts)} if texts else {})
 
 
-def drowned(cells: Mapping[str, int], sigma: float, total: float) -> dict[str, str]:
-    """A note where the noise drowns the counts: what share of the rows to expect in wrong cells, on average over the tables.
+def noise_note(cells: Mapping[str, int], sigma: float, total: float) -> dict[str, str]:
+    """A note where the noise is large beside the counts: which share of the rows to expect in wrong cells, on average.
 
     Noise of standard deviation sigma puts sigma sqrt(2/pi) rows into a cell, or takes them out, on average; half of their sum
     over a table is its total variation distance (less, once the counts are made consistent).
@@ -103,12 +102,11 @@ def drowned(cells: Mapping[str, int], sigma: float, total: float) -> dict[str, s
     if mean <= DROWNED:
         return {}
     worst = max(off, key=off.__getitem__)
-    count = f"about {total:.0f}" if sigma < total else "fewer, as far as can be told"
+    count = f"about {total:.0f} rows" if sigma < total else "probably fewer rows than that"
     return {
         "note": (
-            f"the budget is small for these domains: the noise of a cell is about {sigma:.0f} rows and the table has "
-            f"{count}, so expect a share of about {mean:.2f} of the rows in wrong cells ({off[worst]:.2f} for "
-            f"{worst}). "
+            f"the budget is small for these domains: the noise of a cell is about {sigma:.0f} rows and the table has {count}. "
+            f"Expect about {mean:.0%} of the rows in wrong cells ({off[worst]:.0%} for {worst}). "
             "Fewer bins, fewer levels, fewer columns or a larger epsilon help"
         )
     }

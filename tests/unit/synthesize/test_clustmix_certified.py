@@ -17,11 +17,11 @@ from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.certified import ClustMixCertified
+from hushtable.synthesize.mixture.clustmix_certified import ClustMixCertified
 from hushtable.synthesize.mixture.groups import best_size
+from hushtable.synthesize.mixture.integer_encoding import IntegerEncoding
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.trees import BALANCE, Cuts, Tree, class_weights, projections
-from hushtable.synthesize.mixture.written import Written
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -66,27 +66,27 @@ def model(table) -> Mixture:
 
 
 def test_a_tree_puts_every_record_into_one_leaf_as_its_nodes_say():
-    written = Written.of(SCHEMA, "", "test")
-    cuts = Cuts(written)
-    grade = next(i for i, (column, place) in enumerate(cuts.places) if written.fields[column].column.name == "grade" and place == 3)
-    town = next(i for i, (column, place) in enumerate(cuts.places) if written.fields[column].column.name == "town" and place == 1)
-    tree = Tree.single(written).split(0, cuts.weights(grade), 0).split(1, cuts.weights(town), 0)
+    encoding = IntegerEncoding.of(SCHEMA, "", "test")
+    cuts, names = Cuts(encoding), [f.column.name for f in encoding.fields]
+    grade = cuts.places.index((names.index("grade"), 3))
+    town = cuts.places.index((names.index("town"), 1))
+    tree = Tree.single(encoding).split(0, cuts.weights(grade), 0).split(1, cuts.weights(town), 0)
     rows = people(300)
-    leaf = tree.leaf(written.codes(rows))
+    leaf = tree.leaf(encoding.codes(rows))
     expected = np.where(rows["grade"] <= 3, 0, np.where(rows["town"] == 1, 1, 2))
     assert (leaf == expected).all()
     assert (tree.of(rows) == leaf * 2 + rows["ill"]).all()
-    span = written.code_spans[[f.column.name for f in written.fields].index("town")]
+    span = encoding.code_spans[names.index("town")]
     assert tree.allowed[1, span].tolist() == [False, True, False, False, False]
     assert tree.allowed[2, span].tolist() == [True, False, True, True, True]
     assert tree.allowed[0, span].all()
 
 
 def test_what_a_tree_allows_holds_for_projections_too():
-    written = Written.of(SCHEMA, "", "test")
-    tree = projections(written, 4, np.random.default_rng(3))
+    encoding = IntegerEncoding.of(SCHEMA, "", "test")
+    tree = projections(encoding, 4, np.random.default_rng(3))
     assert tree.leaves == 16
-    codes = written.codes(people(2000))
+    codes = encoding.codes(people(2000))
     leaf = tree.leaf(codes)
     assert len(np.unique(leaf)) > 4
     assert tree.allowed[leaf[:, None], codes].all()
@@ -99,7 +99,7 @@ def test_rare_classes_weigh_more_and_absent_ones_have_no_say():
     assert weights.max() == BALANCE
 
 
-def test_it_finds_what_tells_the_classes_apart_and_keeps_how_columns_hang_together(table, model):
+def test_it_separates_the_classes_and_keeps_the_dependence_of_columns(table, model):
     made = model.sample(4000, np.random.default_rng(2))
     assert model.result()["leaves"] > 1
     for value in (0, 1):
@@ -159,7 +159,7 @@ def test_every_look_is_paid_and_the_budget_kept(table, budget, knobs):
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("knobs", [{}, {"split": "random"}, {"depth": 0}, {"least": 1500}], ids=str)
 def test_looks_and_prices_are_those_of_the_plan_whatever_the_rows_are(table, relation, knobs):
-    """Else the price would need a rule for looks that earlier answers decide on."""
+    """Else the price would need a rule for queries that earlier answers decide on."""
     step, unit = ClustMixCertified(**knobs), Unit(relation=relation)
     planned = sorted(str(e.cost().rho)[:8] for e in step.plan(SCHEMA, Allowance.of(BUDGET, unit)).events)
     leaves = set()
@@ -176,7 +176,7 @@ def test_a_person_with_several_rows_gets_more_noise(table):
     assert three.result()["noise_of_a_count"] == pytest.approx(3 * one.result()["noise_of_a_count"], rel=0.01)
 
 
-def test_mixtures_are_told_once_for_every_so_many_records(table):
+def test_mixtures_are_released_once_for_every_so_many_records(table):
     made, _ = fitted(ClustMixCertified(emit="mixtures", least=200, depth=4), table)
     assert made.total <= 4000 / 200 + 8
     rows = made.sample(None, np.random.default_rng(0))
@@ -191,9 +191,9 @@ def test_mixtures_are_told_once_for_every_so_many_records(table):
 
 
 def test_blocks_have_a_public_size_that_grows_with_the_noise(table):
-    written = Written.of(SCHEMA, "", "test", classed=False)
+    encoding = IntegerEncoding.of(SCHEMA, "", "test", classed=False)
     unit = Unit(relation=Relation.REPLACE_ONE)
-    sizes = [best_size(4000, written, Allowance.of(Budget(e, 1e-6), unit), 1, ordered=True) for e in (0.5, 2.0, 8.0)]
+    sizes = [best_size(4000, encoding, Allowance.of(Budget(e, 1e-6), unit), 1, ordered=True) for e in (0.5, 2.0, 8.0)]
     assert sizes == sorted(sizes, reverse=True)
     made, _ = fitted(ClustMixCertified(form="blocks", least=500), table, Budget(8.0, 1e-6))
     assert made.result()["mixtures"] == 8
@@ -230,9 +230,9 @@ def test_what_it_refuses(table):
     for form in ("blocks", "mixing"):
         with pytest.raises(GuaranteeRefused, match="replace_one"):
             ClustMixCertified(form=form).plan(SCHEMA, allowance)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         ClustMixCertified(depth=-1, least=1, alpha=2.0, tree=0.0, counts=1.0, share=0)
-    assert len(told.value.faults) == 6
+    assert len(raised.value.faults) == 6
     with pytest.raises(InputError, match="larger than the table"):
         fitted(ClustMixCertified(form="blocks", least=200), table.take(np.arange(100)))
     with pytest.raises(InputError, match="two rows"):
