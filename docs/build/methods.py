@@ -12,7 +12,7 @@ import yaml
 
 from docs.build import markdown as md
 from docs.build.pictures import EPSILON, ROWS
-from hushtable.api.families import best_assurance, by_family, family
+from hushtable.api.methods import by_family
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.step import Step, documented_knobs
 from hushtable.privacy.unit import Relation
@@ -95,7 +95,7 @@ def _overview(known: dict[str, list[Recipe]]) -> str:
     ]
     for name, members in known.items():
         rows = [
-            [f"[{r.recipe}]({r.recipe}.md)<br>{badge(str(best_assurance(r)))}", md.escaped(r.title), md.escaped(r.guarantee)]
+            [f"[{r.recipe}]({r.recipe}.md)<br>{badge(str(r.assurance))}", md.escaped(r.title), md.escaped(r.guarantee)]
             for r in members
         ]
         parts += [f"## {_title(name)}", md.table(["recipe", "what it does", "guarantee"], rows)]
@@ -103,7 +103,7 @@ def _overview(known: dict[str, list[Recipe]]) -> str:
 
 
 def _page(recipe: Recipe, picture: Picture | None, others: list[str]) -> str:
-    word, example, advice = str(best_assurance(recipe)), Example.of(recipe), advised(recipe)
+    word, example, advice = str(recipe.assurance), Example.of(recipe), advised(recipe)
     drawn = picture(recipe.recipe) if picture is not None else ""
     parts = [
         f"# {recipe.recipe}",
@@ -154,7 +154,7 @@ def _step(step: Step) -> list[str]:
 def advised(recipe: Recipe) -> dict[str, list[str]]:
     """When to take it and when not: its own line first, then what holds for its family."""
     told = _advice()
-    own, general = told["recipes"].get(recipe.recipe, {}), told["families"].get(family(recipe), {})
+    own, general = told["recipes"].get(recipe.recipe, {}), told["families"].get(recipe.family, {})
     return {side: [str(source[side]) for source in (own, general) if side in source] for side in ("use", "avoid")}
 
 

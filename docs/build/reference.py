@@ -9,7 +9,7 @@ import typer
 
 from docs.build import markdown as md
 from docs.build.methods import knobs
-from hushtable.api.families import AUDIT_FAMILIES, audit_family
+from hushtable.api.methods import AUDIT_FAMILIES, audit_family
 from hushtable.evidence.metrics import FAMILIES, METRICS
 from hushtable.measures.catalogue import MEASURES
 from hushtable.pipeline import registry
@@ -114,7 +114,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 def command_line() -> str:
     """Every command with its options."""
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     parts = [
         "# Command line",

@@ -13,7 +13,7 @@ def silent(name: str, share: float) -> None:
 
 
 class Shown:
-    """Has a rich form in notebooks. A room never imports those below it, so the face is asked, and only when somebody looks."""
+    """Has a rich form in notebooks. A room never imports those below it, so the face is asked, and only when something is shown."""
 
     def _repr_html_(self) -> str:
         import hushtable

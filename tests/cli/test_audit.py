@@ -85,7 +85,7 @@ def test_a_knob_of_an_audit_is_set(hush, parts, tmp_path):
     [
         (("--set", "neighbours=x"), "neighbours"),
         (("--set", "nothing=1"), "no audit has this knob"),
-        (("--gate", "max_risk=0.1"), "max_risk<0.05"),
+        (("--gate", "max_risk=0.1"), "max_risk=0.1: expected <, <=, > or >="),
         (("--gate", "nonsense<0.1"), "there are max_risk"),
         (("--only", "nonsense"), "there is no audit"),
         (("--recipe", "nonsense"), "nonsense"),
@@ -140,7 +140,7 @@ def test_canaries_need_the_recipe_and_use_it(hush, parts, tmp_path):
     more = ("--only", "canaries", "--set", "trainings=1", "--set", "canaries=20")
     code, told, _ = hush(*words(parts, tmp_path / "a", "fresh", *more))
     assert code == 0
-    assert "give the recipe (--recipe)" in told
+    assert "name the recipe (--recipe)" in told
     code, told, _ = hush(*words(parts, tmp_path / "b", "fresh", *more, "--recipe", "sample"))
     assert code == 0
     assert "drawn by lot" in told

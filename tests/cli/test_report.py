@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 import hushtable as ht
 from hushtable.api.audit_report import AuditReport
-from hushtable.cli.release import app
+from hushtable.api.compare.comparison import Comparison
+from hushtable.cli import app
 from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.pipeline.card import Card
@@ -65,7 +66,7 @@ def test_bad_input_is_told(folders: dict[str, Path], tmp_path: Path) -> None:
         run(tmp_path)
     with pytest.raises(InputError, match="is not a folder"):
         run(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="expected html or md or json, got pdf"):
+    with pytest.raises(InputError, match="expected html, md or json, got 'pdf'"):
         run(folders["audit"], "--format", "pdf")
     (tmp_path / "audit.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="not valid JSON"):
@@ -85,11 +86,10 @@ def test_an_audit_is_saved_in_known_formats_only(folders: dict[str, Path], tmp_p
 
 
 def test_a_comparison_is_shown_again(tmp_path: Path) -> None:
-    from hushtable.report.compare import comparison_markdown, comparison_page
     from tests.unit.report.comparisons import ordinary
 
-    told = ordinary()
-    (tmp_path / "comparison.json").write_text(json.dumps(told), encoding="utf-8")
-    kept = json.loads(json.dumps(told))
-    assert run(tmp_path, "--format", "html") == comparison_page(kept)
-    assert run(tmp_path) == comparison_markdown(kept)
+    plain = ordinary()
+    (tmp_path / "comparison.json").write_text(json.dumps(plain), encoding="utf-8")
+    comparison = Comparison.from_json(plain)
+    assert run(tmp_path, "--format", "html") == comparison.page()
+    assert run(tmp_path) == comparison.markdown()

@@ -521,7 +521,7 @@ BROKEN = [
     (Likely, "finds something", "no probability"),
     (NamesNobody, "finds something", "not there"),
     (AttacksTwice, "once, however many rows", "for each row they hold"),
-    (Gossip, "no trace", "tells of nobody"),
+    (Gossip, "no trace", "describes nobody"),
     (Greedy, "finds something", "no part of the error"),
     (SilentOnOthers, "other column names", "at least one Finding"),
 ]

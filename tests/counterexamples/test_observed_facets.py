@@ -10,12 +10,12 @@ import pytest
 
 import hushtable as ht
 from hushtable.api.mechanism import proven_recipes
-from hushtable.api.release import learning_domains
 from hushtable.audits.mechanism import twoworld
 from hushtable.audits.mechanism.worlds import UNDECLARED
 from hushtable.encode.bins import Bins
 from hushtable.encode.learn_domain import LearnDomain, Learned
 from hushtable.errors import GuaranteeRefused, PlanError
+from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.query import Total

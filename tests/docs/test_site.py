@@ -13,7 +13,7 @@ import typer
 import hushtable as ht
 from docs.build import markdown as md
 from docs.build import methods, site
-from hushtable.api.families import by_family, family
+from hushtable.api.methods import by_family
 from hushtable.checks import example
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
@@ -69,7 +69,7 @@ def test_recipes_are_grouped_as_in_the_readme():
             here = head[1]
         elif (row := re.match(r"\| `([\w-]+)` \|", line)) and row[1] in recipes.names():
             told.setdefault(row[1], here)
-    assert told == {name: family(recipes.load(name)) for name in recipes.names()}
+    assert told == {name: recipes.load(name).family for name in recipes.names()}
     assert sum(map(len, by_family().values())) == len(recipes.names())
 
 
@@ -109,7 +109,7 @@ def test_names_that_pages_use_are_public(pages):
 
 
 def test_commands_that_pages_type_exist_with_their_options(pages):
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     known = {
         name: {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
@@ -131,7 +131,7 @@ def test_commands_that_pages_type_exist_with_their_options(pages):
 
 
 def test_every_command_is_on_its_page(pages):
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     for name in typer.main.get_command(app).commands:
         assert f"## `hush {name}`" in pages["command-line.md"]

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.numerics.concordance import Concordance, concordance, concordance_of_counts, concordance_present
+from hushtable.numerics.concordance import concordance, concordance_of_counts, concordance_present
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.copula.hybrid import PartConcordance
 from hushtable.synthesize.copula.likelihood import STEPS, BlockCorrelations

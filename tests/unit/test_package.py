@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import time
@@ -28,6 +29,28 @@ def test_importing_is_fast_and_imports_nothing_heavy():
 @pytest.mark.parametrize("name", [n for n in hushtable.__all__ if n != "__version__"])
 def test_every_public_name_can_be_loaded(name):
     assert callable(getattr(hushtable, name))
+
+
+def test_type_checkers_see_the_names_that_are_loaded():
+    """The imports under TYPE_CHECKING are the table of names, and both say where a thing lives."""
+    tree = ast.parse(Path(hushtable.__file__).read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    assert {alias.name: node.module for node in block.body for alias in node.names} == hushtable._WHERE
+    assert all(alias.name == alias.asname for node in block.body for alias in node.names), "a name is public only if renamed"
+
+
+def test_no_public_name_is_that_of_a_package():
+    """Once a package is imported, its name at the root is the package."""
+    packages = {path.parent.name for path in Path(hushtable.__file__).parent.glob("*/__init__.py")}
+    modules = {path.stem for path in Path(hushtable.__file__).parent.glob("*.py")}
+    assert not (packages | modules) & set(hushtable._WHERE)
+
+
+def test_every_command_is_a_verb_in_python():
+    from hushtable.cli.app import COMMANDS
+
+    others = {"schema": "draft", "keys": "make_keys", "report": "render", "audit-mechanism": "audit_mechanism"}
+    assert {others.get(name, name) for name in COMMANDS} <= set(hushtable._WHERE)
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -16,7 +16,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.evidence import groups as by_groups
 from hushtable.evidence import harness
 from hushtable.evidence import records as by_records
-from hushtable.evidence.condition import Gate, Outcome, refused
+from hushtable.evidence.condition import Condition, Outcome, Promised, refused
 from hushtable.evidence.finding import Audit, Finding, Subject
 from hushtable.evidence.persons import held_by
 from hushtable.evidence.power import Power
@@ -76,7 +76,7 @@ class AuditOptions:
     values: bool = False
     """Whether records at risk are shown with values and not by row number alone."""
     gates: Iterable[str] = ()
-    """Conditions such as ``max_risk<0.05``, judged by upper bounds."""
+    """Conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``, judged by the card."""
 
     def __post_init__(self) -> None:
         """One text is a list of itself, and a card may be given as plain values."""
@@ -117,13 +117,14 @@ def audit(
     ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) says how the
     release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
     leaks are planted to see which ones this audit would notice. Records at risk are shown by row number; ``values`` also shows
-    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds.
+    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``,
+    ``epsilon<=2`` and ``promise=proven``, judged by the card.
     """
     # Compiled searches load slowly, and a release needs none of them.
     from hushtable.evidence.case import Case
 
     options = AuditOptions.of(options, keywords)
-    conditions = [Gate.parse(text) for text in options.gates]
+    conditions = [Condition.parse(text) for text in options.gates]
     recipe, card = options.recipe, options.known_card()
     if isinstance(released, Release):
         recipe = recipe or released.recipe
@@ -141,6 +142,9 @@ def audit(
     if options.power:
         findings, power = _with_power(case, audits, findings, options.seed, progress)
     reasons = void(case, findings)
+    promised = None
+    if card is not None and any(condition.about_promise for condition in conditions):
+        promised = Promised.of(card.guarantee(), released.schema.quasi)
     return AuditReport(
         findings=findings,
         rows={name: table.rows for name, table in case.tables.items()},
@@ -149,7 +153,7 @@ def audit(
         at_risk=by_records.at_risk(case, findings),
         groups=by_groups.by_group(case, findings),
         power=power,
-        gates=[_judged(gate, findings, reasons) for gate in conditions],
+        gates=[_judged(condition, findings, promised, reasons) for condition in conditions],
         void=reasons,
         run=Run(version=__version__, seed=options.seed, audits=tuple(audits)),
         assumed=[*sides.notes, *assumed(case)],
@@ -198,8 +202,8 @@ def _with_power(
     return study.with_power(findings, noticed), replace(study.summary(noticed), parts=parts)
 
 
-def _judged(gate: Gate, findings: list[Finding], reasons: list[str]) -> Outcome:
-    return refused(gate, reasons) if reasons else gate.judge(findings)
+def _judged(condition: Condition, findings: list[Finding], promised: Promised | None, reasons: list[str]) -> Outcome:
+    return refused(condition, reasons) if reasons else condition.judge(findings, promised)
 
 
 def _records(case: Case, findings: list[Finding], places: Integers | None, *, values: bool) -> list[Record]:

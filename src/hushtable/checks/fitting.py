@@ -35,7 +35,7 @@ def locked(step: Step, table: Table, seed: int = 1, budget: Budget = BUDGET) -> 
 
 
 def fit(step: Step, table: Table, seed: int = 1) -> tuple[Code | Model, Vault]:
-    """The fitted step, and the vault with the looks it took."""
+    """The fitted step, and the vault with the ledger of what it read."""
     assert isinstance(step, (Coder, Core))
     vault = locked(step, table, seed)
     try:

@@ -112,12 +112,12 @@ def load(target: str) -> type:
     if not name:
         raise InputError(f"expected module:Class, got {target!r}", where="plugin")
     try:
-        found = getattr(import_module(module), name)
+        kind = getattr(import_module(module), name)
     except (ImportError, AttributeError, NameError, SyntaxError, TypeError, ValueError) as error:
         raise InputError(f"cannot load {target!r}: {type(error).__name__}: {error}", where="plugin") from None
-    if not isinstance(found, type):
+    if not isinstance(kind, type):
         raise InputError(f"{target!r} is not a class", where="plugin")
-    return found
+    return kind
 
 
 def find(name: str, known: dict[str, str], what: str) -> type:
@@ -136,9 +136,9 @@ def _points(group: str) -> tuple[EntryPoint, ...]:
 
 
 def _with_plugins(own: dict[str, str], group: str) -> dict[str, str]:
-    found = dict(own)
+    known = dict(own)
     for point in _points(group):
-        if found.get(point.name, point.value) != point.value:
-            raise InputError(f"{point.name!r} is registered twice: {found[point.name]} and {point.value}", where=group)
-        found[point.name] = point.value
-    return found
+        if known.get(point.name, point.value) != point.value:
+            raise InputError(f"{point.name!r} is registered twice: {known[point.name]} and {point.value}", where=group)
+        known[point.name] = point.value
+    return known

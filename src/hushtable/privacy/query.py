@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
 from hushtable.privacy.unit import Relation
+from hushtable.table.arrays import Integers
 from hushtable.table.columns import Bounds, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
@@ -37,7 +37,7 @@ class Query(Protocol):
         """The columns it reads: their domains must be declared."""
         ...
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """The exact answer, a flat array whose length does not depend on the rows."""
         ...
 
@@ -61,7 +61,7 @@ class Scores(Protocol):
         """The columns it reads: their domains must be declared."""
         ...
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One score for each candidate; how many there are does not depend on the rows."""
         ...
 
@@ -90,7 +90,7 @@ class Histogram:
 
     columns: tuple[str, ...]
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """Row-major over the columns."""
         return table.counts(self.columns).ravel()
 
@@ -116,7 +116,7 @@ class Ranges:
         """The one column."""
         return (self.column,)
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One count per range, missing last; values beyond the edges go to the outermost ranges."""
         values = table.floats(self.column)
         last = len(self.edges) - 2
@@ -142,7 +142,7 @@ class Occupied:
     columns: tuple[str, ...]
     missing: bool = True
 
-    def present(self, table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def present(self, table: Table) -> tuple[Integers, Integers]:
         """The codes of each cell that holds a row (one line per cell, in order, -1 for missing), and its count."""
         codes = np.stack([_codes(table, name) for name in self.columns], axis=1)
         if not self.missing:
@@ -171,7 +171,7 @@ class Ladder:
     """Where the ranges meet, rising: range i holds what is at least rung i - 1 and below rung i."""
     columns: tuple[str, ...] = ()
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One count more than there are rungs, and missing last."""
         values = table.floats(self.column)
         cells = np.searchsorted(self.rungs, values, side="right")
@@ -192,7 +192,7 @@ class Total:
 
     columns: tuple[str, ...] = ()
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One number."""
         return np.array([table.rows])
 
@@ -226,7 +226,7 @@ class Sum:
         """The one column."""
         return (self.column,)
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One number, in units of ``grid``."""
         low, high = self._range(table.schema)
         values = table.floats(self.column)
@@ -258,7 +258,7 @@ class Sum:
         return math.floor(low), math.ceil(high)
 
 
-def _codes(table: Table, name: str) -> NDArray[np.int64]:
+def _codes(table: Table, name: str) -> Integers:
     """The codes of a column, -1 for missing; whole numbers are their own codes, counted from their lower bound."""
     column, array = table.schema[name], table[name]
     if column.coded:

@@ -21,7 +21,6 @@ MECHANISMS = {
     "Transform": "free: its result is not released",
     "DiscreteGaussian": "discrete Gaussian noise",
     "StabilityHistogram": "noisy counts above a threshold",
-    "Gaussian": "Gaussian noise",
     "DiscreteLaplace": "discrete Laplace noise",
     "Exponential": "exponential mechanism",
     "Approximate": "proven mechanism",

@@ -14,7 +14,7 @@ from hushtable.evidence.metrics import family
 from hushtable.evidence.power import Power
 from hushtable.evidence.verdict import Evidence, by_excess, verdict
 from hushtable.pipeline.card import Card
-from hushtable.privacy.statement import MEANINGS
+from hushtable.privacy.stated import MEANINGS
 from hushtable.report import attacks, budget, decision, tables
 from hushtable.report import findings as show
 from hushtable.report.audit import APART, HALVED, RULES, counted, kind_of, origin, title_of

@@ -163,7 +163,7 @@ def test_the_report_is_plain_and_goes_on_where_it_stopped(tmp_path, monkeypatch)
     first = audit_mechanism(MARGINS, **told)
     assert json.loads((tmp_path / "out" / "mechanism.json").read_text()) == first.to_json()
     assert not first.refuted
-    assert first.told["label"] == "not refuted"
+    assert first.label == "not refuted"
     page = (tmp_path / "out" / "mechanism.html").read_text()
     assert "not refuted (at least" in page
     monkeypatch.setattr(twoworld._Audited, "line", lambda self: pytest.fail("was done already"))

@@ -20,7 +20,6 @@ from hushtable.privacy.event import (
     Approximate,
     DiscreteGaussian,
     DiscreteLaplace,
-    Gaussian,
     PostProcessing,
     Raw,
     SampledGaussian,
@@ -171,7 +170,7 @@ def test_every_void_takes_the_proof_away_and_is_told(void):
     assert not EPSILON.search(spoiled.explain())
 
 
-@pytest.mark.parametrize("happened", [Gaussian(5.0, 1.0), SampledGaussian(1.0, 0.01, 10)])
+@pytest.mark.parametrize("happened", [SampledGaussian(5.0, 1.0, 1), SampledGaussian(1.0, 0.01, 10)])
 def test_floating_point_noise_is_seen_in_the_ledger(happened):
     guarantee = Guarantee(ledger=(PAID, Entry("sgd", happened, "w")), delta=1e-6)
     assert guarantee.all_voids == (Void.FLOAT_NOISE,)
@@ -233,3 +232,20 @@ def test_a_k_is_that_of_the_release_over_all_quasi_identifiers_and_the_headline_
     assert held(part).k() == 9
     assert held(part, replace(part, quasi=("sex",))).k() is None
     assert Guarantee().k(asked) is None
+
+
+def test_every_promise_is_stated_with_its_evidence_whom_it_protects_and_over_which_columns():
+    k = Promise(kind=Syntactic.K_ANONYMITY, value=5, quasi=("age", "sex", "town", "school"), form=Form.DERIVED)
+    assert [str(one) for one in Guarantee(promises=(k,)).statements()] == [
+        "k-anonymity with k = 5 over age, sex and 2 more, of the table it was made from (verified)"
+    ]
+    assert Guarantee().statements() == ()
+    (proven,) = replace(PROVEN, unit=Unit(relation=Relation.REPLACE_ONE)).statements()
+    assert proven.evidence is Assurance.PROVEN
+    assert re.fullmatch(
+        r"differential privacy with epsilon [\d.]+, delta 1e-06, for one record replaced by another \(proven\)", str(proven)
+    )
+    claimed = Guarantee(claims=(Claim("differential privacy", ("a gap",)),))
+    assert "; ".join(map(str, claimed.statements())) == (
+        "nothing; its source claims differential privacy, which is not proven (epsilon is infinite)"
+    )

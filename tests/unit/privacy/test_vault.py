@@ -16,7 +16,6 @@ from hushtable.privacy.event import (
     Approximate,
     DiscreteGaussian,
     DiscreteLaplace,
-    Gaussian,
     PostProcessing,
     Raw,
     SampledGaussian,
@@ -37,7 +36,6 @@ from tests.unit.privacy.cases import SCHEMA, Says, Touched, people, recipe, seal
 PAID = [
     DiscreteGaussian(2.0, 1.0, 1),
     DiscreteLaplace(2.0, 1.0),
-    Gaussian(2.0, 1.0),
     Zcdp(0.1),
     Approximate(0.5, 1e-9),
     SampledGaussian(1.0, 0.1, 9),

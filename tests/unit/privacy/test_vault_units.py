@@ -16,14 +16,13 @@ from hushtable.privacy.event import (
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
-    Gaussian,
     PostProcessing,
     Raw,
     SampledGaussian,
     Transform,
     Zcdp,
 )
-from hushtable.privacy.guarantee import Assurance, Guarantee, Void
+from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.query import Histogram, Sum, Total
@@ -76,16 +75,6 @@ def test_a_delta_grows_with_the_group():
     assert (grown.epsilon, grown.delta) == pytest.approx((1.5, 1e-9 * math.expm1(1.5) / math.expm1(0.5)))
     vault.open(Approximate(400.0, 1e-9), "too many for their delta")
     assert vault.ledger.epsilon(1e-6) == math.inf
-
-
-def test_a_group_keeps_the_mark_of_floating_point_noise():
-    """Charged as a plain rho, the rounding of its noise would be forgotten and the release called proven."""
-    vault = Vault.of(people(), unit=Unit(rows=2))
-    vault.open(Gaussian(3.0, 1.0), "noise of its own")
-    assert vault.ledger.entries[0].event == Gaussian(3.0, 2.0)
-    guarantee = Guarantee(unit=vault.unit, ledger=vault.ledger.entries, delta=1e-6)
-    assert Void.FLOAT_NOISE in guarantee.all_voids
-    assert guarantee.epsilon() == math.inf
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from hushtable.api.compare.comparison import Comparison
 from hushtable.pipeline.card import Card
 from hushtable.report import card as cards
 from hushtable.report.audit import audit_page
-from hushtable.report.compare import comparison_page
 from hushtable.report.html import INTERNAL
 from tests.unit.report import comparisons, samples
 from tests.unit.report.documents import Reader
@@ -47,7 +47,7 @@ def pages() -> dict[str, str]:
         "audit of attacks": attacked("income"),
         "audit of attacks, hostile": attacked(samples.EVIL),
         "audit empty": audit_page(samples.report([], None, rows={})),
-        **{f"comparison {name}": comparison_page(make()) for name, make in comparisons.EVERY.items()},
+        **{f"comparison {name}": Comparison.from_json(make()).page() for name, make in comparisons.EVERY.items()},
     }
 
 

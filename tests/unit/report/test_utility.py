@@ -10,7 +10,7 @@ import pytest
 
 from hushtable.api.audit_report import AuditReport
 from hushtable.checks import example
-from hushtable.cli import console
+from hushtable.cli import audit, console
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Better, Finding
 from hushtable.evidence.measure import Page
@@ -115,7 +115,7 @@ def test_a_target_may_be_called_what_it_likes() -> None:
     assert [f.scope for f in key_figures(found)] == [target]
     assert key_figures(found[::-1])[0].scope == target
     with console.out.capture() as printed:
-        console.show_audit(AuditReport(findings=found, rows={"release": 200}), "folder")
+        audit.show_audit(AuditReport(findings=found, rows={"release": 200}), "folder")
     assert printed.get().count(f", {target} ") == 3, "every score of the main model, and no other"
 
 

@@ -119,7 +119,10 @@ class Noise(Core):
             # A factor below zero would turn the sign of a value around.
             moved = values * np.abs(1 + self.sigma * noise)
         else:
-            unit = _spread(values) if self.relative else DAY if column.kind is Kind.DATE else 1.0
+            if self.relative:
+                unit = _spread(values)
+            else:
+                unit = DAY if column.kind is Kind.DATE else 1.0
             moved = centre(column, values) + self.sigma * unit * noise
         left, right = stretch(column, np.array([column.bounds.low]), np.array([column.bounds.high]))
         return column.from_floats(reflect(moved, left, right))
@@ -146,9 +149,9 @@ def _correlations(values: Floats) -> Floats:
             out[present] = row[present] - row[present].mean()
     lengths = np.sqrt((centred**2).sum(axis=1))
     lengths[lengths == 0] = 1.0
-    found = (centred @ centred.T) / np.outer(lengths, lengths)
-    np.fill_diagonal(found, 1.0)
-    return found
+    matrix = (centred @ centred.T) / np.outer(lengths, lengths)
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
 
 
 def _root(matrix: Floats) -> Floats:

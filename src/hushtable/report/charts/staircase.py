@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hushtable.privacy import accountant, event
-from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential, Gaussian
+from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.report.charts.plots import from_zero, svg, text, titled
 from hushtable.report.html import Child, Html, element, table
@@ -20,7 +20,6 @@ MOST = 2000
 CALLED: dict[type[Event], str] = {
     DiscreteGaussian: "noisy answer",
     DiscreteLaplace: "noisy answer",
-    Gaussian: "noisy answer",
     Exponential: "private choice",
 }
 HEADS = ("Step", "Accesses", "Epsilon alone", "Rho", "Mu")

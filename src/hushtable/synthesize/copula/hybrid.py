@@ -11,13 +11,13 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.numerics.concordance import concordance_present, dense_ranks
-from hushtable.numerics.integers import public_rows, require_fixed_rows, require_replaced, require_rows
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Query, Total
+from hushtable.privacy.rows import public_rows, require_fixed_rows, require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.kendall import correlation_of

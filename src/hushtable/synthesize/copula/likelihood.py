@@ -9,11 +9,11 @@ from itertools import combinations
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.numerics.integers import public_rows, require_fixed_rows, require_replaced, require_rows
 from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.rows import public_rows, require_fixed_rows, require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import InputError, PlanError
-from hushtable.numerics.integers import rows_event
 from hushtable.pipeline.step import PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Histogram, Query
+from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.margins import Margin, nominal, order_by, total_of
 from hushtable.synthesize.copula.normal import PIECES, Pieces

@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from hushtable.numerics.integers import public_rows
 from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.rows import public_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from hushtable.numerics.concordance import Concordance
-from hushtable.numerics.integers import public_rows, require_fixed_rows, rows_event
 from hushtable.pipeline.step import Model, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Query
+from hushtable.privacy.rows import public_rows, require_fixed_rows, rows_event
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs

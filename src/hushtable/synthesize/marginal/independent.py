@@ -8,13 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.numerics.integers import public_rows, rows_event
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
+from hushtable.privacy.rows import public_rows, rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import countable, drowned, given_cells, require_counted, sizes_of, spread, table_of
 from hushtable.table.arrays import Floats

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.numerics.integers import public_rows
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.rows import public_rows
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import countable
 from hushtable.table.arrays import Floats

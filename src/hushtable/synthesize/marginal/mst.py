@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.numerics.integers import rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import CELLS, MEAN, drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate

@@ -9,11 +9,11 @@ from enum import StrEnum
 import numpy as np
 
 from hushtable.errors import PlanError
-from hushtable.numerics.integers import public_rows, require_fixed_rows, rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.rows import public_rows, require_fixed_rows, rows_event
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import countable, noted

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.numerics.integers import public_rows, require_fixed_rows
 from hushtable.numerics.simplex import on_simplex
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Changes, Total
+from hushtable.privacy.rows import public_rows, require_fixed_rows
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import drowned
 from hushtable.synthesize.mixture import estimate

@@ -9,10 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from hushtable.numerics.integers import GRID, Axes, public_rows, rows_event
+from hushtable.numerics.integers import GRID, Axes
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.rows import public_rows, rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import countable
 from hushtable.synthesize.mixture import estimate, groups

@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from hushtable.numerics.integers import axes_of, in_order, require_replaced, require_rows
+from hushtable.numerics.integers import axes_of, in_order
+from hushtable.privacy.rows import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.mixture.written import Written
 from hushtable.table.arrays import Integers

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import PlanError
-from hushtable.numerics.integers import rows_event
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
+from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one

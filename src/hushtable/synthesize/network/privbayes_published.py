@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
-from hushtable.numerics.integers import public_rows
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.accountant import zcdp_rho
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
+from hushtable.privacy.rows import public_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.counted import drowned, require_counted, sizes_of

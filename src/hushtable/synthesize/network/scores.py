@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.numerics.integers import require_replaced, require_rows
+from hushtable.privacy.rows import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema

@@ -1,4 +1,4 @@
-"""Sums of tangent vectors over the cells of given centres, in whole numbers: the one question of private Frechet means."""
+"""The query of private Frechet means: sums of tangent vectors over the cells of given centres, in whole numbers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
 from hushtable.numerics.ball import cell_sums
 from hushtable.numerics.ball_map import BallMap
 from hushtable.privacy.unit import Relation
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -60,10 +59,11 @@ class TangentSums:
         """The length of one step of the grid."""
         return self.reach / STEPS
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """For each centre its weighted count, then its sum."""
         points = self.ball.points(table)
-        return cell_sums(points, self.centres, self.bases, STEPS / self.reach, STEPS, self.weight).ravel()
+        sums: Integers = cell_sums(points, self.centres, self.bases, STEPS / self.reach, STEPS, self.weight)
+        return sums.ravel()
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All at one centre."""
@@ -80,7 +80,7 @@ class TangentSums:
             return float(same1), same2, 0
         return float(max(same1, 2 * one1)), max(same2, _root_up(2 * (self.weight**2 + STEPS**2))), 0
 
-    def read(self, answer: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    def read(self, answer: Integers) -> tuple[Floats, Floats]:
         """Counts and sums of vectors, of an answer with noise."""
         rows = answer.reshape(len(self.centres), -1).astype(np.float64)
         return rows[:, 0] / self.weight, rows[:, 1:] * self.step

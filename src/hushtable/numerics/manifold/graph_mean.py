@@ -3,7 +3,7 @@
 Exact, with memory linear in the number of records: distances are never held for all pairs. One search from record i gives
 its distances d_i. By the triangle inequality d_j(l) >= |d_i(l) - d_i(j)| for every l, so the sum of squares of j is at
 least E_i - 2 d_i(j) S_i + N d_i(j)^2, with S_i the sum and E_i the sum of squares of d_i. Records are searched in the
-order of their bounds, until no bound is below the best sum found (Newling and Fleuret 2017 do so for sums of distances).
+order of their bounds, until no bound is below the best sum so far (Newling and Fleuret 2017 do so for sums of distances).
 """
 
 from __future__ import annotations
@@ -72,4 +72,4 @@ def _from(paths: Paths, start: int) -> Floats:
     lengths = paths.distances(start)
     if (lengths >= FAR).any():
         raise InputError("the graph is not connected: join its components first", where="graph mean")
-    return lengths * paths.unit
+    return np.asarray(lengths * paths.unit, np.float64)

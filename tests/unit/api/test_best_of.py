@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from hushtable.api.best_of import Misfit, Price, best_of, gamma_of, number_of_runs
 from hushtable.checks.tables import example, observed
 from hushtable.encode.bins import Bins
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
@@ -17,7 +18,6 @@ from hushtable.privacy import accountant
 from hushtable.privacy.event import Approximate, BestOfRuns
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
-from hushtable.synthesize.best_of import Misfit, Price, best_of, gamma_of, number_of_runs
 from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
