@@ -9,7 +9,7 @@ import pytest
 import hushtable as ht
 from hushtable.api import demo
 from hushtable.api.audit_report import AuditReport
-from hushtable.cli import console
+from hushtable.cli import audit, console
 from hushtable.evidence.finding import Risk, Subject
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader
@@ -29,7 +29,7 @@ def report() -> AuditReport:
 
 def test_every_face_names_the_same_worst_attack(report: AuditReport) -> None:
     with console.out.capture() as printed:
-        console.show_audit(report, "folder")
+        audit.show_audit(report, "folder")
     assert "inference, the worst of 2: unlikely" in printed.get()
     reader = Reader(report.page())
     answers = [e.text for e in reader.all("article") if any(p.has("answers") for p in e.parents)]
