@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     # For type checkers and editors alone; a test holds it against the names below.
     from hushtable.api.apply import apply as apply
+    from hushtable.api.audit import AuditOptions as AuditOptions
     from hushtable.api.audit import audit as audit
     from hushtable.api.best_of import best_of as best_of
     from hushtable.api.certify import certify as certify
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from hushtable.api.release import save as save
     from hushtable.api.report import render as render
     from hushtable.api.sign import sign as sign
+    from hushtable.api.utility import UtilityOptions as UtilityOptions
     from hushtable.api.utility import utility as utility
     from hushtable.checks import check as check
     from hushtable.data.people import people as people
@@ -93,7 +95,9 @@ _WHERE = {
     "draw": "hushtable.api.draw",
     "hold_out": "hushtable.api.hold_out",
     "sign": "hushtable.api.sign",
+    "AuditOptions": "hushtable.api.audit",
     "audit": "hushtable.api.audit",
+    "UtilityOptions": "hushtable.api.utility",
     "utility": "hushtable.api.utility",
     "read_release": "hushtable.api.read_release",
     "compare": "hushtable.api.compare.run",

@@ -19,7 +19,7 @@ from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Guarantee
-from hushtable.privacy.statement import Statement
+from hushtable.privacy.stated import StatedGuarantee
 from hushtable.report import findings as shown
 from hushtable.report import promise
 from hushtable.report.card import card_page
@@ -192,10 +192,10 @@ def _domain(column: Column) -> str:
 
 
 def _release(release: Release) -> Html:
-    stated = Statement.of(release.guarantee)
+    stated, table = StatedGuarantee.of(release.guarantee), release.table
     first, *_ = stated.sentences()
-    head = f"Release by {release.recipe.recipe}: {number(release.table.rows)} rows, {number(len(release.table.schema))} columns"
-    return join(element("h4", head), promise.badge(stated.assurance), element("p", first), _first_rows(release.table))
+    head = f"Release by {release.recipe.recipe}: {number(table.rows)} rows, {number(len(table.schema))} columns"
+    return join(element("h4", head), promise.badge(stated.assurance), element("p", first), _first_rows(table))
 
 
 def _first_rows(released: Table) -> Html:

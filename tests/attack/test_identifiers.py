@@ -20,7 +20,6 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.verdict import alarms
 from hushtable.report import decision
-from hushtable.report.audit import evidence
 from hushtable.table import io
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
@@ -133,9 +132,9 @@ def test_an_identifier_column_is_named_though_nobody_is_recognized(parts, kept):
     assert not report.alarms
     assert (named.value, named.p, named.detail["columns"]) == (1.0, None, [name])
     assert ("an identifier column" if kept else "look like identifiers") + f": {name}" in named.note.replace("values ", "")
-    last = decision.publish(evidence(report.to_json()))
-    assert last.figure == "Look closer first"
-    assert named.note in last.told
+    last = decision.published(report.evidence)
+    assert last.figure == "Examine it further first"
+    assert named.note in last.text
 
 
 def test_words_and_numbers_are_no_identifier_column(parts):

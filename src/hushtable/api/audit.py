@@ -27,7 +27,6 @@ from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release as run_recipe
-from hushtable.privacy.guarantee import Guarantee
 from hushtable.table.arguments import require_seed, require_tables, several
 from hushtable.table.arrays import Integers
 from hushtable.table.table import Table
@@ -77,7 +76,7 @@ class AuditOptions:
     values: bool = False
     """Whether records at risk are shown with values and not by row number alone."""
     gates: Iterable[str] = ()
-    """Conditions such as ``max_risk<0.05``, judged by upper bounds."""
+    """Conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``, judged by the card."""
 
     def __post_init__(self) -> None:
         """One text is a list of itself, and a card may be given as plain values."""
@@ -117,7 +116,7 @@ def audit(
 
     ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) says how the
     release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
-    leaks are planted to see which ones this audit would notice. Records at risk are told by row number; ``values`` also tells
+    leaks are planted to see which ones this audit would notice. Records at risk are shown by row number; ``values`` also shows
     what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``,
     ``epsilon<=2`` and ``promise=proven``, judged by the card.
     """
@@ -145,7 +144,7 @@ def audit(
     reasons = void(case, findings)
     promised = None
     if card is not None and any(condition.about_promise for condition in conditions):
-        promised = Promised.of(Guarantee.from_json(card.plain["guarantee"]), released.schema.quasi)
+        promised = Promised.of(card.guarantee(), released.schema.quasi)
     return AuditReport(
         findings=findings,
         rows={name: table.rows for name, table in case.tables.items()},

@@ -54,7 +54,7 @@ def release(
     >>> import hushtable as ht
     >>> train = ht.people(300)
     >>> ht.release(train, "mdav", k=10, seed=1)
-    Release(mdav: 300 rows, 20 columns; verified: k-anonymity 10)
+    Release(mdav: 300 rows, 20 columns; verified: k-anonymity, k = 10)
     >>> ht.release(train, "mdav", ht.ReleaseOptions(seed=1), settings={"microaggregate.k": "10"}).guarantee.assurance
     <Assurance.VERIFIED: 'verified'>
     >>> ht.release(train, "mdav", kk=10)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hushtable.privacy.statement import Statement
+from hushtable.errors import InputError
+from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.stated import StatedGuarantee
 from hushtable.table import lenient
 
 
@@ -21,7 +23,7 @@ class Card:
     rows: int | None = None
     columns: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
-    stated: Statement = field(default_factory=Statement)
+    stated: StatedGuarantee = field(default_factory=StatedGuarantee)
     """The guarantee as the card states it."""
     criteria: Mapping[str, Any] = field(default_factory=dict)
     """k, l and t as measured on the released table."""
@@ -53,7 +55,7 @@ class Card:
             rows=lenient.whole(plain.get("rows")),
             columns=lenient.texts(plain.get("columns")),
             dropped=lenient.texts(plain.get("dropped")),
-            stated=Statement.from_json(guarantee),
+            stated=StatedGuarantee.from_json(guarantee),
             criteria=lenient.mapping(guarantee.get("criteria")),
             ledger=tuple(lenient.mappings(guarantee.get("ledger"))),
             public=lenient.texts(guarantee.get("public")),
@@ -64,6 +66,13 @@ class Card:
             hashes={name: str(digest) for name, digest in lenient.mapping(plain.get("hashes")).items()},
             plain=plain,
         )
+
+    def guarantee(self) -> Guarantee:
+        """The guarantee with its ledger; InputError where the card does not hold a whole one."""
+        try:
+            return Guarantee.from_json(self.plain["guarantee"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"its guarantee cannot be read: {type(error).__name__}: {error}", where="card") from None
 
     def to_json(self) -> dict[str, Any]:
         """The plain values that it was read from."""

@@ -58,7 +58,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class PromiseStatement:
+class Statement:
     """One promise of a release in a line, and the kind of evidence behind it."""
 
     text: str
@@ -220,7 +220,7 @@ class Guarantee(Shown):
             return f"claimed, not proven; verified: {verified}" if verified else "claimed, not proven"
         return f"verified: {verified}" if verified else "nothing is promised"
 
-    def statements(self) -> tuple[PromiseStatement, ...]:
+    def statements(self) -> tuple[Statement, ...]:
         """Every promise in a line, with whom it protects or over which columns it holds; empty if there is none and no claim."""
         statements = []
         if self.assurance is Assurance.PROVEN:
@@ -228,18 +228,18 @@ class Guarantee(Shown):
             delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
             replaced = self.unit.relation is Relation.REPLACE_ONE
             change = f", for one {self.unit}{' replaced by another' if replaced else ''}" if replaced or self.unit.by else ""
-            statements.append(PromiseStatement(f"differential privacy with epsilon {size}{delta}{change}", Assurance.PROVEN))
+            statements.append(Statement(f"differential privacy with epsilon {size}{delta}{change}", Assurance.PROVEN))
         for promise in self.promises:
             names = promise.quasi
             over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)
             derived = ", of the table it was made from" if promise.form is Form.DERIVED else ""
-            statements.append(PromiseStatement(f"{promise.what} over {over}{derived}", Assurance.VERIFIED))
+            statements.append(Statement(f"{promise.what} over {over}{derived}", Assurance.VERIFIED))
         if self.assurance is Assurance.CLAIMED:
             if not statements:
-                statements.append(PromiseStatement("nothing", Assurance.NONE))
+                statements.append(Statement("nothing", Assurance.NONE))
             claimed = " and ".join(claim.statement for claim in self.claims)
             text = f"its source claims {claimed}, which is not proven (epsilon is infinite)"
-            statements.append(PromiseStatement(text, Assurance.CLAIMED))
+            statements.append(Statement(text, Assurance.CLAIMED))
         return tuple(statements)
 
     def __repr__(self) -> str:

@@ -31,6 +31,7 @@ HALVED = (
     "tested on rows that the release was made from, so they may seem better than they are on new people."
 )
 RULES = [("Should it be published?", RULE)]
+APART = "What is promised, what was measured and what was lost are three kinds of evidence, never added up to one score."
 
 
 def audit_page(report: AuditReport) -> str:
@@ -123,11 +124,7 @@ def _summary(evidence: Evidence) -> Html:
         element("div", [_answer(answer) for answer in answers], class_="answers"),
         element("div", element("h3", "Why"), element("ul", reasons), class_="reasons") if reasons else None,
         [attacks.gate(outcome) for outcome in evidence.outcomes],
-        element(
-            "p",
-            "What is promised, what was measured and what was lost are three kinds of evidence, never added up to one score.",
-            class_="soft",
-        ),
+        element("p", APART, class_="soft"),
     )
 
 

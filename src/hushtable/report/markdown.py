@@ -14,10 +14,10 @@ from hushtable.evidence.metrics import family
 from hushtable.evidence.power import Power
 from hushtable.evidence.verdict import Evidence, by_excess, verdict
 from hushtable.pipeline.card import Card
-from hushtable.privacy.statement import MEANINGS
+from hushtable.privacy.stated import MEANINGS
 from hushtable.report import attacks, budget, decision, tables
 from hushtable.report import findings as show
-from hushtable.report.audit import HALVED, RULES, counted, kind_of, origin, title_of
+from hushtable.report.audit import APART, HALVED, RULES, counted, kind_of, origin, title_of
 from hushtable.report.card import SECRETS, cautions, counted_by, meanings
 from hushtable.report.html import INTERNAL
 from hushtable.report.utility import PAGES, of_page
@@ -113,7 +113,7 @@ def _decision(evidence: Evidence) -> list[str]:
         "## Decision",
         grid(["Question", "Answer", "In words", "Evidence"], rows),
         *(["Why:", bullets(map(plain, reasons))] if reasons else []),
-        "What is promised, what was measured and what was lost are three kinds of evidence, never added up to one score.",
+        APART,
     ]
 
 

@@ -96,8 +96,8 @@ def _table(tested: Sequence[Plain]) -> Html | None:
 
 def _other(line: Plain) -> str:
     """A lower bound on mu or rho and what is stated of it, where both are there."""
-    found = [name for name in ("mu", "rho") if f"{name}_lb" in line]
-    return f"{found[0]} {number(line[f'{found[0]}_lb'])} of {number(line[found[0]])}" if found else NOTHING
+    name = next((name for name in ("mu", "rho") if f"{name}_lb" in line), None)
+    return NOTHING if name is None else f"{name} {number(line[f'{name}_lb'])} of {number(line[name])}"
 
 
 def _untested(lines: Sequence[Plain]) -> Html | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hushtable.privacy.guarantee import Assurance
-from hushtable.privacy.statement import MEANINGS, Statement
+from hushtable.privacy.stated import MEANINGS, StatedGuarantee
 from hushtable.report.html import Html, element
 
 SHAPES = {Assurance.PROVEN: "●", Assurance.VERIFIED: "◆", Assurance.CLAIMED: "▲", Assurance.NONE: "○"}
@@ -17,7 +17,7 @@ def badge(assurance: Assurance) -> Html:
     return element("p", mark, " ", element("span", MEANINGS[assurance], class_="soft"), class_="assurance")
 
 
-def small(stated: Statement) -> Html:
+def small(stated: StatedGuarantee) -> Html:
     """All that is promised, in a small box."""
     return element(
         "div",

@@ -29,7 +29,7 @@ from hushtable.evidence.verdict import (
 )
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.preserve import Promise, Syntactic
-from hushtable.privacy.statement import Statement
+from hushtable.privacy.stated import StatedGuarantee
 
 UNIT = [0.0, 1.0]
 K = Promise(kind=Syntactic.K_ANONYMITY, value=5, quasi=("age", "sex"))
@@ -134,21 +134,21 @@ def test_a_claim_is_as_strong_as_nothing() -> None:
     ("stated", "binds"),
     [
         (None, Assurance.NONE),
-        (Statement(), Assurance.NONE),
-        (Statement(assurance=Assurance.PROVEN, epsilon=1.0), Assurance.PROVEN),
-        (Statement(assurance=Assurance.PROVEN, epsilon=50.0), Assurance.NONE),
-        (Statement(assurance=Assurance.PROVEN, epsilon=50.0, promises=(K,)), Assurance.VERIFIED),
-        (Statement(assurance=Assurance.CLAIMED), Assurance.CLAIMED),
-        (Statement(assurance=Assurance.CLAIMED, promises=(K,)), Assurance.VERIFIED),
-        (Statement(assurance=Assurance.VERIFIED, promises=(K,)), Assurance.VERIFIED),
+        (StatedGuarantee(), Assurance.NONE),
+        (StatedGuarantee(assurance=Assurance.PROVEN, epsilon=1.0), Assurance.PROVEN),
+        (StatedGuarantee(assurance=Assurance.PROVEN, epsilon=50.0), Assurance.NONE),
+        (StatedGuarantee(assurance=Assurance.PROVEN, epsilon=50.0, promises=(K,)), Assurance.VERIFIED),
+        (StatedGuarantee(assurance=Assurance.CLAIMED), Assurance.CLAIMED),
+        (StatedGuarantee(assurance=Assurance.CLAIMED, promises=(K,)), Assurance.VERIFIED),
+        (StatedGuarantee(assurance=Assurance.VERIFIED, promises=(K,)), Assurance.VERIFIED),
     ],
 )
-def test_what_binds(stated: Statement | None, binds: Assurance) -> None:
+def test_what_binds(stated: StatedGuarantee | None, binds: Assurance) -> None:
     assert binding_assurance(stated) is binds
 
 
-PROVEN = Statement(assurance=Assurance.PROVEN, epsilon=1.0)
-VERIFIED = Statement(assurance=Assurance.VERIFIED, promises=(K,), quasi=("age", "sex"))
+PROVEN = StatedGuarantee(assurance=Assurance.PROVEN, epsilon=1.0)
+VERIFIED = StatedGuarantee(assurance=Assurance.VERIFIED, promises=(K,), quasi=("age", "sex"))
 QUIET = [attack(0.5, risk=risk) for risk in Risk]
 COPIES = finding(name="identical match share", value=0.2, low=0.18, high=0.22, baseline=0.01, subject="privacy")
 NAMED = finding(name="identifier columns", value=1.0, subject="privacy")
@@ -175,7 +175,7 @@ FAILED, HOLDS = Outcome("max_risk<0.05", False, "it is 0.3"), Outcome("alarms<1"
         (QUIET, {"stated": replace(VERIFIED, quasi=("age", "sex", "town"))}, Publish.EXAMINE, [Ground.PARTIAL]),
         (QUIET, {"stated": VERIFIED, "outcomes": [HOLDS]}, Publish.NO_OBJECTION, []),
         (QUIET, {"stated": PROVEN}, Publish.NO_OBJECTION, []),
-        (QUIET, {"stated": Statement(assurance=Assurance.CLAIMED)}, Publish.UNPROMISED, []),
+        (QUIET, {"stated": StatedGuarantee(assurance=Assurance.CLAIMED)}, Publish.UNPROMISED, []),
         (QUIET, {}, Publish.UNPROMISED, []),
     ],
 )  # fmt: skip

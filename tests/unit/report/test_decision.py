@@ -10,7 +10,7 @@ from hushtable.evidence.condition import Outcome
 from hushtable.evidence.finding import Better, Finding, Subject
 from hushtable.evidence.power import Power
 from hushtable.evidence.verdict import Evidence
-from hushtable.privacy.statement import Statement
+from hushtable.privacy.stated import StatedGuarantee
 from hushtable.report.audit import audit_page
 from hushtable.report.decision import answers, published
 from tests.unit.report import samples
@@ -33,7 +33,7 @@ def model(value: float = 0.87, baseline: float = 0.93, by: str = "") -> dict[str
 
 
 def evidence(*findings: dict[str, Any], card: dict[str, Any] | None = None, **more: Any) -> Evidence:
-    stated = None if card is None else Statement.from_json(card["guarantee"])
+    stated = None if card is None else StatedGuarantee.from_json(card["guarantee"])
     return Evidence(findings=[Finding.from_json(f) for f in findings], stated=stated, **more)
 
 

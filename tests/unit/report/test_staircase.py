@@ -8,7 +8,7 @@ from hushtable.pipeline.card import Card
 from hushtable.privacy.event import DiscreteGaussian, Exponential, PostProcessing, Raw
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.ledger import Entry, Ledger
-from hushtable.privacy.statement import Statement
+from hushtable.privacy.stated import StatedGuarantee
 from hushtable.report import budget
 from hushtable.report.charts import staircase
 
@@ -66,7 +66,7 @@ def test_without_a_delta_only_pure_accesses_climb():
 
 def test_the_section_lists_what_was_assumed_and_folds_a_long_ledger():
     many = [Entry("aim", Exponential(0.01 * (i + 1)), f"choice {i}") for i in range(budget.SHOWN + 1)]
-    stated = Statement(assurance=Assurance.PROVEN, epsilon=1.0, delta=1e-6)
+    stated = StatedGuarantee(assurance=Assurance.PROVEN, epsilon=1.0, delta=1e-6)
     page = str(budget.section(Card(ledger=plain(many), stated=stated, public=("the schema",))))
     assert "Assumed to be public" in page
     assert "<li>the schema</li>" in page

@@ -9,7 +9,7 @@ from typing import Any
 from hushtable.api.compare.cell import GuaranteeSummary
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
 from hushtable.evidence.verdict import STRENGTH
-from hushtable.privacy.guarantee import Assurance, PromiseStatement
+from hushtable.privacy.guarantee import Assurance, Statement
 
 SAVED = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "subject", "risk", "n", "note", "p", "p_adjusted")
 """What is saved of a finding."""
@@ -28,7 +28,7 @@ class Observation:
     """Whether the process that ran it ended without an answer."""
     rows: int = 0
     assurance: Assurance = Assurance.NONE
-    statements: tuple[PromiseStatement, ...] = ()
+    statements: tuple[Statement, ...] = ()
     guarantee: GuaranteeSummary = field(default_factory=GuaranteeSummary)
     void: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Observation:
             seconds=given["seconds"],
             rows=given["rows"],
             assurance=Assurance(given["assurance"]),
-            statements=tuple(PromiseStatement(one["text"], Assurance(one["evidence"])) for one in given["statements"]),
+            statements=tuple(Statement(one["text"], Assurance(one["evidence"])) for one in given["statements"]),
             guarantee=GuaranteeSummary.from_json(given["guarantee"]),
             void=tuple(given["void"]),
             notes=tuple(given["notes"]),

@@ -13,7 +13,7 @@ from hushtable.api.compare.observation import Observation
 from hushtable.evidence.finding import Finding, Risk, Subject
 from hushtable.evidence.verdict import alarms
 from hushtable.measures.catalogue import main_model
-from hushtable.privacy.guarantee import PROVISO, Assurance, PromiseStatement
+from hushtable.privacy.guarantee import PROVISO, Assurance, Statement
 
 
 def summarize(trial: Trial, runs: Sequence[Observation], axis: Axis, *, public: bool = False) -> Cell:
@@ -78,7 +78,7 @@ def baseline(observations: Sequence[Observation], axis: Axis) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _worded(statement: PromiseStatement, *, public: bool) -> str:
+def _worded(statement: Statement, *, public: bool) -> str:
     if statement.evidence is Assurance.PROVEN and not public:
         return f"{statement.text} ({PROVISO})"
     return str(statement)

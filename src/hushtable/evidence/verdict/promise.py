@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hushtable.privacy.guarantee import LARGE, Assurance
-from hushtable.privacy.statement import Statement
+from hushtable.privacy.stated import StatedGuarantee
 
 STRENGTH: Mapping[str, int] = {Assurance.NONE: 0, Assurance.CLAIMED: 0, Assurance.VERIFIED: 1, Assurance.PROVEN: 2}
 """How much supports a promise; a claim with a known gap counts like none. More is better evidence, not a smaller risk."""
@@ -23,7 +23,7 @@ def is_large(epsilon: float) -> bool:
     return epsilon > LARGE
 
 
-def binding_assurance(stated: Statement | None) -> Assurance:
+def binding_assurance(stated: StatedGuarantee | None) -> Assurance:
     """The kind of evidence that counts: of a claim, and of an epsilon that is too large, what else is verified."""
     if stated is None:
         return Assurance.NONE

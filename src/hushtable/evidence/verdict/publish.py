@@ -15,7 +15,7 @@ from hushtable.evidence.power import Power
 from hushtable.evidence.verdict.finding import Tone, is_alarm, is_tested, severity, surely_worse
 from hushtable.evidence.verdict.promise import WEAK_EPSILON, binding_assurance, is_weak
 from hushtable.privacy.guarantee import Assurance
-from hushtable.privacy.statement import Statement
+from hushtable.privacy.stated import StatedGuarantee
 
 if TYPE_CHECKING:
     # A condition is judged by the rules of this package.
@@ -115,7 +115,7 @@ class Evidence:
     """All that the decision rests on."""
 
     findings: Sequence[Finding]
-    stated: Statement | None = None
+    stated: StatedGuarantee | None = None
     """What the card of the release states; None if there is no card."""
     power: Power | None = None
     outcomes: Sequence[Outcome] = ()

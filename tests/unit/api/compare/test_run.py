@@ -26,7 +26,7 @@ from hushtable.checks.tables import awkward
 from hushtable.errors import InputError, MissingExtra
 from hushtable.evidence.finding import Better
 from hushtable.pipeline.recipe import Recipe, load
-from hushtable.privacy.guarantee import Assurance, PromiseStatement
+from hushtable.privacy.guarantee import Assurance, Statement
 from hushtable.table.columns import Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -344,7 +344,7 @@ def risky(study, trial, run):
     score = measure("train on release, test on real: AUC", 0.9 - 0.001 * (k or 0), Better.HIGHER, scope="school", baseline=0.95)
     assurance = Assurance.VERIFIED if k else Assurance.PROVEN
     guarantee = GuaranteeSummary(epsilon=trial.epsilon, k=k)
-    statements = (PromiseStatement("much", assurance),)
+    statements = (Statement("much", assurance),)
     return Observation(
         seconds=1.0, rows=9, assurance=assurance, statements=statements, guarantee=guarantee, findings=(attack(high), score)
     )

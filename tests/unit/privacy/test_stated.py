@@ -13,7 +13,7 @@ from hushtable.privacy.event import DiscreteLaplace, Raw
 from hushtable.privacy.guarantee import Assurance, Claim, Guarantee
 from hushtable.privacy.ledger import Entry
 from hushtable.privacy.preserve import Form, Promise, Syntactic
-from hushtable.privacy.statement import NOTHING, Statement, chance, digits
+from hushtable.privacy.stated import NOTHING, StatedGuarantee, chance, digits
 from hushtable.privacy.unit import Relation, Unit
 
 PURE = Guarantee(ledger=(Entry("a", DiscreteLaplace(1.0, 1.0), "counts"),))
@@ -38,23 +38,23 @@ CLAIMED = Guarantee(ledger=RAW, claims=(Claim("1-differential privacy", ("a gap"
 )  # fmt: skip
 def test_headline_and_figure(guarantee: Guarantee, headline: str, figure: str) -> None:
     assert guarantee.headline() == headline
-    stated = Statement.of(guarantee)
+    stated = StatedGuarantee.of(guarantee)
     assert stated.figure == figure
-    assert Statement.from_json(guarantee.to_json()) == stated
+    assert StatedGuarantee.from_json(guarantee.to_json()) == stated
 
 
 def test_a_guarantee_and_its_card_state_the_same_sentences() -> None:
     proven = replace(PURE, delta=1e-6, unit=Unit(rows=3, by="patient", relation=Relation.REPLACE_ONE))
     for guarantee in (PURE, proven, Guarantee(ledger=RAW, promises=(K,)), CLAIMED, Guarantee()):
-        assert Statement.from_json(guarantee.to_json()).sentences() == Statement.of(guarantee).sentences()
-    assert Statement.of(PURE).sentences() == [
+        assert StatedGuarantee.from_json(guarantee.to_json()).sentences() == StatedGuarantee.of(guarantee).sentences()
+    assert StatedGuarantee.of(PURE).sentences() == [
         "Adding or removing any one record changes the probability of any conclusion that anybody could draw from this table by a "
         "factor of at most 2.72."
     ]
-    (line,) = Statement.of(proven).sentences()
+    (line,) = StatedGuarantee.of(proven).sentences()
     assert line.startswith("Replacing any one person (who holds at most 3 rows) by another makes no conclusion")
     assert line.endswith("more than 2.72 times as likely, plus a probability of at most 1 in 1,000,000.")
-    assert Statement.of(Guarantee()).sentences() == [NOTHING]
+    assert StatedGuarantee.of(Guarantee()).sentences() == [NOTHING]
 
 
 @pytest.mark.parametrize(
@@ -75,15 +75,15 @@ def test_a_guarantee_and_its_card_state_the_same_sentences() -> None:
     ],
 )
 def test_each_promise_has_a_sentence(changed: dict[str, Any], words: str) -> None:
-    stated = Statement(assurance=Assurance.VERIFIED, promises=(replace(K, **changed),))
+    stated = StatedGuarantee(assurance=Assurance.VERIFIED, promises=(replace(K, **changed),))
     assert words in stated.sentences()[0]
 
 
 def test_the_factor_is_rounded_up_and_a_large_epsilon_is_said_to_protect_hardly_anybody() -> None:
-    assert Statement(epsilon=math.log(2)).factor() == "2"
-    assert Statement(epsilon=1.0).factor() == "2.72"
-    assert Statement(epsilon=9.99).factor() == "21,900"
-    large = Statement(assurance=Assurance.PROVEN, epsilon=100.0)
+    assert StatedGuarantee(epsilon=math.log(2)).factor() == "2"
+    assert StatedGuarantee(epsilon=1.0).factor() == "2.72"
+    assert StatedGuarantee(epsilon=9.99).factor() == "21,900"
+    large = StatedGuarantee(assurance=Assurance.PROVEN, epsilon=100.0)
     assert large.factor() == "e to the power 100"
     assert large.sentences()[0].startswith("An epsilon this large protects hardly anybody. ")
 
@@ -97,16 +97,16 @@ def test_the_factor_is_rounded_up_and_a_large_epsilon_is_said_to_protect_hardly_
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_not_stated(spoilt: dict[str, Any]) -> None:
-    stated = Statement.from_json(spoilt)
-    assert stated == Statement()
+    stated = StatedGuarantee.from_json(spoilt)
+    assert stated == StatedGuarantee()
     assert stated.sentences() == [NOTHING]
     assert stated.in_symbols() == "Differential privacy: none (epsilon is infinite)."
 
 
 def test_cover_means_all_columns_that_others_may_know_at_once() -> None:
-    assert Statement().covers_quasi
-    assert Statement(quasi=("age", "sex"), promises=(K,)).covers_quasi
-    assert not Statement(quasi=("age", "sex", "town"), promises=(K, replace(K, quasi=("town",)))).covers_quasi
+    assert StatedGuarantee().covers_quasi
+    assert StatedGuarantee(quasi=("age", "sex"), promises=(K,)).covers_quasi
+    assert not StatedGuarantee(quasi=("age", "sex", "town"), promises=(K, replace(K, quasi=("town",)))).covers_quasi
 
 
 @pytest.mark.parametrize(("probability", "text"), [(1e-6, "1 in 1,000,000"), (0.0153, "1 in 65"), (1.2345e-7, "1 in 8,100,445")])

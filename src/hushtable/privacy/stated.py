@@ -35,7 +35,7 @@ LONGEST = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
+class StatedGuarantee:
     """The kind of assurance and the numbers that are promised, without the ledger that proves them."""
 
     assurance: Assurance = Assurance.NONE
@@ -49,7 +49,7 @@ class Statement:
     """The columns that others may know, over which the criteria were measured."""
 
     @classmethod
-    def of(cls, guarantee: Guarantee) -> Statement:
+    def of(cls, guarantee: Guarantee) -> StatedGuarantee:
         """What a guarantee states."""
         return cls(
             assurance=guarantee.assurance, epsilon=guarantee.epsilon(), delta=guarantee.delta, unit=guarantee.unit,
@@ -58,7 +58,7 @@ class Statement:
         )  # fmt: skip
 
     @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> Statement:
+    def from_json(cls, plain: Mapping[str, Any]) -> StatedGuarantee:
         """As ``Guarantee.to_json`` wrote it. What cannot be read is not stated: an unknown assurance is none."""
         epsilon = lenient.finite(plain.get("epsilon"))
         promises = [_promise_from(one) for one in lenient.mappings(plain.get("promises"))]
