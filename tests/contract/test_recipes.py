@@ -16,7 +16,7 @@ from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.preserve import Form
 from hushtable.privacy.unit import Unit
 
-NAMES = [told["name"] for told in everything()["recipes"]]
+NAMES = [method["name"] for method in everything()["recipes"]]
 
 
 @pytest.fixture(scope="module")
@@ -28,26 +28,26 @@ def town():
 def test_a_recipe_keeps_what_it_says(name, town, tmp_path):
     recipe = load(name)
     spends = any(step.spends for step in recipe.steps)
-    made = ht.release(town, recipe, epsilon=1.0 if spends else None, unit=Unit(relation=recipe.relation))
-    ht.save(made, tmp_path / "out")
-    found = verify(tmp_path / "out")
-    assert not found.faults
-    derived = any(promise.form is Form.DERIVED for promise in made.guarantee.promises)
-    assert {one.where for one in found.unchecked} == ({"promise"} if derived else set())
+    released = ht.release(town, recipe, epsilon=1.0 if spends else None, unit=Unit(relation=recipe.relation))
+    ht.save(released, tmp_path / "out")
+    verification = verify(tmp_path / "out")
+    assert not verification.faults
+    derived = any(promise.form is Form.DERIVED for promise in released.guarantee.promises)
+    assert {one.where for one in verification.unchecked} == ({"promise"} if derived else set())
     assert {Assurance.PROVEN: "proven", Assurance.VERIFIED: "verified", Assurance.CLAIMED: "claimed", Assurance.NONE: "none"}[
-        made.guarantee.assurance
+        released.guarantee.assurance
     ] in recipe.guarantee
-    if spends and made.fitted is not None:
-        _draws(made, tmp_path)
+    if spends and released.fitted is not None:
+        _draws(released, tmp_path)
 
 
-def _draws(made, folder):
+def _draws(released, folder):
     """The saved model of a private recipe draws releases that keep its guarantee and verify."""
-    drawn = ht.draw(ht.save_model(made, folder / "it.model"), 50, {"sex": "female"}, seed=1)
+    drawn = ht.draw(ht.save_model(released, folder / "it.model"), 50, {"sex": "female"}, seed=1)
     assert drawn.table.rows == 50
     assert set(drawn.table.strings("sex")) == {"female"}
-    assert drawn.guarantee.assurance is made.guarantee.assurance
-    assert drawn.guarantee.epsilon() == made.guarantee.epsilon()
+    assert drawn.guarantee.assurance is released.guarantee.assurance
+    assert drawn.guarantee.epsilon() == released.guarantee.epsilon()
     ht.save(drawn, folder / "drawn")
     verification = verify(folder / "drawn")
     assert not verification.faults

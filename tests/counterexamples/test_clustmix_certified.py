@@ -58,11 +58,11 @@ def test_one_record_moves_the_sums_of_the_square_as_little_as_is_told(least):
     for query in (PartitionSums(written, half, 500), OrderedSums(everything, 2 * least, least, "class")):
         answers = [query.answer(world).astype(float) for world in worlds]
         most = max(float(np.linalg.norm(a - b)) for a, b in product(answers, repeat=2))
-        told = query.sensitivity(SQUARE, Relation.REPLACE_ONE)[1]
-        assert 0 < most <= told
+        stated = query.sensitivity(SQUARE, Relation.REPLACE_ONE)[1]
+        assert 0 < most <= stated
         # The same for every size, so that a mean moves the less the more records it has; published centroids move by the
         # side of the square whatever their size.
-        assert told / STEPS < 5
+        assert stated / STEPS < 5
 
 
 @pytest.mark.parametrize("form", ["tree", "blocks"])

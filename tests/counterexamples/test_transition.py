@@ -129,11 +129,11 @@ def test_ours_keeps_k_as_derived_or_as_it_is():
 
 @pytest.mark.parametrize("says", [Effect.CONDITIONAL, Effect.UNIFORM, Effect.SINGLE_PUBLIC, Effect.NOTHING])
 def test_conditional_loses_every_promise_whatever_it_says_of_itself(says):
-    made = release(crowd(28), recipe(Decades(), Transition(how="conditional", says=says)))
-    assert made.guarantee.promises == ()
-    assert made.guarantee.assurance is Assurance.NONE
-    assert any(e.step.endswith("Transition") and "raw values of the class" in e.why for e in made.guarantee.culprits)
-    assert "Verified" not in made.guarantee.explain()
+    released = release(crowd(28), recipe(Decades(), Transition(how="conditional", says=says)))
+    assert released.guarantee.promises == ()
+    assert released.guarantee.assurance is Assurance.NONE
+    assert any(e.step.endswith("Transition") and "raw values of the class" in e.why for e in released.guarantee.culprits)
+    assert "Verified" not in released.guarantee.explain()
 
 
 def test_uniform_keeps_k_as_derived_and_single_as_it_is():
