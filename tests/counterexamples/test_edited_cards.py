@@ -193,6 +193,27 @@ def test_an_epsilon_that_nobody_can_recompute_here_is_not_called_checked(saved, 
     assert "hushtable[dp]" in verification.unchecked[0].reason
 
 
+@pytest.mark.parametrize("part", ["caveats", "explanation"])
+def test_other_words_are_a_fault_unless_another_version_wrote_them(saved, part):
+    """What another version worded cannot be compared with the sentences of this one: never called checked, nor called forged."""
+    folder = saved("mst")
+    assert verify(folder).holds
+    card = json.loads((folder / "card.json").read_text())
+    if part == "caveats":
+        card["guarantee"]["caveats"] = []
+        card["explanation"] = Guarantee.from_json(card["guarantee"]).sentences()
+    else:
+        card["explanation"][0][1] = "everybody is safe."
+    (folder / "card.json").write_text(json.dumps(card))
+    assert [fault.where for fault in verify(folder).faults] == [part]
+    card["versions"]["hushtable"] = "0.0.9"
+    (folder / "card.json").write_text(json.dumps(card))
+    verification = verify(folder)
+    assert not verification.faults
+    assert [one.where for one in verification.unchecked] == [part]
+    assert not verification.holds
+
+
 def test_raw_rows_under_a_derived_promise_are_not_called_checked(saved):
     folder = saved("mdav-sequential")
     clean = verify(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from hushtable.api.compare.summary import Axis
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Relation
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
@@ -117,24 +119,13 @@ def test_an_anonymized_table_cannot_be_drawn_from_and_a_table_has_two_rows():
         ht.release(table(), "sequential", seed=1).draw(1)
 
 
-def test_what_is_promised_of_the_table_is_measured_again_on_every_draw(monkeypatch):
-    from hushtable.pipeline import run
-    from hushtable.privacy.preserve import Form, Promise, Syntactic
-
+def test_what_is_promised_of_the_table_is_measured_again_on_every_draw():
     promise = Promise(kind=Syntactic.K_ANONYMITY, value=5, quasi=("age",))
     assert promise.form is Form.SYNTACTIC
-    made = {}
-    real = run._Walk.redraw
-
-    def promised(walk):
-        walk.promises = (promise,)
-        made["draw"] = real(walk)
-        return made["draw"]
-
-    monkeypatch.setattr(run._Walk, "redraw", promised)
-    ht.release(table(), "sequential", seed=1)
+    release = ht.release(table(), "sequential", seed=1)
+    promising = replace(release, guarantee=replace(release.guarantee, promises=(promise,)))
     with pytest.raises(GuaranteeRefused, match="nothing is released"):
-        made["draw"](40, 1)
+        promising.draw(40, 1)
 
 
 # What a notebook shows
