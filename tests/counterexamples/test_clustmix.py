@@ -31,15 +31,15 @@ def test_one_record_less_is_one_row_less_in_every_run(least):
 
 def best(points, least):
     """The two clusters of l records with the least sum of squares, of all there are."""
-    found = None
+    cheapest = None
     for others in combinations(range(1, len(points)), least - 1):
         labels = np.ones(len(points), np.int64)
         labels[[0, *others]] = 0
         centres = means(points, labels, 2)
         cost = float(((points - centres[labels]) ** 2).sum())
-        if found is None or cost < found[0] - 1e-12:
-            found = cost, centres
-    return found[1]
+        if cheapest is None or cost < cheapest[0] - 1e-12:
+            cheapest = cost, centres
+    return cheapest[1]
 
 
 @pytest.mark.parametrize("least", [4, 6, 8])

@@ -75,9 +75,9 @@ def test_a_draft_is_refused_until_it_is_declared(recipe):
         others = [other for other in Facet if other is not facet]
         with pytest.raises(GuaranteeRefused, match=rf"wage: observed: \[{facet}\]"):
             ht.release(drafted.declared(facets=others), recipe, epsilon=1.0)
-    made = ht.release(drafted.declared(by="the registry"), recipe, epsilon=1.0)
-    assert made.guarantee.epsilon() <= 1.0
-    assert any("the registry declared" in text for text in made.guarantee.public)
+    released = ht.release(drafted.declared(by="the registry"), recipe, epsilon=1.0)
+    assert released.guarantee.epsilon() <= 1.0
+    assert any("the registry declared" in text for text in released.guarantee.public)
 
 
 def test_a_dropped_column_must_be_declared_too():
@@ -95,12 +95,12 @@ def test_with_a_learnt_domain_nobody_sees_the_one_row_that_moved_a_facet(canary)
     """The same seeded noise in both worlds: whatever is published of the schema is then the same, but for counts off by one."""
     worlds = []
     for frame in (people(), people(**canary)):
-        made = ht.release(
+        released = ht.release(
             ht.read(frame), "independent", epsilon=4.0, learn_domain=True, entropy=Entropy.seeded(3), unproven=True, seed=1
         )
-        told = made.table.schema.dump()
-        assert next(iter(canary.values())) not in told
-        worlds.append((told, made.dropped, made.guarantee.public))
+        schema_text = released.table.schema.dump()
+        assert next(iter(canary.values())) not in schema_text
+        worlds.append((schema_text, released.dropped, released.guarantee.public))
     assert worlds[0] == worlds[1]
 
 
@@ -128,13 +128,13 @@ def test_the_careless_way_shows_each_of_them():
 
 
 def test_learnt_kinds_are_the_ones_that_anybody_would_see():
-    made = ht.Synthesizer("independent", epsilon=4.0, learn_domain=True).fit(people())
-    schema = made.release_.table.schema
+    released = ht.Synthesizer("independent", epsilon=4.0, learn_domain=True).fit(people())
+    schema = released.release_.table.schema
     assert [schema[name].kind for name in schema.names] == [Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.CATEGORY]
-    assert made.guarantee_.epsilon() <= 4.0
+    assert released.guarantee_.epsilon() <= 4.0
     assert not schema.undeclared
     assert not schema.drafted
-    assert 29 <= made.sample()["wealth"].mean() <= 60
+    assert 29 <= released.sample()["wealth"].mean() <= 60
 
 
 def test_a_table_that_was_written_with_marks_is_read_with_them():

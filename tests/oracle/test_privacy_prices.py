@@ -225,12 +225,12 @@ def test_numerical_epsilon_lies_between_the_truth_and_the_closed_form(relation, 
     def check(wider):
         for sigma, delta in ((0.6, 1e-6), (1.7, 1e-6), (4.0, 1e-9)):
             _, l2, ones = Histogram(("a",)).sensitivity(SCHEMA, relation)
-            found = pld.epsilon([DiscreteGaussian(sigma * wider, l2, ones)], delta)
+            numerical = pld.epsilon([DiscreteGaussian(sigma * wider, l2, ones)], delta)
             reach = int(14 * sigma) + 3
             p, q = gaussian(sigma, 0, reach), gaussian(sigma, 1, reach)
             true = epsilon_at(p, q, delta) if relation is ADD else epsilon_at(joint(p, q), joint(q, p), delta)
-            assert true - 1e-9 <= found <= true + 5e-4
-            assert found <= epsilon_of(DiscreteGaussian(sigma, l2, ones).cost(), delta)
+            assert true - 1e-9 <= numerical <= true + 5e-4
+            assert numerical <= epsilon_of(DiscreteGaussian(sigma, l2, ones).cost(), delta)
 
     judge(check, wider, holds=holds)
 

@@ -14,7 +14,10 @@ import numpy as np
 from hushtable.checks.fitting import BUDGET, allowance, fit, locked, suited, unit
 from hushtable.checks.tables import example, observed, schema
 from hushtable.checks.verdict import Checks
+from hushtable.encode.bins import Bins
 from hushtable.errors import GuaranteeRefused, PlanError
+from hushtable.pipeline.plan import plan
+from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.step import Coder, Core, Model, Step
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import private
@@ -91,10 +94,6 @@ def _pays(step: Step) -> str:
 
 
 def _refuses_observed(step: Step) -> str:
-    from hushtable.encode.bins import Bins
-    from hushtable.pipeline.plan import plan
-    from hushtable.pipeline.recipe import Recipe
-
     seen = observed(schema())
     if step.learns_domains:
         code, _ = fit(step, suited(step))

@@ -9,11 +9,13 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.checks import persons, private
 from hushtable.checks.fitting import BUDGET, allowance, fit, output, suited, unit
 from hushtable.checks.tables import awkward, example, schema
 from hushtable.checks.undeclared import undeclared
 from hushtable.checks.verdict import Checks
+from hushtable.encode.bins import Bins
 from hushtable.errors import HushError, InputError, PlanError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -62,9 +64,6 @@ def step_checks(kind: type[Step]) -> Checks:
 
 def _recipe(step: Step) -> Recipe:
     """The step alone, or with what it needs around it: bins before a counting core, a core after a coder."""
-    from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
-    from hushtable.encode.bins import Bins
-
     if isinstance(step, Coder):
         return Recipe(recipe="checked", steps=(step, Microaggregate(k=2, columns=("town",))))
     try:

@@ -17,11 +17,13 @@ from hushtable.audits.mechanism.worlds import UNDECLARED, Worlds, worlds
 from hushtable.checks.fitting import BUDGET, allowance, fit, unit
 from hushtable.checks.tables import example
 from hushtable.checks.tables import schema as declared
+from hushtable.encode.bins import Bins
 from hushtable.errors import HushError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Code, Coder, Step
 from hushtable.privacy.unit import Relation
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.columns import Bounds, Facet
 from hushtable.table.table import Table
 
@@ -90,9 +92,6 @@ def _pair(name: str, relation: Relation) -> Worlds:
 
 def _recipes(step: Step) -> list[Recipe]:
     """The step before, and where it pays itself also without, a core that is proven to be private."""
-    from hushtable.encode.bins import Bins
-    from hushtable.synthesize.marginal.independent import Margins
-
     ways = [(step, Bins(), Margins())] if isinstance(step, Coder) or not step.spends else [(step,), (Bins(), step)]
     return [Recipe(recipe="checked", steps=steps) for steps in ways]
 
