@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import err, fault_json, out, print_json
 from hushtable.cli.options import Json, Trust
 
 if TYPE_CHECKING:
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.pipeline.verification import Verification
 
 UNCHECKED = 4
@@ -28,8 +30,6 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a release against its card: files, rows, criteria, budget, recipe. Exit code 3: faults, 4: not all is checkable."""
-    import hushtable as ht
-
     verification = ht.verify(folder, key, trust=trust)
     if as_json:
         print_json({"folder": str(folder)} | _plain(verification))
