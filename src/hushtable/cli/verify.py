@@ -14,7 +14,6 @@ from hushtable.cli.console import err, fault_json, out, print_json
 from hushtable.cli.options import Json, Trust
 
 if TYPE_CHECKING:
-    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.pipeline.verification import Verification
 
 UNCHECKED = 4
@@ -43,6 +42,7 @@ def verify(
 
 def _show(verification: Verification, folder: str, *, signed: bool) -> None:
     """Faults, what was not checkable, or that all is well; then what that establishes."""
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.pipeline.verification import ESTABLISHES
 
     for fault in verification.faults:
