@@ -16,6 +16,7 @@ class Shown:
     """Has a rich form in notebooks. A room never imports those below it, so the face is asked, and only when something is shown."""
 
     def _repr_html_(self) -> str:
+        # Above every room, so it cannot be imported by them before it is asked.
         import hushtable
 
         return str(hushtable.show(self).html)

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hushtable.api.audit_report import AuditReport
+from hushtable.api.compare.cell import Cell
+from hushtable.api.compare.comparison import Comparison
+from hushtable.api.methods import by_family
 from hushtable.errors import InputError
+from hushtable.evidence.finding import Finding, Risk, Subject
+from hushtable.evidence.verdict import worst_of
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.card import Card
@@ -33,10 +38,6 @@ from hushtable.table.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from hushtable.api.compare.cell import Cell
-    from hushtable.api.compare.comparison import Comparison
-    from hushtable.evidence.finding import Finding
 
 PUBLIC = (Release, Guarantee, Recipe)
 """What may be shown to anybody; a table, a schema that was drafted from one, and all findings come from raw rows."""
@@ -109,8 +110,6 @@ def methods(kind: str = "recipes") -> pd.DataFrame:
 
 
 def _recipe_lines() -> list[dict[str, str]]:
-    from hushtable.api.methods import by_family
-
     return [
         {"name": r.recipe, "family": name, "title": r.title, "evidence": str(r.assurance), "guarantee": r.guarantee}
         for name, members in by_family().items()
@@ -134,14 +133,6 @@ def _body(thing: object) -> Html:
     for kind, make in _MAKERS:
         if isinstance(thing, kind):
             return make(thing)
-    # Loaded last: these bring compiled searches with them, which a table needs none of.
-    from hushtable.api.compare.comparison import Comparison
-    from hushtable.evidence.finding import Finding
-
-    if isinstance(thing, Comparison):
-        return _comparison(thing)
-    if isinstance(thing, Finding):
-        return _finding(thing)
     raise InputError(f"nothing is known about how to show a {type(thing).__name__}", where="show")
 
 
@@ -150,8 +141,6 @@ def _page(thing: object) -> str:
         return card_page(Card.from_json(thing.card()))
     if isinstance(thing, AuditReport):
         return thing.page()
-    from hushtable.api.compare.comparison import Comparison
-
     if isinstance(thing, Comparison):
         return thing.page()
     title = type(thing).__name__
@@ -236,9 +225,6 @@ def _findings(findings: list[Finding]) -> Html:
 
 
 def _audit(report: AuditReport) -> Html:
-    from hushtable.evidence.finding import Risk, Subject
-    from hushtable.evidence.verdict import worst_of
-
     worst = [f for f in (worst_of(report.findings, risk) for risk in Risk) if f is not None]
     whole = [f for f in report.findings if f.subject is Subject.UTILITY and not f.scope and f.value is not None]
     first = [*worst, *whole[: LINES - len(worst)]]
@@ -280,4 +266,6 @@ _MAKERS: tuple[tuple[type, Callable[[Any], Html]], ...] = (
     (Guarantee, _guarantee),
     (Recipe, _recipe),
     (AuditReport, _audit),
+    (Comparison, _comparison),
+    (Finding, _finding),
 )

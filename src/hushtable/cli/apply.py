@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json, progress, show_guarantee
 from hushtable.cli.options import Json, Seed, TableFormat, Trust
+from hushtable.table.disk import refuse_existing
 
 
 def apply(
@@ -22,10 +24,9 @@ def apply(
     as_json: Json = False,
 ) -> None:
     """Put the mapping of a release on new rows; k, l and t are verified on these, and what does not hold is suppressed."""
-    import hushtable as ht
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.apply import suppressed_rows
     from hushtable.api.release import require_form
-    from hushtable.table.disk import refuse_existing
 
     refuse_existing(folder)
     require_form(form)

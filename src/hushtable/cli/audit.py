@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out, print_report, progress
 from hushtable.cli.options import (
     AuditSeed,
@@ -21,6 +22,7 @@ from hushtable.cli.options import (
     settings_of,
 )
 from hushtable.errors import InputError
+from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
     from hushtable.api.audit_report import AuditReport
@@ -56,9 +58,6 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Attack a release and measure what it is good for: audit.json and audit.html in a new, private folder."""
-    import hushtable as ht
-    from hushtable.table.disk import refuse_existing
-
     refuse_existing(folder, private=True)
     formats = formats_of(form)
     if train.exists() and control.exists() and train.samefile(control):
@@ -89,6 +88,7 @@ def audit(
 
 def show_audit(report: AuditReport, folder: str) -> None:
     """The verdict, the worst attack of each risk, what the release is good for, the gates, and where the page is."""
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.evidence.finding import Risk
     from hushtable.evidence.verdict import worst_of
     from hushtable.measures.catalogue import main_model
@@ -114,6 +114,7 @@ def show_audit(report: AuditReport, folder: str) -> None:
 
 
 def _verdict(report: AuditReport) -> None:
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.evidence.verdict.publish import NAMED
     from hushtable.report.attacks import power_of_parts
 

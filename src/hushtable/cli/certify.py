@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
 from hushtable.cli.options import Data, Json, OnlyAudits, Person, SchemaFile, names_of
 
@@ -33,8 +34,6 @@ def certify(
     as_json: Json = False,
 ) -> None:
     """Try the audits themselves on your table: leaks of known size are planted, and each metric must rise with them."""
-    import hushtable as ht
-
     table = ht.read(data, schema_file).held_by(person)
     with progress(quiet=as_json) as update:
         certificate = ht.certify(

@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json
 from hushtable.cli.options import Json
 
 
 def check(target: Annotated[str, typer.Argument(help="module:Class", show_default=False)], as_json: Json = False) -> None:
     """Run the contract battery on a step or an audit of your own."""
-    import hushtable as ht
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.pipeline.registry import load
 
     verdicts = ht.check(load(target))

@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
+import hushtable as ht
 from hushtable.cli.console import err, out, print_json
 from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
 from hushtable.display import Progress, silent
@@ -69,7 +70,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if nothing fits."""
-    import hushtable as ht
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.compare.workers import usual
 
     options = ht.CompareOptions(

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
 from hushtable.cli.options import Json
 
@@ -20,8 +21,6 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Release the bundled table in three ways, attack each, and say what was promised."""
-    import hushtable as ht
-
     with progress(quiet=as_json) as update:
         summary = ht.demo(folder, rows=rows, seed=seed, progress=update)
     if as_json:

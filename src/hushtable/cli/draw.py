@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json, show_guarantee
 from hushtable.cli.options import Json, Seed, TableFormat, Trust
 from hushtable.errors import Fault, InputError
+from hushtable.table.disk import refuse_existing
 
 
 def draw(
@@ -26,10 +28,8 @@ def draw(
     as_json: Json = False,
 ) -> None:
     """Draw a release from a saved model. It reads no private row, so the model's guarantee covers it at no further cost."""
-    # Slow to import, and no command needs what the others do.
-    import hushtable as ht
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.release import require_form
-    from hushtable.table.disk import refuse_existing
 
     refuse_existing(folder)
     require_form(form)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json
 from hushtable.cli.options import Json
 
@@ -21,7 +22,7 @@ def keys(
     as_json: Json = False,
 ) -> None:
     """Make a pair of keys: the private one signs releases, the public one lets others see that they are yours."""
-    import hushtable as ht
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.pipeline.signature import PASSPHRASE
 
     passphrase = os.environ.get(PASSPHRASE, "")

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
 from hushtable.cli.options import Json, StepSettings, settings_of
 from hushtable.errors import InputError
@@ -49,8 +50,6 @@ def audit_mechanism(
     as_json: Json = False,
 ) -> None:
     """Try to refute the epsilon of a recipe, on tables made for it: it needs no data. Exit code 3 if it is refuted."""
-    import hushtable as ht
-
     if runs != "auto" and not runs.isdigit():
         raise InputError(f"expected a number or auto, got {runs!r}", where="--runs")
     options = ht.MechanismOptions(
@@ -113,7 +112,7 @@ def _table(report: MechanismReport, stated: str) -> Grid:
 
 
 def _cells(line: CanaryLine) -> list[str]:
-    # Loaded with the compiled code of the audits, which the start of every other command would wait for.
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.mechanism import label_of
 
     assert line.stated is not None

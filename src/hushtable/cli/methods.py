@@ -17,6 +17,7 @@ def methods(
     name: Annotated[str | None, typer.Argument(help="A recipe or a step.", show_default=False)] = None, as_json: Json = False
 ) -> None:
     """List the recipes and steps, or everything about one of them."""
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api import methods as listing
 
     if name is not None:

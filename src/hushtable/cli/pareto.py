@@ -10,8 +10,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
 from hushtable.cli.options import Data, Json, SchemaFile, numbers_of, settings_of, whole_numbers_of
+from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
     from hushtable.api.pareto import Sheet
@@ -29,9 +31,6 @@ def pareto(
     as_json: Json = False,
 ) -> None:
     """What each k costs: the least loss of generalization for every k and suppression limit, in one search."""
-    import hushtable as ht
-    from hushtable.table.disk import refuse_existing
-
     if folder is not None:
         refuse_existing(folder, private=True)
     counts, shares = whole_numbers_of(ks, "--k"), numbers_of(limits, "--limit")

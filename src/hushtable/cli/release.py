@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json, progress, show_guarantee
 from hushtable.cli.options import (
     Data,
@@ -25,6 +26,7 @@ from hushtable.cli.options import (
 )
 from hushtable.cli.sign import passphrase_of
 from hushtable.errors import InputError
+from hushtable.privacy.unit import Relation
 
 if TYPE_CHECKING:
     from hushtable.api.release import SavedRelease
@@ -71,9 +73,6 @@ def release(
     as_json: Json = False,
 ) -> None:
     """Make a release: data, card.json, card.html, recipe.yaml and schema.yaml in a new folder."""
-    import hushtable as ht
-    from hushtable.privacy.unit import Relation
-
     if relation not in list(Relation):
         raise InputError(f"expected add_remove or replace_one, got {relation!r}", where="--relation")
     request = ht.ReleaseRequest(

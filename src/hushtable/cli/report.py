@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out
 
 
@@ -22,8 +23,6 @@ def report(
     target: Annotated[Path | None, typer.Option("--out", help="A new file; printed when absent.", show_default=False)] = None,
 ) -> None:
     """Show a release, an audit or a comparison again as a page or as text, from the folder alone."""
-    import hushtable as ht
-
     document = ht.render(folder, form.strip(), target)
     if target is None:
         print(document.text, end="")  # noqa: T201 - the report itself, unwrapped, for a pipe

@@ -10,9 +10,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json
 from hushtable.cli.options import Json, names_of
 from hushtable.errors import InputError
+from hushtable.table.disk import refuse_existing, whole_file
 
 
 def schema(
@@ -31,8 +33,7 @@ def schema(
     as_json: Json = False,
 ) -> None:
     """Draft a schema for a table: kinds, missing codes, identifiers, likely quasi-identifiers; or declare one."""
-    import hushtable as ht
-    from hushtable.table.disk import refuse_existing, whole_file
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.table.infer import HEAD
 
     if declare:
@@ -75,8 +76,6 @@ def schema(
 
 
 def _declare(path: Path, by: str, only: list[str], *, as_json: bool) -> None:
-    import hushtable as ht
-
     before, after = ht.declare(path, by, only)
     marks = {name: sorted(facets - after.undeclared.get(name, frozenset())) for name, facets in before.undeclared.items()}
     if as_json:

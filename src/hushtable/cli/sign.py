@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import out, print_json
 from hushtable.cli.options import Json
 
@@ -19,8 +20,6 @@ def sign(
     as_json: Json = False,
 ) -> None:
     """Sign a release that was made before: card.sig, over the card and through its hashes over all files."""
-    import hushtable as ht
-
     signature = ht.sign(folder, key, passphrase=passphrase_of(key))
     if as_json:
         print_json({"folder": str(folder), "signature": str(signature)})

@@ -9,9 +9,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
+import hushtable as ht
 from hushtable.cli.console import out, print_report, progress
 from hushtable.cli.options import AuditSeed, Json, PageFormats, Released, formats_of, settings_of
 from hushtable.errors import InputError
+from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
     from hushtable.api.audit_report import AuditReport
@@ -36,9 +38,6 @@ def utility(
     as_json: Json = False,
 ) -> None:
     """Measure what a release is good for, without attacking it: audit.json and audit.html in a new, private folder."""
-    import hushtable as ht
-    from hushtable.table.disk import refuse_existing
-
     refuse_existing(folder, private=True)
     formats = formats_of(form)
     if control is not None and real.exists() and control.exists() and real.samefile(control):
@@ -64,6 +63,7 @@ def utility(
 
 def _show(report: AuditReport, folder: str) -> None:
     """Every measure of the whole table and of the target, beside the same for fresh real rows."""
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.measures.catalogue import MODEL_SCORES
 
     lines = [f for f in report.findings if not f.scope or f.name in MODEL_SCORES]

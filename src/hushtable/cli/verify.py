@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+import hushtable as ht
 from hushtable.cli.console import err, fault_json, out, print_json
 from hushtable.cli.options import Json, Trust
 
@@ -28,8 +29,6 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a release against its card: files, rows, criteria, budget, recipe. Exit code 3: faults, 4: not all is checkable."""
-    import hushtable as ht
-
     verification = ht.verify(folder, key, trust=trust)
     if as_json:
         print_json({"folder": str(folder)} | _plain(verification))
@@ -43,6 +42,7 @@ def verify(
 
 def _show(verification: Verification, folder: str, *, signed: bool) -> None:
     """Faults, what was not checkable, or that all is well; then what that establishes."""
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.pipeline.verification import ESTABLISHES
 
     for fault in verification.faults:
