@@ -2,22 +2,31 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Nothing was compiled at installation: where the environment forbids to keep bytecode, every process would read all libraries from source.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test lint bench docs browser clean
+.PHONY: demo test lint types bench docs browser clean
 
 demo: .venv/core
 	$(BIN)/hush demo --out demo
 
-test: .venv/test browser
+# Types and imports are checked while the tests run, and reported after them; both must pass.
+test:
+	@$(MAKE) -s -j2 .venv/test browser
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/python -m pytest
+	@mkdir -p build; $(MAKE) -s types >build/types.log 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest; tests=$$?; \
+	wait $$types; checked=$$?; \
+	cat build/types.log; \
+	exit $$((tests + checked))
 
 lint: .venv/test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	@$(MAKE) -s types
+
+types:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -35,9 +44,11 @@ docs: .venv/docs
 	$(BIN)/pip install -q --no-compile -c constraints.txt -e .
 	touch $@
 
-.venv/test: .venv/core
+# Not on top of .venv/core: one resolution of everything is quicker than two.
+.venv/test: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[test,lint]"
-	touch $@
+	touch .venv/core $@
 
 .venv/docs: .venv/core
 	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[docs]"

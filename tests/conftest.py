@@ -8,6 +8,8 @@ from pathlib import Path
 # Two workers run the tests: threads of their own would only wait for one another.
 for _library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+# Compiled kernels keep their threads, so that tests see them; those that wait sleep, where by default they keep a core busy.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import pytest
 from hypothesis import settings
@@ -20,6 +22,11 @@ settings.register_profile("steady", derandomize=True, deadline=None, database=No
 settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that train networks come first: one worker gets them, and it alone loads what torch loads when first used."""
+    items.sort(key=lambda item: item.get_closest_marker("neural") is None)
 
 
 def data_folder() -> Path | None:

@@ -16,6 +16,7 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
 from hushtable.table.table import Table
 
+pytestmark = pytest.mark.neural
 N = 500
 SMALL = {"width": 48, "epochs": 12}
 ATTACKS = {

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -43,6 +44,7 @@ def people(seed: int, rows: int = 70, silent: float = 0.05) -> Table:
     return Table(Schema(COLUMNS), arrays)
 
 
+@cache
 def climb(name: str, value: str | None, level: int) -> tuple[str, int]:
     """The cell of a value at a level, by hand, and how many leaves lie under it."""
     tops = {"age": 4, "town": 3, "sex": 1}
@@ -177,11 +179,12 @@ def test_the_search_finds_what_trying_every_node_finds(seed, silent, held, asked
     judge = Judge.of(lattice, demands, star=star)
     goals = [Goal(k, limit) for k in (2, 4) for limit in (0.0, 0.1, 0.4, 1.0)]
     outcomes = {(node, k): judged(table, node, k, demands, star=star) for node in NODES for k in (2, 4)}
+    lost = cache(lambda name, node, k: loss_by_hand(name, table, node, *outcomes[node, k], k))
     for name in LossName:
         solutions = Search(lattice, judge, make(name, lattice, (1.0,) * 3), goals).run()
         for goal, answer in zip(goals, solutions, strict=True):
             reach = {
-                node: loss_by_hand(name, table, node, *outcomes[node, goal.k], goal.k)
+                node: lost(name, node, goal.k)
                 for node in NODES
                 if len(outcomes[node, goal.k][1]) <= goal.limit * table.rows and outcomes[node, goal.k][0]
             }

@@ -49,7 +49,7 @@ def test_rates_agree_with_the_reference_where_the_definitions_coincide(adult):
         assert abs(d["control_rate"] - control) <= np.hypot(spread, d["control_high"] - d["control_rate"]), name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # tests/attack/test_inference.py notices as small a leak in a thousand rows
 def test_two_hundred_published_people_are_noticed_in_a_few_seconds(adult):
     audits = (Linkability(), Inference(), Attribution(), LearnedInference())
     small = leaky(adult, 0.02, 0)

@@ -46,7 +46,7 @@ def test_the_optima_of_other_losses(adult, name, value):
     assert told["search"]["value"] == pytest.approx(value, rel=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # the search with t is held against all nodes of small lattices in tests/oracle/test_lattice.py
 def test_t_closeness_with_the_suppressed_rows_kept_as_stars(real_data):
     """ARX finds the same optimum (0.4474, 4,443 rows suppressed) where its user assumes monotonicity."""
     _, table = complete(real_data, secret="income")

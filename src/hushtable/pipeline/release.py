@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from hushtable import __version__
 from hushtable.display import Shown
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.fitted import Fitted
@@ -31,7 +32,7 @@ SCHEMA, RECIPE = "schema.yaml", "recipe.yaml"
 DATA = tuple(f"data.{form}" for form in ("csv", "csv.gz", "parquet"))
 PAGES = ("card.html", "mapping.csv")
 """What is written beside them for people to read."""
-LIBRARIES = ("hushtable", "numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
+LIBRARIES = ("numpy", "scipy", "pandas", "scikit-learn", "numba", "duckdb")
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +135,7 @@ def installed_versions() -> dict[str, str]:
 @cache
 def _installed() -> dict[str, str]:
     """They do not change while we run, and asking takes longer than a small release."""
-    versions = {"python": platform.python_version()}
+    versions = {"python": platform.python_version(), "hushtable": __version__}
     for library in LIBRARIES:
         try:
             versions[library] = version(library)

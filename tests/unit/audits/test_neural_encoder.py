@@ -23,6 +23,7 @@ from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
+pytestmark = pytest.mark.neural
 CONTRASTIVE = (ContrastiveSinglingOut, ContrastiveLinkability, ContrastiveInference, ContrastiveClosestRecord)
 SMALL = {"width": 16, "epochs": 3}
 

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch", reason="the neural attacks need torch")
 from hushtable.audits.neural import flow as flows  # noqa: E402
 from hushtable.audits.neural.descent import Descent, seeded  # noqa: E402
 
+pytestmark = pytest.mark.neural
 KNOBS = {"hidden": 12, "layers": 2, "bends": 1, "noise": 0.03}
 
 
@@ -23,7 +24,7 @@ def moons(rows: int, seed: int) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def fitted() -> flows.Flow:
-    return flows.fit(moons(1200, 0), descent=Descent(rate=2e-2, batch=256, epochs=60), seed=0, **KNOBS)
+    return flows.fit(moons(1200, 0), descent=Descent(rate=2e-2, batch=256, epochs=30), seed=0, **KNOBS)
 
 
 def test_it_is_a_density(fitted):
