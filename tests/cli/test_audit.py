@@ -143,7 +143,7 @@ def test_canaries_need_the_recipe_and_use_it(hush, parts, tmp_path):
     assert "name the recipe (--recipe)" in told
     code, told, _ = hush(*words(parts, tmp_path / "b", "fresh", *more, "--recipe", "sample"))
     assert code == 0
-    assert "drawn by lot" in told
+    assert "drawn at random" in told
 
 
 def test_certify_goes_on_where_it_stopped_and_refuses_another_study(hush, parts, tmp_path):
