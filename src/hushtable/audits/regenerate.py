@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def no_generator(name: str) -> Finding:
     """The finding of an attack that needs the generator, where it is not known."""
-    return uncomputed(
-        name, 0, "this attack runs the generator again, and how the release was made is not known: name the recipe (--recipe)"
-    )
+    return uncomputed(name, 0, "how the release was made is not known: give the recipe (--recipe) to run the generator again")
 
 
 def not_regenerated(name: str, n: int, error: HushError, scope: str = "") -> Finding:

@@ -78,7 +78,7 @@ class MarginDistances(Utility):
         findings: dict[Measure, list[Finding]] = {measure: [] for measure in MEANS}
         tests: dict[str, tuple[ChiSquare | None, ChiSquare | None]] = {}
         for name in case.columns:
-            tests[name] = _tests(cells, name)
+            tests[name] = _test(cells, "release", name), _test(cells, "control", name)
             for measure, pair in {**_counted(cells, name), **_ordered(case, name)}.items():
                 detail = (
                     safe_histogram(cells.bins[name], case.train, case.ordinary(), self.bins) if measure is catalogue.TVD else {}
@@ -115,11 +115,6 @@ def _ordered(case: Case, name: str) -> dict[Measure, Pair]:
 
 def _present(values: Floats) -> Floats:
     return np.sort(values[~np.isnan(values)])
-
-
-def _tests(cells: Coded, name: str) -> tuple[ChiSquare | None, ChiSquare | None]:
-    release, control = (_test(cells, which, name) for which in BOTH)
-    return release, control
 
 
 def _test(cells: Coded, which: str, name: str) -> ChiSquare | None:

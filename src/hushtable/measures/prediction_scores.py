@@ -46,7 +46,7 @@ def area_score(truth: Floats, predictions: Predictions) -> Score:
     if len(classes) == 2 and set(classes.tolist()) == set(predictions):
         # One curve serves both: the probabilities of two classes add up to one.
         positive, area = truth == classes[1], _area(predictions[float(classes[1])], truth == classes[1])
-        return lambda weights: _or_guess(area(weights), weights, positive)
+        return lambda weights: area(weights) if 0 < weights[positive].sum() < weights.sum() else 0.5
     parts = [(truth == c, _area(predictions.get(c, np.zeros(len(truth))), truth == c)) for c in classes.tolist()]
 
     def mean(weights: Floats) -> float:
@@ -56,10 +56,6 @@ def area_score(truth: Floats, predictions: Predictions) -> Score:
         return sum(c * a for c, a in areas) / sum(c for c, _ in areas) if areas else 0.5
 
     return mean
-
-
-def _or_guess(area: float, weights: Floats, positive: Mask) -> float:
-    return area if 0 < weights[positive].sum() < weights.sum() else 0.5
 
 
 def _area(score: Floats, positive: Mask) -> Score:
