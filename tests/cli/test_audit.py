@@ -140,7 +140,7 @@ def test_canaries_need_the_recipe_and_use_it(hush, parts, tmp_path):
     more = ("--only", "canaries", "--set", "trainings=1", "--set", "canaries=20")
     code, told, _ = hush(*words(parts, tmp_path / "a", "fresh", *more))
     assert code == 0
-    assert "name the recipe (--recipe)" in told
+    assert "give the recipe (--recipe)" in told
     code, told, _ = hush(*words(parts, tmp_path / "b", "fresh", *more, "--recipe", "sample"))
     assert code == 0
     assert "drawn at random" in told

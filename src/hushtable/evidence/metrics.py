@@ -86,10 +86,10 @@ METRICS = {
     ),
     "shadow inference": Metric("the shadow attack for every value that a person's secret could have; the likeliest is the guess"),
     "canary secrets": Metric(
-        "secrets are drawn by lot and the generator is run again: what is then guessed beyond the lot was remembered, not learnt"
+        "secrets are drawn at random and the generator is run again: what is then guessed beyond chance was remembered, not learnt"
     ),
     "canaries copied": Metric(
-        "how many records with secrets drawn by lot come back whole, beside twins that the generator never saw"
+        "how many records with secrets drawn at random come back whole, beside twins that the generator never saw"
     ),
     "injected points": Metric(
         "how many invented rows come back when the generator is run on them, beside invented rows it never saw"
