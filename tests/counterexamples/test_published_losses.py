@@ -108,4 +108,4 @@ def test_errors_in_units_of_an_observed_range_are_not_published():
 def test_the_page_of_such_a_card_says_why_a_bar_is_missing():
     card = ht.release(town(700, observed=True), "k-anonymity", seed=1).card()
     page = card_page(Card.from_json(json.loads(json.dumps(card))))
-    assert "would tell the extremes" in page
+    assert "would reveal the extremes" in page
