@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from hushtable.errors import BudgetExceeded, Fault, GuaranteeRefused, HushError, InputError
 from hushtable.pipeline import registry
+from hushtable.pipeline.former import claims, states
 from hushtable.pipeline.plan import Course, Planned, alike, plan
 from hushtable.pipeline.recipe import Recipe, step_names
 from hushtable.pipeline.step import Coder, Step
@@ -101,14 +102,14 @@ def _words(course: Course, schema: Schema, guarantee: Guarantee, *, reworded: bo
     faults = [
         Fault("claims", f"the recipe's source states, with gaps that are known, and the card does not: {claim.statement}")
         for claim in course.claims
-        if claim not in guarantee.claims
+        if not claims(guarantee.claims, claim)
     ]
     if schema.undeclared or any(p.step.learns_domains for p in course.steps):
         # The release has another domain than the recipe began with: a plan may speak of other columns.
         why = "what the recipe says where domains were learnt, or read off the rows, is not worked out again"
         return worded(tuple(faults), reworded=reworded) + Verification(assumed=(Unchecked("caveats", why),))
     for name, planned, stated in (("public", course.public, guarantee.public), ("caveats", course.caveats, guarantee.caveats)):
-        faults += [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if text not in stated]
+        faults += [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if not states(stated, text)]
     return worded(tuple(faults), reworded=reworded)
 
 

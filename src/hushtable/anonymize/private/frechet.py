@@ -204,7 +204,7 @@ class Centres:
             "schema": self.schema.portable().dump(),
             "radius": self.space.radius,
             "draw": str(self.draw),
-            "told": self.summary,
+            "summary": self.summary,
         }
         return values, {"points": self.points, "counts": self.counts, "spread": self.spread}
 
@@ -213,7 +213,7 @@ class Centres:
         """Rebuild it."""
         space = BallMap(Schema.parse(values["schema"]), values["radius"])
         points, counts, spread = (arrays[name].astype(np.float64) for name in ("points", "counts", "spread"))
-        return cls(space, points, counts, spread, Draw(values["draw"]), values["told"])
+        return cls(space, points, counts, spread, Draw(values["draw"]), values["summary"])
 
 
 def _apportioned(counts: Floats, rows: int) -> Integers:
