@@ -73,9 +73,8 @@ def test_sentences_that_were_reworded_since_are_recognized():
     assert states([now], now)
     assert not states([then.replace("3", "2")], now)
     assert not states([], now)
-    claim = Claim(
-        "differential privacy", ("parts without records are left out, so which combinations exist is revealed without noise",)
-    )
-    old = Claim("differential privacy", ("parts without records are left out, so which combinations exist is told without noise",))
+    gap = "parts without records are left out, so which combinations exist is revealed without noise"
+    claim = Claim("differential privacy", (gap,))
+    old = Claim("differential privacy", (gap.replace("revealed", "told"),))
     assert claims([old], claim)
     assert not claims([Claim("differential privacy", ())], claim)
