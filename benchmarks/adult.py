@@ -19,7 +19,7 @@ def complete(folder: Path | None = None, secret: str = "") -> tuple[Path, Table]
     """The folder of the hierarchies and the table; a secret column is no quasi-identifier then. FileNotFoundError if absent."""
     root = folder or data_folder()
     if root is None:
-        raise FileNotFoundError("the Adult table is not at hand")
+        raise FileNotFoundError("there is no folder with the Adult table")
     adult = root / "adult"
     hierarchies = adult / "hierarchies_arx"
     frame = pd.read_csv(adult / "adult_train.csv.gz", dtype=str, keep_default_na=False)
@@ -34,11 +34,11 @@ def complete(folder: Path | None = None, secret: str = "") -> tuple[Path, Table]
 def shares(hierarchies: Path, name: str) -> dict[str, float]:
     """For each label of a hierarchy, at the lowest level it stands on, the share of the leaves under it."""
     rows = list(csv.reader((hierarchies / f"{name}.csv").read_text(encoding="utf-8").splitlines()))[1:]
-    found: dict[str, float] = {}
+    leaves: dict[str, float] = {}
     for level in range(len(rows[0])):
         for label in dict.fromkeys(row[level] for row in rows):
-            found.setdefault(label, sum(row[level] == label for row in rows) / len(rows))
-    return found
+            leaves.setdefault(label, sum(row[level] == label for row in rows) / len(rows))
+    return leaves
 
 
 def loss(hierarchies: Path, released: pd.DataFrame, rows: int) -> float:

@@ -25,9 +25,9 @@ def textbook(x: np.ndarray, k: int) -> np.ndarray:
             near = np.argpartition(d, k - 1)[:k]
             labels[free[near]] = label
             label += 1
-            kept = np.ones(len(free), bool)
-            kept[near] = False
-            d, free = d[kept], free[kept]
+            rest = np.ones(len(free), bool)
+            rest[near] = False
+            d, free = d[rest], free[rest]
             if side == 0 and both:
                 centre = free[d.argmax()]
     labels[free] = label
@@ -62,10 +62,10 @@ def _variants(what: str, x: np.ndarray) -> None:
     rows = []
     for name, part in ((what, x), ("30,000 in one cloud", cloud(30_000)), ("30,000 in heaps", heaps(30_000))):
         space = _points(part)
-        made = [clocked(lambda s=space: mdav.partition(s.numbers, s.codes, s.weights, 10))]
-        made += [clocked(lambda s=space, g=gamma: vmdav.partition(s, 10, g)) for gamma in GAMMAS]
-        rows.append([name, *(f"{100 * share(part, labels):.3f} % in {cpu:.2f} s" for labels, cpu, _ in made)])
-    show("anonymize: V-MDAV, k = 10 (the step keeps the best)", ["", "MDAV", *(f"gamma {gamma}" for gamma in GAMMAS)], rows)
+        runs = [clocked(lambda s=space: mdav.partition(s.numbers, s.codes, s.weights, 10))]
+        runs += [clocked(lambda s=space, g=gamma: vmdav.partition(s, 10, g)) for gamma in GAMMAS]
+        rows.append([name, *(f"{100 * share(part, labels):.3f} % in {cpu:.2f} s" for labels, cpu, _ in runs)])
+    show("anonymize: V-MDAV, k = 10 (the step uses the best)", ["", "MDAV", *(f"gamma {gamma}" for gamma in GAMMAS)], rows)
     each, cpu, _ = clocked(lambda: [univariate.optimal(row, 10) for row in cloud(1_000_000)])
     show("anonymize: optimal univariate, k = 10, a million rows", ["columns", "CPU s"], [[len(each), cpu]])
 

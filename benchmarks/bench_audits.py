@@ -13,9 +13,9 @@ import hushtable as ht
 from benchmarks.data import census, clocked
 from benchmarks.peers import Peer, ratio
 from benchmarks.peers import table as show
+from hushtable.api.audit import pick_audits
 from hushtable.audits import planted
-from hushtable.evidence.finding import Finding
-from hushtable.pipeline import registry
+from hushtable.evidence.finding import Finding, Subject
 from hushtable.table import io
 from hushtable.table.table import Table
 
@@ -36,10 +36,10 @@ np.random.seed(0)
 text = lambda t: t.astype({c: str for c in t if t[c].dtype.kind not in "if"})
 train, control, release = map(text, (train, control, release))
 columns = list(train)
-found, start, wall = {}, clock(), time.time()
+risks, start, wall = {}, clock(), time.time()
 def note(name, evaluator, began):
     risk = evaluator.risk()
-    found[name] = [risk.value, risk.ci[0], risk.ci[1], clock() - began]
+    risks[name] = [risk.value, risk.ci[0], risk.ci[1], clock() - began]
 def single(name, mode, n):
     began = clock()
     evaluator = SinglingOutEvaluator(ori=train, syn=release, control=control, n_attacks=500, n_cols=n)
@@ -58,7 +58,7 @@ rest = [c for c in columns if c != secret]
 evaluator = InferenceEvaluator(**tables, aux_cols=rest, secret=secret, n_attacks=1000)
 evaluator.evaluate(n_jobs=1)
 note("inference", evaluator, began)
-report(start, wall, found=found)
+report(start, wall, risks=risks)
 """
 )
 SDMETRICS = (
@@ -66,14 +66,14 @@ SDMETRICS = (
     + """
 from sdmetrics.single_table import DCROverfittingProtection, NewRowSynthesis
 kinds = {"columns": {c: {"sdtype": "numerical" if train[c].dtype.kind in "if" else "categorical"} for c in train}}
-found, start, wall = {}, clock(), time.time()
+risks, start, wall = {}, clock(), time.time()
 for name, work in {
     "new rows": lambda: NewRowSynthesis.compute(train, release, kinds, synthetic_sample_size=1000),
     "DCR, 2,000 rows": lambda: DCROverfittingProtection.compute(train, release, control, kinds, None, 2000),
 }.items():
     began = clock()
-    found[name] = [float(work()), None, None, clock() - began]
-report(start, wall, found=found)
+    risks[name] = [float(work()), None, None, clock() - began]
+report(start, wall, risks=risks)
 """
 )
 SYNTHEVAL = (
@@ -87,8 +87,8 @@ cats = [c for c in train if train[c].dtype.kind not in "if"]
 judge = SynthEval(train, holdout_dataframe=control, cat_cols=cats, verbose=False)
 result = judge.evaluate(release, analysis_target_var=secret, presets_file="privacy")
 value = lambda x: float(x) if x == x else None
-found = {str(row["metric"]): [value(row["val"]), None, None, None] for _, row in result.iterrows()}
-report(start, wall, found=found)
+risks = {str(row["metric"]): [value(row["val"]), None, None, None] for _, row in result.iterrows()}
+report(start, wall, risks=risks)
 """
 )
 SCRIPTS = {"Anonymeter": (ANONYMETER, LEAKS), "SDMetrics": (SDMETRICS, (0.02, 0.5)), "SynthEval": (SYNTHEVAL, (0.5,))}
@@ -124,9 +124,7 @@ def _thirds(people: Table) -> list[Table]:
 def _compare(name: str, parts: list[Table], leak: float, secret: str, peers: dict[str, Peer]) -> None:
     train, control, fresh = parts
     release = planted.leaky(train, fresh, leak, np.random.default_rng(0))
-    quick = [
-        n for n, target in registry.audits().items() if target.startswith("hushtable.audits") and not registry.load(target).costly
-    ]
+    quick = list(pick_audits((), None, Subject.PRIVACY))
     ht.audit(train, release, control, only=quick)
     report, cpu, wall = clocked(lambda: ht.audit(train, release, control, only=quick))
     seconds = {n: clocked(lambda n=n: ht.audit(train, release, control, only=[n]))[1] for n in quick}
@@ -140,9 +138,10 @@ def _compare(name: str, parts: list[Table], leak: float, secret: str, peers: dic
                 continue
             theirs = peers[peer].run(script, temporary, secret)
             rows.append([f"{peer}: its runs together", "", theirs.get("cpu", ""), theirs.get("wall", ""), ratio(theirs, cpu)])
-            for run, (value, low, high, spent) in dict(theirs.get("found", {})).items():
-                told = "none" if value is None else f"{value:.3f}" + ("" if low is None else f" [{low:.3f}, {high:.3f}]")
-                rows.append([f"  {run}", told, "" if spent is None else spent, "", _ours(report.findings, run)])
+            for run, (value, low, high, spent) in dict(theirs.get("risks", {})).items():
+                interval = "" if low is None else f" [{low:.3f}, {high:.3f}]"
+                shown = "none" if value is None else f"{value:.3f}{interval}"
+                rows.append([f"  {run}", shown, "" if spent is None else spent, "", _ours(report.findings, run)])
     title = f"audits: {name}, {train.rows:,} rows each of train, control and release, {len(train.schema)} columns, leak {leak:.0%}"
     show(title, ["audit", "result", "CPU s", "wall s", "ratio, or ours beside it"], rows)
 
@@ -151,18 +150,18 @@ def _ours(findings: list[Finding], run: str) -> str:
     if run not in NAMES:
         return ""
     name, scope = NAMES[run]
-    found = [f for f in findings if f.name.startswith(name) and f.scope.startswith(scope) and f.value is not None]
-    if not found:
+    matches = [f for f in findings if f.name.startswith(name) and f.scope.startswith(scope) and f.value is not None]
+    if not matches:
         return ""
-    f = found[0]
+    f = matches[0]
     return f"{f.value:.3f} [{f.low:.3f}, {f.high:.3f}] p {f.p_adjusted:.2g}"
 
 
 def _whole(name: str, people: Table) -> None:
     """A third as control, the rest released and attacked with everything that runs by default."""
     fresh, train = people.take(np.arange(people.rows // 3)), people.take(np.arange(people.rows // 3, people.rows))
-    made = ht.release(train, "sequential", seed=0)
-    report, cpu, wall = clocked(lambda: ht.audit(train, made, fresh, seed=0))
+    release = ht.release(train, "sequential", seed=0)
+    report, cpu, wall = clocked(lambda: ht.audit(train, release, fresh, seed=0))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     slow = sorted(report.findings, key=lambda f: -f.seconds)[:1]
     show(

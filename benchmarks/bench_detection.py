@@ -1,4 +1,4 @@
-"""detection: how often a known leak is found, and how often an alarm is false, over many splits of one table."""
+"""detection: how often a known leak is detected, and how often an alarm is false, over many splits of one table."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 import hushtable as ht
 from benchmarks.data import census, clocked
 from benchmarks.peers import table as show
+from hushtable.api.audit import pick_audits
 from hushtable.audits import planted
-from hushtable.pipeline import registry
+from hushtable.evidence.finding import Subject
 from hushtable.table.table import Table
 
 SEEDS = int(os.environ.get("HUSHTABLE_SEEDS", "50"))
@@ -28,13 +29,11 @@ CASES = (
 def main(folder: Path) -> None:
     name, people = census()
     size = min(ROWS, people.rows // 3)
-    audits = [
-        n for n, target in registry.audits().items() if target.startswith("hushtable.audits") and not registry.load(target).costly
-    ]
+    audits = list(pick_audits((), None, Subject.PRIVACY))
     rows = []
     for label, share, noise in CASES:
-        found, cpu, _ = clocked(lambda s=share, n=noise: [_alarms(people, size, seed, s, n, audits) for seed in range(SEEDS)])
-        alarmed = [report for report in found if report]
+        runs, cpu, _ = clocked(lambda s=share, n=noise: [_alarms(people, size, seed, s, n, audits) for seed in range(SEEDS)])
+        alarmed = [report for report in runs if report]
         worst = max((min(report.values()) for report in alarmed), default=float("nan"))
         always = set.intersection(*(set(report) for report in alarmed)) if len(alarmed) == SEEDS else set()
         rows.append([label, f"{len(alarmed)} of {SEEDS}", worst, len(always), cpu / SEEDS])

@@ -52,7 +52,7 @@ def main(folder: Path) -> None:
 
 def larger() -> list[tuple[str, Table, Table]]:
     """Queries and targets of different people, as many as there are."""
-    found = []
+    pairs = []
     for label, table, queries, targets in (
         ("Adult", "adult", 16_281, 32_561),
         ("Texas inpatients", "texas_inpatient", 20_000, 20_000),
@@ -63,8 +63,8 @@ def larger() -> list[tuple[str, Table, Table]]:
         except InputError:
             continue
         rows = rows.select(rows.schema.released).take(np.random.default_rng(0).permutation(rows.rows)[: queries + targets])
-        found.append((label, rows.take(np.arange(queries)), rows.take(np.arange(queries, queries + targets))))
-    return found
+        pairs.append((label, rows.take(np.arange(queries)), rows.take(np.arange(queries, queries + targets))))
+    return pairs
 
 
 def ours(queries: Table, targets: Table, k: int = 1, columns: tuple[str, ...] | None = None) -> object:

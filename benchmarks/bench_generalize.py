@@ -30,9 +30,9 @@ for name in names:
     lines = pd.read_csv(f"{folder}/{name}.csv", dtype=str, keep_default_na=False)
     levels[name] = {i: lines.iloc[:, i].values for i in range(lines.shape[1])}
 start, wall = clock(), time.time()
-found = k_anonymity(frame, [], names, k, limit, levels)
-report(start, wall, rows=len(found))
-found.to_csv(out, index=False)
+released = k_anonymity(frame, [], names, k, limit, levels)
+report(start, wall, rows=len(released))
+released.to_csv(out, index=False)
 """
 PYCANON = """
 import pandas as pd
@@ -47,7 +47,7 @@ import resource, sys
 sys.path.insert(0, sys.argv[1])
 from benchmarks.adult import complete
 import hushtable as ht
-made = ht.release(complete()[1], "k-anonymity", settings={"k": "5", "limit": sys.argv[2]}, seed=1)
+ht.release(complete()[1], "k-anonymity", settings={"k": "5", "limit": sys.argv[2]}, seed=1)
 use = resource.getrusage(resource.RUSAGE_SELF)
 print(use.ru_utime + use.ru_stime)
 """
@@ -68,10 +68,11 @@ def main(folder: Path) -> None:
         io.write(table, raw)
         ht.release(table.take(range(200)), "k-anonymity", settings={"limit": "1"}, seed=1)
         for limit in (1.0, 0.05, 0.02, 0.0):
-            made, cpu, _ = clocked(lambda limit=limit: ht.release(table, "k-anonymity", settings={"limit": str(limit)}, seed=1), 2)
-            told = made.result["generalize"]
+            knobs = {"limit": str(limit)}
+            release, cpu, _ = clocked(lambda s=knobs: ht.release(table, "k-anonymity", settings=s, seed=1), 2)
+            result = release.result["generalize"]
             ours = Path(temporary) / f"ours{limit}.csv"
-            io.write(made.table, ours)
+            io.write(release.table, ours)
             k = pycanon.run(PYCANON, ours).get("k", "")
             out = Path(temporary) / f"theirs{limit}.csv"
             theirs = anjana.run(ANJANA, raw, out, hierarchies, 100 * limit, 5)
@@ -81,8 +82,8 @@ def main(folder: Path) -> None:
                 beaten = [f"{loss(hierarchies, frame, table.rows):.4f}", f"{table.rows - len(frame):,}"]
             rows.append(
                 [
-                    f"{100 * limit:g} %", cpu, f"{told['search']['value']:.9f}", f"{told['suppressed_rows']:,}",
-                    f"{told['search']['checked']:,}", "proven" if told["search"]["optimal"] else "gap", k,
+                    f"{100 * limit:g} %", cpu, f"{result['search']['value']:.9f}", f"{result['suppressed_rows']:,}",
+                    f"{result['search']['checked']:,}", "proven" if result["search"]["optimal"] else "gap", k,
                     theirs.get("cpu", theirs.get("note", "")), ratio(theirs, cpu), *beaten,
                     *ARX.get(limit, ("", "", "", "")),
                 ]
@@ -97,8 +98,8 @@ def main(folder: Path) -> None:
     _, cpu, _ = clocked(lambda: pareto(table))
     show("generalize: the sheet of 5 k x 6 limits in one search", ["CPU s"], [[cpu]])
     local, cpu, _ = clocked(lambda: ht.release(table, "k-anonymity", settings={"local": "true"}, seed=1))
-    told = local.result["generalize"]
-    line = [cpu, f"{told['losses']['geometric']:.4f}", told["suppressed_rows"], f"{told['classes']:,}", "0.1705"]
+    result = local.result["generalize"]
+    line = [cpu, f"{result['losses']['geometric']:.4f}", result["suppressed_rows"], f"{result['classes']:,}", "0.1705"]
     show("generalize: local recoding", ["CPU s", "loss", "suppressed", "classes", "ARX's loss (elsewhere)"], [line])
     _demanding()
     _other_ways(hierarchies, table)
@@ -107,11 +108,12 @@ def main(folder: Path) -> None:
 def _other_ways(hierarchies: Path, table: Table) -> None:
     rows = []
     for recipe, knobs in (("mondrian", {"cells": "ancestor"}), ("mondrian", {"cells": "ranges"}), ("local-suppression", {})):
-        made, cpu, _ = clocked(lambda r=recipe, s=knobs: ht.release(table, r, settings={"k": "5", **s}, seed=1), 2)
-        told = next(iter(made.result.values()))
-        exact = f"{loss(hierarchies, made.table.frame().astype(str), table.rows):.4f}" if "ranges" not in knobs.values() else ""
-        cells = sum(told["cells"].values()) if isinstance(told.get("cells"), dict) else ""
-        rows.append([recipe, ", ".join(knobs.values()), cpu, exact, told["classes"], cells, made.guarantee.criteria["k"]])
+        release, cpu, _ = clocked(lambda r=recipe, s=knobs: ht.release(table, r, settings={"k": "5", **s}, seed=1), 2)
+        result = next(iter(release.result.values()))
+        frame = release.table.frame().astype(str)
+        exact = f"{loss(hierarchies, frame, table.rows):.4f}" if "ranges" not in knobs.values() else ""
+        cells = sum(result["cells"].values()) if isinstance(result.get("cells"), dict) else ""
+        rows.append([recipe, ", ".join(knobs.values()), cpu, exact, result["classes"], cells, release.guarantee.criteria["k"]])
     head = ["recipe", "cells", "CPU s", "loss", "classes", "cells suppressed", "k measured"]
     show(
         "generalize: the same rows by local recoding and suppression, k = 5 (sdcMicro's local suppression did not finish in 560 s)",
@@ -124,12 +126,10 @@ def _demanding() -> None:
     rows = []
     for secret, knobs in (("occupation", {"l": "3"}), ("income", {"t": "0.2", "suppressed": "star"}), ("income", {"t": "0.2"})):
         _, table = complete(secret=secret)
-        made, cpu, _ = clocked(lambda t=table, s=knobs: ht.release(t, "k-anonymity", settings={"limit": "1", **s}, seed=1))
-        told = made.result["generalize"]
+        release, cpu, _ = clocked(lambda t=table, s=knobs: ht.release(t, "k-anonymity", settings={"limit": "1", **s}, seed=1))
+        result, search = release.result["generalize"], release.result["generalize"]["search"]
         asked = ", ".join(f"{k} = {v}" for k, v in knobs.items())
-        rows.append(
-            [f"{secret}: {asked}", cpu, f"{told['search']['value']:.6f}", told["suppressed_rows"], told["search"]["checked"]]
-        )
+        rows.append([f"{secret}: {asked}", cpu, f"{search['value']:.6f}", result["suppressed_rows"], search["checked"]])
     show("generalize: k = 5 with l or t, no monotonicity assumed", ["demand", "CPU s", "loss", "suppressed", "nodes"], rows)
 
 

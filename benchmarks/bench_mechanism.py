@@ -1,4 +1,4 @@
-"""mechanism: what an audit shows of every recipe that is said to be proven, and of those that only claim it (nightly, by name)."""
+"""mechanism: lower bounds of epsilon for every proven recipe, and for those whose published proof fails (nightly, by name)."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def main(folder: Path) -> None:
     rows = []
     claimed = claimed_recipes()
     for name in [*proven_recipes(), *claimed]:
-        # What so few runs can show of a claim ends at about 3: a claim of 1 is put to the test.
+        # So few runs can show an epsilon of about 3 at most: a claim of 1 is put to the test.
         epsilon = CLAIM if name in claimed else EPSILON
         try:
-            told = audit_mechanism(name, epsilon=epsilon, delta=DELTA, canaries=CANARIES, runs=RUNS).told
+            report = audit_mechanism(name, epsilon=epsilon, delta=DELTA, canaries=CANARIES, runs=RUNS).to_json()
         except HushError as error:
             rows.append([name, "", "", "", "", "", f"not tested: {str(error)[:60]}"])
             continue
-        tested = [line for line in told["lines"] if "epsilon_lb" in line]
+        tested = [line for line in report["lines"] if "epsilon_lb" in line]
         if not tested:
-            rows.append([name, "", "", "", "", "", f"not tested: {told['lines'][0]['why'][:60]}"])
+            rows.append([name, "", "", "", "", "", f"not tested: {report['lines'][0]['why'][:60]}"])
             continue
         worst = max(tested, key=lambda line: (line["refuted"], line["epsilon_lb"]))
         other = next((f"{key} {worst[f'{key}_lb']:.2f} of {worst[key]:.2f}" for key in ("mu", "rho") if f"{key}_lb" in worst), "")
         seconds = sum(line["seconds"] for line in tested)
         claim, bound = f"{worst['epsilon_stated']:.2f}", f"{worst['epsilon_lb']:.2f}"
-        rows.append([name, claim, bound, other, worst["canary"], f"{seconds:.0f}", told["label"]])
+        rows.append([name, claim, bound, other, worst["canary"], f"{seconds:.0f}", report["label"]])
     heads = ["recipe", "stated epsilon", "epsilon at least", "mu or rho at least", "canary", "seconds", "verdict"]
     show(f"mechanism: epsilon {EPSILON:g} at delta {DELTA:g}, {RUNS} runs in each world", heads, rows)
 

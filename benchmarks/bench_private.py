@@ -1,6 +1,6 @@
 """private: the differentially private synthesizers against dpmm, mbi and DataSynthesizer, on the same rows at the same epsilon.
 
-Whose claim stands was read off the installed sources: the notes say which look is not paid for.
+Whose claim holds was read in the installed sources: the notes say which access to the rows is not paid for.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from benchmarks.peers import Peer
 from benchmarks.peers import table as show
 from hushtable.pipeline import recipe
 from hushtable.privacy.unit import Unit
+from hushtable.synthesize.histogram_cells import sizes_of
+from hushtable.synthesize.marginal.estimate import estimate, loss_of
+from hushtable.synthesize.marginal.measurement import Measurement
 from hushtable.table import io
 from hushtable.table.columns import Column
 from hushtable.table.table import Table
@@ -48,9 +51,9 @@ for c, d in domain.items():
 start, wall = clock(), time.time()
 model = kind(epsilon=0.9, delta=1e-5, proc_epsilon=0.1)
 model.fit(train, domain)
-made = model.generate(n_records=len(train))
+released = model.generate(n_records=len(train))
 report(start, wall)
-made[train.columns].to_csv(sys.argv[2], index=False)
+released[train.columns].to_csv(sys.argv[2], index=False)
 """
 DATASYNTHESIZER = """
 import pandas as pd, tempfile, warnings
@@ -78,14 +81,14 @@ from mbi import Domain, LinearMeasurement, estimation
 given = np.load(sys.argv[1], allow_pickle=False)
 names = [str(n) for n in given["names"]]
 domain = Domain(names, [int(s) for s in given["sizes"]])
-seen = []
+measured = []
 for i in range(int(given["count"])):
     columns = tuple(str(c) for c in given[f"columns{i}"])
-    seen.append(LinearMeasurement(given[f"counts{i}"].ravel(), columns, float(given[f"sigma{i}"])))
+    measured.append(LinearMeasurement(given[f"counts{i}"].ravel(), columns, float(given[f"sigma{i}"])))
 start, wall = clock(), time.time()
-model = estimation.MirrorDescent().estimate(domain, seen)
-cells = [np.asarray(model.project(m.clique).datavector()) for m in seen]
-loss = sum(0.5 * float(((c - np.asarray(m.noisy_measurement)) ** 2).sum()) / m.stddev**2 for c, m in zip(cells, seen))
+model = estimation.MirrorDescent().estimate(domain, measured)
+cells = [np.asarray(model.project(m.clique).datavector()) for m in measured]
+loss = sum(0.5 * float(((c - np.asarray(m.noisy_measurement)) ** 2).sum()) / m.stddev**2 for c, m in zip(cells, measured))
 report(start, wall, loss=loss)
 """
 
@@ -109,10 +112,10 @@ def _ours(own: str, train: Table, control: Table) -> list[list[object]]:
     unit = Unit(relation=recipe.load(own).relation)
     aucs, first = [], []
     for seed in range(SEEDS if own in OFTEN else 1):
-        made, cpu, wall = clocked(lambda s=seed: ht.release(train, own, epsilon=EPSILON, delta=DELTA, unit=unit, seed=s))
-        scores = judge(train, made.table, control)
+        release, cpu, wall = clocked(lambda s=seed: ht.release(train, own, epsilon=EPSILON, delta=DELTA, unit=unit, seed=s))
+        scores = judge(train, release.table, control)
         aucs.append(float(str(scores[0]).split()[0]))
-        first = first or [f"ours, {own}", cpu, wall, *scores[:3], str(made.guarantee.assurance)]
+        first = first or [f"ours, {own}", cpu, wall, *scores[:3], str(release.guarantee.assurance)]
     if len(aucs) > 1:
         first[3] = f"{np.mean(aucs):.4f} ({min(aucs):.4f} to {max(aucs):.4f})"
     return [first]
@@ -129,10 +132,11 @@ def _peers(train: Table, control: Table, folder: Path) -> list[list[object]]:
     }
     dpmm = Peer.install(["dpmm==0.1.9"], folder / "dpmm")
     synthesizer = Peer.install(["DataSynthesizer==0.1.13"], folder / "synthesizer")
-    found = []
-    for told, peer, code, part, extra, claim in (
-        ("dpmm, PrivBayes", dpmm, DPMM, train, ["privbayes"], "fails: scores by normalized information, sensitivity of the plain"),
-        ("dpmm, MST", dpmm, DPMM, train, ["mst"], "fills gaps with a real value, unpaid"),
+    rows = []
+    unnormalized = "fails: scores by normalized information, with the sensitivity of the unnormalized one"
+    for label, peer, code, part, extra, claim in (
+        ("dpmm, PrivBayes", dpmm, DPMM, train, ["privbayes"], unnormalized),
+        ("dpmm, MST", dpmm, DPMM, train, ["mst"], "fills gaps with a real value without paying for it"),
         (
             f"DataSynthesizer, {few.rows:,} rows",
             synthesizer,
@@ -143,16 +147,16 @@ def _peers(train: Table, control: Table, folder: Path) -> list[list[object]]:
         ),
     ):
         with tempfile.TemporaryDirectory() as temporary:
-            source, target, told_domain = (Path(temporary) / n for n in ("train.csv", "made.csv", "domain.json"))
+            source, target, domains = (Path(temporary) / n for n in ("train.csv", "release.csv", "domain.json"))
             io.write(part, source)
-            told_domain.write_text(json.dumps(domain))
-            theirs = peer.run(code, source, target, told_domain, *extra)
+            domains.write_text(json.dumps(domain))
+            theirs = peer.run(code, source, target, domains, *extra)
             if target.is_file():
                 released, _ = ht.read_release(target, replace(train.schema, columns=tuple(map(_open, train.schema))))
-                found.append([told, theirs["cpu"], theirs["wall"], *judge(train, released, control)[:3], claim])
+                rows.append([label, theirs["cpu"], theirs["wall"], *judge(train, released, control)[:3], claim])
             else:
-                found.append([told, theirs.get("note", ""), "", "", "", "", claim])
-    return found
+                rows.append([label, theirs.get("note", ""), "", "", "", "", claim])
+    return rows
 
 
 def _open(column: Column) -> Column:
@@ -162,24 +166,22 @@ def _open(column: Column) -> Column:
 
 def _engines(train: Table, folder: Path) -> None:
     """The same noisy margins estimated by our engine and by mbi's."""
-    from hushtable.synthesize.counted import sizes_of
-    from hushtable.synthesize.marginal.estimate import estimate
-    from hushtable.synthesize.marginal.measurement import Measurement
-
     coded = train.select([c.name for c in train.schema if not c.numeric])
     names = coded.schema.names
     rng = np.random.default_rng(0)
     pairs = [(n,) for n in names] + [(a, b) for a, b in pairwise(names)] + [(names[0], names[2])]
-    seen = [Measurement(c, coded.counts(c) + rng.normal(0, 20, coded.sizes(c)), 20.0) for c in pairs]
+    measured = [Measurement(c, coded.counts(c) + rng.normal(0, 20, coded.sizes(c)), 20.0) for c in pairs]
     sizes = sizes_of(coded.schema)
-    model, cpu, wall = clocked(lambda: estimate(sizes, seen))
-    loss = sum(0.5 * float(((model.project(m.columns) - m.counts) ** 2).sum()) / m.sigma**2 for m in seen)
-    given = {"names": np.array(names), "sizes": np.array([sizes[n] for n in names]), "count": np.array(len(seen))}
-    for i, m in enumerate(seen):
+    model, cpu, wall = clocked(lambda: estimate(sizes, measured))
+    given = {"names": np.array(names), "sizes": np.array([sizes[n] for n in names]), "count": np.array(len(measured))}
+    for i, m in enumerate(measured):
         given |= {f"columns{i}": np.array(m.columns), f"counts{i}": m.counts, f"sigma{i}": np.array(m.sigma)}
     with tempfile.TemporaryDirectory() as temporary:
         source = Path(temporary) / "measured.npz"
         np.savez(source, **given)
         theirs = Peer.install(["mbi==2.0.0"], folder / "mbi").run(MBI, source)
-    rows = [["ours", cpu, wall, loss], ["mbi", *(theirs.get(k, theirs.get("note", "")) for k in ("cpu", "wall", "loss"))]]
-    show(f"private: one model of {len(seen)} noisy margins estimated", ["engine", "CPU s", "wall s", "loss"], rows)
+    rows = [
+        ["ours", cpu, wall, loss_of(model, measured)],
+        ["mbi", *(theirs.get(k, theirs.get("note", "")) for k in ("cpu", "wall", "loss"))],
+    ]
+    show(f"private: one model of {len(measured)} noisy margins estimated", ["engine", "CPU s", "wall s", "loss"], rows)

@@ -33,15 +33,15 @@ levels = {c: pd.Index(train[c].unique()) for c in train if meta[c] == "categoric
 coded = train.assign(**{c: index.get_indexer(train[c]) for c, index in levels.items()})
 model = CARTMethod(meta, smoothing=False, proper=False, minibucket=5, random_state=0)
 model.fit(coded)
-made = model.sample(len(train))
-made = made.assign(**{c: index[made[c].astype(int)] for c, index in levels.items()})
+released = model.sample(len(train))
+released = released.assign(**{c: index[released[c].astype(int)] for c, index in levels.items()})
 report(start, wall)
-made[train.columns].to_csv(sys.argv[2], index=False)
+released[train.columns].to_csv(sys.argv[2], index=False)
 """
 
 
 def judge(train: Table, release: Table, control: Table) -> list[object]:
-    """AUC, mean TVD, association difference, copies outside the most telling column."""
+    """AUC, mean TVD, association difference, and copies where the column with the most values is left out."""
     case = Case(train, release, control)
     rng = np.random.default_rng(0)
     auc = TrainOnRelease(bootstrap=2).run(case, rng)[0]
@@ -61,14 +61,14 @@ def main(folder: Path) -> None:
     rows = []
     aucs = []
     for seed in range(5):
-        made, cpu, wall = clocked(lambda s=seed: ht.release(train, "sequential", seed=s))
-        scores = judge(train, made.table, control)
+        release, cpu, wall = clocked(lambda s=seed: ht.release(train, "sequential", seed=s))
+        scores = judge(train, release.table, control)
         aucs.append(float(str(scores[0]).split()[0]))
         if seed == 0:
             rows.append(["ours, sequential trees", cpu, wall, *scores])
     with tempfile.TemporaryDirectory() as temporary:
         io.write(train, Path(temporary) / "train.csv")
-        target = Path(temporary) / "made.csv"
+        target = Path(temporary) / "release.csv"
         theirs = Peer.install(PACKAGES, folder / "synthpop").run(SYNTHPOP, Path(temporary) / "train.csv", target)
         if target.is_file():
             released, _ = ht.read_release(target, train.schema)
@@ -83,8 +83,7 @@ def main(folder: Path) -> None:
     print(f"AUC of ours over 5 seeds: {np.mean(aucs):.4f}, from {min(aucs):.4f} to {max(aucs):.4f}")
     rows = []
     for epsilon in (0.1, 1.0, 10.0):
-        made, cpu, _ = clocked(lambda e=epsilon: ht.release(train, "independent", epsilon=e))
-        rows.append(
-            [f"independent, epsilon {epsilon:g}", cpu, f"{made.guarantee.epsilon():.3f}", *judge(train, made.table, control)[:3]]
-        )
+        release, cpu, _ = clocked(lambda e=epsilon: ht.release(train, "independent", epsilon=e))
+        spent = f"{release.guarantee.epsilon():.3f}"
+        rows.append([f"independent, epsilon {epsilon:g}", cpu, spent, *judge(train, release.table, control)[:3]])
     show("synthesize: independent noisy margins", ["method", "CPU s", "epsilon", "AUC", "mean TVD", "association"], rows)

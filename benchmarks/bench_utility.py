@@ -34,9 +34,9 @@ schema = Schema.parse(json.loads((folder / "schema.json").read_text()))
 train, control = (io.read(folder / f"{name}.csv", schema) for name in ("train", "control"))
 release, _ = ht.read_release(folder / "release", schema)
 start, wall = clock(), time.time()
-found = ht.utility(train, release, control, only=only, seed=0).findings
-whole = {f.name: f.value for f in found if not f.scope}
-report(start, wall, findings=len(found), none=sum(f.value is None for f in found), whole=whole)
+findings = ht.utility(train, release, control, only=only, seed=0).findings
+whole = {f.name: f.value for f in findings if not f.scope}
+report(start, wall, findings=len(findings), none=sum(f.value is None for f in findings), whole=whole)
 """
 READ = """
 import warnings; warnings.filterwarnings("ignore")
@@ -52,9 +52,9 @@ SDMETRICS = (
 from sdmetrics.reports.single_table import QualityReport
 kinds = {"columns": {c: {"sdtype": "numerical" if train[c].dtype.kind in "if" else "categorical"} for c in train}}
 start, wall = clock(), time.time()
-made = QualityReport()
-made.generate(train, release, kinds, verbose=False)
-report(start, wall, told=", ".join(f"{p.Property} {p.Score:.4f}" for p in made.get_properties().itertuples()))
+quality = QualityReport()
+quality.generate(train, release, kinds, verbose=False)
+report(start, wall, scores=", ".join(f"{p.Property} {p.Score:.4f}" for p in quality.get_properties().itertuples()))
 """
 )
 SYNTHEVAL = (
@@ -69,7 +69,7 @@ judge = SynthEval(train, holdout_dataframe=control, cat_cols=cats, verbose=False
 wanted = {"dwm": {}, "pca": {}, "cio": {}, "corr_diff": {"mixed_corr": True}, "mi_diff": {}, "ks_test": {}, "h_dist": {},
           "p_mse": {}, "auroc_diff": {"model": "log_reg"}}
 result = judge.evaluate(release, analysis_target_var=secret, **wanted)
-report(start, wall, told=", ".join(f"{row['metric']} {row['val']:.3g}" for _, row in result.iterrows()))
+report(start, wall, scores=", ".join(f"{row['metric']} {row['val']:.3g}" for _, row in result.iterrows()))
 """
 )
 
@@ -87,11 +87,11 @@ def main(folder: Path) -> None:
 
 
 def _compare(name: str, train: Table, control: Table, recipe: str, files: Path, folder: Path) -> None:
-    made = ht.release(train, recipe, seed=0)
+    release = ht.release(train, recipe, seed=0)
     for file, part in (("train", train), ("control", control)):
         io.write(part, files / f"{file}.csv")
     (files / "schema.json").write_text(json.dumps(train.schema.portable().dump()), encoding="utf-8")
-    ht.save(made, files / "release")
+    ht.save(release, files / "release")
     ours = Peer(Path(sys.prefix))
     whole = ours.run(OURS, files)
     alone = {measure: ours.run(OURS, files, measure) for measure in utilities()}
@@ -107,15 +107,15 @@ def _compare(name: str, train: Table, control: Table, recipe: str, files: Path, 
             theirs = Peer.install([package], folder / package.partition("=")[0]).run(script, files, train.schema.names[-1])
             spent = sum(float(alone[measure].get("cpu", "nan")) for measure in like)
             rows.append(_row(label, theirs, f"{ratio(theirs, spent)} of {' and '.join(like) if len(like) < 3 else 'all of them'}"))
-            rows += [["  " + told, "", "", "", "", ""] for told in str(theirs.get("told", "")).split(", ") if told]
+            rows += [["  " + score, "", "", "", "", ""] for score in str(theirs.get("scores", "")).split(", ") if score]
     title = (
-        f"utility: {name}, {train.rows:,} training rows, {made.table.rows:,} released by {recipe}, {control.rows:,} control rows"
+        f"utility: {name}, {train.rows:,} training rows, {release.table.rows:,} released by {recipe}, {control.rows:,} control rows"
     )
     show(title, ["measures", "findings", "CPU s", "wall s", "peak MB", "value, or ratio"], rows)
 
 
 def _row(label: str, run: dict[str, float | str], more: str) -> list[object]:
-    """Findings without a value are counted beside; a run that failed tells why."""
+    """Findings without a value are counted beside; a run that failed says why."""
     if "note" in run:
         return [label, "", "", "", "", run["note"]]
     counted = f"{run['findings']} ({run['none']} with a reason instead of a value)" if "findings" in run else ""

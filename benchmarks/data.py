@@ -1,4 +1,4 @@
-"""Rows to measure on: Adult where it is at hand, else the bundled town."""
+"""Rows to measure on: Adult where it is available, else the bundled town."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from hushtable.table.table import Table
 def census(rows: int | None = None) -> tuple[str, Table]:
     """A name and a table of people."""
     try:
-        name, found = "Adult", datasets.load("adult")
+        name, table = "Adult", datasets.load("adult")
     except InputError:
-        name, found = "people", datasets.load("people")
-    found = found.select(found.schema.released)
+        name, table = "people", datasets.load("people")
+    table = table.select(table.schema.released)
     if rows is not None:
-        found = found.take(np.random.default_rng(20261115).permutation(found.rows)[:rows])
-    return name, found
+        table = table.take(np.random.default_rng(20261115).permutation(table.rows)[:rows])
+    return name, table
 
 
 def clocked(work: Callable[[], Any], repeats: int = 1) -> tuple[Any, float, float]:
-    """What the work gives, its CPU seconds and its wall seconds (the best of the repeats)."""
+    """The result of the work, its CPU seconds and its wall seconds (the best of the repeats)."""
     best = (float("inf"), float("inf"))
     for _ in range(repeats):
         cpu, wall = time.process_time(), time.perf_counter()
-        found = work()
+        result = work()
         best = min(best, (time.process_time() - cpu, time.perf_counter() - wall))
-    return found, *best
+    return result, *best

@@ -5,8 +5,8 @@ pip install mbi==2.0.0 && python benchmarks/make_mbi_oracle.py tests/oracle/data
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -38,14 +38,14 @@ def problem(number: int, sizes: dict[str, int], asked: list[tuple[str, ...]]) ->
 
 
 def main(path: str) -> None:
-    """Fit each problem with mirror descent and write what it finds."""
+    """Fit each problem with mirror descent and write the marginals."""
     import jax
 
     jax.config.update("jax_enable_x64", True)
     from mbi import Domain, LinearMeasurement
     from mbi.estimation import MirrorDescent
 
-    found = {}
+    problems = {}
     for number, (name, (sizes, asked)) in enumerate(PROBLEMS.items()):
         measured = problem(number, sizes, asked)
         domain = Domain.fromdict(sizes)
@@ -55,15 +55,17 @@ def main(path: str) -> None:
         loss = sum(
             ((p - np.array(m["counts"])) ** 2).sum() / (2 * m["sigma"] ** 2) for p, m in zip(marginals, measured, strict=True)
         )
-        found[name] = {
+        problems[name] = {
             "sizes": sizes,
             "measured": measured,
             "loss": float(loss),
             "marginals": [np.round(p, 4).tolist() for p in marginals],
         }
         print(name, loss)
-    Path(path).write_text(json.dumps({"mbi": "2.0.0", "total": TOTAL, "steps": STEPS, "problems": found}, indent=None))
+    Path(path).write_text(json.dumps({"mbi": "2.0.0", "total": TOTAL, "steps": STEPS, "problems": problems}, indent=None))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", help="the file to write")
+    main(parser.parse_args().path)

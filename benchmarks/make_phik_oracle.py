@@ -6,8 +6,8 @@ pip install phik==0.12.5 'scipy<1.16' && python benchmarks/make_phik_oracle.py t
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -52,31 +52,33 @@ def columns() -> dict[str, list]:
 
 
 def main(path: str) -> None:
-    """Write the tables, the columns and what phik says of them."""
+    """Write the tables, the columns and their phik."""
     import pandas as pd
     import phik
     import scipy
     from phik.phik import phik_from_hist2d
 
-    held = columns()
-    frame = pd.DataFrame(held)
+    values = columns()
+    frame = pd.DataFrame(values)
     numbers = ["x", "strong", "weak", "bowl", "lone", "spiked", "holes"]
     matrix = phik.phik_matrix(frame, interval_cols=numbers, njobs=1, verbose=False)
-    told = {
+    reference = {
         "versions": {"phik": phik.__version__, "scipy": scipy.__version__},
         "tables": {n: {"counts": t, "phik": float(phik_from_hist2d(np.array(_filled(t))))} for n, t in TABLES.items()},
-        "columns": held,
+        "columns": values,
         "numbers": numbers,
-        "matrix": matrix.loc[list(held), list(held)].to_numpy().round(8).tolist(),
+        "matrix": matrix.loc[list(values), list(values)].to_numpy().round(8).tolist(),
     }
-    Path(path).write_text(json.dumps(told) + "\n", encoding="utf-8")
+    Path(path).write_text(json.dumps(reference) + "\n", encoding="utf-8")
 
 
 def _filled(table: list[list[int]]) -> list[list[int]]:
     """Without empty rows and columns, as phik leaves them out when it counts a data frame."""
-    held = np.array(table)
-    return held[held.sum(axis=1) > 0][:, held.sum(axis=0) > 0].tolist()
+    counts = np.array(table)
+    return counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0].tolist()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", help="the file to write")
+    main(parser.parse_args().path)

@@ -5,8 +5,8 @@ pip install sdmetrics==0.32.0 POT==0.9.7.post1 && python benchmarks/make_utility
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from itertools import combinations
 from pathlib import Path
 
@@ -37,18 +37,18 @@ def columns(rows: int, seed: int, drift: float) -> dict[str, list]:
 
 
 def main(path: str) -> None:
-    """Write two tables and what the peers say of them."""
+    """Write two tables and the peers' values for them."""
     import ot
     import pandas as pd
     import sdmetrics
     from sdmetrics.column_pairs import ContingencySimilarity, CorrelationSimilarity
     from sdmetrics.single_column import KSComplement, TVComplement
 
-    held = {"real": columns(240, 1, 0.0), "release": columns(190, 2, 0.3)}
-    real, release = (pd.DataFrame(found) for found in held.values())
-    told = {
+    tables = {"real": columns(240, 1, 0.0), "release": columns(190, 2, 0.3)}
+    real, release = (pd.DataFrame(table) for table in tables.values())
+    reference = {
         "versions": {"sdmetrics": sdmetrics.__version__, "POT": ot.__version__},
-        "tables": held,
+        "tables": tables,
         "KSComplement": {c: float(KSComplement.compute(real[c], release[c])) for c in NUMBERS},
         "TVComplement": {c: float(TVComplement.compute(real[c], release[c])) for c in LEVELS},
         "CorrelationSimilarity": [
@@ -62,8 +62,10 @@ def main(path: str) -> None:
             c: float(ot.wasserstein_1d(real[c].dropna().to_numpy(float), release[c].dropna().to_numpy(float))) for c in NUMBERS
         },
     }
-    Path(path).write_text(json.dumps(told) + "\n", encoding="utf-8")
+    Path(path).write_text(json.dumps(reference) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("path", help="the file to write")
+    main(parser.parse_args().path)

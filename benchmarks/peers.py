@@ -24,14 +24,14 @@ def report(start, wall, **more):
 
 @dataclass(frozen=True)
 class Peer:
-    """An environment with some packages, made once per run and removed with its folder."""
+    """An environment with some packages, created once per run and removed with its folder."""
 
     folder: Path
     note: str = ""
 
     @classmethod
     def install(cls, packages: Sequence[str], folder: Path) -> Peer:
-        """A fresh environment; ``note`` says why if it could not be made."""
+        """A fresh environment; ``note`` says why if it could not be created."""
         venv.create(folder, with_pip=True)
         command = [folder / "bin" / "pip", "install", "-q", *packages]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
 import tempfile
@@ -16,8 +17,13 @@ ROOMS = (
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rooms", nargs="*", metavar="room", help=f"some of: {', '.join(ROOMS)}; all when empty")
+    rooms = parser.parse_args().rooms or ROOMS
+    if unknown := [room for room in rooms if room not in ROOMS]:
+        parser.error(f"there is no benchmark {', '.join(unknown)}")
     with tempfile.TemporaryDirectory() as folder:
-        for room in sys.argv[1:] or ROOMS:
+        for room in rooms:
             importlib.import_module(f"benchmarks.bench_{room}").main(Path(folder))
 
 

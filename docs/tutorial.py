@@ -4,7 +4,7 @@
 # # Tutorial: a hospital shares a register
 #
 # You are the data steward of a town's hospital. A university asks for the register of patients, to study who comes back within
-# thirty days of a discharge. You may share a table; you may not share people. This page goes the whole way: read, look, release
+# thirty days of a discharge. You may share a table; you may not share people. This page goes the whole way: read, explore, release
 # in three ways, attack, measure, compare, choose, publish.
 #
 # The register here is invented and comes with the package. It is made to be as awkward as a real one.
@@ -59,8 +59,8 @@ print(train.rows, "people in the table,", control.rows, "outside it")
 grouped = ht.release(train, "mdav", k=10, seed=1)
 trees = ht.release(train, "sequential", seed=1)
 private = ht.release(train, "mst", epsilon=1.0)
-for made in (grouped, trees, private):
-    print(made)
+for release in (grouped, trees, private):
+    print(release)
 
 # %% [markdown]
 # ## 3. Read the guarantee
@@ -75,7 +75,7 @@ print(private.guarantee.explain())
 print(trees.guarantee.explain())
 
 # %% [markdown]
-# The proof does not come from our good intentions: every look at the rows is paid for and written in a ledger. Ask for a
+# The proof does not come from our good intentions: every query to the rows is paid for and written in a ledger. Ask for a
 # promise that cannot be kept, and nothing is released.
 
 # %%
@@ -93,9 +93,9 @@ except ht.GuaranteeRefused as refused:
 # %%
 ATTACKS = ["linkability", "near-matches", "identical-matches"]
 audits = {}
-for made in (grouped, trees, private):
-    audits[made.recipe.recipe] = ht.audit(train, made, control, only=ATTACKS, gates=["alarms<1"], seed=1)
-    print(made.recipe.recipe, audits[made.recipe.recipe])
+for release in (grouped, trees, private):
+    audits[release.recipe.recipe] = ht.audit(train, release, control, only=ATTACKS, gates=["alarms<1"], seed=1)
+    print(release.recipe.recipe, audits[release.recipe.recipe])
 
 # %% [markdown]
 # This is why a release is attacked. The first one keeps its promise: ten people share every combination of the columns that
@@ -111,11 +111,11 @@ for made in (grouped, trees, private):
 # seen.
 
 # %%
-for made in (grouped, trees, private):
-    found = ht.utility(train, made, control, target="readmitted", only=["margins", "downstream"], seed=1).frame()
+for release in (grouped, trees, private):
+    findings = ht.utility(train, release, control, target="readmitted", only=["margins", "downstream"], seed=1).frame()
     for name in ("mean TVD", "train on release, test on real: AUC"):
-        line = found[found["name"] == name].iloc[0]
-        print(f"{made.recipe.recipe}: {name} {line['value']:.3f}, for real rows {line['baseline']:.3f}")
+        line = findings[findings["name"] == name].iloc[0]
+        print(f"{release.recipe.recipe}: {name} {line['value']:.3f}, for real rows {line['baseline']:.3f}")
 
 # %% [markdown]
 # A total variation distance is better when it is low, an AUC when it is high. Columns suffer most from the noise of the proof. Few
@@ -140,7 +140,7 @@ compared = ht.compare(
 print(compared)
 
 # %% [markdown]
-# One warning is worth more than any ranking. Choosing a private recipe by looking at the private rows is itself a look at the
+# One warning is worth more than any ranking. Choosing a private recipe by looking at the private rows is itself a query to the
 # rows, and nobody has paid for it. Choose on public or older data, name the recipe before you look, or pay for the choice
 # (`--best-of`). A verified promise such as k-anonymity is measured on the release itself, so it does not mind how you chose.
 #

@@ -23,8 +23,8 @@ def code(text: object) -> str:
 
 def paragraphs(docstring: str | None) -> str:
     """A docstring as paragraphs."""
-    told = re.split(r"\n\s*\n", inspect.cleandoc(docstring or ""))
-    return "\n\n".join(escaped(" ".join(part.split())) for part in told)
+    parts = re.split(r"\n\s*\n", inspect.cleandoc(docstring or ""))
+    return "\n\n".join(escaped(" ".join(part.split())) for part in parts)
 
 
 def first_sentence(docstring: str | None) -> str:

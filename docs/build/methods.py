@@ -12,7 +12,7 @@ import yaml
 
 from docs.build import markdown as md
 from docs.build.pictures import EPSILON, ROWS
-from hushtable.api.families import best_assurance, by_family, family
+from hushtable.api.methods import by_family
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.step import Step, documented_knobs
 from hushtable.privacy.unit import Relation
@@ -52,17 +52,17 @@ class Example:
         parts += [f"epsilon={self.epsilon:g}"] if self.epsilon else []
         parts += [f'unit=ht.Unit(relation="{self.relation}")'] if self.relation is not Relation.ADD_REMOVE else []
         read = 'import hushtable as ht\n\ntable = ht.read("patients.csv", "schema.yaml")'
-        return f"{read}\nmade = ht.release(table, {', '.join(parts)})"
+        return f"{read}\nrelease = ht.release(table, {', '.join(parts)})"
 
 
 def pages(picture: Picture | None) -> dict[str, str]:
     """Every page by its path."""
     known = by_family()
-    made = {"methods/index.md": _overview(known)}
+    pages = {"methods/index.md": _overview(known)}
     for members in known.values():
         for recipe in members:
-            made[f"methods/{recipe.recipe}.md"] = _page(recipe, picture, [r.recipe for r in members if r is not recipe])
-    return made
+            pages[f"methods/{recipe.recipe}.md"] = _page(recipe, picture, [r.recipe for r in members if r is not recipe])
+    return pages
 
 
 def nav() -> list[Any]:
@@ -93,21 +93,27 @@ def _overview(known: dict[str, list[Recipe]]) -> str:
         "card. [Choosing a release](../choosing.md) helps to pick one.",
         *(f"{badge(word)} {meaning}<br>" for word, (_, meaning) in ASSURANCES.items()),
     ]
+    does = overview("recipes")
     for name, members in known.items():
         rows = [
-            [f"[{r.recipe}]({r.recipe}.md)<br>{badge(str(best_assurance(r)))}", md.escaped(r.title), md.escaped(r.guarantee)]
+            [
+                f"[{r.recipe}]({r.recipe}.md)<br>{badge(str(r.assurance))}",
+                md.escaped(r.title),
+                does[r.recipe],
+                md.escaped(r.guarantee),
+            ]
             for r in members
         ]
-        parts += [f"## {_title(name)}", md.table(["recipe", "what it does", "guarantee"], rows)]
+        parts += [f"## {_title(name)}", md.table(["recipe", "title", "what it does", "guarantee"], rows)]
     return "\n\n".join(parts) + "\n"
 
 
 def _page(recipe: Recipe, picture: Picture | None, others: list[str]) -> str:
-    word, example, advice = str(best_assurance(recipe)), Example.of(recipe), advised(recipe)
+    word, example, advice = str(recipe.assurance), Example.of(recipe), advised(recipe)
     drawn = picture(recipe.recipe) if picture is not None else ""
     parts = [
         f"# {recipe.recipe}",
-        f"**{md.escaped(recipe.title)}.**",
+        f"**{md.escaped(recipe.title)}**: {overview('recipes')[recipe.recipe]}.",
         f"{badge(word)} {md.escaped(recipe.guarantee)}",
         f"*{word.capitalize()}*: {ASSURANCES[word][1]}.",
         *_drawn(drawn, private=example.epsilon is not None),
@@ -136,14 +142,13 @@ def _drawn(drawn: str, *, private: bool) -> list[str]:
         return []
     if not drawn.startswith("<svg"):
         return [f"*{md.escaped(drawn)}*"]
-    told = (
+    caption = (
         f"A public toy table of {ROWS} rows before and after. Shapes are groups; a mark is larger where rows have become the same, "
         "and a box is a cell that was generalized."
     )
-    told += (
-        f" The budget was epsilon {EPSILON:g}, as {ROWS} rows are few: with more people a release looks better at less." * private
-    )
-    return [f'<figure class="hush-figure">{drawn}<figcaption>{told}</figcaption></figure>']
+    if private:
+        caption += f" The budget was epsilon {EPSILON:g}, as {ROWS} rows are few: more people need less for a release as good."
+    return [f'<figure class="hush-figure">{drawn}<figcaption>{caption}</figcaption></figure>']
 
 
 def _step(step: Step) -> list[str]:
@@ -153,15 +158,24 @@ def _step(step: Step) -> list[str]:
 
 def advised(recipe: Recipe) -> dict[str, list[str]]:
     """When to take it and when not: its own line first, then what holds for its family."""
-    told = _advice()
-    own, general = told["recipes"].get(recipe.recipe, {}), told["families"].get(family(recipe), {})
+    advice = _advice()
+    own, general = advice["recipes"].get(recipe.recipe, {}), advice["families"].get(recipe.family, {})
     return {side: [str(source[side]) for source in (own, general) if side in source] for side in ("use", "avoid")}
 
 
 @cache
 def _advice() -> dict[str, Any]:
-    path = Path(__file__).with_name("advice.yaml")
-    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return _texts("advice.yaml")
+
+
+@cache
+def overview(kind: str) -> dict[str, str]:
+    """What each recipe does, or each audit asks, in a sentence."""
+    return dict(_texts("overview.yaml")[kind])
+
+
+def _texts(name: str) -> dict[str, Any]:
+    return dict(yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8")))
 
 
 def _title(name: str) -> str:

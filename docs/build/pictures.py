@@ -59,7 +59,7 @@ def picture(name: str) -> Html | str:
     recipe, before = recipes.load(name), toy()
     private = any(step.spends for step in recipe.steps)
     try:
-        made = ht.release(
+        release = ht.release(
             before, recipe, settings=SETTINGS.get(name), epsilon=EPSILON if private else None, delta=1e-5 if private else None,
             unit=Unit(relation=recipe.relation), seed=SEED, unproven=True, entropy=Entropy.seeded(SEED),
         )  # fmt: skip
@@ -67,31 +67,31 @@ def picture(name: str) -> Html | str:
         return f"No picture: {error}."
     except HushError as error:
         return f"No picture: on the small table of the pictures, {str(error).splitlines()[0]}"
-    told = f"{name}: {before.rows} rows before, {made.table.rows} after"
+    label = f"{name}: {before.rows} rows before, {release.table.rows} after"
     width = 2 * SIDE + GAP
     return element(
         "svg",
-        element("title", told),
+        element("title", label),
         _panel(before, 0, f"before: {before.rows} rows"),
-        _panel(made.table, SIDE + GAP, f"after: {made.table.rows} rows"),
+        _panel(release.table, SIDE + GAP, f"after: {release.table.rows} rows"),
         viewBox=f"0 0 {width} {SIDE + TOP + 4}",
         role="img",
         class_="hush-picture",
-        aria_label=told,
+        aria_label=label,
     )
 
 
 def cached(name: str, folder: Path) -> Html | str:
     """The picture, made again only when the recipe or the code that it runs has changed."""
-    kept = folder / f"{name}.{_fingerprint()[:16]}.txt"
-    if kept.is_file():
-        return _of(kept.read_text(encoding="utf-8"))
-    made = picture(name)
+    path = folder / f"{name}.{_fingerprint()[:16]}.txt"
+    if path.is_file():
+        return _of(path.read_text(encoding="utf-8"))
+    drawing = picture(name)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(f"{name}.????????????????.txt"):
         old.unlink()
-    kept.write_text(made, encoding="utf-8")
-    return made
+    path.write_text(drawing, encoding="utf-8")
+    return drawing
 
 
 def _of(text: str) -> Html | str:
@@ -152,7 +152,7 @@ def _mark(spans: tuple[Span, ...], group: str, count: int, left: float, scales: 
 
 
 def _point(x: float, y: float, size: float, group: str, kind: str) -> Html:
-    """A circle, a square or a triangle: groups are told apart by shape first, by colour second. Larger where rows fall together."""
+    """A circle, a square or a triangle: groups differ in shape first, in colour second. Larger where rows fall together."""
     if group == "b":
         return element("rect", x=x - 2.2 * size, y=y - 2.2 * size, width=4.4 * size, height=4.4 * size, class_=kind)
     if group == "c":

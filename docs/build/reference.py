@@ -1,21 +1,19 @@
-"""Pages for the audits, the measures and the command line, and the contributor's guide: all read off the code."""
+"""Pages for the audits, the measures and the command line, read off the code."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from docs.build import markdown as md
-from docs.build.methods import knobs
-from hushtable.api.families import AUDIT_FAMILIES, audit_family
+from docs.build.methods import knobs, overview
+from hushtable.api.methods import AUDIT_FAMILIES, audit_family
+from hushtable.evidence.metrics import FAMILIES, METRICS
 from hushtable.measures.catalogue import MEASURES
 from hushtable.pipeline import registry
 from hushtable.pipeline.recipe import defaults
-from hushtable.report import meanings
 
-ROOT = Path(__file__).resolve().parents[2]
 FAMILY_WORDS = {
     "attacks and indicators": "They run in every audit.",
     "only when named": "They train a network, or make the release again many times: name them with `--only`.",
@@ -25,10 +23,10 @@ FAMILY_WORDS = {
 
 def audit_pages() -> dict[str, str]:
     """An overview and a page for every audit."""
-    made = {"audits/index.md": _overview()}
+    pages = {"audits/index.md": _overview()}
     for name, target in registry.AUDITS.items():
-        made[f"audits/{name}.md"] = _audit(name, registry.load(target))
-    return made
+        pages[f"audits/{name}.md"] = _audit(name, registry.load(target))
+    return pages
 
 
 def audit_nav() -> list[Any]:
@@ -44,11 +42,12 @@ def _overview() -> str:
     parts = [
         "# Audits",
         "An audit sees the rows a release was made from, the release, and fresh rows that the release never saw. Every attack is "
-        "run on people in the table and on people outside it: only the difference counts.",
+        "run on people in the table and on people outside it, and only the difference counts. "
+        "[Attacking a release](../auditing.md) says how.",
     ]
     for family in AUDIT_FAMILIES:
         names = [name for name in registry.AUDITS if audit_family(name) == family]
-        rows = [[f"[{name}]({name}.md)", md.first_sentence(registry.load(registry.AUDITS[name]).__doc__)] for name in names]
+        rows = [[f"[{name}]({name}.md)", overview("audits")[name]] for name in names]
         parts += [f"## {family[0].upper() + family[1:]}", FAMILY_WORDS[family], md.table(["audit", "what it asks"], rows)]
     return "\n\n".join(parts) + "\n"
 
@@ -67,7 +66,7 @@ def _audit(name: str, kind: type) -> str:
         f"*{family[0].upper() + family[1:]}.* {FAMILY_WORDS[family]}",
         "## An example",
         md.fenced(f"{command} --release release --schema schema.yaml --only {name} --out {subject}", "console"),
-        md.fenced(f'ht.{subject}(train, made, control, only=["{name}"])', "python"),
+        md.fenced(f'ht.{subject}(train, release, control, only=["{name}"])', "python"),
         "## Knobs",
         "Set one with `--set "
         + f"{name}.knob=value`, or "
@@ -93,8 +92,8 @@ def measures() -> str:
             if m.page == page
         ]
         parts += [f"### {str(page).capitalize()}", md.table(["measure", "what it means", "direction", "range"], rows)]
-    attacks = {**meanings.METRICS, **{f"{name} …": found for name, found in meanings.FAMILIES.items()}}
-    rows = [[f"**{md.escaped(name)}**", md.escaped(m.meaning)] for name, m in attacks.items() if not m.page]
+    attacks = {**METRICS, **{f"{name} …": metric for name, metric in FAMILIES.items()}}
+    rows = [[f"**{md.escaped(name)}**", md.escaped(m.meaning)] for name, m in attacks.items()]
     parts += [
         "## Attacks, indicators and properties",
         "An attack's number is its residual risk (r - c)/(1 - c), from 0 to 1: what it gains on people in the table beyond what it "
@@ -114,12 +113,12 @@ def _range(low: float | None, high: float | None) -> str:
 
 def command_line() -> str:
     """Every command with its options."""
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     parts = [
         "# Command line",
-        "Every command prints JSON with `--json`, and ends with 0 (fine), 2 (bad input, every fault listed) or 3 (a guarantee or a "
-        "condition refused).",
+        "Every command but `study` prints JSON with `--json`. Exit codes: 0 (fine), 2 (bad input, every fault listed), "
+        "3 (a guarantee or a condition refused), 4 (`verify` only: nothing is wrong, but a guarantee cannot be checked).",
     ]
     group: Any = typer.main.get_command(app)
     for name, command in group.commands.items():
@@ -138,9 +137,3 @@ def _options(params: list[Any]) -> list[str]:
         default = "required" if param.required else "" if unset else md.code(param.default)
         rows.append([names, default, md.escaped(getattr(param, "help", None) or "")])
     return [md.table(["option", "default", "what it does"], rows)] if rows else []
-
-
-def extending() -> str:
-    """The contributor's guide as it stands."""
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    return text.replace("# Contributing", "# Extending", 1)

@@ -27,7 +27,7 @@ def write(folder: Path, *, pictures: bool = True, story: bool = True) -> int:
         path = folder / "pages" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    for asset in (*HAND.glob("*.css"), *(ROOT / "docs").glob("*.png")):
+    for asset in (*HAND.glob("*.css"), *HAND.glob("*.svg"), *(ROOT / "docs").glob("*.png")):
         shutil.copy(asset, folder / "pages" / asset.name)
     (folder / "mkdocs.yml").write_text(yaml.safe_dump(configuration(), sort_keys=False, allow_unicode=True), encoding="utf-8")
     return len(pages)
@@ -35,14 +35,9 @@ def write(folder: Path, *, pictures: bool = True, story: bool = True) -> int:
 
 def all_pages(*, pictures: methods.Picture | None, story: bool) -> dict[str, str]:
     """Every page by its path: those written by hand, and those read off the code."""
-    made = {path.name: path.read_text(encoding="utf-8") for path in sorted(HAND.glob("*.md"))}
-    made |= methods.pages(pictures) | reference.audit_pages()
-    made |= {
-        "measures.md": reference.measures(),
-        "command-line.md": reference.command_line(),
-        "extending.md": reference.extending(),
-    }
-    return made | {"tutorial.md": tutorial.page(run=story)}
+    by_hand = {path.name: path.read_text(encoding="utf-8") for path in sorted(HAND.glob("*.md"))}
+    read_off = {"measures.md": reference.measures(), "command-line.md": reference.command_line()}
+    return by_hand | methods.pages(pictures) | reference.audit_pages() | read_off | {"tutorial.md": tutorial.page(run=story)}
 
 
 def configuration() -> dict[str, Any]:
@@ -73,12 +68,16 @@ def configuration() -> dict[str, Any]:
             {"Get started": "start.md"},
             {"Tutorial": "tutorial.md"},
             {"Concepts": "concepts.md"},
+            {"Describing a table": "schema.md"},
             {"Choosing a release": "choosing.md"},
+            {"Attacking a release": "auditing.md"},
             {"Reading the report": "report.md"},
+            {"Glossary": "glossary.md"},
             {"Python": "python.md"},
             {"Command line": "command-line.md"},
             {"Methods": methods.nav()},
             {"Audits": reference.audit_nav()},
-            {"Extending": "extending.md"},
+            {"A method of your own": "extending.md"},
+            {"Architecture": "architecture.md"},
         ],
     }  # fmt: skip

@@ -26,41 +26,41 @@ class Cell:
 
 def cells(script: str) -> list[Cell]:
     """The cells that ``# %%`` begins; ``# %% [markdown]`` begins one to read."""
-    found = []
+    parsed = []
     for part in script.split("\n# %%")[1:]:
         head, _, body = part.partition("\n")
         if "[markdown]" in head:
             lines = [line.removeprefix("#").removeprefix(" ") for line in body.strip().splitlines()]
-            found.append(Cell("\n".join(lines), code=False))
+            parsed.append(Cell("\n".join(lines), code=False))
         elif body.strip():
-            found.append(Cell(body.strip("\n"), code=True))
-    return found
+            parsed.append(Cell(body.strip("\n"), code=True))
+    return parsed
 
 
-def run(found: list[Cell]) -> tuple[list[str], dict[str, Any]]:
+def run(script: list[Cell]) -> tuple[list[str], dict[str, Any]]:
     """What every cell prints, the value of its last line included, as in a notebook; and the names that are left at the end."""
     names: dict[str, Any] = {"__name__": "tutorial"}
-    return [_printed(cell.text, names) if cell.code else "" for cell in found], names
+    return [_printed(cell.text, names) if cell.code else "" for cell in script], names
 
 
 def page(*, run: bool) -> str:
     """The page; its code is run in an empty folder that is thrown away, or not at all."""
-    found = cells(SCRIPT.read_text(encoding="utf-8"))
-    printed = _run_apart(found) if run else [""] * len(found)
+    script = cells(SCRIPT.read_text(encoding="utf-8"))
+    printed = _run_apart(script) if run else [""] * len(script)
     parts = []
-    for cell, told in zip(found, printed, strict=True):
+    for cell, output in zip(script, printed, strict=True):
         parts.append(md.fenced(cell.text, "python") if cell.code else cell.text)
-        if told.strip():
-            parts.append(md.fenced(told, "text"))
+        if output.strip():
+            parts.append(md.fenced(output, "text"))
     return "\n\n".join(parts) + "\n"
 
 
-def _run_apart(found: list[Cell]) -> list[str]:
+def _run_apart(script: list[Cell]) -> list[str]:
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
-            return run(found)[0]
+            return run(script)[0]
         finally:
             os.chdir(before)
 

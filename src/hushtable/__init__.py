@@ -3,19 +3,71 @@
 >>> import hushtable as ht
 >>> table = ht.people(300)                                    # or ht.read("patients.csv", "schema.yaml"), or a data frame
 >>> train, control = ht.hold_out(table, 0.3, seed=0)
->>> made = ht.release(train, "mdav", k=10, seed=0)
->>> made.guarantee
-Guarantee(verified: k-anonymity 10)
->>> ht.audit(train, made, control, only=["linkability"])      # doctest: +ELLIPSIS
+>>> released = ht.release(train, "mdav", k=10, seed=0)
+>>> released.guarantee
+Guarantee(verified: k-anonymity, k = 10)
+>>> ht.audit(train, released, control, only=["linkability"])  # doctest: +ELLIPSIS
 AuditReport(... findings; ... tests alarm)
->>> ht.utility(train, made, control, only=["margins"])        # doctest: +ELLIPSIS
+>>> ht.utility(train, released, control, only=["margins"])    # doctest: +ELLIPSIS
 AuditReport(... findings; no attack was run)
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    # For type checkers and editors alone; a test holds it against the names below.
+    from hushtable.api.apply import apply as apply
+    from hushtable.api.audit import AuditOptions as AuditOptions
+    from hushtable.api.audit import audit as audit
+    from hushtable.api.best_of import best_of as best_of
+    from hushtable.api.certify import certify as certify
+    from hushtable.api.compare.options import CompareOptions as CompareOptions
+    from hushtable.api.compare.run import compare as compare
+    from hushtable.api.demo import demo as demo
+    from hushtable.api.draw import draw as draw
+    from hushtable.api.draw import load_model as load_model
+    from hushtable.api.draw import save_model as save_model
+    from hushtable.api.hold_out import hold_out as hold_out
+    from hushtable.api.mechanism import MechanismOptions as MechanismOptions
+    from hushtable.api.mechanism import audit_mechanism as audit_mechanism
+    from hushtable.api.pareto import pareto as pareto
+    from hushtable.api.read_release import read_release as read_release
+    from hushtable.api.release import ReleaseRequest as ReleaseRequest
+    from hushtable.api.release import release as release
+    from hushtable.api.release import release_to_folder as release_to_folder
+    from hushtable.api.release import save as save
+    from hushtable.api.report import render as render
+    from hushtable.api.sign import sign as sign
+    from hushtable.api.utility import UtilityOptions as UtilityOptions
+    from hushtable.api.utility import utility as utility
+    from hushtable.checks import check as check
+    from hushtable.data.people import people as people
+    from hushtable.errors import BudgetExceeded as BudgetExceeded
+    from hushtable.errors import GuaranteeRefused as GuaranteeRefused
+    from hushtable.errors import HushError as HushError
+    from hushtable.errors import InputError as InputError
+    from hushtable.errors import MissingExtra as MissingExtra
+    from hushtable.errors import PlanError as PlanError
+    from hushtable.estimators import Anonymizer as Anonymizer
+    from hushtable.estimators import Synthesizer as Synthesizer
+    from hushtable.notebook import methods as methods
+    from hushtable.notebook import show as show
+    from hushtable.pipeline.options import ReleaseOptions as ReleaseOptions
+    from hushtable.pipeline.recipe import Recipe as Recipe
+    from hushtable.pipeline.release import Release as Release
+    from hushtable.pipeline.signature import make_keys as make_keys
+    from hushtable.pipeline.verify import verify as verify
+    from hushtable.privacy.unit import Unit as Unit
+    from hushtable.studies.runner import study as study
+    from hushtable.table.declare import declare as declare
+    from hushtable.table.io import draft as draft
+    from hushtable.table.io import read as read
+    from hushtable.table.io import write as write
+    from hushtable.table.schema import Schema as Schema
+    from hushtable.table.table import Table as Table
 
 __version__ = "0.2.0"
 
@@ -24,22 +76,41 @@ _WHERE = {
     "read": "hushtable.table.io",
     "draft": "hushtable.table.io",
     "write": "hushtable.table.io",
+    "declare": "hushtable.table.declare",
     "Schema": "hushtable.table.schema",
     "Table": "hushtable.table.table",
     "Recipe": "hushtable.pipeline.recipe",
     "Release": "hushtable.pipeline.release",
+    "ReleaseOptions": "hushtable.pipeline.options",
     "verify": "hushtable.pipeline.verify",
     "make_keys": "hushtable.pipeline.signature",
-    "sign": "hushtable.api.sign",
     "Unit": "hushtable.privacy.unit",
     "release": "hushtable.api.release",
     "save": "hushtable.api.release",
-    "best_of": "hushtable.api.release",
+    "release_to_folder": "hushtable.api.release",
+    "ReleaseRequest": "hushtable.api.release",
+    "best_of": "hushtable.api.best_of",
+    "save_model": "hushtable.api.draw",
+    "load_model": "hushtable.api.draw",
+    "draw": "hushtable.api.draw",
     "hold_out": "hushtable.api.hold_out",
+    "sign": "hushtable.api.sign",
+    "AuditOptions": "hushtable.api.audit",
     "audit": "hushtable.api.audit",
+    "UtilityOptions": "hushtable.api.utility",
     "utility": "hushtable.api.utility",
     "read_release": "hushtable.api.read_release",
     "compare": "hushtable.api.compare.run",
+    "CompareOptions": "hushtable.api.compare.options",
+    "certify": "hushtable.api.certify",
+    "audit_mechanism": "hushtable.api.mechanism",
+    "MechanismOptions": "hushtable.api.mechanism",
+    "pareto": "hushtable.api.pareto",
+    "apply": "hushtable.api.apply",
+    "render": "hushtable.api.report",
+    "demo": "hushtable.api.demo",
+    "study": "hushtable.studies.runner",
+    "check": "hushtable.checks",
     "people": "hushtable.data.people",
     "show": "hushtable.notebook",
     "methods": "hushtable.notebook",

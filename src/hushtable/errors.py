@@ -66,7 +66,7 @@ class GuaranteeRefused(PlanError):
 
 
 class BudgetExceeded(HushError):
-    """A look at the rows would overdraw the privacy budget; no row has moved."""
+    """A query of the rows would overdraw the privacy budget; no row has moved."""
 
     exit_code = 3
 

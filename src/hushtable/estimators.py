@@ -73,17 +73,17 @@ class _Estimator:
         import numpy as np
 
         table = read(X, self.schema)
-        made = release(
+        released = release(
             table, self.recipe, settings=self._knobs, epsilon=self.epsilon, delta=self.delta, unit=self.unit,
             learn_domain=self.learn_domain, seed=_seed(self.random_state),
         )  # fmt: skip
-        self._accept(made)
-        self.release_, self.guarantee_, self.schema_ = made, made.guarantee, table.schema
+        self._accept(released)
+        self.release_, self.guarantee_, self.schema_ = released, released.guarantee, table.schema
         self.feature_names_in_ = np.array(table.schema.names, dtype=object)
         self.n_features_in_ = len(table.schema)
         return self
 
-    def _accept(self, made: Release) -> None:
+    def _accept(self, released: Release) -> None:
         """Refuse a release that this estimator can do nothing with."""
 
     def _fitted(self) -> Release:
@@ -119,10 +119,10 @@ class Synthesizer(_Estimator):
 
     >>> import hushtable as ht
     >>> table = ht.people(300)
-    >>> made = ht.Synthesizer("mst", epsilon=1.0, schema=table.schema).fit(table.to_pandas())
-    >>> made.guarantee_.assurance
+    >>> model = ht.Synthesizer("mst", epsilon=1.0, schema=table.schema).fit(table.to_pandas())
+    >>> model.guarantee_.assurance
     <Assurance.PROVEN: 'proven'>
-    >>> len(made.sample(50))
+    >>> len(model.sample(50))
     50
     """
 
@@ -131,13 +131,13 @@ class Synthesizer(_Estimator):
 
     def sample(self, n_samples: int | None = None, random_state: State = None) -> pd.DataFrame:
         """So many rows from the fitted model as a frame; without a number the rows that ``fit`` released."""
-        made = self._fitted()
-        return made.table.frame() if n_samples is None else made.draw(n_samples, _seed(random_state)).frame()
+        fitted = self._fitted()
+        return fitted.table.frame() if n_samples is None else fitted.draw(n_samples, _seed(random_state)).frame()
 
-    def _accept(self, made: Release) -> None:
-        if made.redraw is None:
+    def _accept(self, released: Release) -> None:
+        if released.fitted is None:
             reason = "changes rows and draws no new ones: take Anonymizer, or a recipe that synthesizes (aim, mst, sequential)"
-            raise InputError(reason, where=f"recipe {made.recipe.recipe}")
+            raise InputError(reason, where=f"recipe {released.recipe.recipe}")
 
 
 class Anonymizer(_Estimator):
@@ -148,11 +148,11 @@ class Anonymizer(_Estimator):
 
     >>> import hushtable as ht
     >>> table = ht.people(300)
-    >>> made = ht.Anonymizer("mdav", k=10, schema=table.schema)
-    >>> made.fit_transform(table.to_pandas()).shape
+    >>> anonymizer = ht.Anonymizer("mdav", k=10, schema=table.schema)
+    >>> anonymizer.fit_transform(table.to_pandas()).shape
     (300, 20)
-    >>> made.guarantee_
-    Guarantee(verified: k-anonymity 10)
+    >>> anonymizer.guarantee_
+    Guarantee(verified: k-anonymity, k = 10)
     """
 
     def __init__(self, recipe: str | Path | Recipe = "mdav", **settings: Any) -> None:

@@ -12,17 +12,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hushtable.api.audit_report import AuditReport
+from hushtable.api.compare.cell import Cell
+from hushtable.api.compare.comparison import Comparison
+from hushtable.api.methods import by_family
 from hushtable.errors import InputError
+from hushtable.evidence.finding import Finding, Risk, Subject
+from hushtable.evidence.verdict import worst_of
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.stated import StatedGuarantee
+from hushtable.report import findings as shown
 from hushtable.report import promise
 from hushtable.report.card import card_page
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, pairs, table
 from hushtable.report.html import page as whole_page
-from hushtable.report.reading import Reading
 from hushtable.report.words import number, share, shortened
 from hushtable.table.columns import Bounds, Column
 from hushtable.table.disk import refuse_existing, whole_file
@@ -32,10 +39,8 @@ from hushtable.table.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hushtable.evidence.finding import Finding
-
 PUBLIC = (Release, Guarantee, Recipe)
-"""What may be shown to anybody; a table, a schema that was drafted from one, and all that was found come from raw rows."""
+"""What may be shown to anybody; a table, a schema that was drafted from one, and all findings come from raw rows."""
 ROWS, COLUMNS, LINES = 5, 8, 12
 """So many rows and columns of a release, and lines of findings or cells, are shown."""
 
@@ -70,12 +75,12 @@ def show(thing: object, path: str | Path | None = None) -> Fragment:
     A release, its guarantee and a recipe may be shown to anybody. All else is taken from raw rows: only its owner can read the
     file, and it is not for publication. InputError if there is nothing to show of such a thing.
     """
-    made = Fragment(fragment(thing), repr(thing))
+    shown = Fragment(fragment(thing), repr(thing))
     if path is not None:
         refuse_existing(Path(path))
         with whole_file(Path(path), private=not isinstance(thing, PUBLIC)) as partial:
             partial.write_text(_page(thing), encoding="utf-8")
-    return made
+    return shown
 
 
 def fragment(thing: object) -> str:
@@ -94,31 +99,33 @@ def methods(kind: str = "recipes") -> pd.DataFrame:
     """
     import pandas as pd
 
-    makers = {"recipes": _recipe_lines, "steps": lambda: _lines(registry.steps()), "audits": lambda: _lines(registry.audits())}
+    makers: dict[str, Callable[[], list[dict[str, str]]]] = {
+        "recipes": _recipe_lines,
+        "steps": lambda: _lines(registry.steps()),
+        "audits": lambda: _lines(registry.audits()),
+    }
     if kind not in makers:
         raise InputError(f"expected one of {', '.join(makers)}, got {kind!r}", where="methods")
     return pd.DataFrame(makers[kind]()).set_index("name")
 
 
 def _recipe_lines() -> list[dict[str, str]]:
-    from hushtable.api.families import best_assurance, by_family
-
     return [
-        {"name": r.recipe, "family": name, "title": r.title, "evidence": str(best_assurance(r)), "guarantee": r.guarantee}
+        {"name": r.recipe, "family": name, "title": r.title, "evidence": str(r.assurance), "guarantee": r.guarantee}
         for name, members in by_family().items()
         for r in members
     ]
 
 
 def _lines(known: Mapping[str, str]) -> list[dict[str, str]]:
-    found = {name: registry.load(target) for name, target in known.items()}
+    classes = {name: registry.load(target) for name, target in known.items()}
     return [
         {
             "name": name,
             "summary": (kind.__doc__ or "").strip().splitlines()[0],
             "knobs": ", ".join(k for k, _ in recipes.defaults(kind)),
         }
-        for name, kind in found.items()
+        for name, kind in classes.items()
     ]
 
 
@@ -126,28 +133,16 @@ def _body(thing: object) -> Html:
     for kind, make in _MAKERS:
         if isinstance(thing, kind):
             return make(thing)
-    # Loaded last: these bring compiled searches with them, which a table needs none of.
-    from hushtable.api.compare.comparison import Comparison
-    from hushtable.evidence.finding import Finding
-
-    if isinstance(thing, Comparison):
-        return _comparison(thing.to_json())
-    if isinstance(thing, Finding):
-        return _finding(thing)
     raise InputError(f"nothing is known about how to show a {type(thing).__name__}", where="show")
 
 
 def _page(thing: object) -> str:
     if isinstance(thing, Release):
-        return card_page(thing.card())
+        return card_page(Card.from_json(thing.card()))
     if isinstance(thing, AuditReport):
         return thing.page()
-    from hushtable.api.compare.comparison import Comparison
-
     if isinstance(thing, Comparison):
-        from hushtable.report.compare import comparison_page
-
-        return comparison_page(thing.to_json())
+        return thing.page()
     title = type(thing).__name__
     sections = [Section("shown", title, _body(thing))]
     if isinstance(thing, PUBLIC):
@@ -173,7 +168,7 @@ def _columns(schema: Schema) -> Html:
 
 
 def _domain(column: Column) -> str:
-    """What the domain is; what was read off the rows is counted, not told."""
+    """What the domain is; what was read off the rows is counted, not shown."""
     if column.domain is None:
         return "none"
     if column.generalized:
@@ -185,11 +180,11 @@ def _domain(column: Column) -> str:
     return f"{number(len(column.levels))} levels{', read off the rows' if column.observed else ''}"
 
 
-def _release(made: Release) -> Html:
-    card = made.card()
-    first, *_ = promise.sentences(card)
-    head = f"Release by {made.recipe.recipe}: {number(made.table.rows)} rows, {number(len(made.table.schema))} columns"
-    return join(element("h4", head), promise.badge(card), element("p", first), _first_rows(made.table))
+def _release(release: Release) -> Html:
+    stated, table = StatedGuarantee.of(release.guarantee), release.table
+    first, *_ = stated.sentences()
+    head = f"Release by {release.recipe.recipe}: {number(table.rows)} rows, {number(len(table.schema))} columns"
+    return join(element("h4", head), promise.badge(stated.assurance), element("p", first), _first_rows(table))
 
 
 def _first_rows(released: Table) -> Html:
@@ -202,74 +197,66 @@ def _first_rows(released: Table) -> Html:
 
 
 def _guarantee(guarantee: Guarantee) -> Html:
-    badge = promise.badge({"guarantee": {"assurance": str(guarantee.assurance)}})
-    return join(element("h4", "Guarantee"), badge, pairs(guarantee.sentences()))
+    return join(element("h4", "Guarantee"), promise.badge(guarantee.assurance), pairs(guarantee.sentences()))
 
 
 def _recipe(recipe: Recipe) -> Html:
     steps = [element("li", element("code", step_name(step)), _turned(step)) for step in recipe.steps]
-    told = [("Promises at best", recipe.guarantee), ("Source", recipe.cite), ("Its source reports", recipe.reports)]
+    facts = [("Promises at best", recipe.guarantee), ("Source", recipe.cite), ("Its source reports", recipe.reports)]
     title = f"Recipe {recipe.recipe}" + (f": {recipe.title}" if recipe.title else "")
-    return join(element("h4", title), element("ol", steps), pairs((head, text) for head, text in told if text))
+    return join(element("h4", title), element("ol", steps), pairs((head, text) for head, text in facts if text))
 
 
 def _turned(step: Any) -> str:
-    """The knobs that are not as they come."""
+    """The knobs whose values are not the defaults."""
     fresh = dict(recipes.defaults(type(step)))
     changed = [f"{name} = {getattr(step, name)}" for name, value in fresh.items() if getattr(step, name) != value]
     return f" ({', '.join(changed)})" if changed else ""
 
 
 def _finding(finding: Finding) -> Html:
-    return join(element("h4", finding.label), _readings([Reading.of(finding.to_json())]), element("p", finding.note))
+    return join(element("h4", finding.label), _findings([finding]), element("p", finding.note))
 
 
-def _readings(readings: list[Reading]) -> Html:
-    rows = [[r.label, r.told(r.value), r.interval(), r.told(r.baseline), r.verdict.words] for r in readings]
-    heads = ["what", "found", "95 % interval", "baseline", "which is"]
+def _findings(findings: list[Finding]) -> Html:
+    rows = [[f.label, shown.value(f), shown.interval(f), shown.baseline(f), shown.verdict_words(f)] for f in findings]
+    heads = ["finding", "value", "95 % interval", "baseline", "verdict"]
     return table(heads, rows, label="Findings", numbers=[1, 2, 3])
 
 
 def _audit(report: AuditReport) -> Html:
-    from hushtable.evidence.finding import Risk, Subject
-    from hushtable.evidence.verdict import worst_of
-
     worst = [f for f in (worst_of(report.findings, risk) for risk in Risk) if f is not None]
     whole = [f for f in report.findings if f.subject is Subject.UTILITY and not f.scope and f.value is not None]
-    readings = [Reading.of(f.to_json()) for f in (*worst, *whole[: LINES - len(worst)])]
+    first = [*worst, *whole[: LINES - len(worst)]]
     rows = ", ".join(f"{number(count)} {name}" for name, count in report.rows.items())
     private = "Computed from the raw rows: not for publication."
-    conditions = [[gate.expression, "holds" if gate.holds else "fails", gate.told] for gate in report.gates]
+    conditions = [[gate.expression, "holds" if gate.holds else "fails", gate.reason] for gate in report.gates]
     return join(
-        element("h4", f"{'Audit' if worst else 'Utility'}: {report.told}"),
+        element("h4", f"{'Audit' if worst else 'Utility'}: {report.summary}"),
         element("p", f"{rows} rows. {private}", class_="soft"),
         table(["condition", "decision", "by"], conditions, label="Conditions") if conditions else None,
-        _readings(readings) if readings else None,
+        _findings(first) if first else None,
         element("p", f"{number(len(report.findings))} findings in all.", class_="soft"),
     )
 
 
-def _comparison(told: Mapping[str, Any]) -> Html:
-    ranked = sorted(told.get("cells") or [], key=lambda cell: cell.get("rank") or len(told["cells"]) + 1)
-    axis = (told.get("utility") or {}).get("label") or "score"
-    rows = [_cell(cell) for cell in ranked[:LINES]]
-    advice = told.get("recommendation") or {}
-    words = [*(advice.get("words") or []), *(f"Mind: {words}" for words in (advice.get("caveats") or [])[:1])]
-    heads = ["rank", "release", "evidence", axis, "largest risk (upper bound)", "fits"]
+def _comparison(comparison: Comparison) -> Html:
+    advice = comparison.recommendation
+    heads = ["rank", "release", "evidence", comparison.axis.label, "largest risk (upper bound)", "fits"]
     return join(
-        element("h4", f"Comparison of {number(len(ranked))} releases"),
-        [element("p", str(sentence)) for sentence in words],
-        table(heads, rows, label="Ranked releases", numbers=[0, 3, 4]),
+        element("h4", f"Comparison of {number(len(comparison.cells))} releases"),
+        [element("p", words) for words in (*advice.words, *(f"Before you decide: {caveat}" for caveat in advice.caveats[:1]))],
+        table(heads, [_cell(cell) for cell in comparison.cells[:LINES]], label="Ranked releases", numbers=[0, 3, 4]),
         element("p", "Computed from the raw rows: not for publication.", class_="soft"),
     )
 
 
-def _cell(cell: Mapping[str, Any]) -> list[Child]:
-    shape, _ = promise.ASSURANCES.get(str(cell.get("assurance")), promise.ASSURANCES["none"])
-    score, risk = cell.get("score") or {}, cell.get("risk") or {}
-    fits = str(cell["failed"]) if cell.get("failed") else "yes" if cell.get("fits") else "; ".join(cell.get("misses") or ["no"])
-    evidence = f"{shape} {cell.get('assurance') or 'none'}"
-    return [number(cell.get("rank")), str(cell.get("id")), evidence, number(score.get("value")), share(risk.get("high")), fits]
+def _cell(cell: Cell) -> list[Child]:
+    shape, _ = promise.ASSURANCES[cell.assurance]
+    fits = cell.failed or ("yes" if cell.fits else "; ".join(map(str, cell.misses)))
+    score = cell.score.value if cell.score else None
+    risk = cell.risk.upper if cell.risk else None
+    return [number(cell.rank), cell.id, f"{shape} {cell.assurance}", number(score), share(risk), fits]
 
 
 _MAKERS: tuple[tuple[type, Callable[[Any], Html]], ...] = (
@@ -279,4 +266,6 @@ _MAKERS: tuple[tuple[type, Callable[[Any], Html]], ...] = (
     (Guarantee, _guarantee),
     (Recipe, _recipe),
     (AuditReport, _audit),
+    (Comparison, _comparison),
+    (Finding, _finding),
 )

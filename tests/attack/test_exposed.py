@@ -14,7 +14,7 @@ from hushtable.audits.rare import RareValues
 from hushtable.checks import example
 from hushtable.data.people import people
 from hushtable.evidence import harness
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace
@@ -31,7 +31,7 @@ class Crowd(Audit):
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         trace = Trace(np.zeros(9, bool), np.zeros(9, bool), np.arange(9), np.arange(9))
-        return [judge(trace, name=f"crowd {i}", risk=Risk.INFERENCE, knows="", does="", naive=None) for i in range(80)]
+        return [judge(trace, Scenario(name=f"crowd {i}", risk=Risk.INFERENCE, knows="", does=""), naive=None) for i in range(80)]
 
 
 TESTS = {"exposed-records": ExposedRecords(), "rare-values": RareValues(), "crowd": Crowd()}
@@ -68,7 +68,7 @@ def test_four_copies_are_too_few_to_tell_and_the_finding_says_so():
     found = ExposedRecords().run(Case(train, release, control), np.random.default_rng(0))[0]
     assert found.p is None
     assert found.detail["hits"] == 4
-    assert "fewer than 5 copies cannot be told from chance" in found.note
+    assert "fewer than 5 copies cannot be distinguished from chance" in found.note
     # With twice as many people outside four are enough.
     more = Table.concat([control, tables(50)[1]])
     assert "exposed records" in alarmed(train, release, more)
@@ -153,4 +153,4 @@ def test_a_default_audit_reports_the_copies():
     train, control, fresh = tables(1)
     report = ht.audit(train, covert.handful(train, fresh, 6, np.random.default_rng(0)), control, only=list(TESTS)[:2])
     assert [f.name for f in report.alarms] == ["exposed records"]
-    assert {record["row"] for record in report.records if not record["weak"]}
+    assert {record.row for record in report.records if not record.weak}

@@ -20,7 +20,6 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.verdict import alarms
 from hushtable.report import decision
-from hushtable.report.audit import evidence
 from hushtable.table import io
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
@@ -133,9 +132,9 @@ def test_an_identifier_column_is_named_though_nobody_is_recognized(parts, kept):
     assert not report.alarms
     assert (named.value, named.p, named.detail["columns"]) == (1.0, None, [name])
     assert ("an identifier column" if kept else "look like identifiers") + f": {name}" in named.note.replace("values ", "")
-    last = decision.publish(evidence(report.to_json()))
-    assert last.figure == "Look closer first"
-    assert named.note in last.told
+    last = decision.published(report.evidence)
+    assert last.figure == "Examine it further first"
+    assert named.note in last.text
 
 
 def test_words_and_numbers_are_no_identifier_column(parts):
@@ -151,7 +150,7 @@ def test_identifiers_that_the_control_lacks_are_counted_in_words(parts):
     release = covert.with_texts(fresh.select(["sex", "income"]), Column(name="token", kind=Kind.KEY), words)
     (lone, named) = PublishedIdentifiers().run(Case(train, release, control.select(["sex", "income"])), np.random.default_rng(0))
     assert lone.value is None
-    assert f"that of {N} of {N} training people stands in it" in lone.note
+    assert f"the values of {N} of {N} training people are in it" in lone.note
     assert named.detail["columns"] == ["token"]
 
 
@@ -207,7 +206,7 @@ def test_tables_without_names_or_texts_say_so(parts):
     for audit in (PublishedIdentifiers(), PublishedTexts()):
         (finding,) = audit.run(Case(train, fresh, control), np.random.default_rng(0))
         assert finding.value is None
-        assert "the training rows have no" in finding.note
+        assert "the training table has no" in finding.note
 
 
 @pytest.mark.parametrize(("column", "role"), [("number", "identifier"), ("token", "identifier"), ("token", "plain")])

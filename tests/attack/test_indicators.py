@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hushtable.audits.indicators import ClosestRecord, IdenticalMatches, KNearest, published
+from hushtable.audits.indicators import ClosestRecord, Distances, IdenticalMatches, KNearest, published
 from hushtable.audits.planted import Noise, disturbed
 from hushtable.data.people import people
 from hushtable.errors import InputError
@@ -184,7 +184,7 @@ def test_where_every_fresh_row_is_close_the_score_says_so_and_no_number(populati
     case = Case(*(sex.take(np.arange(i * N, (i + 1) * N)) for i in range(3)))
     (finding,) = ClosestRecord(bootstrap=50).run(case, np.random.default_rng(0))
     assert finding.value is None
-    assert "no release can be closer" in finding.note
+    assert "no release can lie closer" in finding.note
 
 
 def test_a_share_of_nobody_is_told_as_zero(population):
@@ -225,7 +225,7 @@ def test_the_fewer_rows_are_close_the_lower_is_the_upper_bound_and_never_a_point
     for close in range(min(rows, 40) + 1):
         release = np.where(np.arange(rows) < close, 0.0, 1.0)
         found = ClosestRecord(alpha=0.05)._score(
-            1, release, control, control, (float(rows), 400.0), False, np.random.default_rng(0)
+            1, Distances(release, control, control), (float(rows), 400.0), False, np.random.default_rng(0)
         )
         assert found.low <= found.value < found.high or found.value == 1
         # Nothing seen in n rows leaves room for what n rows cannot rule out.

@@ -10,7 +10,7 @@ import pytest
 
 from hushtable.audits.attribution import Attribution
 from hushtable.audits.inference import Inference
-from hushtable.audits.learning import LearnedInference
+from hushtable.audits.learned_inference import LearnedInference
 from hushtable.audits.linkability import Linkability
 from hushtable.data.people import people
 from hushtable.evidence.case import Case

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hushtable.audits.indicators import IdenticalMatches
-from hushtable.audits.nearness import DistanceRatio, NearMatches, excess_of_low
+from hushtable.audits.nearness import DistanceRatio, LowScoreAttack, NearMatches, RowScores, excess_of_low
 from hushtable.audits.planted import Noise, leaky, noisy
 from hushtable.audits.reconstruction import Reconstruction
 from hushtable.checks import example
@@ -104,10 +104,8 @@ def test_the_test_is_exact_over_every_labelling(ties):
 
     def honest(chosen: np.ndarray) -> float:
         released = np.zeros(5, np.int64)
-        return excess_of_low(
-            (People(5), People(6)), scores[chosen], scores[~chosen], (0.2, 0.4, 0.6, 0.8),
-            name="x", released=released, knows="", does=str, nothing="nothing",
-        ).p  # fmt: skip
+        rows = RowScores((People(5), People(6)), scores[chosen], scores[~chosen], released)
+        return excess_of_low(rows, (0.2, 0.4, 0.6, 0.8), LowScoreAttack("x", "", str, "nothing")).p
 
     def valid(p: np.ndarray) -> bool:
         return all((p <= x + 1e-12).mean() <= x + 1e-12 for x in np.unique(p))

@@ -12,7 +12,7 @@ import hushtable as ht
 from hushtable.audits import shadow
 from hushtable.audits.canaries import Canaries, InjectedPoints
 from hushtable.audits.shadow import ShadowInference, ShadowMembership
-from hushtable.audits.shadows import Shadowing
+from hushtable.audits.shadow_tables import Shadowing
 from hushtable.checks import example
 from hushtable.data.people import people
 from hushtable.errors import InputError
@@ -103,7 +103,7 @@ def test_what_is_remembered_is_told_from_what_holds_for_everybody():
     assert secret.detail["everybody"] == pytest.approx(secret.detail["real"] - 0.6, abs=0.15)
     unknown = run(Canaries(secret="diagnosis"), unseeing)[0]
     assert unknown.detail["everybody"] > 0.9 * unknown.detail["real"] > 0.2
-    assert "about everybody" in unknown.note
+    assert "about people in general" in unknown.note
 
 
 @pytest.mark.parametrize(("secret", "most"), [("sick", 1 / 2), ("town", 1 / 4), ("age", 0.11), ("pay", 0.101), ("height", 0.101)])

@@ -41,7 +41,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The pages by name, each a file as a user would open it."""
-    from hushtable.report.compare import comparison_page
+    from hushtable.api.compare.comparison import Comparison
     from tests.unit.report.comparisons import ordinary
 
     folder = tmp_path_factory.mktemp("pages")
@@ -50,7 +50,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ht.save(made, folder / "release")
     ht.audit(train, made, control, only=[*ATTACKS, *MEASURES], gates=["max_risk<0.2"]).save(folder / "audit")
     ht.utility(train, made, only=["margins", "association"]).save(folder / "utility")
-    (folder / "comparison.html").write_text(comparison_page(ordinary()), encoding="utf-8")
+    (folder / "comparison.html").write_text(Comparison.from_json(ordinary()).page(), encoding="utf-8")
     found = {
         "card": "release/card.html",
         "audit": "audit/audit.html",

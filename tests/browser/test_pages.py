@@ -37,7 +37,7 @@ OUTSIDE = """() => {
 FEWER = """() => {
   // What is alike need not be looked at a hundred times: a few rows of a table, a few marks of a drawing, a few panels.
   const most = ["tbody tr:nth-child(n+4)", ".panels > :nth-child(n+4)", "dl > :nth-child(n+6)",
-    "svg > g > [data-told]:nth-child(n+4)", "svg > [data-told]:nth-child(n+12)"];
+    "svg > g > [data-tip]:nth-child(n+4)", "svg > [data-tip]:nth-child(n+12)"];
   for (const one of document.querySelectorAll("details")) one.open = true;
   for (const one of document.querySelectorAll(most.join())) one.remove();
 }"""
@@ -75,10 +75,10 @@ def test_no_barrier_is_found(visit: Any, name: str, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     opened = visit(name, color_scheme=scheme)
     opened.page.evaluate(FEWER)
-    # What passes need not be told of every element, which takes most of the time.
-    told = axe.run(opened.page, options={"runOnly": RULES[scheme], "resultTypes": ["violations"]}).response
-    assert "color-contrast" in {rule["id"] for rule in told["passes"]}
-    found = told["violations"]
+    # What passes need not be listed for every element, which takes most of the time.
+    result = axe.run(opened.page, options={"runOnly": RULES[scheme], "resultTypes": ["violations"]}).response
+    assert "color-contrast" in {rule["id"] for rule in result["passes"]}
+    found = result["violations"]
     assert [(v["id"], v["nodes"][0]["html"][:160], v["nodes"][0]["failureSummary"][:200]) for v in found] == []
     assert opened.faults == []
 
@@ -88,8 +88,8 @@ def test_the_first_screen_answers_four_questions(visit: Any, width: int) -> None
     page = visit("audit", width, 844).page
     answers = page.locator(".answers article")
     assert answers.locator("h3").all_inner_texts() == [
-        "What was promised?",
-        "What was attacked, and what did it gain?",
+        "What is promised?",
+        "What did attacks achieve?",
         "What does it cost in accuracy?",
         "Should it be published?",
     ]
@@ -213,40 +213,40 @@ def test_colours_can_be_chosen(visit: Any) -> None:
     assert pressed.all_inner_texts() == ["light"]
 
 
-def test_marks_tell_their_numbers_by_pointer_and_by_keyboard(visit: Any) -> None:
+def test_marks_show_their_numbers_by_pointer_and_by_keyboard(visit: Any) -> None:
     page = visit("audit").page
     tip = page.locator(".tip")
     drawing = page.locator("#margins .panel svg").first
-    mark = drawing.locator("[data-told]").first
-    told = mark.get_attribute("data-told")
+    mark = drawing.locator("[data-tip]").first
+    title = mark.get_attribute("data-tip")
     assert not tip.is_visible()
     mark.scroll_into_view_if_needed()
-    page.wait_for_timeout(100)  # Scrolling hides a tip, and is told late.
+    page.wait_for_timeout(100)  # Scrolling hides a tip, and is noticed late.
     mark.hover()
     assert tip.is_visible()
-    assert tip.inner_text() == told
+    assert tip.inner_text() == title
     page.keyboard.press("Escape")
     assert not tip.is_visible()
     drawing.focus()
     page.keyboard.press("ArrowRight")
     tip.wait_for(state="visible")
-    assert tip.inner_text() == told
+    assert tip.inner_text() == title
     page.keyboard.press("ArrowRight")
-    eventually(lambda: tip.inner_text() != told)
-    assert tip.inner_text() == drawing.locator("[data-told]").nth(1).get_attribute("data-told")
+    eventually(lambda: tip.inner_text() != title)
+    assert tip.inner_text() == drawing.locator("[data-tip]").nth(1).get_attribute("data-tip")
     page.keyboard.press("Escape")
     assert not tip.is_visible()
     assert page.locator("svg title").count() == 0, "a second tip of the browser's own would cover the first"
 
 
-def test_marks_tell_their_numbers_at_a_touch(visit: Any) -> None:
+def test_marks_show_their_numbers_at_a_touch(visit: Any) -> None:
     page = visit("audit", 390, 844, has_touch=True, is_mobile=True).page
-    mark = page.locator("#margins .panel svg [data-told]").first
+    mark = page.locator("#margins .panel svg [data-tip]").first
     mark.scroll_into_view_if_needed()
     page.wait_for_timeout(100)
     mark.tap()
     tip = page.locator(".tip")
-    assert tip.inner_text() == mark.get_attribute("data-told")
+    assert tip.inner_text() == mark.get_attribute("data-tip")
     box = tip.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
@@ -265,8 +265,8 @@ def test_every_printed_sheet_says_internal(visit: Any, name: str, tmp_path: Path
         pytest.skip("pdftotext is not installed")
     page = visit(name, color_scheme="dark").page
     page.pdf(path=tmp_path / "page.pdf", prefer_css_page_size=True)
-    told = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True).stdout
-    sheets = told.split("\f")[:-1]
+    text = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True).stdout
+    sheets = text.split("\f")[:-1]
     assert len(sheets) > 2
     assert [at for at, sheet in enumerate(sheets) if "INTERNAL" not in sheet] == []
     if name == "audit":

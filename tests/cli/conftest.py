@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.cli.release import main
+from hushtable.cli import main
 from hushtable.data.people import people
 from hushtable.table import io
 

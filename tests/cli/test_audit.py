@@ -85,7 +85,7 @@ def test_a_knob_of_an_audit_is_set(hush, parts, tmp_path):
     [
         (("--set", "neighbours=x"), "neighbours"),
         (("--set", "nothing=1"), "no audit has this knob"),
-        (("--gate", "max_risk=0.1"), "max_risk<0.05"),
+        (("--gate", "max_risk=0.1"), "max_risk=0.1: expected <, <=, > or >="),
         (("--gate", "nonsense<0.1"), "there are max_risk"),
         (("--only", "nonsense"), "there is no audit"),
         (("--recipe", "nonsense"), "nonsense"),
@@ -143,7 +143,7 @@ def test_canaries_need_the_recipe_and_use_it(hush, parts, tmp_path):
     assert "give the recipe (--recipe)" in told
     code, told, _ = hush(*words(parts, tmp_path / "b", "fresh", *more, "--recipe", "sample"))
     assert code == 0
-    assert "drawn by lot" in told
+    assert "drawn at random" in told
 
 
 def test_certify_goes_on_where_it_stopped_and_refuses_another_study(hush, parts, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hushtable.api.compare import cell
+from hushtable.api.compare import experiment
 from hushtable.checks import example
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.verify import verify
@@ -27,7 +27,7 @@ def files(tmp_path_factory) -> Path:
 
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
-    monkeypatch.setattr(cell, "MEASURES", {"margins": {}, "downstream": {"models": "linear", "seeds": "0"}})
+    monkeypatch.setattr(experiment, "MEASURES", {"margins": {}, "downstream": {"models": "linear", "seeds": "0"}})
 
 
 def words(files: Path, *more: object) -> list[object]:
@@ -49,7 +49,7 @@ def test_a_comparison_recommends_and_another_constraint_costs_no_further_release
     code, out, err = hush(*base, "--constraint", "promise=proven", "--constraint", "alarms<=99")
     assert code == 0
     assert "Take independent epsilon=2." in out
-    assert "would be proven had it been named before looking" in " ".join(out.split())
+    assert "would be proven only if it had been chosen before looking at these rows" in " ".join(out.split())
     assert "name it beforehand" in " ".join(out.split())
     assert "--best-of independent" not in out
     assert "score" not in err

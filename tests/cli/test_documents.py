@@ -1,4 +1,4 @@
-"""README and CONTRIBUTING, followed word by word by somebody who has nothing else."""
+"""The README and the pages by hand, followed word by word by somebody who has nothing else."""
 
 from __future__ import annotations
 
@@ -72,20 +72,20 @@ def test_the_commands_of_the_readme(folder):
     assert (folder / "audit" / "audit.html").is_file()
 
 
-def test_the_sheet_and_the_mapping_of_the_readme(folder, follow):
+def test_the_sheet_and_the_mapping_of_the_pages(folder, follow):
     io.write(people(300, seed=9), folder / "new-patients.csv")
-    commands = next(block for block in blocks("README.md", "") if "hush pareto" in block)
+    commands = next(block for block in blocks("docs/pages/choosing.md", "console") if "hush pareto" in block)
     assert "new rows were suppressed" in follow(commands + "hush verify release\nhush verify release-new\n")
     assert (folder / "sheet" / "pareto.html").is_file()
 
 
 @pytest.mark.nightly
-def test_the_power_and_the_certificate_of_the_readme(folder):
+def test_the_power_and_the_certificate_of_the_pages(folder):
     release = "hush release patients.csv --schema schema.yaml --recipe mdav --hold-out 0.3 --seed 1 --out release\n"
-    commands = next(block for block in blocks("README.md", "") if "hush certify" in block)
-    told = shell(folder, release + commands)
-    assert "smallest planted leak of whole rows that it notices" in told
-    assert "rises" in told
+    commands = next(block for block in blocks("docs/pages/auditing.md", "console") if "hush certify" in block)
+    printed = shell(folder, release + commands)
+    assert "smallest planted leak of whole rows that it notices" in printed
+    assert "rises" in printed
     assert (folder / "certificate" / "certificate.html").is_file()
 
 
@@ -98,33 +98,33 @@ def test_the_library_as_the_readme_shows_it(folder, monkeypatch, capsys):
 
 
 def test_a_method_in_one_file(folder):
-    (folder / "rounding.py").write_text(blocks("CONTRIBUTING.md", "python")[0], encoding="utf-8")
-    commands = next(block for block in blocks("CONTRIBUTING.md", "") if "hush check" in block)
+    (folder / "rounding.py").write_text(blocks("docs/pages/extending.md", "python")[0], encoding="utf-8")
+    commands = next(block for block in blocks("docs/pages/extending.md", "") if "hush check" in block)
     assert "Promised: nothing" in shell(folder, commands.replace("DATA", "patients.csv"))
     assert (folder / "out" / "card.html").is_file()
 
 
 @pytest.mark.parametrize(("number", "target"), [(1, "pair:Pair"), (2, "log:Log"), (3, "alone:Alone"), (4, "same:SameAge")])
 def test_every_other_example_passes_the_battery(folder, follow, number, target):
-    (folder / f"{target.partition(':')[0]}.py").write_text(blocks("CONTRIBUTING.md", "python")[number], encoding="utf-8")
+    (folder / f"{target.partition(':')[0]}.py").write_text(blocks("docs/pages/extending.md", "python")[number], encoding="utf-8")
     assert "checks passed" in follow(f"hush check {target}")
 
 
 def test_an_audit_of_ones_own_runs_beside_a_release(folder, follow):
-    (folder / "alone.py").write_text(blocks("CONTRIBUTING.md", "python")[3], encoding="utf-8")
-    told = follow(
+    (folder / "alone.py").write_text(blocks("docs/pages/extending.md", "python")[3], encoding="utf-8")
+    printed = follow(
         "hush release patients.csv --schema schema.yaml --recipe mdav --hold-out 0.3 --seed 1 --out r\n"
         "hush audit --train r.private/train.csv --control r.private/control.csv --release r --schema schema.yaml "
         "--only alone:Alone --out a",
     )
-    assert "0.0% of the released rows are alone" in told
+    assert "0.0% of the released rows are alone" in printed
 
 
 def test_a_private_core_of_ones_own_is_proven(folder, follow):
-    (folder / "pair.py").write_text(blocks("CONTRIBUTING.md", "python")[1], encoding="utf-8")
+    (folder / "pair.py").write_text(blocks("docs/pages/extending.md", "python")[1], encoding="utf-8")
     (folder / "pair.yaml").write_text("recipe: pair\nsteps:\n- pair:Pair: {columns: [sex, smoker]}\n", encoding="utf-8")
-    told = follow(
+    printed = follow(
         "hush release patients.csv --schema schema.yaml --recipe pair.yaml --epsilon 1 --out out\nhush verify out --trust"
     )
-    assert "Guarantee: proven" in told
-    assert "is what its card says" in told
+    assert "Guarantee: proven" in printed
+    assert "is what its card says" in printed

@@ -138,8 +138,8 @@ class Drops(_Coder):
 
     def without(self, schema):
         top = max((c.domain.high for c in schema if c.undeclared and isinstance(c.domain, Bounds)), default=0)
-        kept = [c for c in schema if not c.undeclared]
-        wider = [replace(c, domain=Bounds(c.domain.low, max(c.domain.high, top))) if c.name == "age" else c for c in kept]
+        left = [c for c in schema if not c.undeclared]
+        wider = [replace(c, domain=Bounds(c.domain.low, max(c.domain.high, top))) if c.name == "age" else c for c in left]
         return replace(schema, columns=tuple(wider))
 
 
@@ -282,8 +282,8 @@ class _Alike(Microaggregate):
 
     def fit(self, vault, rng):
         table = vault.open(Raw("reads"), "reads")
-        made = super().fit(Vault.of(replace(table, persons=None)).named("x"), rng).table
-        return Anonymized(self.hand_on(made, table))
+        output = super().fit(Vault.of(replace(table, persons=None)).named("x"), rng).table
+        return Anonymized(self.hand_on(output, table))
 
     def plan(self, schema, budget):
         return replace(super().plan(schema, budget), events=(Raw("reads"),))
@@ -293,24 +293,24 @@ class _Alike(Microaggregate):
 class CountsRows(_Alike):
     """Promises k of classes that may all be one person's."""
 
-    def hand_on(self, made, table):
-        return replace(made, persons=table.persons)
+    def hand_on(self, output, table):
+        return replace(output, persons=table.persons)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LosesPersons(_Alike):
     """The same, in a table made anew, in which nobody can count persons."""
 
-    def hand_on(self, made, table):
-        return Table(made.schema, dict(made.arrays))
+    def hand_on(self, output, table):
+        return Table(output.schema, dict(output.arrays))
 
 
 @dataclass(frozen=True, kw_only=True)
 class InventsPersons(_Alike):
     """The same, and calls every row another person's."""
 
-    def hand_on(self, made, table):
-        return replace(made, persons=np.arange(made.rows))
+    def hand_on(self, output, table):
+        return replace(output, persons=np.arange(output.rows))
 
 
 class _Stubborn(Anonymized):
@@ -521,7 +521,7 @@ BROKEN = [
     (Likely, "finds something", "no probability"),
     (NamesNobody, "finds something", "not there"),
     (AttacksTwice, "once, however many rows", "for each row they hold"),
-    (Gossip, "no trace", "tells of nobody"),
+    (Gossip, "no trace", "describes nobody"),
     (Greedy, "finds something", "no part of the error"),
     (SilentOnOthers, "other column names", "at least one Finding"),
 ]

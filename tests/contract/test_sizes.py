@@ -17,7 +17,7 @@ from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-PRIVATE = [told["name"] for told in everything()["recipes"] if any(step.spends for step in load(told["name"]).steps)]
+PRIVATE = [method["name"] for method in everything()["recipes"] if any(step.spends for step in load(method["name"]).steps)]
 MODELS = ("aim", "mst", "mwem", "privbayes")
 LEVELS = (2, 16, 7, 42, 0, 5, 9, 0, 2, 0)
 """Of one column after the other, again and again; 0: a whole number."""
@@ -45,8 +45,8 @@ def ends_in_a_release(name: str, columns: int, rows: int, epsilon: float) -> Non
     table, recipe, delta = wide(columns, rows), load(name), 1e-7
     unit = Unit(relation=recipe.relation)
     plan(recipe, table.schema, budget=Budget(epsilon, delta), unit=unit)
-    made = release(table, recipe, epsilon=epsilon, delta=delta, unit=unit)
-    assert made.guarantee.epsilon() <= epsilon * (1 + 1e-9)
+    released = release(table, recipe, epsilon=epsilon, delta=delta, unit=unit)
+    assert released.guarantee.epsilon() <= epsilon * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("columns", "epsilon"), [(5, 0.1), (15, 8.0)])

@@ -11,8 +11,8 @@ from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Sample
 from hushtable.api.certify import privacy_audits
-from hushtable.api.compare.cell import Study
-from hushtable.api.families import audit_family
+from hushtable.api.compare.experiment import Experiment
+from hushtable.api.methods import audit_family
 from hushtable.api.utility import utilities
 from hushtable.checks import check, example
 from hushtable.encode.bins import Bins
@@ -214,8 +214,8 @@ BROKEN = [
     (Crashes, "one row"),
     (AnyColumn, "refuses a column"),
     (Hoards, "holds no training rows"),
-    (FreeLunch, "never looks at raw rows"),
-    (Overdraws, "never looks at raw rows"),
+    (FreeLunch, "never reads raw rows"),
+    (Overdraws, "never reads raw rows"),
 ]
 
 
@@ -290,7 +290,7 @@ def test_a_measure_of_ones_own_is_run_as_one_and_never_as_an_attack(monkeypatch)
     assert "own" not in privacy_audits()
     assert audit_family("own") == "utility"
     table = example(40)
-    assert "own" not in Study(table, table, "sick", 0).attacks
+    assert "own" not in Experiment(table, table, "sick", 0).attacks
 
 
 def test_something_else_is_no_step():

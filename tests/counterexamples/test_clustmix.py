@@ -12,7 +12,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.published.clustmix import ClustMix
-from hushtable.synthesize.published.constrained import constrained_mixture, means
+from hushtable.synthesize.published.clustmix_clusters import constrained_mixture, means
 from tests.counterexamples.mixtures import SQUARE, counted, flipped, moved
 from tests.unit.privacy.cases import recipe
 
@@ -31,15 +31,15 @@ def test_one_record_less_is_one_row_less_in_every_run(least):
 
 def best(points, least):
     """The two clusters of l records with the least sum of squares, of all there are."""
-    found = None
+    cheapest = None
     for others in combinations(range(1, len(points)), least - 1):
         labels = np.ones(len(points), np.int64)
         labels[[0, *others]] = 0
         centres = means(points, labels, 2)
         cost = float(((points - centres[labels]) ** 2).sum())
-        if found is None or cost < found[0] - 1e-12:
-            found = cost, centres
-    return found[1]
+        if cheapest is None or cost < cheapest[0] - 1e-12:
+            cheapest = cost, centres
+    return cheapest[1]
 
 
 @pytest.mark.parametrize("least", [4, 6, 8])
@@ -53,7 +53,7 @@ def test_one_record_moves_the_best_clusters_by_the_side_of_the_square(least):
 
 
 def test_two_worlds_refute_the_claimed_epsilon():
-    """Which way the averages lie tells the neighbours apart, far beyond e^epsilon0 + delta0."""
+    """Which way the averages lie distinguishes the neighbours, far beyond e^epsilon0 + delta0."""
     step = ClustMix(l=60, epsilon0=1.0, delta0=1e-5, starts=8, scaling="declared")
 
     def across(table, seed):

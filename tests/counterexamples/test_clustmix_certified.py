@@ -1,4 +1,4 @@
-"""Noisy averages of clusters, certified: what gives one record away in the published form tells nothing here."""
+"""Noisy averages of clusters, certified: what reveals one record in the published form reveals nothing here."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.certified import ClustMixCertified
+from hushtable.synthesize.mixture.clustmix_certified import ClustMixCertified
+from hushtable.synthesize.mixture.integer_encoding import STEPS, IntegerEncoding
 from hushtable.synthesize.mixture.sums import OrderedSums, PartitionSums
 from hushtable.synthesize.mixture.trees import Cuts, Tree
-from hushtable.synthesize.mixture.written import STEPS, Written
 from tests.counterexamples.mixtures import SQUARE, counted, flipped, square
 from tests.unit.privacy.cases import recipe
 
@@ -40,7 +40,7 @@ def test_the_number_of_rows_comes_from_noisy_counts_only(emit):
     worlds = [[released(step, table, seed).total for seed in range(RUNS)] for table in (counted(20), counted(20, missing=1))]
     one, other = (np.array(world) for world in worlds)
     assert one.std() > (5 if emit == "rows" else 0.3)
-    # No number of rows tells the worlds apart beyond e^epsilon: every event of the kind "at least so many".
+    # No number of rows distinguishes the worlds beyond e^epsilon: every event of the kind "at least so many".
     for least in range(int(one.min()), int(one.max()) + 1):
         p, q = (one >= least).mean(), (other >= least).mean()
         slack = 3 * math.sqrt(0.25 / RUNS)
@@ -50,19 +50,19 @@ def test_the_number_of_rows_comes_from_noisy_counts_only(emit):
 
 @pytest.mark.parametrize("least", [4, 6, 8, 60])
 def test_one_record_moves_the_sums_of_the_square_as_little_as_is_told(least):
-    written = Written.of(SQUARE, "", "test")
-    cuts = Cuts(written)
-    half = Tree.single(written).split(0, cuts.weights(len(cuts.places) // 4), 0)
-    everything = Written.of(SQUARE, "", "test", classed=False)
+    encoding = IntegerEncoding.of(SQUARE, "", "test")
+    cuts = Cuts(encoding)
+    half = Tree.single(encoding).split(0, cuts.weights(len(cuts.places) // 4), 0)
+    everything = IntegerEncoding.of(SQUARE, "", "test", classed=False)
     worlds = [*flipped(least), *(square(least, place) for place in product((0.0, 0.2, 0.8, 1.0), repeat=2))]
-    for query in (PartitionSums(written, half, 500), OrderedSums(everything, 2 * least, least, "class")):
+    for query in (PartitionSums(encoding, half, 500), OrderedSums(everything, 2 * least, least, "class")):
         answers = [query.answer(world).astype(float) for world in worlds]
         most = max(float(np.linalg.norm(a - b)) for a, b in product(answers, repeat=2))
-        told = query.sensitivity(SQUARE, Relation.REPLACE_ONE)[1]
-        assert 0 < most <= told
+        bound = query.sensitivity(SQUARE, Relation.REPLACE_ONE)[1]
+        assert 0 < most <= bound
         # The same for every size, so that a mean moves the less the more records it has; published centroids move by the
         # side of the square whatever their size.
-        assert told / STEPS < 5
+        assert bound / STEPS < 5
 
 
 @pytest.mark.parametrize("form", ["tree", "blocks"])

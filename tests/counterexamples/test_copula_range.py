@@ -44,8 +44,8 @@ def test_the_end_of_the_output_is_the_canary():
     without, with_canary = oldest(40), oldest(97)
     assert without <= 59
     assert 59 < with_canary <= 97
-    made = release(observed(town(97)), load("gaussian-copula"))
-    assert made.guarantee.epsilon() == math.inf
+    released = release(observed(town(97)), load("gaussian-copula"))
+    assert released.guarantee.epsilon() == math.inf
 
 
 @pytest.mark.parametrize("name", ["dpcopula-kendall", "dpcopula-mle", "dpcopula-hybrid-certified"])

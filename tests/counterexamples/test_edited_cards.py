@@ -34,7 +34,7 @@ ONE_FOR_ONE = Unit(relation=Relation.REPLACE_ONE)
 
 
 @cache
-def made(recipe: str, unit: Unit, seed: int | None = None):
+def released(recipe: str, unit: Unit, seed: int | None = None):
     parsed = Recipe.parse(recipe) if "\n" in recipe else load(recipe)
     budget = 1.0 if any(step.spends for step in parsed.steps) else None
     return ht.release(example(400), parsed, epsilon=budget, unit=unit, seed=seed, unproven=True)
@@ -43,7 +43,7 @@ def made(recipe: str, unit: Unit, seed: int | None = None):
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory):
     """A release as it was saved, once for all tests."""
-    return cache(lambda *asked: ht.save(made(*asked), tmp_path_factory.mktemp("saved") / "out"))
+    return cache(lambda *asked: ht.save(released(*asked), tmp_path_factory.mktemp("saved") / "out"))
 
 
 @pytest.fixture
@@ -139,14 +139,14 @@ def _priced() -> dict:
     return {"step": "clustmix", "why": "x", "sample": 0, "rate": 1.0, **noise}
 
 
-@pytest.mark.parametrize(("recipe", "unit", "change", "told"), FORGERIES.values(), ids=FORGERIES)
-def test_the_recipe_contradicts_an_edited_card(saved, recipe, unit, change, told):
+@pytest.mark.parametrize(("recipe", "unit", "change", "expected"), FORGERIES.values(), ids=FORGERIES)
+def test_the_recipe_contradicts_an_edited_card(saved, recipe, unit, change, expected):
     folder = saved(recipe, unit)
     assert not verify(folder).faults
     forge(folder, lambda guarantee: None)
     assert not verify(folder).faults
     forge(folder, change)
-    assert told in {fault.where for fault in verify(folder).faults}
+    assert expected in {fault.where for fault in verify(folder).faults}
 
 
 @pytest.mark.parametrize(
@@ -194,10 +194,31 @@ def test_an_epsilon_that_nobody_can_recompute_here_is_not_called_checked(saved, 
     (folder / "card.json").write_text(json.dumps(card))
     assert [fault.where for fault in verify(folder).faults] == ["epsilon"]
     monkeypatch.setattr("hushtable.privacy.pld.available", lambda: False)
-    found = verify(folder)
-    assert not found.holds
-    assert [one.where for one in found.unchecked] == ["epsilon"]
-    assert "hushtable[dp]" in found.unchecked[0].reason
+    verification = verify(folder)
+    assert not verification.holds
+    assert [one.where for one in verification.unchecked] == ["epsilon"]
+    assert "hushtable[dp]" in verification.unchecked[0].reason
+
+
+@pytest.mark.parametrize("part", ["caveats", "explanation"])
+def test_other_words_are_a_fault_unless_another_version_wrote_them(saved, part):
+    """What another version worded cannot be compared with the sentences of this one: never called checked, nor called forged."""
+    folder = saved("mst")
+    assert verify(folder).holds
+    card = json.loads((folder / "card.json").read_text())
+    if part == "caveats":
+        card["guarantee"]["caveats"] = []
+        card["explanation"] = Guarantee.from_json(card["guarantee"]).sentences()
+    else:
+        card["explanation"][0][1] = "everybody is safe."
+    (folder / "card.json").write_text(json.dumps(card))
+    assert [fault.where for fault in verify(folder).faults] == [part]
+    card["versions"]["hushtable"] = "0.0.9"
+    (folder / "card.json").write_text(json.dumps(card))
+    verification = verify(folder)
+    assert not verification.faults
+    assert [one.where for one in verification.unchecked] == [part]
+    assert not verification.holds
 
 
 def test_raw_rows_under_a_derived_promise_are_not_called_checked(saved):
@@ -226,10 +247,10 @@ def test_a_recipe_of_other_steps_is_not_run_and_its_proof_not_checkable(saved, m
     card = json.loads((folder / "card.json").read_text())
     (folder / "card.json").write_text(json.dumps(card | {"steps": ["bins", "sent:Margins"]}))
     forge(folder, lambda guarantee: None)
-    found = verify(folder)
-    assert not found.faults
-    assert [one.where for one in found.unchecked] == ["recipe"]
-    assert "sent:Margins" in found.unchecked[0].reason
+    verification = verify(folder)
+    assert not verification.faults
+    assert [one.where for one in verification.unchecked] == ["recipe"]
+    assert "sent:Margins" in verification.unchecked[0].reason
 
 
 def test_a_proof_without_its_budget_is_not_checkable(saved):
@@ -241,9 +262,9 @@ def test_a_proof_without_its_budget_is_not_checkable(saved):
 def test_the_best_of_several_runs_is_not_checkable(tmp_path):
     best = ht.best_of(example(400), [Recipe.parse(PLAIN), load("independent")], epsilon=1.0)
     assert math.isfinite(best.guarantee.epsilon())
-    found = verify(ht.save(best, tmp_path / "out"))
-    assert not found.faults
-    assert [one.where for one in found.unchecked] == ["ledger"]
+    verification = verify(ht.save(best, tmp_path / "out"))
+    assert not verification.faults
+    assert [one.where for one in verification.unchecked] == ["ledger"]
 
 
 def test_a_release_without_its_recipe_is_not_whole(saved):
@@ -299,9 +320,9 @@ def test_raw_rows_in_a_file_that_no_release_has_are_found(saved, name):
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_text("age,town\n34,Ash\n")
     put_on_card(folder, name)
-    found = verify(folder).faults
-    assert found
-    assert all("hash" not in fault.reason for fault in found)
+    faults = verify(folder).faults
+    assert faults
+    assert all("hash" not in fault.reason for fault in faults)
 
 
 def put_on_card(folder, name) -> None:
@@ -352,6 +373,6 @@ def test_nothing_is_promised_of_no_rows(tmp_path):
 )
 def test_rounding_and_single_columns_depart_from_no_plan(tmp_path, step, names, epsilon, delta):
     recipe = Recipe.parse(f"recipe: x\nsteps: [{step}: {{}}]")
-    made = ht.release(example(200).select(names), recipe, epsilon=epsilon, delta=delta)
-    assert (made.guarantee.bound is None) == (step == "mwem")
-    assert verify(ht.save(made, tmp_path / "out")).holds
+    released = ht.release(example(200).select(names), recipe, epsilon=epsilon, delta=delta)
+    assert (released.guarantee.bound is None) == (step == "mwem")
+    assert verify(ht.save(released, tmp_path / "out")).holds

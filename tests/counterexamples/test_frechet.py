@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from hushtable.anonymize.private.frechet import PUBLISHED, published_noise
-from hushtable.anonymize.private.tangent import TangentSums
+from hushtable.anonymize.private.frechet_queries import TangentSums
+from hushtable.anonymize.published.frechet_noise import PUBLISHED, published_noise
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap
 from hushtable.privacy.accountant import pure_to_gdp

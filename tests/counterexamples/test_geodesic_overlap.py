@@ -86,6 +86,6 @@ def test_the_released_table_is_k_anonymous_for_every_number_of_rows(centre):
     for rows in range(3, 16):
         for ages in (np.full(rows, 7), np.arange(rows), np.random.default_rng(rows).integers(0, 100, rows)):
             table = Table(Schema((age,)), {"age": ages.astype(np.int64)})
-            made = release(table, recipe(Geodesic(k=3, neighbours=2, centre=centre)))
-            assert k_anonymity(Classes(made.table, ("age",))) >= 3
-            assert made.table.rows == rows
+            released = release(table, recipe(Geodesic(k=3, neighbours=2, centre=centre)))
+            assert k_anonymity(Classes(released.table, ("age",))) >= 3
+            assert released.table.rows == rows

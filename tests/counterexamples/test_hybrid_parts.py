@@ -1,4 +1,4 @@
-"""The hybrid copula as published leaves out the parts in which nobody is: who is alone in a part is told by its being there."""
+"""The hybrid copula as published leaves out the parts in which nobody is: that a part exists reveals who is alone in it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def ward(alone: bool) -> Table:
 
 def times(step, alone: bool) -> int:
     """In how many runs the part of the ill has a share at all."""
-    found = 0
+    hits = 0
     for seed in range(RUNS):
         vault = Vault.of(ward(alone), unit=UNIT, entropy=Entropy.seeded(seed), seed=seed, budget=BUDGET if step.spends else None)
         model = step.fit(vault.named("step", Allowance.of(BUDGET, UNIT) if step.spends else None), np.random.default_rng(seed))
-        found += bool(model.shares[1] > 0)
-    return found
+        hits += bool(model.shares[1] > 0)
+    return hits
 
 
 def test_as_published_a_part_exists_only_if_somebody_is_in_it():

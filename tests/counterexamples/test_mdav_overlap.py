@@ -86,6 +86,6 @@ def test_the_released_table_is_k_anonymous_for_every_number_of_rows(k):
     age = Column(name="age", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(0, 99))
     for rows in range(k, 5 * k + 1):
         for ages in (np.full(rows, 7), np.arange(rows), np.random.default_rng(rows).integers(0, 100, rows)):
-            made = release(Table(Schema((age,)), {"age": ages.astype(np.int64)}), recipe(Microaggregate(k=k)))
-            assert k_anonymity(Classes(made.table, ("age",))) >= k
-            assert made.table.rows == rows
+            released = release(Table(Schema((age,)), {"age": ages.astype(np.int64)}), recipe(Microaggregate(k=k)))
+            assert k_anonymity(Classes(released.table, ("age",))) >= k
+            assert released.table.rows == rows

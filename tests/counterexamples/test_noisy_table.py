@@ -18,7 +18,7 @@ def released(record: float, scale: float, rng: np.random.Generator) -> list[dict
 
 def audited(scale: float) -> float:
     rng = np.random.default_rng(3)
-    return judge(released(1.0, scale, rng), released(-1.0, scale, rng), delta=0.0, tail=0.025, also=None)["epsilon_lb"]
+    return judge(released(1.0, scale, rng), released(-1.0, scale, rng), delta=0.0, tail=0.025, also=None).epsilon.value
 
 
 @pytest.mark.parametrize(

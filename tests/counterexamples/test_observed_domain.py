@@ -61,11 +61,11 @@ def test_a_domain_read_off_the_rows_tells_that_alice_is_there():
 def test_a_learnt_domain_does_not():
     recipe = Recipe(recipe="x", steps=(LearnDomain(share=1.0), *STEPS))
     for seed in range(5):
-        made = release(people(alice=True), recipe, epsilon=2.0, entropy=Entropy.seeded(seed), unproven=True)
-        assert not shows(made.table)
-        assert {"north", "south"} < set(made.table.schema["town"].levels)
-        assert not any(column.observed for column in made.table.schema)
+        released = release(people(alice=True), recipe, epsilon=2.0, entropy=Entropy.seeded(seed), unproven=True)
+        assert not shows(released.table)
+        assert {"north", "south"} < set(released.table.schema["town"].levels)
+        assert not any(column.observed for column in released.table.schema)
     # Fresh noise, and so much epsilon that it never drowns the range.
-    made = release(people(alice=True), recipe, epsilon=8.0)
-    assert not any(isinstance(entry.event, Raw) for entry in made.guarantee.ledger)
-    assert made.guarantee.epsilon() <= 8.0
+    released = release(people(alice=True), recipe, epsilon=8.0)
+    assert not any(isinstance(entry.event, Raw) for entry in released.guarantee.ledger)
+    assert released.guarantee.epsilon() <= 8.0

@@ -10,12 +10,12 @@ import pytest
 
 import hushtable as ht
 from hushtable.api.mechanism import proven_recipes
-from hushtable.api.release import learning_domains
 from hushtable.audits.mechanism import twoworld
 from hushtable.audits.mechanism.worlds import UNDECLARED
 from hushtable.encode.bins import Bins
 from hushtable.encode.learn_domain import LearnDomain, Learned
 from hushtable.errors import GuaranteeRefused, PlanError
+from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.query import Total
@@ -75,9 +75,9 @@ def test_a_draft_is_refused_until_it_is_declared(recipe):
         others = [other for other in Facet if other is not facet]
         with pytest.raises(GuaranteeRefused, match=rf"wage: observed: \[{facet}\]"):
             ht.release(drafted.declared(facets=others), recipe, epsilon=1.0)
-    made = ht.release(drafted.declared(by="the registry"), recipe, epsilon=1.0)
-    assert made.guarantee.epsilon() <= 1.0
-    assert any("the registry declared" in text for text in made.guarantee.public)
+    released = ht.release(drafted.declared(by="the registry"), recipe, epsilon=1.0)
+    assert released.guarantee.epsilon() <= 1.0
+    assert any("the registry declared" in text for text in released.guarantee.public)
 
 
 def test_a_dropped_column_must_be_declared_too():
@@ -95,12 +95,12 @@ def test_with_a_learnt_domain_nobody_sees_the_one_row_that_moved_a_facet(canary)
     """The same seeded noise in both worlds: whatever is published of the schema is then the same, but for counts off by one."""
     worlds = []
     for frame in (people(), people(**canary)):
-        made = ht.release(
+        released = ht.release(
             ht.read(frame), "independent", epsilon=4.0, learn_domain=True, entropy=Entropy.seeded(3), unproven=True, seed=1
         )
-        told = made.table.schema.dump()
-        assert next(iter(canary.values())) not in told
-        worlds.append((told, made.dropped, made.guarantee.public))
+        schema_text = released.table.schema.dump()
+        assert next(iter(canary.values())) not in schema_text
+        worlds.append((schema_text, released.dropped, released.guarantee.public))
     assert worlds[0] == worlds[1]
 
 
@@ -128,13 +128,13 @@ def test_the_careless_way_shows_each_of_them():
 
 
 def test_learnt_kinds_are_the_ones_that_anybody_would_see():
-    made = ht.Synthesizer("independent", epsilon=4.0, learn_domain=True).fit(people())
-    schema = made.release_.table.schema
+    released = ht.Synthesizer("independent", epsilon=4.0, learn_domain=True).fit(people())
+    schema = released.release_.table.schema
     assert [schema[name].kind for name in schema.names] == [Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.CATEGORY]
-    assert made.guarantee_.epsilon() <= 4.0
+    assert released.guarantee_.epsilon() <= 4.0
     assert not schema.undeclared
     assert not schema.drafted
-    assert 29 <= made.sample()["wealth"].mean() <= 60
+    assert 29 <= released.sample()["wealth"].mean() <= 60
 
 
 def test_a_table_that_was_written_with_marks_is_read_with_them():
@@ -161,11 +161,11 @@ class Unpaid(LearnDomain):
 )
 def test_the_audit_of_a_mechanism_refutes_what_was_not_paid_for(canary):
     recipe = load("independent")
-    knobs = {"epsilon": 0.5, "canaries": [canary], "runs": 60, "seed": 1}
-    (line,) = twoworld.audit(recipe, **knobs)
-    assert line["verdict"].startswith("refused before a row was read")
-    (line,) = twoworld.audit(replace(recipe, steps=(Unpaid(), *recipe.steps)), **knobs)
-    assert line["refuted"]
+    options = twoworld.TwoWorldOptions(epsilon=0.5, canaries=[canary], runs=60, seed=1)
+    (line,) = twoworld.audit(recipe, options)
+    assert line.verdict.text.startswith("refused before a row was read")
+    (line,) = twoworld.audit(replace(recipe, steps=(Unpaid(), *recipe.steps)), options)
+    assert line.refuted
 
 
 @pytest.mark.nightly
@@ -174,6 +174,7 @@ def test_no_proven_recipe_shows_what_it_did_not_pay_for(name):
     """With a learnt domain, or refused: as many runs as refute what was not paid for."""
     recipe = load(name)
     for steps in (recipe, learning_domains(recipe)) if any(step.spends for step in recipe.steps) else (recipe,):
-        for line in twoworld.audit(steps, epsilon=2.0, canaries=list(UNDECLARED), runs=60, seed=1):
-            assert not line["refuted"], line
-            assert steps is not recipe or "epsilon_lb" not in line, line
+        options = twoworld.TwoWorldOptions(epsilon=2.0, canaries=list(UNDECLARED), runs=60, seed=1)
+        for line in twoworld.audit(steps, options):
+            assert not line.refuted, line
+            assert steps is not recipe or not line.tested, line

@@ -27,7 +27,7 @@ from hushtable.privacy.unit import Unit
 from hushtable.table.table import Table
 from tests.persons import FIVE, GIANT, SCHEMA, UNEQUAL, held
 
-PROMISES = [told["name"] for told in everything()["recipes"] if {"k-anonymity", "k-map,"} & set(told["guarantee"].split())]
+PROMISES = [method["name"] for method in everything()["recipes"] if {"k-anonymity", "k-map,"} & set(method["guarantee"].split())]
 RECORDS_ONLY = {"beta-k-eps-certified", "safe-k"}
 """Their proofs are for persons of one row each, and refuse others before a row is read."""
 
@@ -62,14 +62,14 @@ def test_every_recipe_that_promises_k_counts_persons(name, table, rows, measured
         with pytest.raises(GuaranteeRefused):
             release(table, recipe, epsilon=epsilon, unit=unit, seed=1)
         return
-    made = release(table, recipe, epsilon=epsilon, unit=unit, seed=1)
-    assert made.table.persons is None
-    assert made.guarantee.promises
-    assert all(p.counted is Counted.PERSONS for p in made.guarantee.promises)
-    assert "people" in " ".join(text for head, text in made.guarantee.sentences() if head == "Verified")
-    found = [(p, t) for p, t in measured if p.kind is Syntactic.K_ANONYMITY]
-    assert found
-    for promise, at in found:
+    released = release(table, recipe, epsilon=epsilon, unit=unit, seed=1)
+    assert released.table.persons is None
+    assert released.guarantee.promises
+    assert all(p.counted is Counted.PERSONS for p in released.guarantee.promises)
+    assert "people" in " ".join(text for head, text in released.guarantee.sentences() if head == "Verified")
+    promised = [(p, t) for p, t in measured if p.kind is Syntactic.K_ANONYMITY]
+    assert promised
+    for promise, at in promised:
         # This one replaces all columns, the tag among them.
         who = at.persons if name == "beta-k-eps" else at["tag"]
         assert fewest(at, promise.quasi, who) >= promise.value
@@ -77,21 +77,21 @@ def test_every_recipe_that_promises_k_counts_persons(name, table, rows, measured
 
 def test_the_same_counting_finds_one_person_where_rows_were_counted(measured):
     """The twin: without a key five rows of one person are a class, and that is not called k-anonymity of people."""
-    made = release(held(FIVE), Recipe(recipe="rows", steps=(Microaggregate(),)), unit=Unit(rows=5), seed=1)
+    released = release(held(FIVE), Recipe(recipe="rows", steps=(Microaggregate(),)), unit=Unit(rows=5), seed=1)
     promise, table = measured[0]
     assert fewest(table, promise.quasi, table["tag"]) == 1
-    assert made.guarantee.promises == ()
-    assert made.guarantee.assurance is Assurance.NONE
-    assert made.guarantee.k() is None
-    assert any("nothing follows for people" in caveat and "--person" in caveat for caveat in made.guarantee.caveats)
+    assert released.guarantee.promises == ()
+    assert released.guarantee.assurance is Assurance.NONE
+    assert released.guarantee.k() is None
+    assert any("nothing follows for people" in caveat and "--person" in caveat for caveat in released.guarantee.caveats)
 
 
 @pytest.mark.parametrize("name", sorted(set(PROMISES) - RECORDS_ONLY - {"beta-k-eps"}))
 def test_where_the_key_is_not_known_no_recipe_promises_more_people_than_there_are(name, measured):
-    made = release(held(np.full(200, 3)), load(name).set({"k": "20"}), unit=Unit(rows=3), seed=1)
-    assert made.guarantee.promises
-    assert {promise.counted for promise in made.guarantee.promises} == {Counted.PERSONS}
-    for promise in made.guarantee.promises:
+    released = release(held(np.full(200, 3)), load(name).set({"k": "20"}), unit=Unit(rows=3), seed=1)
+    assert released.guarantee.promises
+    assert {promise.counted for promise in released.guarantee.promises} == {Counted.PERSONS}
+    for promise in released.guarantee.promises:
         for at in (at for asked, at in measured if asked.quasi == promise.quasi):
             assert fewest(at, promise.quasi, at["tag"]) >= promise.value
 
@@ -114,16 +114,16 @@ class Anew(Microaggregate):
     """Makes groups of k rows and builds the table anew, so that nobody knows any more whose rows they are."""
 
     def fit(self, vault, rng):
-        made = super().fit(replace(vault, _table=replace(vault._table, persons=None)), rng).table
-        return Anonymized(Table(made.schema, dict(made.arrays), dict(made.texts)))
+        released = super().fit(replace(vault, _table=replace(vault._table, persons=None)), rng).table
+        return Anonymized(Table(released.schema, dict(released.arrays), dict(released.texts)))
 
 
 def test_a_table_that_lost_its_persons_is_promised_no_more_than_follows_from_rows():
     unit = Unit(rows=5, by="pid")
     assert release(held(FIVE), Recipe(recipe="anew", steps=(Anew(),)), unit=unit, seed=1).guarantee.promises == ()
-    made = release(held(FIVE), Recipe(recipe="anew", steps=(Anew(k=20),)), unit=unit, seed=1)
-    assert made.guarantee.k() == 4
-    assert any("one person may hold 5: at least 4 people follow" in caveat for caveat in made.guarantee.caveats)
+    released = release(held(FIVE), Recipe(recipe="anew", steps=(Anew(k=20),)), unit=unit, seed=1)
+    assert released.guarantee.k() == 4
+    assert any("one person may hold 5: at least 4 people follow" in caveat for caveat in released.guarantee.caveats)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +131,8 @@ class Boasts(Anew):
     """Makes the same groups, and knows whose rows they are."""
 
     def fit(self, vault, rng):
-        made = super().fit(vault, rng).table
-        return Anonymized(replace(made, persons=vault._table.persons))
+        released = super().fit(vault, rng).table
+        return Anonymized(replace(released, persons=vault._table.persons))
 
 
 def test_classes_of_one_person_are_refused_where_persons_are_known():
@@ -143,14 +143,14 @@ def test_classes_of_one_person_are_refused_where_persons_are_known():
 @pytest.mark.parametrize("step", [Microaggregate(l=2, t=0.6), Mondrian(l=2, t=0.6), Generalize(l=2, t=0.6, limit=0.3)])
 def test_l_and_t_hold_by_persons_and_by_rows(step, measured):
     table = held(UNEQUAL)
-    made = release(table, Recipe(recipe="secret", steps=(step,)), unit=Unit(rows=7, by="pid"), seed=1)
+    released = release(table, Recipe(recipe="secret", steps=(step,)), unit=Unit(rows=7, by="pid"), seed=1)
     _, at = measured[-1]
-    told = made.guarantee.criteria
-    assert told["counted"] == "persons"
-    assert told["by_rows"]["counted"] == "rows"
-    assert told["secrets"]["ward"]["l_distinct"] >= 2
+    stated = released.guarantee.criteria
+    assert stated["counted"] == "persons"
+    assert stated["by_rows"]["counted"] == "rows"
+    assert stated["secrets"]["ward"]["l_distinct"] >= 2
     for name, better in (("l_distinct", 1), ("l_entropy", 1), ("l_recursive_c2", 1), ("t", -1)):
-        persons, rows = (part["secrets"]["ward"][name] for part in (told, told["by_rows"]))
+        persons, rows = (part["secrets"]["ward"][name] for part in (stated, stated["by_rows"]))
         assert better * persons <= better * rows
     # Nobody's class has one value that all of its people hold.
     for group in np.unique(groups := at.groups(("age", "town"))[0]):
@@ -180,23 +180,23 @@ def test_a_k_map_counts_the_persons_of_the_population():
 
 
 def test_a_person_with_most_rows_of_a_class_is_named_as_a_risk():
-    made = release(held(GIANT), Recipe(recipe="giant", steps=(Microaggregate(),)), unit=Unit(rows=200, by="pid"), seed=1)
-    assert made.guarantee.criteria["largest_share"] > 0.9
-    assert "one person holds up to" in dict(made.guarantee.sentences())["But"]
+    released = release(held(GIANT), Recipe(recipe="giant", steps=(Microaggregate(),)), unit=Unit(rows=200, by="pid"), seed=1)
+    assert released.guarantee.criteria["largest_share"] > 0.9
+    assert "one person holds up to" in dict(released.guarantee.sentences())["But"]
 
 
 @pytest.mark.parametrize("step", [Microaggregate(l=2), Mondrian(), Generalize()])
 def test_a_release_counted_by_persons_verifies_by_rows(step, tmp_path):
-    made = release(held(UNEQUAL), Recipe(recipe="counted", steps=(step,)), unit=Unit(rows=7, by="pid"), seed=1)
-    folder = made.save(tmp_path / "made")
+    released = release(held(UNEQUAL), Recipe(recipe="counted", steps=(step,)), unit=Unit(rows=7, by="pid"), seed=1)
+    folder = released.save(tmp_path / "made")
     assert verify(folder).faults == ()
     card = json.loads((folder / "card.json").read_text())
-    told = card["guarantee"]["criteria"]
-    assert told["k"] <= told["by_rows"]["k"]
-    told["k"] = told["by_rows"]["k"] + 1
+    stated = card["guarantee"]["criteria"]
+    assert stated["k"] <= stated["by_rows"]["k"]
+    stated["k"] = stated["by_rows"]["k"] + 1
     (folder / "card.json").write_text(json.dumps(card))
     assert any("persons" in fault.reason for fault in verify(folder).faults)
-    told["k"], told["by_rows"]["k"] = 2, told["by_rows"]["k"] + 1
+    stated["k"], stated["by_rows"]["k"] = 2, stated["by_rows"]["k"] + 1
     (folder / "card.json").write_text(json.dumps(card))
     assert any(fault.where == "criteria: k" for fault in verify(folder).faults)
 
@@ -205,6 +205,6 @@ def test_strata_keep_their_share_of_persons_and_not_of_rows():
     """A person with half of the rows of a class would be all that is left of it if rows were drawn."""
     table = held(GIANT).with_columns((SCHEMA["age"], np.full(300, 40)), (SCHEMA["town"], np.zeros(300, np.int32)))
     steps = (Microaggregate(k=100), Sample(beta=0.3, method=Method.STRATIFIED))
-    made = release(table, Recipe(recipe="strata", steps=steps), unit=Unit(rows=200, by="pid"), seed=1)
-    assert made.guarantee.k() == 30
-    assert len(np.unique(made.table["tag"])) == np.ceil(0.3 * 151)
+    released = release(table, Recipe(recipe="strata", steps=steps), unit=Unit(rows=200, by="pid"), seed=1)
+    assert released.guarantee.k() == 30
+    assert len(np.unique(released.table["tag"])) == np.ceil(0.3 * 151)

@@ -13,6 +13,7 @@ from hushtable.anonymize.lattice.generalize import Generalize
 from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.microaggregate.space import Scale, Space
 from hushtable.anonymize.recoding.mondrian import Mondrian
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.privacy.vault import Vault
@@ -56,12 +57,12 @@ STEPS = [
 @pytest.mark.parametrize("step", STEPS, ids=["generalize", "arithmetic", "local", "mondrian"])
 def test_no_share_of_an_observed_domain_is_published(step):
     """On a declared domain there are such losses, and they are functions of what is released."""
-    told = result(town(700, observed=True), step)
-    closed = [told.get("losses", {}).get(name) for name in ("geometric", "arithmetic")] + [told.get("loss")]
+    summary = result(town(700, observed=True), step)
+    closed = [summary.get("losses", {}).get(name) for name in ("geometric", "arithmetic")] + [summary.get("loss")]
     assert closed == [None] * 3
-    assert all(each["lost"] is None for each in told["columns"].values()) if isinstance(told["columns"], dict) else True
-    assert set(told.get("loss_by_column", {"age": None}).values()) == {None}
-    assert not numbers({key: told[key] for key in told.keys() - {"losses"}})
+    assert all(each["lost"] is None for each in summary["columns"].values()) if isinstance(summary["columns"], dict) else True
+    assert set(summary.get("loss_by_column", {"age": None}).values()) == {None}
+    assert not numbers({key: summary[key] for key in summary.keys() - {"losses"}})
     assert numbers(result(town(700, observed=False), step))
 
 
@@ -79,8 +80,8 @@ def test_released_cells_tell_no_more_of_a_suppressed_person_than_the_order_of_th
     """Widths follow the range of all rows, those that are suppressed included; they are round, so that few ranges look apart."""
 
     def published(eldest: int) -> tuple[str, ...]:
-        made = release(town(eldest, observed=True), Recipe(recipe="r", steps=(kind(k=5),)), seed=1)
-        return made.table.schema["age"].levels
+        masked = release(town(eldest, observed=True), Recipe(recipe="r", steps=(kind(k=5),)), seed=1)
+        return masked.table.schema["age"].levels
 
     if kind is Generalize:
         assert published(500) == published(700) == published(999)
@@ -95,16 +96,16 @@ def test_errors_in_units_of_an_observed_range_are_not_published():
     step, table = Microaggregate(k=5, scale="range", centre="mean"), town(700, observed=True)
     exact = replace(table.schema["age"], kind=Kind.REAL, decimals=9)
     table = Table(Schema((exact,)), {"age": table["age"].astype(float)})
-    assert {"sse", "sst"}.isdisjoint(told := result(table, step))
-    assert 0 < told["sse_share"] < 1
+    assert {"sse", "sst"}.isdisjoint(summary := result(table, step))
+    assert 0 < summary["sse_share"] < 1
     assert {"sse", "sst"} <= set(result(town(700, observed=False), step))
-    made = step.fit(Vault.of(table), np.random.default_rng(0)).table
-    errors = Space.of(table, ("age",), Scale.RANGE).errors(np.unique(made["age"], return_inverse=True)[1])
-    between = float(((made["age"] - made["age"].mean()) ** 2).sum())
+    masked = step.fit(Vault.of(table), np.random.default_rng(0)).table
+    errors = Space.of(table, ("age",), Scale.RANGE).errors(np.unique(masked["age"], return_inverse=True)[1])
+    between = float(((masked["age"] - masked["age"].mean()) ** 2).sum())
     assert (between / (errors.whole - errors.within)) ** 0.5 == pytest.approx(670, abs=0.1)
 
 
 def test_the_page_of_such_a_card_says_why_a_bar_is_missing():
     card = ht.release(town(700, observed=True), "k-anonymity", seed=1).card()
-    page = card_page(json.loads(json.dumps(card)))
-    assert "would tell the extremes" in page
+    page = card_page(Card.from_json(json.loads(json.dumps(card))))
+    assert "would reveal the extremes" in page

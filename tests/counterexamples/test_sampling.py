@@ -30,11 +30,11 @@ def promised(rate: float, epsilon: float) -> float:
     return Ledger([Entry("count", DiscreteLaplace(1 / epsilon, 1.0), "w", 1, rate)]).epsilon(0.0)
 
 
-@pytest.mark.parametrize(("rate", "epsilon", "told"), [(0.5, 2.0, 1.43), (0.1, 10.0, 7.70), (0.01, 1.0, 0.017)])
-def test_the_exact_ratio_refutes_rate_times_epsilon(rate, epsilon, told):
+@pytest.mark.parametrize(("rate", "epsilon", "expected"), [(0.5, 2.0, 1.43), (0.1, 10.0, 7.70), (0.01, 1.0, 0.017)])
+def test_the_exact_ratio_refutes_rate_times_epsilon(rate, epsilon, expected):
     without, within = laplace(1 / epsilon, 0, 100), laplace(1 / epsilon, 1, 100)
     true = loss(mixed(rate, within, without), without)
-    assert true == pytest.approx(told, abs=5e-3)
+    assert true == pytest.approx(expected, abs=5e-3)
     assert promised(rate, epsilon) == pytest.approx(true)
     assert rate * epsilon < true
 
@@ -66,19 +66,19 @@ def audited(with_canary: np.ndarray, without: np.ndarray) -> float:
 
 def test_a_two_world_audit_refutes_rate_times_epsilon_and_not_our_price():
     entropy = Entropy.seeded(2)
-    found = audited(noisy_counts(True, entropy), noisy_counts(False, entropy))
-    assert found > RATE * BASE * 1.2
-    assert found <= promised(RATE, BASE)
-    assert found > 0.9 * promised(RATE, BASE)
+    lower_bound = audited(noisy_counts(True, entropy), noisy_counts(False, entropy))
+    assert lower_bound > RATE * BASE * 1.2
+    assert lower_bound <= promised(RATE, BASE)
+    assert lower_bound > 0.9 * promised(RATE, BASE)
 
 
 def fixed_size_worlds(rows: int, drawn: int, drawn_with_one_more: int, scale: float) -> float:
     """The exact loss of a noisy two-cell histogram of a fixed-size sample: all rows in one cell, or one more in the other."""
     without = joint(laplace(scale, drawn, 30), laplace(scale, 0, 30))
     share = hypergeom.pmf(1, rows + 1, 1, drawn_with_one_more)
-    kept = joint(laplace(scale, drawn_with_one_more, 30), laplace(scale, 0, 30))
+    left = joint(laplace(scale, drawn_with_one_more, 30), laplace(scale, 0, 30))
     pushed_out = joint(laplace(scale, drawn_with_one_more - 1, 30), laplace(scale, 1, 30))
-    return loss(mixed(float(share), pushed_out, kept), without)
+    return loss(mixed(float(share), pushed_out, left), without)
 
 
 def test_a_fixed_size_sample_under_add_remove_costs_more_than_no_sample_at_all():

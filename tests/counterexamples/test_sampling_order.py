@@ -38,19 +38,19 @@ def delta(k: int, beta: float, epsilon: float, *, sample_first: bool) -> float:
     return max(float(np.maximum(a - math.exp(epsilon) * b, 0).sum()) for a, b in ((more, less), (less, more)))
 
 
-@pytest.mark.parametrize(("k", "beta", "told"), [(5, 0.1, 0.4095), (10, 0.5, 0.999), (3, 0.25, 0.578)])
+@pytest.mark.parametrize(("k", "beta", "expected"), [(5, 0.1, 0.4095), (10, 0.5, 0.999), (3, 0.25, 0.578)])
 @pytest.mark.parametrize("epsilon", [1.0, 5.0, 20.0])
-def test_anonymize_then_sample_fails_with_one_less_nobody_is_sampled_for_every_epsilon(k, beta, told, epsilon):
-    found = delta(k, beta, epsilon, sample_first=False)
-    assert found == pytest.approx(1 - (1 - beta) ** k)
-    assert found == pytest.approx(told, abs=2e-3)
+def test_anonymize_then_sample_fails_with_one_less_nobody_is_sampled_for_every_epsilon(k, beta, expected, epsilon):
+    exact = delta(k, beta, epsilon, sample_first=False)
+    assert exact == pytest.approx(1 - (1 - beta) ** k)
+    assert exact == pytest.approx(expected, abs=2e-3)
 
 
 @pytest.mark.parametrize(("k", "beta"), [(5, 0.1), (10, 0.5), (3, 0.25)])
 def test_sample_then_anonymize_stays_within_its_price(k, beta):
-    found = delta(k, beta, 1.0, sample_first=True)
-    assert found == pytest.approx(beta**k)
-    assert found <= exact_delta(k, beta, 1.0) < 0.1 * delta(k, beta, 1.0, sample_first=False)
+    exact = delta(k, beta, 1.0, sample_first=True)
+    assert exact == pytest.approx(beta**k)
+    assert exact <= exact_delta(k, beta, 1.0) < 0.1 * delta(k, beta, 1.0, sample_first=False)
 
 
 def published(k: int, beta: float, epsilon: float) -> float:

@@ -61,26 +61,26 @@ def test_min_max_scaling_shows_the_canary_as_the_end_of_the_output():
 def test_an_edge_read_off_the_rows_is_refused_or_named(coder, name):
     with pytest.raises(GuaranteeRefused, match=name):
         release(town(97), recipe(coder, Margins()), epsilon=2.0)
-    made = release(town(97), recipe(coder, Margins()), epsilon=2.0, unproven=True)
-    assert made.guarantee.epsilon() == math.inf
-    assert made.guarantee.assurance is Assurance.NONE
-    assert made.guarantee.culprits[0].step.endswith(name)
-    assert name in made.guarantee.explain()
+    released = release(town(97), recipe(coder, Margins()), epsilon=2.0, unproven=True)
+    assert released.guarantee.epsilon() == math.inf
+    assert released.guarantee.assurance is Assurance.NONE
+    assert released.guarantee.culprits[0].step.endswith(name)
+    assert name in released.guarantee.explain()
 
 
 @pytest.mark.parametrize(("edges", "moves"), [(Edges.QUANTILE, True), (Edges.UNIFORM, False)])
 def test_quantile_edges_move_with_one_person_and_uniform_ones_do_not(edges, moves):
-    found = []
+    seen = []
     for canary in (2, 11):
         few = town(canary).take(np.arange(290, 301))
-        found.append(Bins(edges=edges, bins=20).fit(Vault.of(few), np.random.default_rng(0)).edges["age"].tolist())
-    assert (found[0] != found[1]) is moves
+        seen.append(Bins(edges=edges, bins=20).fit(Vault.of(few), np.random.default_rng(0)).edges["age"].tolist())
+    assert (seen[0] != seen[1]) is moves
 
 
 @pytest.mark.parametrize("edges", [Edges.UNIFORM, Edges.TREE])
 def test_the_certified_recipe_does_not_depend_on_how_extreme_the_canary_is(edges):
     """The same noise and the same seed: a canary of 97 and one of 99, in one bin of the declared domain, give one release."""
-    made = [
+    tables = [
         release(
             town(canary),
             recipe(Bins(edges=edges, bins=8), Margins()),
@@ -92,7 +92,7 @@ def test_the_certified_recipe_does_not_depend_on_how_extreme_the_canary_is(edges
         for canary in (97, 99)
     ]
     for name in SCHEMA.names:
-        np.testing.assert_array_equal(made[0][name], made[1][name])
+        np.testing.assert_array_equal(tables[0][name], tables[1][name])
     raw = [
         release(town(canary), recipe(MinMax(), Margins()), epsilon=2.0, entropy=Entropy.seeded(1), seed=1, unproven=True)
         .table["age"]

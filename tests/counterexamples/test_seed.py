@@ -57,5 +57,5 @@ def test_a_seeded_release_repeats_itself_and_says_that_it_proves_nothing():
     fresh = [release(people(), recipe(*steps), epsilon=1.0, seed=1) for _ in range(2)]
     same = [all(np.array_equal(a.table[n], b.table[n]) for n in a.table.schema.names) for a, b in (seeded, fresh)]
     assert same == [True, False]
-    assert [made.guarantee.assurance for made in (*seeded, *fresh)] == [Assurance.NONE] * 2 + [Assurance.PROVEN] * 2
-    assert all(Void.SEEDED_NOISE in made.guarantee.all_voids for made in seeded)
+    assert [released.guarantee.assurance for released in (*seeded, *fresh)] == [Assurance.NONE] * 2 + [Assurance.PROVEN] * 2
+    assert all(Void.SEEDED_NOISE in released.guarantee.all_voids for released in seeded)

@@ -34,8 +34,8 @@ def runs_with_the_job(step, holder: bool, runs: int) -> int:
     recipe = Recipe(recipe="tried", steps=(step,))
     # Seeded noise voids the proof, which is what ``unproven`` lets pass; the test is then the same every day.
     options = {"epsilon": 1.0 if step.spends else None, "unit": Unit(relation=Relation.REPLACE_ONE), "unproven": True}
-    made = (release(town(holder), recipe, seed=run, entropy=Entropy.seeded(run), **options).table for run in range(runs))
-    return sum(bool((table["job"] == 2).any()) for table in made)
+    tables = (release(town(holder), recipe, seed=run, entropy=Entropy.seeded(run), **options).table for run in range(runs))
+    return sum(bool((table["job"] == 2).any()) for table in tables)
 
 
 def test_a_unique_level_reappears_only_if_its_holder_is_there():
@@ -95,8 +95,8 @@ def test_d_columns_cost_d_epsilon(epsilon):
 
 
 def test_the_certified_form_pays_for_every_column():
-    made = release(town(True), Recipe(recipe="tried", steps=(Vine(),)), epsilon=1.0, delta=0.0)
-    spent = sum(entry.event.cost().epsilon for entry in made.guarantee.ledger)
-    assert len(made.guarantee.ledger) == 3 + 1 + 2  # margins, the tree, its two tables
+    released = release(town(True), Recipe(recipe="tried", steps=(Vine(),)), epsilon=1.0, delta=0.0)
+    spent = sum(entry.event.cost().epsilon for entry in released.guarantee.ledger)
+    assert len(released.guarantee.ledger) == 3 + 1 + 2  # margins, the tree, its two tables
     assert 0.99 < spent <= 1.0
-    assert made.guarantee.epsilon() <= 1.0 < math.inf
+    assert released.guarantee.epsilon() <= 1.0 < math.inf

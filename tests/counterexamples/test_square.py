@@ -29,12 +29,12 @@ def corners(k: int) -> np.ndarray:
 
 def neighbours(points: np.ndarray, k: int) -> list[np.ndarray]:
     """The same records with one of a corner replaced."""
-    made = []
+    others = []
     for row, place in product(range(0, len(points), k // 2), product((0.0, 0.2, 0.8, 1.0), repeat=2)):
         other = points.copy()
         other[row] = place
-        made.append(other)
-    return made
+        others.append(other)
+    return others
 
 
 def mdav_centres(points: np.ndarray, k: int) -> np.ndarray:

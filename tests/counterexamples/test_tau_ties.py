@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from hushtable.numerics.concordance import Concordance
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.unit import Relation
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema

@@ -93,7 +93,7 @@ def test_conditional_prints_28_only_if_its_holder_is_there(step):
     assert 28 not in printed(22, step)
 
 
-def test_a_kernel_blurs_the_holder_and_still_tells_that_she_is_there():
+def test_a_kernel_blurs_the_holder_and_still_says_that_she_is_there():
     kde = ours("conditional", density=transition.Density.KDE)
     with_her, without = printed(28, kde), printed(22, kde)
     assert max(without & set(range(20, 30))) < 28 <= max(with_her & set(range(20, 30)))
@@ -129,11 +129,11 @@ def test_ours_keeps_k_as_derived_or_as_it_is():
 
 @pytest.mark.parametrize("says", [Effect.CONDITIONAL, Effect.UNIFORM, Effect.SINGLE_PUBLIC, Effect.NOTHING])
 def test_conditional_loses_every_promise_whatever_it_says_of_itself(says):
-    made = release(crowd(28), recipe(Decades(), Transition(how="conditional", says=says)))
-    assert made.guarantee.promises == ()
-    assert made.guarantee.assurance is Assurance.NONE
-    assert any(e.step.endswith("Transition") and "raw values of the class" in e.why for e in made.guarantee.culprits)
-    assert "Verified" not in made.guarantee.explain()
+    released = release(crowd(28), recipe(Decades(), Transition(how="conditional", says=says)))
+    assert released.guarantee.promises == ()
+    assert released.guarantee.assurance is Assurance.NONE
+    assert any(e.step.endswith("Transition") and "raw values of the class" in e.why for e in released.guarantee.culprits)
+    assert "Verified" not in released.guarantee.explain()
 
 
 def test_uniform_keeps_k_as_derived_and_single_as_it_is():

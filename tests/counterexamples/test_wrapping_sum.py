@@ -44,8 +44,8 @@ class Wrapping(Sum):
 @pytest.mark.parametrize(("rows", "relation"), [(1023, Relation.ADD_REMOVE), (1024, Relation.REPLACE_ONE)])
 def test_at_the_wrap_one_row_changes_the_old_sum_by_more_than_it_says(rows, relation):
     found = compare(Asked(Wrapping("wealth", 1.0), wealth(rows)), relation)
-    assert found["l1"] > 2.0**63 > found["stated"]["l1"]
-    assert not found["holds"]
+    assert found.l1 > 2.0**63 > found.stated["l1"]
+    assert not found.holds
 
 
 def test_an_honest_statement_of_its_largest_number_is_not_enough_where_that_wraps():
@@ -53,7 +53,7 @@ def test_an_honest_statement_of_its_largest_number_is_not_enough_where_that_wrap
         def largest(self, schema, rows):
             return rows * STEPS
 
-    assert not compare(Asked(Honest("wealth", 1.0), wealth(600)), Relation.ADD_REMOVE)["holds"]
+    assert not compare(Asked(Honest("wealth", 1.0), wealth(600)), Relation.ADD_REMOVE).holds
     with pytest.raises(PlanError, match=r"honest of wealth: for 2,147,483,647 rows it could come to 1\.93e"):
         Vault.of(wealth(3), budget=Budget(1.0, 0.0)).measure(Honest("wealth", 1.0), 1e16, Noise.LAPLACE)
 
@@ -67,7 +67,7 @@ def test_the_sum_names_the_steps_that_can_be_added_and_keeps_what_it_says_with_t
         grid = float(str(refused.value).split("at least ")[1].split(",")[0])
         coarse = Sum("wealth", grid)
         assert coarse.largest(table.schema, ROWS) < SAFE
-        assert compare(Asked(coarse, table), relation)["holds"]
+        assert compare(Asked(coarse, table), relation).holds
     assert Sum("wealth", 1.0).largest(wealth(1, 2**31 - 2).schema, ROWS) < SAFE
 
 

@@ -13,7 +13,7 @@ import typer
 import hushtable as ht
 from docs.build import markdown as md
 from docs.build import methods, site
-from hushtable.api.families import by_family, family
+from hushtable.api.methods import by_family
 from hushtable.checks import example
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
@@ -62,19 +62,30 @@ def test_the_example_of_a_recipe_can_be_planned(name):
     assert ("--epsilon" in shown.command()) == ("epsilon=" in shown.python()) == (budget is not None)
 
 
-def test_recipes_are_grouped_as_in_the_readme():
-    told, here = {}, ""
-    for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines():
-        if head := re.match(r"\| \*\*(.+?)\*\* \| \| \|", line):
-            here = head[1]
-        elif (row := re.match(r"\| `([\w-]+)` \|", line)) and row[1] in recipes.names():
-            told.setdefault(row[1], here)
-    assert told == {name: family(recipes.load(name)) for name in recipes.names()}
+def test_the_overviews_speak_of_every_recipe_and_every_audit():
+    assert set(methods.overview("recipes")) == set(recipes.names())
     assert sum(map(len, by_family().values())) == len(recipes.names())
+    assert set(methods.overview("audits")) == set(registry.AUDITS)
+
+
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 150
+    assert not [link for link in re.findall(r"\]\(([^)#]+)", text) if not (ROOT / link).exists()]
+    named = re.findall(r"`([\w-]+)`", text.split("|---|---|---|")[1].split("*Proven*")[0])
+    assert set(named) <= set(recipes.names())
+
+
+def test_every_term_of_the_glossary_is_listed_and_explained(pages):
+    terms = re.findall(r"^## (.+)$", pages["glossary.md"], re.M)
+    listed = re.findall(r"\[([^\]]+)\]\(#([\w-]+)\)", pages["glossary.md"].split("\n## ")[0])
+    assert len(terms) == 30
+    assert [name.lower() for name in terms] == [name.lower() for name, _ in listed]
+    assert [anchor for _, anchor in listed] == [term.lower().replace(" ", "-") for term in terms]
 
 
 def test_every_internal_link_leads_to_a_page(pages):
-    files = {*pages, *(path.name for path in (ROOT / "docs").glob("*.png"))}
+    files = {*pages, *(path.name for path in (*(ROOT / "docs").glob("*.png"), *site.HAND.glob("*.svg")))}
     broken = []
     for name, text in pages.items():
         prose = re.sub(r"```.*?```", "", text, flags=re.S)
@@ -109,7 +120,7 @@ def test_names_that_pages_use_are_public(pages):
 
 
 def test_commands_that_pages_type_exist_with_their_options(pages):
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     known = {
         name: {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
@@ -131,7 +142,7 @@ def test_commands_that_pages_type_exist_with_their_options(pages):
 
 
 def test_every_command_is_on_its_page(pages):
-    from hushtable.cli.release import app
+    from hushtable.cli import app
 
     for name in typer.main.get_command(app).commands:
         assert f"## `hush {name}`" in pages["command-line.md"]
@@ -151,3 +162,20 @@ def test_every_command_is_on_its_page(pages):
 )
 def test_no_docstring_becomes_markup_by_accident(text, told):
     assert md.escaped(text) == told
+
+
+def test_every_file_and_function_of_the_map_exists(pages):
+    source = ROOT / "src" / "hushtable"
+    text = pages["architecture.md"]
+    files = [
+        name for name in re.findall(r"`([\w/]+(?:\.py|/|\.yaml))`", text) if name not in ("cli/x.py", "api/x.py", "report/x.py")
+    ]
+    assert len(set(files)) > 40
+    assert [name for name in files if not (source / name).exists()] == []
+    walks = re.findall(r"^\| \d+ \| `([\w/]+\.py)`[^|]* \| `([\w.]+)` \|", text, re.M)
+    assert len(walks) > 25
+    missing = []
+    for file, function in walks:
+        code = (source / file).read_text(encoding="utf-8")
+        missing += [f"{file}: {name}" for name in function.split(".") if not re.search(rf"\b(?:def|class) {name}\b", code)]
+    assert missing == []

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hushtable.audits.attribution import Attribution
-from hushtable.audits.guesses import Secret
+from hushtable.audits.inference_targets import Secret
 from hushtable.audits.matching import Matching
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from hushtable.anonymize.private.blocks import BlockSums
 from hushtable.anonymize.private.ranking_queries import RankSums
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.numerics.concordance import Concordance, concordance
+from hushtable.numerics.concordance import concordance
 from hushtable.numerics.integers import GRID, Axes, block_sizes, hilbert, in_order
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.unit import Relation
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema

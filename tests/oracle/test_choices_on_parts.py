@@ -18,7 +18,7 @@ from hushtable.privacy.event import Exponential
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.certified import ClustMixCertified
+from hushtable.synthesize.mixture.clustmix_certified import ClustMixCertified
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -33,7 +33,7 @@ RECORDS = tuple(product(range(3), repeat=2))
 class Commonest:
     """For each part, how often each value is in it."""
 
-    told: int = 1
+    stated: int = 1
     columns: tuple[str, ...] = ("part", "value")
 
     def answer(self, table):
@@ -43,7 +43,7 @@ class Commonest:
         return rows
 
     def change(self, schema, relation):
-        return self.told if relation is Relation.ADD_REMOVE else 2 * self.told
+        return self.stated if relation is Relation.ADD_REMOVE else 2 * self.stated
 
 
 def table_of(records) -> Table:
@@ -130,7 +130,7 @@ def test_a_person_with_several_rows_and_a_replaced_one_slow_the_choice_down(monk
 
 def test_what_it_refuses():
     with pytest.raises(InputError, match="at least 1"):
-        vault(TABLE).choose_each(Commonest(told=0), Allowance(epsilon=0.1))
+        vault(TABLE).choose_each(Commonest(stated=0), Allowance(epsilon=0.1))
     open_ = Schema(tuple(Column(name=c.name, kind=c.kind, domain=Levels(("a", "b", "c"), observed=True)) for c in SCHEMA))
     with pytest.raises(GuaranteeRefused, match="read off the rows"):
         vault(Table(open_, TABLE.arrays)).choose_each(Commonest(), Allowance(epsilon=0.1))

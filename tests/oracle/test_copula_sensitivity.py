@@ -1,4 +1,4 @@
-"""What one record can change of the looks that copulas take: all neighbours of small domains, one by one."""
+"""What one record can change of the queries of the copulas: all neighbours of small domains, one by one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.numerics.concordance import Concordance, concordance, concordance_of_counts, concordance_present
+from hushtable.numerics.concordance import concordance, concordance_of_counts, concordance_present
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.copula.hybrid import PartConcordance
 from hushtable.synthesize.copula.likelihood import STEPS, BlockCorrelations
@@ -78,9 +79,9 @@ def test_no_neighbour_changes_an_answer_by_more_than_it_says(query, columns, row
     one, two = changes(query, columns, rows)
 
     def check(asked: object) -> None:
-        told = asked.sensitivity(Schema(columns), Relation.REPLACE_ONE)
-        assert one <= told[0] + 1e-9
-        assert two <= told[1] + 1e-9
+        bound = asked.sensitivity(Schema(columns), Relation.REPLACE_ONE)
+        assert one <= bound[0] + 1e-9
+        assert two <= bound[1] + 1e-9
 
     judge(check, query if holds else Halved(query), holds=holds)
 

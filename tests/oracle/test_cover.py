@@ -49,8 +49,8 @@ def test_pools_hold_exactly_the_rows_that_all_cells_cover(pair):
             if all(covers(released.schema[n], released[n][row], raw.schema[n], raw[n][other]) for n in names)
         ]
         group = pools.classes[row]
-        found = pools.flat[pools.starts[group] : pools.starts[group] + pools.sizes[group]]
-        assert sorted(found.tolist()) == wanted
+        actual = pools.flat[pools.starts[group] : pools.starts[group] + pools.sizes[group]]
+        assert sorted(actual.tolist()) == wanted
 
 
 @settings(max_examples=30)

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from hushtable.errors import InputError
-from hushtable.measures.clusters import clusters, elbow, knee, silhouette
+from hushtable.measures.frechet_means import clusters, elbow, knee, silhouette
 from hushtable.numerics import ball
-from hushtable.numerics.graph_mean import graph_distance, graph_mean, manifold_distance
 from hushtable.numerics.manifold.geodesics import Paths
 from hushtable.numerics.manifold.graph import Graph, neighbourhood
+from hushtable.numerics.manifold.graph_mean import graph_distance, graph_mean, manifold_distance
 
 
 def all_pairs(graph: Graph) -> np.ndarray:

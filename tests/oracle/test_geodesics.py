@@ -108,8 +108,8 @@ def test_groups_are_those_of_the_printed_algorithm(seed):
     far = np.array([paths.distances(i) for i in range(paths.size)])[np.ix_(point_of, point_of)]
     # Where sums may tie, Python's whole numbers, cut as ours are: no rounding, no overflow. Else plain floats.
     cut = np.array((far >> paths.coarse(len(point_of))).tolist(), object) if seed % 3 == 1 else far * paths.unit
-    found = partition(paths, point_of, k, anchors=len(point_of), order=rng.permutation(len(point_of)))
-    np.testing.assert_array_equal(found, printed(far, cut * cut, k))
+    actual = partition(paths, point_of, k, anchors=len(point_of), order=rng.permutation(len(point_of)))
+    np.testing.assert_array_equal(actual, printed(far, cut * cut, k))
 
 
 @pytest.mark.parametrize("anchors", [1, 7, 40])
@@ -177,21 +177,21 @@ def test_isomap_is_that_of_scikit_learn(dimensions):
     points, others = roll(), roll(340)[300:] + 0.1
     reference = Reference(n_neighbors=8, n_components=dimensions).fit(points)
     paths = Paths.of(neighbourhood(points, 8))
-    fitted, found = Isomap.of(points, paths, np.ones(300, np.int64), 8, dimensions, np.random.default_rng(0))
-    np.testing.assert_allclose(pdist(found), pdist(reference.embedding_), rtol=1e-6, atol=1e-6)
+    fitted, actual = Isomap.of(points, paths, np.ones(300, np.int64), 8, dimensions, np.random.default_rng(0))
+    np.testing.assert_allclose(pdist(actual), pdist(reference.embedding_), rtol=1e-6, atol=1e-6)
     both = cdist(reference.transform(others), reference.embedding_)
-    np.testing.assert_allclose(cdist(fitted.extend(others), found), both, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(cdist(fitted.extend(others), actual), both, rtol=1e-5, atol=1e-5)
 
 
 def test_a_point_with_several_records_counts_as_often():
     points, weights = roll(60), np.random.default_rng(1).integers(1, 4, 60)
     paths = Paths.of(neighbourhood(points, 6))
-    _, found = Isomap.of(points, paths, weights, 6, 2, np.random.default_rng(0))
+    _, actual = Isomap.of(points, paths, weights, 6, 2, np.random.default_rng(0))
     far = np.repeat(np.repeat(paths.matrix(np.arange(60)) ** 2, weights, axis=0), weights, axis=1)
     centre = np.eye(len(far)) - 1 / len(far)
     values, vectors = np.linalg.eigh(-0.5 * centre @ far @ centre)
     truth = vectors[:, -2:] * np.sqrt(values[-2:])
-    np.testing.assert_allclose(pdist(np.repeat(found, weights, axis=0)), pdist(truth), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(pdist(np.repeat(actual, weights, axis=0)), pdist(truth), rtol=1e-6, atol=1e-6)
 
 
 def test_landmarks_place_the_others_nearly_as_all_would(monkeypatch):
@@ -212,18 +212,18 @@ def test_lle_is_that_of_scikit_learn(count):
 
     points = roll(count)
     reference = LocallyLinearEmbedding(n_neighbors=10, n_components=2, eigen_solver="dense").fit_transform(points)
-    _, found = Lle.of(points, neighbourhood(points, 10), 10, None, 2, np.random.default_rng(0))
-    np.testing.assert_allclose(np.abs((found / np.sqrt(count)).T @ reference), np.eye(2), atol=1e-3)
-    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-6)
-    np.testing.assert_allclose(found.std(axis=0), 1, atol=1e-6)
+    _, actual = Lle.of(points, neighbourhood(points, 10), 10, None, 2, np.random.default_rng(0))
+    np.testing.assert_allclose(np.abs((actual / np.sqrt(count)).T @ reference), np.eye(2), atol=1e-3)
+    np.testing.assert_allclose(actual.mean(axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose(actual.std(axis=0), 1, atol=1e-6)
 
 
 def test_lle_of_some_places_the_others_among_them(monkeypatch):
     points = roll(600)
     monkeypatch.setattr(lle, "EXACT", 300)
-    fitted, found = Lle.of(points, neighbourhood(points, 10), 10, None, 2, np.random.default_rng(0))
+    fitted, actual = Lle.of(points, neighbourhood(points, 10), 10, None, 2, np.random.default_rng(0))
     assert len(fitted.points) == 300
     # Neighbours on the sheet are neighbours in the embedding.
     near = np.argsort(cdist(points, points), axis=1)[:, 1:6]
-    steps = np.sqrt(((found[:, None, :] - found[near]) ** 2).sum(axis=2)).mean()
-    assert steps < 0.35 * pdist(found).mean()
+    steps = np.sqrt(((actual[:, None, :] - actual[near]) ** 2).sum(axis=2)).mean()
+    assert steps < 0.35 * pdist(actual).mean()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hushtable.synthesize.marginal.estimate import estimate, misfit
+from hushtable.synthesize.marginal.estimate import Stopping, estimate, loss_of
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.junction import cells, triangulated
 from hushtable.synthesize.marginal.measurement import Measurement
@@ -114,8 +114,8 @@ def test_the_best_fit_is_the_best_over_all_joint_distributions(seed):
     starts = np.random.default_rng(seed).normal(0, 0.1, (2, 96))
     wanted = {"maxiter": 5000, "ftol": 1e-14}
     best = min((minimize(loss, s, jac=True, method="L-BFGS-B", options=wanted) for s in starts), key=lambda found: found.fun)
-    model = estimate(sizes, measured, total=1000.0, steps=20_000, tolerance=1e-9, noise=0.0)
-    assert misfit(model, measured) <= best.fun * (1 + 1e-4)
+    model = estimate(sizes, measured, total=1000.0, stopping=Stopping(20_000, 1e-9, 0.0))
+    assert loss_of(model, measured) <= best.fun * (1 + 1e-4)
     joint = np.exp(best.x - best.x.max()).reshape(shape)
     for m in measured:
         np.testing.assert_allclose(model.project(m.columns), 1000 * summed(joint / joint.sum(), m.columns, names), atol=1.0)

@@ -82,17 +82,17 @@ def holds(rows: list[int], secrets: dict, whole: list[int], demand: Demand, who:
 
 def meets(own: list[tuple], everyone: list[tuple], demand: Demand) -> bool:
     """Whether the values that somebody holds, given as (who, value), meet a demand."""
-    told = [(who, value) for who, value in own if value is not None]  # not to answer is no value that hides another
-    counts, n = [], len({who for who, _ in told})
-    for _, count in Counter(value for _, value in told).most_common():
+    answered = [(who, value) for who, value in own if value is not None]  # not to answer is no value that hides another
+    counts, n = [], len({who for who, _ in answered})
+    for _, count in Counter(value for _, value in answered).most_common():
         counts.append(min(count, n - sum(counts)))  # everybody stands with one value, most with the most frequent
     counts = [c for c in counts if c]
     if demand.variant == "distinct":
         return len(counts) >= demand.value
     if demand.variant == "entropy":
-        return bool(told) and math.exp(-sum(c / n * math.log(c / n) for c in counts)) >= demand.value - 1e-9
+        return bool(answered) and math.exp(-sum(c / n * math.log(c / n) for c in counts)) >= demand.value - 1e-9
     if demand.variant == "recursive":
-        return bool(told) and counts[0] < demand.c * sum(counts[int(demand.value) - 1 :])
+        return bool(answered) and counts[0] < demand.c * sum(counts[int(demand.value) - 1 :])
     ours, theirs = ([value for _, value in some] for some in (own, everyone))
     return distance(ours, theirs, ordered=demand.variant == "ordered") <= demand.value + 1e-9
 
@@ -140,8 +140,8 @@ def loss_by_hand(name: str, table: Table, node: tuple, stay: list, gone: list, k
         if name == "entropy":
             raw, wide = Counter(texts), Counter(c for c, _ in cells)
             root = sum(math.log2(n / raw[v]) for v in texts)
-            kept = sum(math.log2(wide[cells[i][0]] / raw[texts[i]]) for g in stay for i in g)
-            lost = kept + sum(math.log2(n / raw[texts[i]]) for i in gone)
+            generalized = sum(math.log2(wide[cells[i][0]] / raw[texts[i]]) for g in stay for i in g)
+            lost = generalized + sum(math.log2(n / raw[texts[i]]) for i in gone)
             parts.append(lost)
             weights.append(root)
         else:
@@ -181,8 +181,8 @@ def test_the_search_finds_what_trying_every_node_finds(seed, silent, held, asked
     outcomes = {(node, k): judged(table, node, k, demands, star=star) for node in NODES for k in (2, 4)}
     lost = cache(lambda name, node, k: loss_by_hand(name, table, node, *outcomes[node, k], k))
     for name in LossName:
-        found = Search(lattice, judge, make(name, lattice, (1.0,) * 3), goals).run()
-        for goal, answer in zip(goals, found, strict=True):
+        solutions = Search(lattice, judge, make(name, lattice, (1.0,) * 3), goals).run()
+        for goal, answer in zip(goals, solutions, strict=True):
             reach = {
                 node: lost(name, node, goal.k)
                 for node in NODES
@@ -206,8 +206,8 @@ def test_a_bound_is_below_everything_above_its_node(name):
     values = {}
     for node in NODES:
         classes = lattice.classes(node)
-        kept = judge.keep(classes, 3)
-        values[node] = (loss.value(node, classes, kept.classes, 3), kept.suppressed)
+        judgement = judge.keep(classes, 3)
+        values[node] = (loss.value(node, classes, judgement.classes, 3), judgement.suppressed)
     for low, (node, (value, suppressed)) in itertools.product(NODES, values.items()):
         if all(a <= b for a, b in zip(low, node, strict=True)):
             for fewer in {0, suppressed // 2, suppressed}:

@@ -36,9 +36,9 @@ def textbook(numbers: np.ndarray, codes: np.ndarray, weights: np.ndarray, k: int
             nearest = np.lexsort((free, d))[:k]
             labels[free[nearest]] = label
             label += 1
-            kept = np.ones(len(free), bool)
-            kept[nearest] = False
-            d, free = d[kept], free[kept]
+            remaining = np.ones(len(free), bool)
+            remaining[nearest] = False
+            d, free = d[remaining], free[remaining]
             if side == 0 and both:
                 centre = free[d == d.max()].min()
     labels[free] = label
@@ -56,20 +56,20 @@ def test_groups_equal_the_textbook(seed):
     numbers = rng.integers(0, 30, (p, n)).astype(float) if seed % 2 else rng.normal(size=(p, n))
     codes = rng.integers(0, rng.integers(1, 90), (q, n)).astype(np.int32)
     weights = rng.random(q) * 2
-    found = mdav.partition(numbers, codes, weights, k)
-    np.testing.assert_array_equal(found, textbook(numbers, codes, weights, k))
+    actual = mdav.partition(numbers, codes, weights, k)
+    np.testing.assert_array_equal(actual, textbook(numbers, codes, weights, k))
 
 
 def test_groups_equal_the_textbook_over_several_slices_and_trees():
     # More than a thousand rounds in one tree, and several trees.
     rng = np.random.default_rng(1)
     numbers, codes = rng.normal(size=(2, 9000)), rng.integers(0, 4, (1, 9000)).astype(np.int32)
-    told = []
-    found = mdav.partition(numbers, codes, np.ones(1), 2, told.append)
-    np.testing.assert_array_equal(found, textbook(numbers, codes, np.ones(1), 2))
-    assert len(told) > 3
-    assert told == sorted(told)
-    assert 0 < told[0] < told[-1] <= 1
+    shares = []
+    actual = mdav.partition(numbers, codes, np.ones(1), 2, shares.append)
+    np.testing.assert_array_equal(actual, textbook(numbers, codes, np.ones(1), 2))
+    assert len(shares) > 3
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] <= 1
 
 
 def test_adult_has_the_textbook_sse(adult):
@@ -79,18 +79,18 @@ def test_adult_has_the_textbook_sse(adult):
     labels = textbook(z, np.zeros((0, 3000), np.int32), np.zeros(0), 10)
     means = np.array([np.bincount(labels, row) / np.bincount(labels) for row in z])
     sse = ((z - means[:, labels]) ** 2).sum()
-    made = Microaggregate(k=10, columns=names).fit(Vault.of(part), np.random.default_rng(0))
-    ours = Space.of(part, names, Scale.STANDARD).errors(made.table.groups(names)[0]).within
+    release = Microaggregate(k=10, columns=names).fit(Vault.of(part), np.random.default_rng(0))
+    ours = Space.of(part, names, Scale.STANDARD).errors(release.table.groups(names)[0]).within
     assert ours == pytest.approx(sse, rel=1e-9)
-    assert made.result()["sse"] == pytest.approx(sse, rel=5e-4)
-    assert k_anonymity(Classes(made.table, names)) >= 10
+    assert release.result()["sse"] == pytest.approx(sse, rel=5e-4)
+    assert k_anonymity(Classes(release.table, names)) >= 10
 
 
 @pytest.mark.parametrize("centre", ["mean", "median"])
 @pytest.mark.parametrize("k", [2, 5, 40])
 def test_released_groups_share_all_values_and_have_k_members(small, k, centre):
-    made = release(small, Recipe(recipe="x", steps=(Microaggregate(k=k, centre=type(Microaggregate().centre)(centre)),)))
-    assert k_anonymity(Classes(made.table, made.table.schema.quasi)) >= k
+    released = release(small, Recipe(recipe="x", steps=(Microaggregate(k=k, centre=type(Microaggregate().centre)(centre)),)))
+    assert k_anonymity(Classes(released.table, released.table.schema.quasi)) >= k
 
 
 def test_representatives_are_mean_median_and_mode():

@@ -55,16 +55,16 @@ class Judged:
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize(("question", "holds"), [(Understated(("town",)), True), (Understated(("town",), 0.9), False)])
 def test_a_question_that_says_too_little_is_found(question, holds, relation):
-    told = compare(Asked(question, SMALL), relation)
-    assert told["holds"] is holds
-    assert told["l1"] == pytest.approx(2 if relation is Relation.ADD_REMOVE else 4)
-    assert told["l2"] == pytest.approx(2 if relation is Relation.ADD_REMOVE else 2 * np.sqrt(2))
+    shown = compare(Asked(question, SMALL), relation)
+    assert shown.holds is holds
+    assert shown.l1 == pytest.approx(2 if relation is Relation.ADD_REMOVE else 4)
+    assert shown.l2 == pytest.approx(2 if relation is Relation.ADD_REMOVE else 2 * np.sqrt(2))
 
 
 @pytest.mark.parametrize(("most", "holds"), [(3, True), (2, False)])
 def test_scores_that_change_by_more_than_they_say_are_found(most, holds):
-    told = compare(Asked(Judged(most), SMALL), Relation.ADD_REMOVE)
-    assert (told["holds"], told["most"]) == (holds, 3)
+    shown = compare(Asked(Judged(most), SMALL), Relation.ADD_REMOVE)
+    assert (shown.holds, shown.most) == (holds, 3)
 
 
 def test_all_records_of_a_small_domain_are_tried_and_each_kind_of_row_is_left_out():
@@ -77,10 +77,10 @@ def test_all_records_of_a_small_domain_are_tried_and_each_kind_of_row_is_left_ou
 
 @pytest.mark.parametrize("name", ["independent", "frechet", "beta-k-eps-certified"])
 def test_the_questions_of_a_certified_recipe_change_as_little_as_they_say(name):
-    told = brute_force(load(name), epsilon=2.0)
-    assert told
-    assert all(line["holds"] for line in told)
-    assert all(line["neighbours"] > 20 for line in told)
+    lines = brute_force(load(name), epsilon=2.0)
+    assert lines
+    assert all(line.holds for line in lines)
+    assert all(line.worst.neighbours > 20 for line in lines)
 
 
 def test_a_recipe_that_asks_nothing_has_nothing_to_try():

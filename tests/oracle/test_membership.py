@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from hushtable.audits.density import Kernels, Map
-from hushtable.audits.likeness import Likeness, _agreeing
+from hushtable.audits.shadow_features import RecordFeatures, _agreeing
 from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence import roc
@@ -171,7 +171,7 @@ def test_where_nothing_varies_there_is_no_dimension():
 def test_agreeing_rows_are_counted_one_by_one(table, seed):
     rng = np.random.default_rng(seed)
     records = table.take(rng.integers(0, table.rows, 3))
-    likeness = Likeness.of(records, table, table.schema.names, 4, rng)
+    likeness = RecordFeatures.of(records, table, table.schema.names, 4, rng)
     ours, theirs = likeness._codes(records), likeness._codes(table)
     expected = [
         [sum(all(r[c] == t[c] for c in np.flatnonzero(subset)) for t in theirs) for subset in likeness.subsets] for r in ours

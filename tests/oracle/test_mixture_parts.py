@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from hushtable.synthesize.mixture.inducing import adapt, loss, predict
+from hushtable.synthesize.mixture.inducing import RIDGE, Descent, adapt, loss
 from hushtable.synthesize.mixture.kernel import BIAS, WEIGHT, tangent_kernel
-from hushtable.synthesize.published.constrained import assign, constrained_means, constrained_mixture, means
+from hushtable.synthesize.published.clustmix_clusters import assign, constrained_means, constrained_mixture, means
 
 
 def cheapest(costs, least):
@@ -95,13 +95,16 @@ def test_adapted_points_teach_a_kernel_machine_more_and_alpha_holds_them_back():
     middle, unit = targets.mean(0), targets.std(0)
 
     def scores(x):
-        return predict((x - middle) / unit, labels, (targets - middle) / unit, 2)
+        x, z = (x - middle) / unit, (targets - middle) / unit
+        own = tangent_kernel(x, x, 3).value
+        ridged = own + RIDGE * np.trace(own) / len(x) * np.eye(len(x))
+        return tangent_kernel(z, x, 3).value @ np.linalg.solve(ridged, np.eye(2)[labels] - 0.5)
 
     def error(x):
         return ((scores(x) - (np.eye(2)[truth] - 0.5)) ** 2).mean()
 
     def run(alpha):
-        return adapt(points, labels, targets, truth, alpha=alpha, steps=80, batch=200, rng=np.random.default_rng(1))
+        return adapt(points, labels, targets, truth, Descent(alpha, 80, 200), np.random.default_rng(1))
 
     moved = {alpha: run(alpha) for alpha in (0.0, 0.99, 1.0)}
     assert error(moved[0.0]) < 0.5 * error(points)

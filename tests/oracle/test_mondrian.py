@@ -59,14 +59,14 @@ def cuts(grid: Grid, rows: list[int], m: int, k: int, who: np.ndarray, *, strict
     wide.sort(key=lambda j: (*(-w for w in width(j)), j))
     for j in wide:
         values = sorted(set(grid.ranks[rows, j].tolist()))
-        found: dict[tuple[int, bool], tuple[int, int]] = {}
+        candidates: dict[tuple[int, bool], tuple[int, int]] = {}
         for one, other in pairwise(values):
             left = sum(grid.ranks[r, j] <= one for r in rows)
             if enough([r for r in rows if grid.ranks[r, j] <= one], [r for r in rows if grid.ranks[r, j] > one]):
                 score = height(j, one, other), 2 * left <= len(rows)
-                found[score] = min(found.get(score, (len(rows), 0)), (abs(2 * left - len(rows)), one))
-        for score in sorted(found, reverse=True):
-            limit = found[score][1]
+                candidates[score] = min(candidates.get(score, (len(rows), 0)), (abs(2 * left - len(rows)), one))
+        for score in sorted(candidates, reverse=True):
+            limit = candidates[score][1]
             yield [r for r in rows if grid.ranks[r, j] <= limit], [r for r in rows if grid.ranks[r, j] > limit]
     if not strict and len(rows) >= 2 * k:
         for j in wide:
@@ -85,8 +85,8 @@ def both_hold(rule: Rule, *halves: list[int]) -> bool:
             columns = tuple(Column(name=name, kind=Kind.INTEGER, domain=Bounds(0, 1e6)) for name in ("class", "secret"))
             classes = np.ones(n, np.int64)
             classes[half] = 0
-            told = np.where(line == rule.absent[s], MISSING_INTEGER, line)
-            table = Table(Schema(columns), {"class": classes, "secret": told}, persons=rule.persons)
+            secret = np.where(line == rule.absent[s], MISSING_INTEGER, line)
+            table = Table(Schema(columns), {"class": classes, "secret": secret}, persons=rule.persons)
             for spread in criteria.Classes(table, ("class",)).spreads("secret"):
                 least = {"distinct": spread.distinct, "entropy": spread.entropy, "recursive": lambda s=spread: s.recursive(rule.c)}
                 if rule.l and least[rule.diversity]()[0] < rule.l - 1e-9:
@@ -122,9 +122,9 @@ def test_boxes_equal_the_textbook(seed):
     n, m, k = int(rng.integers(2, 150)), int(rng.integers(1, 5)), int(rng.integers(2, 7))
     grid, strict = random_grid(rng, max(n, k), m), bool(seed % 3)
     rule = no_rule(max(n, k))
-    found = classes_of(*cut(grid, k, rule, strict=strict))
-    assert found == textbook(grid, k, rule, strict=strict)
-    assert min(map(len, found)) >= k
+    actual = classes_of(*cut(grid, k, rule, strict=strict))
+    assert actual == textbook(grid, k, rule, strict=strict)
+    assert min(map(len, actual)) >= k
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -133,9 +133,9 @@ def test_boxes_of_persons_equal_the_textbook(seed):
     n, k = int(rng.integers(30, 150)), int(rng.integers(2, 5))
     grid, strict, persons = random_grid(rng, n, 3), bool(seed % 3), rng.integers(0, n // 3, n)
     rule = replace(no_rule(n), persons=persons)
-    found = classes_of(*cut(grid, k, rule, strict=strict))
-    assert found == textbook(grid, k, rule, strict=strict)
-    assert min(len(set(persons[rows])) for rows in found) >= k
+    actual = classes_of(*cut(grid, k, rule, strict=strict))
+    assert actual == textbook(grid, k, rule, strict=strict)
+    assert min(len(set(persons[rows])) for rows in actual) >= k
 
 
 @pytest.mark.parametrize("diversity", list(Diversity))
@@ -147,9 +147,9 @@ def test_boxes_with_secrets_equal_the_textbook(seed, diversity):
     persons = rng.permutation(n) // 2 if seed > 3 else None
     rule = Rule(secrets, np.array([False, True]), np.array([3, -1]), diversity, 2.0, 3.0, 0.45, persons)
     grid = random_grid(rng, n, 3)
-    found = classes_of(*cut(grid, 3, rule, strict=bool(seed % 2)))
-    assert found == textbook(grid, 3, rule, strict=bool(seed % 2))
-    assert both_hold(rule, *found) or not rule.holds()
+    actual = classes_of(*cut(grid, 3, rule, strict=bool(seed % 2)))
+    assert actual == textbook(grid, 3, rule, strict=bool(seed % 2))
+    assert both_hold(rule, *actual) or not rule.holds()
 
 
 def test_the_textbook_with_stale_widths_is_another_one():
@@ -213,11 +213,11 @@ def test_adult_loses_less_than_a_tenth_in_a_third_of_a_second(real_data, complet
 
 @pytest.mark.slow
 def test_what_is_written_decides_what_is_lost(complete):
-    found = {}
+    losses = {}
     for cells in Written:
         for strict in (True, False):
             model = Mondrian(k=5, cells=cells, strict=strict).fit(Vault.of(complete), np.random.default_rng(0))
-            found[cells, strict] = model.result()["loss"]
+            losses[cells, strict] = model.result()["loss"]
     for cells in Written:
-        assert found[cells, False] < found[cells, True]
-    assert found["sets", True] < found["ranges", True] < found["ancestor", True]
+        assert losses[cells, False] < losses[cells, True]
+    assert losses["sets", True] < losses["ranges", True] < losses["ancestor", True]

@@ -9,7 +9,7 @@ import pytest
 
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.marginal.measurement import Measurement
-from hushtable.synthesize.marginal.misfit import GRID
+from hushtable.synthesize.marginal.score import GRID
 from hushtable.synthesize.network.privbayes import Grown
 from hushtable.synthesize.network.structure import of_degree, up_to, within
 from hushtable.synthesize.network.tables import Network, Node, clipped, raked, shrunk
@@ -99,7 +99,7 @@ def test_what_the_rows_have_beyond_the_expected_moves_by_one_record_at_most():
     tables = [Measurement(("a", n), rng.normal(3, 2, (2, SIZES[n])), 1.0) for n in ("b", "c")]
     grown = Grown.of(tables, SIZES, ("a",), 5.0, rng)
     grown.add("b", ("a",), None, rng)
-    scores = grown.misfit((("c", ("a",)), ("c", ("a", "b"))), 2.0)
+    scores = grown.scores((("c", ("a",)), ("c", ("a", "b"))), 2.0)
     records = list(product(range(2), range(3), range(2)))
 
     def answer(rows):

@@ -67,18 +67,18 @@ SCORES = {kind: scorer(kind) for kind in (Information, Departure, Decision)}
     [(kind, shape) for kind in (Information, Departure, Decision) for shape in SHAPES if kind is not Decision or shape[0] == 2],
 )
 def test_one_record_changes_a_score_as_little_as_it_says(kind, shape, rows):
-    told = kind((("c0", ("c1",)),), rows).change(schema_of(*shape), Relation.REPLACE_ONE)
-    assert worst(SCORES[kind], shape, rows) <= told
+    bound = kind((("c0", ("c1",)),), rows).change(schema_of(*shape), Relation.REPLACE_ONE)
+    assert worst(SCORES[kind], shape, rows) <= bound
 
 
 @pytest.mark.parametrize(("shape", "rows"), [((2, 2), 5), ((3, 3), 5)])
 @pytest.mark.parametrize(("rule", "holds"), [(1.0, True), (0.5, False), (math.log(2), False)])
 def test_the_bound_of_mutual_information_is_reached_so_that_a_smaller_one_is_wrong(shape, rows, rule, holds):
     """A half of it, or the bound in nats for a score in bits, is too little."""
-    told = Information((("c0", ("c1",)),), rows).change(schema_of(*shape), Relation.REPLACE_ONE)
+    bound = Information((("c0", ("c1",)),), rows).change(schema_of(*shape), Relation.REPLACE_ONE)
 
     def check(factor):
-        assert worst(SCORES[Information], shape, rows) <= factor * told
+        assert worst(SCORES[Information], shape, rows) <= factor * bound
 
     judge(check, rule, holds=holds)
 
@@ -87,17 +87,17 @@ def test_the_bound_of_mutual_information_is_reached_so_that_a_smaller_one_is_wro
 def test_normalised_mutual_information_does_not_keep_the_bound_of_the_plain_one(kind, holds):
     def check(score):
         for rows in ROWS[1:]:
-            told = Information((("c0", ("c1",)),), rows).change(schema_of(2, 2), Relation.REPLACE_ONE)
-            assert worst(score, (2, 2), rows) <= told
+            bound = Information((("c0", ("c1",)),), rows).change(schema_of(2, 2), Relation.REPLACE_ONE)
+            assert worst(score, (2, 2), rows) <= bound
 
     judge(check, SCORES[Information] if kind is Information else normalised, holds=holds)
 
 
 @pytest.mark.parametrize(("kind", "most"), [(Departure, 34), (Decision, 2)])
 def test_the_other_bounds_are_no_guesses(kind, most):
-    told = kind((("c0", ("c1",)),), 5).change(schema_of(2, 3), Relation.REPLACE_ONE)
-    assert told == most
-    assert worst(SCORES[kind], (2, 3), 5) > 0.4 * told
+    bound = kind((("c0", ("c1",)),), 5).change(schema_of(2, 3), Relation.REPLACE_ONE)
+    assert bound == most
+    assert worst(SCORES[kind], (2, 3), 5) > 0.4 * bound
 
 
 def test_f_is_the_distance_to_the_nearest_table_of_greatest_information():

@@ -1,21 +1,21 @@
-"""How prices combine: over looks, parts, groups, samples and runs, against exact worlds; broken twins are rejected."""
+"""How prices combine: over queries, groups and samples, against exact worlds; broken twins are rejected."""
 
 from __future__ import annotations
 
 import math
-from functools import reduce
 from itertools import product
 
 import numpy as np
 import pytest
 
 from hushtable.privacy import accountant
-from hushtable.privacy.accountant import FREE, NEVER, Cost, compose, epsilon_of, gdp, group, parallel, parallel_replace, pure, zcdp
+from hushtable.privacy.accountant import NEVER, Cost, compose, epsilon_of, gdp, group, pure, zcdp
 from tests.unit.privacy.exact import gaussian, hockey, joint, judge, laplace, loss, mixed, renyi
 
 
 def dearest(costs):
-    return parallel(costs)
+    costs = list(costs)
+    return Cost(max(c.epsilon for c in costs), max(c.rho for c in costs), max(c.mu for c in costs))
 
 
 def adds_mu_plainly(costs):
@@ -45,71 +45,6 @@ def test_mixed_currencies_meet_in_one_that_all_have():
     assert epsilon_of(compose([pure(0.1, delta=1e-7), pure(0.2, delta=2e-7)]), 2e-7) == math.inf
     assert epsilon_of(compose([zcdp(0.1), NEVER]), 1e-6) == math.inf
     assert epsilon_of(compose([]), 0.0) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("rule", "holds"),
-    [
-        (parallel, True),
-        (lambda costs: min(costs, key=lambda c: c.epsilon), False),
-        (lambda costs: next(iter(costs)), False),
-        (compose, False),
-    ],
-)
-def test_parallel_composition_under_add_remove_is_the_worst_part(rule, holds):
-    """Two cells with noise of their own; one record more, in either."""
-
-    def check(rule):
-        for scales in ((1.0, 4.0), (4.0, 1.0)):
-            empty = joint(*(laplace(scale, 0, 60) for scale in scales))
-            fuller = [joint(*(laplace(scale, at == cell, 60) for at, scale in enumerate(scales))) for cell in (0, 1)]
-            true = max(loss(empty, world) for world in fuller)
-            assert rule([pure(1 / scale) for scale in scales]).epsilon == pytest.approx(true)
-
-    judge(check, rule, holds=holds)
-
-
-def forgets_the_move(same_part, add_remove):
-    return parallel(same_part)
-
-
-def forgets_the_change_inside(same_part, add_remove):
-    return parallel_replace([], add_remove)
-
-
-def moves_for_one(same_part, add_remove):
-    return parallel([*same_part, *add_remove])
-
-
-@pytest.mark.parametrize(
-    ("rule", "holds"),
-    [(parallel_replace, True), (forgets_the_move, False), (forgets_the_change_inside, False), (moves_for_one, False)],
-)
-def test_parallel_composition_under_replace_one_counts_moves_and_changes_inside(rule, holds):
-    """Part one is a count, which no exchange inside it changes; part two has two cells. A record changes to any other place."""
-
-    def check(rule):
-        for one, two in ((1.0, 2.0), (3.0, 1.0)):
-            place = {
-                name: reduce(
-                    joint, [laplace(one, name == "one", 12), laplace(two, name == "left", 12), laplace(two, name == "right", 12)]
-                )
-                for name in ("one", "left", "right")
-            }
-            true = max(loss(place[a], place[b]) for a, b in product(place, repeat=2))
-            assert rule([FREE, pure(2 / two)], [pure(1 / one), pure(1 / two)]).epsilon == pytest.approx(true)
-
-    judge(check, rule, holds=holds)
-
-
-def test_parallel_replace_adds_the_two_largest_in_every_currency():
-    parts = [gdp(0.3), gdp(0.4), gdp(0.1)]
-    both = parallel_replace([gdp(0.2)] * 3, parts)
-    assert both.mu == pytest.approx(0.5)
-    assert both.rho == pytest.approx(0.125)
-    assert both.curve == pytest.approx(accountant.ALPHAS * 0.125)
-    assert parallel_replace([pure(1.0)], [pure(0.1), NEVER]).delta == 1.0
-    assert parallel([]).epsilon == 0.0
 
 
 def chain(links: int, epsilon: float, delta: float, least: float = 1e-3) -> list[np.ndarray]:
@@ -149,35 +84,6 @@ def test_groups_lose_what_no_theorem_carries_over():
     assert group(pure(0.3), 1).epsilon == 0.3
     sampled = Cost(curve=accountant.sampled_gaussian_curve(0.1, 1.0, 10))
     assert epsilon_of(group(sampled, 2), 1e-6) == math.inf
-
-
-@pytest.mark.parametrize(
-    ("rule", "holds"),
-    [
-        (accountant.to_replace_one, True),
-        (lambda cost: cost, False),
-        (lambda cost: Cost(2 * cost.epsilon, 2 * cost.rho, math.sqrt(2) * cost.mu, delta=2 * cost.delta), False),
-    ],
-)
-def test_add_remove_to_replace_one_is_exact_on_a_chain(rule, holds):
-    """Remove one, add another: worlds two steps apart. A number that is moved both ways shows rho and mu to be tight."""
-
-    def check(rule):
-        for epsilon, delta in product((0.1, 0.7, 2.0), (1e-4, 1e-2)):
-            one, _, two = chain(2, epsilon, delta)
-            cost = rule(pure(epsilon, delta=delta))
-            assert hockey(one, two, cost.epsilon) == pytest.approx(cost.delta, rel=1e-6)
-        assert rule(zcdp(1 / 8)).rho == pytest.approx(renyi(gaussian(2.0, -1, 99), gaussian(2.0, 1, 99), 2.0) / 2, rel=1e-6)
-        assert rule(gdp(0.4)).mu == pytest.approx(0.8)
-        assert rule(pure(0.5)).epsilon == pytest.approx(loss(laplace(2.0, -1), laplace(2.0, 1)))
-
-    judge(check, rule, holds=holds)
-
-
-def test_add_remove_to_replace_one_gives_up_where_nothing_is_known():
-    assert accountant.to_replace_one(Cost(rho=0.1, delta=1e-6)).delta == 1.0
-    assert accountant.to_replace_one(pure(800.0, delta=1e-6)).delta == 1.0
-    assert not hasattr(accountant, "to_add_remove")
 
 
 def linear(epsilon, delta, rate):

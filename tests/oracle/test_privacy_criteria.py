@@ -49,10 +49,10 @@ def released(seed: int, rows: int = 40) -> Table:
 
 def classes_by_hand(table: Table, quasi: tuple[str, ...]) -> list[list[int]]:
     """Rows written alike on the quasi-identifiers, those with nothing but ``*`` among them."""
-    told: dict[tuple, list[int]] = {}
+    groups_of_rows: dict[tuple, list[int]] = {}
     for row, key in enumerate(zip(*(table.strings(name) for name in quasi), strict=True)):
-        told.setdefault(key, []).append(row)
-    return list(told.values())
+        groups_of_rows.setdefault(key, []).append(row)
+    return list(groups_of_rows.values())
 
 
 @pytest.mark.parametrize("quasi", [("age",), ("age", "town"), ("age", "town", "sex"), ("sex",)])
@@ -66,9 +66,9 @@ def test_k_counts_rows_or_persons_written_alike(seed, quasi):
     stars = np.all([table.strings(name) == "*" for name in quasi], axis=0)
     assert classes.suppressed.tolist() == (stars & ~stars.all()).tolist()
     persons = [len({table["who"][row] for row in rows}) for rows in by_hand]
-    told = Classes(table.held_by("who"), quasi)
-    assert criteria.k_anonymity(told) == min(persons)
-    caps = criteria.reidentification(told)
+    classes = Classes(table.held_by("who"), quasi)
+    assert criteria.k_anonymity(classes) == min(persons)
+    caps = criteria.reidentification(classes)
     assert caps["prosecutor"] == pytest.approx(1 / min(persons))
     assert caps["marketer"] == pytest.approx(len(persons) / sum(persons))
     assert caps["unique"] == pytest.approx(persons.count(1) / sum(persons))
@@ -137,9 +137,9 @@ def test_k_map_counts_the_people_a_row_could_be(seed):
     cells = {"age": (*AGE_CELLS, None), "town": (*TOWN_CELLS, None), "sex": ("f", "m", None)}
     fewest = population.rows
     for rows in classes_by_hand(table, quasi):
-        told = [cells[name][table[name][rows[0]]] for name in quasi]
+        released_cells = [cells[name][table[name][rows[0]]] for name in quasi]
         matching = zip(*(population.strings(name) for name in quasi), strict=True)
-        fewest = min(fewest, sum(all(covers(c, v) for c, v in zip(told, person, strict=True)) for person in matching))
+        fewest = min(fewest, sum(all(covers(c, v) for c, v in zip(released_cells, person, strict=True)) for person in matching))
     assert criteria.k_map(table, population, quasi) == fewest
 
 
@@ -168,9 +168,9 @@ def test_known_facts_of_published_anonymized_tables(real_data: Path, name: str):
     quasi = ("age", "education", "occupation", "relationship", "sex", "native_country")
     table = io.read(path, Schema(tuple(Column(name=column, kind=Kind.CATEGORY) for column in (*quasi, "income"))))
     k, count = FACTS[name]
-    found = criteria.measure(table, quasi, ["income"])
-    assert (found["k"], found["classes"], found["suppressed"]) == (k, count, 0)
-    assert found["secrets"]["income"]["l_distinct"] == 1
-    assert found["secrets"]["income"]["l_entropy"] == pytest.approx(1.0)
-    assert found["secrets"]["income"]["l_recursive_c2"] == 1
-    assert 0 < found["secrets"]["income"]["t"] <= 1
+    measured = criteria.measure(table, quasi, ["income"])
+    assert (measured["k"], measured["classes"], measured["suppressed"]) == (k, count, 0)
+    assert measured["secrets"]["income"]["l_distinct"] == 1
+    assert measured["secrets"]["income"]["l_entropy"] == pytest.approx(1.0)
+    assert measured["secrets"]["income"]["l_recursive_c2"] == 1
+    assert 0 < measured["secrets"]["income"]["t"] <= 1

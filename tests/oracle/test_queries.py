@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.evidence.reading import ordinary
-from hushtable.measures.answers import answers
-from hushtable.measures.conditions import Among, Between, Condition, by_range, by_value, counting, ranges
 from hushtable.measures.queries import SANITY, Errors
+from hushtable.measures.query_answers import answers
+from hushtable.measures.query_conditions import Among, Between, Condition, by_range, by_value, counting, ranges
 from hushtable.table.cell import ANYTHING, Cell, Interval
 from hushtable.table.columns import Cells, Column
 from hushtable.table.table import Table

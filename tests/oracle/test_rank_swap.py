@@ -10,13 +10,13 @@ from hushtable.anonymize.masking.swap import partners
 
 def textbook(shares: np.ndarray, window: int) -> np.ndarray:
     """Whoever is free takes the one at its share of those that are free in the window after it."""
-    found = np.arange(len(shares))
+    partner = np.arange(len(shares))
     for i, share in enumerate(shares):
-        free = [j for j in range(i + 1, min(i + window, len(shares) - 1) + 1) if found[j] == j]
-        if found[i] == i and free:
+        free = [j for j in range(i + 1, min(i + window, len(shares) - 1) + 1) if partner[j] == j]
+        if partner[i] == i and free:
             j = free[int(share * len(free))]
-            found[i], found[j] = j, i
-    return found
+            partner[i], partner[j] = j, i
+    return partner
 
 
 @pytest.mark.parametrize("seed", range(40))

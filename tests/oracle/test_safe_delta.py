@@ -42,9 +42,9 @@ CASES = [(2, 0.25, 0.5), (3, 0.5, 1.0), (5, 0.125, 0.3), (5, 0.125, 1.0), (8, 0.
 @pytest.mark.parametrize(("k", "beta", "epsilon"), CASES)
 def test_the_scan_finds_the_largest_delta_of_all_cells(k, beta, epsilon):
     growth, exact = Fraction(math.exp(epsilon)), Fraction(beta)
-    found = [hockeys(records, k, exact, growth) for records in range(k, 70)]
-    assert exact_delta(k, beta, epsilon) == pytest.approx(ROUNDING * float(max(one for one, _ in found)), rel=1e-9)
-    assert exact_delta(k, beta, epsilon) >= max(one for one, _ in found)
+    pairs = [hockeys(records, k, exact, growth) for records in range(k, 70)]
+    assert exact_delta(k, beta, epsilon) == pytest.approx(ROUNDING * float(max(one for one, _ in pairs)), rel=1e-9)
+    assert exact_delta(k, beta, epsilon) >= max(one for one, _ in pairs)
 
 
 @pytest.mark.parametrize(("k", "beta", "epsilon"), CASES)
@@ -56,8 +56,8 @@ def test_the_other_way_nothing_is_lost_from_the_stated_epsilon_on_and_something_
 
 
 def test_the_published_table_of_exact_values():
-    told = {(5, 0.1): 2.8e-5, (10, 0.1): 1.0e-8, (20, 0.25): 9.2e-9, (50, 0.5): 9.8e-9}
-    for (k, beta), delta in told.items():
+    published = {(5, 0.1): 2.8e-5, (10, 0.1): 1.0e-8, (20, 0.25): 9.2e-9, (50, 0.5): 9.8e-9}
+    for (k, beta), delta in published.items():
         assert exact_delta(k, beta, 1.0) == pytest.approx(delta, rel=0.02)
 
 
@@ -94,14 +94,14 @@ def law(table: Table, k: int, beta: float, *, first_drop: bool = False) -> Count
     """The exact law of what the step's own functions release, over all samples of a table."""
     candidates = Candidates.of(PEOPLE, {"age": "1", "town": "0"})
     levels = {"age": 1, "town": 0}
-    found: Counter[tuple[tuple[int, ...], ...]] = Counter()
+    probabilities: Counter[tuple[tuple[int, ...], ...]] = Counter()
     whole = _full_cells(_generalized(table, candidates, levels), k) if first_drop else table
     for coins in product((False, True), repeat=whole.rows):
-        kept = whole.take(np.flatnonzero(coins))
-        out = kept if first_drop else _full_cells(_generalized(kept, candidates, levels), k)
+        sampled = whole.take(np.flatnonzero(coins))
+        out = sampled if first_drop else _full_cells(_generalized(sampled, candidates, levels), k)
         rows = tuple(sorted(zip(*(out[name].tolist() for name in out.schema.names), strict=True)))
-        found[rows] += beta ** sum(coins) * (1 - beta) ** (whole.rows - sum(coins))
-    return found
+        probabilities[rows] += beta ** sum(coins) * (1 - beta) ** (whole.rows - sum(coins))
+    return probabilities
 
 
 def delta_of(one: Counter, two: Counter, epsilon: float) -> float:

@@ -37,13 +37,13 @@ def people(rows: int, seed: int = 0) -> Table:
 
 
 def slow(candidates: Candidates, table: Table, least: int) -> np.ndarray:
-    found = []
-    for node, kept in zip(candidates.nodes, candidates.kept, strict=True):
+    scores = []
+    for node, precision in zip(candidates.nodes, candidates.precision, strict=True):
         columns = zip(candidates.ladders, node.tolist(), strict=True)
-        made = table.with_columns(*((a.at(level), a.cells(level, table[a.column.name])) for a, level in columns))
-        sizes = np.bincount(made.groups(made.schema.names)[0])
-        found.append(int(np.maximum(sizes - least + 1, 0).sum()) * int(kept))
-    return np.array(found)
+        released = table.with_columns(*((a.at(level), a.cells(level, table[a.column.name])) for a, level in columns))
+        sizes = np.bincount(released.groups(released.schema.names)[0])
+        scores.append(int(np.maximum(sizes - least + 1, 0).sum()) * int(precision))
+    return np.array(scores)
 
 
 @pytest.mark.parametrize("least", [1, 2, 5, 40])
@@ -75,11 +75,11 @@ def test_one_row_more_never_lowers_a_score_and_raises_none_by_more_than_one(hold
 
 def test_what_a_candidate_keeps_is_read_off_the_hierarchies_alone():
     candidates = Candidates.of(SCHEMA, {})
-    kept = dict(zip(map(tuple, candidates.nodes.tolist()), (candidates.kept / WEIGHTS).tolist(), strict=True))
-    assert kept[0, 0, 0] == 1
-    assert kept[3, 1, 2] == 0
-    assert kept[1, 0, 0] == pytest.approx(1 - 0.25 / 3, abs=1e-4)
-    assert kept[0, 1, 1] == pytest.approx(1 - 1.5 / 3, abs=1e-4)
+    precision = dict(zip(map(tuple, candidates.nodes.tolist()), (candidates.precision / WEIGHTS).tolist(), strict=True))
+    assert precision[0, 0, 0] == 1
+    assert precision[3, 1, 2] == 0
+    assert precision[1, 0, 0] == pytest.approx(1 - 0.25 / 3, abs=1e-4)
+    assert precision[0, 1, 1] == pytest.approx(1 - 1.5 / 3, abs=1e-4)
 
 
 def test_a_small_lattice_is_taken_whole_and_a_large_one_in_a_public_part():
@@ -118,8 +118,13 @@ def test_what_cannot_be_mapped_without_the_rows_is_refused_by_name():
     )
     with pytest.raises(PlanError) as error:
         Candidates.of(wrong, {"nobody": "1", "age": "1"})
-    for told in ("'nobody'", "age has a hierarchy with no line for '7'", "town has a hierarchy with no line for 'west'", "pay has"):
-        assert told in str(error.value)
+    for reason in (
+        "'nobody'",
+        "age has a hierarchy with no line for '7'",
+        "town has a hierarchy with no line for 'west'",
+        "pay has",
+    ):
+        assert reason in str(error.value)
     with pytest.raises(PlanError, match=r"age has the levels 0 to 3 \(or \*\), not '9'"):
         Candidates.of(SCHEMA, {"age": "9"})
     with pytest.raises(PlanError, match="generalized"):

@@ -44,10 +44,10 @@ def test_small_tables_cost_at_most_a_little_more_than_the_optimum(seed):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 3, (5, 2)).astype(np.int32)
     weights = np.array([1, 1 if seed % 2 else 2])
-    found = suppress(codes, weights, 2)
-    best, ours = optimum(codes, weights, 2), cost_of(found.cells, weights)
-    assert broken(codes, found.cells, 2) == 0
-    assert found.bound <= best <= ours <= best + 2
+    choice = suppress(codes, weights, 2)
+    best, ours = optimum(codes, weights, 2), cost_of(choice.cells, weights)
+    assert broken(codes, choice.cells, 2) == 0
+    assert choice.bound <= best <= ours <= best + 2
 
 
 def test_most_small_tables_are_optimal():
@@ -65,9 +65,9 @@ def test_nobody_is_alike_with_fewer_than_k(seed):
     n, m, k = int(rng.integers(2, 400)), int(rng.integers(1, 6)), int(rng.integers(2, 9))
     codes = np.floor(rng.integers(1, 12, m) * rng.random((n, m)) ** 2).astype(np.int32)
     weights = rng.integers(1, 4, m)
-    found = suppress(codes, weights, k)
-    assert broken(codes, found.cells, k) == 0
-    assert found.bound == bound_by_hand(codes, weights, k) <= cost_of(found.cells, weights)
+    choice = suppress(codes, weights, k)
+    assert broken(codes, choice.cells, k) == 0
+    assert choice.bound == bound_by_hand(codes, weights, k) <= cost_of(choice.cells, weights)
 
 
 def bound_by_hand(codes: np.ndarray, weights: np.ndarray, k: int) -> int:
@@ -75,9 +75,9 @@ def bound_by_hand(codes: np.ndarray, weights: np.ndarray, k: int) -> int:
     m = codes.shape[1]
     least = np.full(len(codes), weights.sum())
     for size in range(m):
-        for kept in combinations(range(m), m - size):
-            _, groups, counts = np.unique(codes[:, kept], axis=0, return_inverse=True, return_counts=True)
-            cost = weights.sum() - weights[list(kept)].sum()
+        for columns in combinations(range(m), m - size):
+            _, groups, counts = np.unique(codes[:, columns], axis=0, return_inverse=True, return_counts=True)
+            cost = weights.sum() - weights[list(columns)].sum()
             least = np.where(counts[groups.ravel()] >= k, np.minimum(least, cost), least)
     return int(least.sum())
 
@@ -85,9 +85,9 @@ def bound_by_hand(codes: np.ndarray, weights: np.ndarray, k: int) -> int:
 def test_borrowing_saves_cells():
     """Three of a kind and one that differs in one column: with one row of the class next to them they are five."""
     codes = np.array([[0, i] for i in (0, 0, 0, 0, 0, 0, 0, 1, 1, 1)] + [[1, 2]] * 5, np.int32)
-    found = suppress(codes, np.ones(2, int), 5)
-    assert found.cells.sum() == 5
-    assert broken(codes, found.cells, 5) == 0
+    choice = suppress(codes, np.ones(2, int), 5)
+    assert choice.cells.sum() == 5
+    assert broken(codes, choice.cells, 5) == 0
 
 
 def test_borrowing_that_costs_more_than_it_saves_is_left_alone():
@@ -103,9 +103,9 @@ def test_many_columns_take_masks_of_few_columns_and_then_a_chain():
     assert (np.bincount(sizes) == [1, 15, 105, 455, 1365, *[1] * 11]).all()
     assert [set(np.flatnonzero(mask)) for mask in masks[sizes == 6]] == [{9, 10, 11, 12, 13, 14}]
     codes = np.random.default_rng(0).integers(0, 2, (200, 15)).astype(np.int32)
-    found = suppress(codes, weights, 4)
-    assert broken(codes, found.cells, 4) == 0
-    assert found.bound == 0
+    choice = suppress(codes, weights, 4)
+    assert broken(codes, choice.cells, 4) == 0
+    assert choice.bound == 0
 
 
 @pytest.mark.slow
@@ -120,6 +120,6 @@ def test_cells_of_adult(real_data, columns, cells, bound):
     frame = frame[(frame != "?").all(axis=1)]
     assert len(frame) == 30_162
     codes = np.stack([np.unique(frame[name], return_inverse=True)[1] for name in names], axis=1).astype(np.int32)
-    found = suppress(codes, np.ones(len(names), int), 5)
-    assert broken(codes, found.cells, 5) == 0
-    assert (found.cells.sum(), found.bound) == (cells, bound)
+    choice = suppress(codes, np.ones(len(names), int), 5)
+    assert broken(codes, choice.cells, 5) == 0
+    assert (choice.cells.sum(), choice.bound) == (cells, bound)

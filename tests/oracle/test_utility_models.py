@@ -10,8 +10,8 @@ import pytest
 from hushtable.checks import example
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import TrainOnRelease, fitted
-from hushtable.measures.models import Rows, Shape, predictions
-from hushtable.measures.scores import area_score, r2_score, scores_of, told_by
+from hushtable.measures.downstream_models import Rows, Shape, predictions
+from hushtable.measures.prediction_scores import area_score, predicted, r2_score, scores_of
 from hushtable.table.columns import Column, Kind, Levels, Role
 
 QUICK = TrainOnRelease(models=("boosting",), seeds=0, bootstrap=20)
@@ -50,7 +50,7 @@ def test_scores_of_classes_equal_scikit_learn(classes, seed):
     scores = scores_of(truth, told, classes=True)
     for weights in (np.ones(len(truth)), np.append(rng.integers(0, 3, 150), np.ones(classes))):
         rows = np.repeat(np.arange(len(truth)), weights.astype(int))
-        own, named = truth[rows], told_by(told)[rows]
+        own, named = truth[rows], predicted(told)[rows]
         kwargs = {} if classes == 2 else {"multi_class": "ovr", "average": "weighted"}
         area = roc_auc_score(own, shares[rows, 1] if classes == 2 else shares[rows], **kwargs)
         assert scores["AUC"](weights.astype(float)) == pytest.approx(area, abs=1e-12)

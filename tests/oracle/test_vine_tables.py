@@ -19,8 +19,8 @@ from hushtable.synthesize.copula.vine_tables import (
     PairCounts,
     checkerboard,
     independent,
-    kept_of,
     proportional,
+    shrinkage,
     spanning_tree,
 )
 from hushtable.synthesize.copula.vine_tree import Edge, TreeModel, raised
@@ -112,9 +112,9 @@ def test_what_is_only_noise_is_not_kept():
         apart = [np.maximum(m + rng.normal(0, 0.07, len(m)), 0.01) for m in (ONE, TWO)]
         kept.append(checkerboard(expected + rng.normal(0, 30, (4, 3)), *(m / m.sum() for m in apart), 1000.0, 30.0)[1])
     assert np.mean(kept) < 0.25
-    assert kept_of(expected, ONE, TWO, 1000.0, 50.0) == 0
+    assert shrinkage(expected, ONE, TWO, 1000.0, 50.0) == 0
     dependent = expected + 100 * np.array([[1, 0, -1]] * 2 + [[-1, 0, 1]] * 2)
-    assert kept_of(dependent, ONE, TWO, 1000.0, 5.0) > 0.97
+    assert shrinkage(dependent, ONE, TWO, 1000.0, 5.0) > 0.97
 
 
 def test_the_gaussian_table_is_that_of_the_normal_distribution():

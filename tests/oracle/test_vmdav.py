@@ -101,10 +101,10 @@ def best_of_all(space: Space, k: int) -> tuple[np.ndarray, dict]:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_chosen_gamma_never_loses_more_than_mdav(seed):
     space, k = random_space(seed)
-    groups, told = best_of_all(space, k)
+    groups, result = best_of_all(space, k)
     plain = mdav.partition(space.numbers, space.codes, space.weights, k)
     assert space.errors(groups).all_within <= space.errors(plain).all_within
-    assert told["gamma"] in (*GAMMAS, "none: mdav lost least")
+    assert result["gamma"] in (*GAMMAS, "none: mdav lost least")
 
 
 def test_heaps_are_kept_whole_and_mdav_cuts_them():
@@ -112,8 +112,8 @@ def test_heaps_are_kept_whole_and_mdav_cuts_them():
     heaps = np.repeat(np.arange(8) * 100.0, [3, 4] * 4) + np.tile([0.0, 0.1, 0.2, 0.05], 8)[: 7 * 4]
     space = Space(heaps.reshape(1, -1), np.zeros((0, 28), np.int32), np.zeros(0))
     plain = space.errors(mdav.partition(space.numbers, space.codes, space.weights, 3)).within
-    groups, told = best_of_all(space, 3)
-    assert told["gamma"] in GAMMAS
+    groups, result = best_of_all(space, 3)
+    assert result["gamma"] in GAMMAS
     assert space.errors(groups).within < 1 < plain
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from hushtable.encode.bins import Bins
-from hushtable.numerics.concordance import Concordance
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.run import release
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.table.table import Table

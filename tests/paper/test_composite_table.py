@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.measures.composite import Composite, Reference
+from hushtable.measures.composite import Composite, CompositeOptions, Reference
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -67,7 +67,7 @@ def scores() -> dict[str, list[Composite]]:
     for seed in range(DRAWS):
         rng = np.random.default_rng(seed)
         points = line(rng)
-        reference = Reference.of(table(points), ["y"], models=("linear",), cut="equal", bins=20)
+        reference = Reference.of(table(points), ["y"], CompositeOptions(models=("linear",), cut="equal", bins=20))
         for name, other in transformed(points, rng).items():
             found[name].append(reference.compare(table(other)))
     return found
@@ -102,5 +102,5 @@ def test_the_printed_numbers(scores, name):
 def test_bins_at_quantiles_cannot_give_them():
     """What lies beyond the real range counts to an outermost bin, which a twentieth of the real rows fill already."""
     points = line(np.random.default_rng(0))
-    moved = Reference.of(table(points), ["y"], models=("linear",)).compare(table(points + 500))
+    moved = Reference.of(table(points), ["y"], CompositeOptions(models=("linear",))).compare(table(points + 500))
     assert moved.nu == pytest.approx(0.95, abs=0.005)

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2
 
 from hushtable.privacy import choice
-from hushtable.privacy.choice import _kept, exponential, rational
+from hushtable.privacy.choice import _accepted, exponential, rational
 from hushtable.privacy.noise import Entropy
 from tests.statistical.fit import ACCEPT, REJECT
 
@@ -19,7 +19,7 @@ SCORES = np.array([0, 3, 5, 5, 1, 4])
 
 def test_the_law_is_the_stated_one_and_no_other():
     entropy = Entropy.seeded(3)
-    draws = np.concatenate([_kept(SCORES, Fraction(1, 2), entropy) for _ in range(500)])
+    draws = np.concatenate([_accepted(SCORES, Fraction(1, 2), entropy) for _ in range(500)])
     counts = np.bincount(draws, minlength=len(SCORES))
     for factor in (1.0, 0.7, 1.3):
         weights = np.exp(0.5 * factor * SCORES)
@@ -28,9 +28,9 @@ def test_the_law_is_the_stated_one_and_no_other():
         assert p > ACCEPT if factor == 1.0 else p < REJECT
 
 
-def test_the_choice_is_the_first_one_kept():
+def test_the_choice_is_the_first_one_accepted():
     chosen = [exponential(SCORES, Fraction(1, 2), Entropy.seeded(seed)) for seed in range(20)]
-    assert chosen == [_kept(SCORES, Fraction(1, 2), Entropy.seeded(seed))[0] for seed in range(20)]
+    assert chosen == [_accepted(SCORES, Fraction(1, 2), Entropy.seeded(seed))[0] for seed in range(20)]
 
 
 def test_scores_far_behind_and_beyond_64_bits_are_drawn_too():

@@ -20,8 +20,8 @@ ROWS = 40_000
 
 def p_value(cells: np.ndarray, expected: np.ndarray) -> float:
     counts = np.bincount(cells, minlength=len(expected))
-    told, seen = merged(expected / expected.sum() * len(cells), counts)
-    return float(chi2.sf(((seen - told) ** 2 / told).sum(), len(told) - 1))
+    wanted, seen = merged(expected / expected.sum() * len(cells), counts)
+    return float(chi2.sf(((seen - wanted) ** 2 / wanted).sum(), len(wanted) - 1))
 
 
 @pytest.mark.parametrize(("k", "right"), [(22, True), (19, False)])

@@ -13,7 +13,7 @@ import pytest
 
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import TrainOnRelease
-from hushtable.measures.spread import LEVEL, reach
+from hushtable.measures.score_intervals import LEVEL, half_width
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -74,8 +74,8 @@ def test_few_models_reach_as_far_as_students_quantile():
 
     rng = np.random.default_rng(0)
     draws = rng.normal(size=(4000, 4))
-    held = np.abs(draws[:, 0]) <= [reach(row[1:].tolist(), 1.0) for row in draws]
+    held = np.abs(draws[:, 0]) <= [half_width(row[1:].tolist(), 1.0) for row in draws]
     short = np.abs(draws[:, 0]) <= norm.ppf((1 + LEVEL) / 2) * draws[:, 1:].std(axis=1, ddof=1)
     assert held.mean() == pytest.approx(LEVEL, abs=0.015)
     assert short.mean() < LEVEL - 0.05
-    assert reach([0.7], 1.0) == reach([], 1.0) == 0.0
+    assert half_width([0.7], 1.0) == half_width([], 1.0) == 0.0

@@ -28,20 +28,20 @@ def means() -> tuple[np.ndarray, float]:
     unit, budget = Unit(relation=Relation.REPLACE_ONE), Budget(2.0, 1e-6)
     step, allowance = Frechet(clusters=1, tangent=Tangent.ORIGIN), Allowance.of(budget, unit)
     vault = Vault.of(table, unit=unit, entropy=Entropy.seeded(3)).named("frechet", allowance)
-    found = [step.fit(vault, rng) for _ in range(RUNS)]
+    models = [step.fit(vault, rng) for _ in range(RUNS)]
     origin = np.zeros(DIMENSION)
-    true = ball.log(origin, found[0].space.points(table)).mean(0)
-    return np.array([ball.log(origin, one.points)[0] for one in found]) - true, found[0].result()["noise_of_a_sum"]
+    true = ball.log(origin, models[0].space.points(table)).mean(0)
+    return np.array([ball.log(origin, one.points)[0] for one in models]) - true, models[0].result()["noise_of_a_sum"]
 
 
 @pytest.mark.parametrize(("wrong", "holds"), [(1.0, True), (0.7, False), (1.3, False)])
 def test_a_mean_is_as_noisy_as_its_sum_divided_by_the_rows(means, wrong, holds):
-    errors, told = means
+    errors, noise = means
 
     def check(factor):
         measured = float(errors.std()) * ROWS
         # 1,200 draws: the standard error of a standard deviation is 2 %.
-        assert measured == pytest.approx(factor * told, rel=0.08)
+        assert measured == pytest.approx(factor * noise, rel=0.08)
 
     judge(check, wrong, holds=holds)
 

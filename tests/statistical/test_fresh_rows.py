@@ -10,6 +10,7 @@ import pytest
 from hushtable import people
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit
+from hushtable.evidence.verdict import Tone, verdict
 from hushtable.measures import bins
 from hushtable.measures.dependence import Association
 from hushtable.measures.groups import Groups
@@ -17,7 +18,6 @@ from hushtable.measures.joint import Joint
 from hushtable.measures.losses import Losses
 from hushtable.measures.margins import MarginDistances
 from hushtable.measures.queries import Queries
-from hushtable.report.reading import Reading, Tone
 from tests.unit.measures.awkward import found, shuffled
 
 PEOPLE = people(20_000, seed=21)
@@ -67,8 +67,7 @@ def test_shuffled_rows_do_not_pass_as_real_because_the_control_is_small():
     own = case(0, (400, 400, 100))
     broken = Case(own.train, shuffled(own.train), own.control)
     for name in ("mean pair TVD", "association difference", "phi_k difference"):
-        verdict = Reading.of(found(Association(), broken)[name, ""].to_json()).verdict
-        assert verdict.tone in (Tone.WATCH, Tone.ALARM), name
+        assert verdict(found(Association(), broken)[name, ""]).tone in (Tone.WATCH, Tone.ALARM), name
 
 
 def judged_worse(sizes: tuple[int, int, int], times: int, audits: tuple[Audit, ...]) -> tuple[Counter, Counter, Counter]:
@@ -79,7 +78,7 @@ def judged_worse(sizes: tuple[int, int, int], times: int, audits: tuple[Audit, .
             for finding in audit.run(case(seed, sizes), np.random.default_rng(seed)):
                 if finding.value is not None and finding.baseline is not None:
                     key = (finding.name, not finding.scope)
-                    worse[key] += Reading.of(finding.to_json()).verdict.tone in (Tone.WATCH, Tone.ALARM)
+                    worse[key] += verdict(finding).tone in (Tone.WATCH, Tone.ALARM)
                     larger[key] += finding.value > finding.baseline
                     total[key] += 1
     return worse, larger, total

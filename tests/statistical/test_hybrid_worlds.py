@@ -100,7 +100,7 @@ def test_the_certified_forms_are_not_refuted(step, relation, guess):
 
 
 def test_the_audit_finds_noise_that_is_far_too_small():
-    """The broken twin measures blocks without the noise that it pays for: the two worlds are told apart every time."""
+    """The broken twin measures blocks without the noise that it pays for: the two worlds are distinguished every time."""
 
     class Quiet(Vault):
         def measure(self, query, scale, noise=None):

@@ -69,21 +69,21 @@ def test_broken_twins_and_a_moved_column_are_rejected(rows, bins, test, moved):
     assert uniform(p_values(rows, bins, test, moved)) < REJECT
 
 
-def cases_told_apart(times: int) -> int:
+def cases_distinguished(times: int) -> int:
     """In how many of so many cases of independent counts any of twelve columns is told apart."""
     rng = np.random.default_rng(1)
     shares = (0.5, 0.3, 0.2)
     hits = 0
     for _ in range(times):
         counts = rng.multinomial(150, shares, size=(12, 2))
-        found = margins._told_apart({f"c{i}": (two_samples(*pair), None) for i, pair in enumerate(counts)})
+        found = margins._distinguished({f"c{i}": (two_samples(*pair), None) for i, pair in enumerate(counts)})
         hits += found.value > 0
     return hits
 
 
 def test_a_false_alarm_among_all_columns_is_as_rare_as_stated(monkeypatch):
     def p_value() -> float:
-        return float(binomtest(cases_told_apart(300), 300, 0.05, alternative="greater").pvalue)
+        return float(binomtest(cases_distinguished(300), 300, 0.05, alternative="greater").pvalue)
 
     assert p_value() > ACCEPT
     monkeypatch.setattr(margins, "holm", list)

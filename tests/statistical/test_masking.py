@@ -36,8 +36,8 @@ def fit(counts: np.ndarray, shares: np.ndarray) -> float:
 def test_noise_at_the_bounds_is_reflected_evenly():
     uniform = Table(Schema((AGE,)), {"age": np.arange(N) % 10})
 
-    def ends(made: np.ndarray) -> float:
-        return fit(np.bincount(made, minlength=10), np.full(10, 0.1))
+    def ends(released: np.ndarray) -> float:
+        return fit(np.bincount(released, minlength=10), np.full(10, 0.1))
 
     assert ends(Noise(sigma=0.5).fit(Vault.of(uniform), np.random.default_rng(0)).table["age"]) > ACCEPT
     noisy = uniform["age"] + 0.5 * uniform["age"].std() * np.random.default_rng(0).standard_normal(N)
@@ -111,8 +111,8 @@ def test_strata_keep_their_own_expected_counts():
 
     def share(within: tuple[str, ...]) -> float:
         step = Pram(keep=0.6, within=within)
-        made = step.fit(Vault.of(table), np.random.default_rng(3)).table["town"][:10_000]
-        return fit(np.bincount(made, minlength=5)[:3] + 0.0, np.array([0.9, 0.1, 0 if within else 1e-9]))
+        released = step.fit(Vault.of(table), np.random.default_rng(3)).table["town"][:10_000]
+        return fit(np.bincount(released, minlength=5)[:3] + 0.0, np.array([0.9, 0.1, 0 if within else 1e-9]))
 
     assert share(("g",)) > ACCEPT
     assert share(()) < REJECT
@@ -138,9 +138,9 @@ def test_noisy_leaves_are_drawn_as_often_as_they_count(kind):
     leaves = NoisyLeaves(raw, 64)
     for code, shares in ((0, [50, 30, 0, 20, 0, 0]), (1, [50, 30, 0, 20, 100, 7])):
         drawn = leaves.draw(raw.generalize(cells), np.full(N, code, np.int32), counts, np.random.default_rng(4))
-        found = np.bincount(np.where(raw.is_missing(drawn), 5, drawn), minlength=6)
-        assert fit(found, np.array(shares, float)) > ACCEPT
-        assert fit(found[:2], np.array([45.0, 35.0])) < REJECT
+        actual = np.bincount(np.where(raw.is_missing(drawn), 5, drawn), minlength=6)
+        assert fit(actual, np.array(shares, float)) > ACCEPT
+        assert fit(actual[:2], np.array([45.0, 35.0])) < REJECT
 
 
 def test_noisy_ranges_that_a_cell_cuts_count_by_the_part_inside():

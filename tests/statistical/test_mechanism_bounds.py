@@ -24,7 +24,7 @@ def gaussian_worlds(mu: float, seed: int, others: int = 5) -> tuple[list, list]:
 
 
 def test_the_bound_on_mu_fails_as_rarely_as_it_says_and_is_not_idle():
-    found = [judge(*gaussian_worlds(2.0, s), delta=0.0, tail=TAIL, also="mu")["mu_lb"] for s in range(TRIALS)]
+    found = [judge(*gaussian_worlds(2.0, s), delta=0.0, tail=TAIL, also="mu").of("mu").value for s in range(TRIALS)]
     # At most one in twenty; three standard errors above that is what so many trials allow.
     assert np.mean(np.array(found) > 2.0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / TRIALS)
     assert np.median(found) > 0.5
@@ -32,7 +32,7 @@ def test_the_bound_on_mu_fails_as_rarely_as_it_says_and_is_not_idle():
 
 def test_a_guesser_that_is_judged_on_the_runs_it_was_picked_on_is_found_out(monkeypatch):
     """The broken twin: with nothing to find it still finds something, far more often than it says."""
-    honest = [judge(*gaussian_worlds(0.0, s, 23), delta=0.0, tail=TAIL, also="mu")["mu_lb"] for s in range(20)]
+    honest = [judge(*gaussian_worlds(0.0, s, 23), delta=0.0, tail=TAIL, also="mu").of("mu").value for s in range(20)]
     real = guessing._candidates
 
     def seen(names, pick, test):
@@ -41,7 +41,7 @@ def test_a_guesser_that_is_judged_on_the_runs_it_was_picked_on_is_found_out(monk
 
     monkeypatch.setattr(guessing, "_candidates", seen)
     monkeypatch.setattr(guessing, "_picked", lambda tried, bound, tail: guessing.Guesser(guessing.LEARNED, 0.0, True))
-    broken = [judge(*gaussian_worlds(0.0, s, 23), delta=0.0, tail=TAIL, also="mu")["mu_lb"] for s in range(20)]
+    broken = [judge(*gaussian_worlds(0.0, s, 23), delta=0.0, tail=TAIL, also="mu").of("mu").value for s in range(20)]
     assert np.mean(np.array(honest) > 0) <= 0.2
     assert np.mean(np.array(broken) > 0) > 0.5
 
@@ -49,11 +49,11 @@ def test_a_guesser_that_is_judged_on_the_runs_it_was_picked_on_is_found_out(monk
 def test_the_guesser_that_was_fixed_before_is_judged_by_all_runs():
     rng = np.random.default_rng(5)
     one, other = ([{TRANSCRIPT: x} for x in rng.normal(shift, 2.0, 100)] for shift in (2.0, -2.0))
-    told = judge(one, other, delta=0.0, tail=TAIL, also="mu")
+    shown = judge(one, other, delta=0.0, tail=TAIL, also="mu")
     false, missed = (sum((run[TRANSCRIPT] >= 0) == wrong for run in world) for world, wrong in ((other, True), (one, False)))
     limits = bounds.upper(false, 100, TAIL), bounds.upper(missed, 100, TAIL)
-    assert told["mu_lb"] == float(bounds.mu_bound(*limits)) > 1.0
-    assert judge(one, one, delta=0.0, tail=TAIL, also="mu")["mu_lb"] == 0.0
+    assert shown.of("mu").value == float(bounds.mu_bound(*limits)) > 1.0
+    assert judge(one, one, delta=0.0, tail=TAIL, also="mu").of("mu").value == 0.0
 
 
 def guesses(epsilon: float, rng: np.random.Generator, canaries: int = 400) -> tuple[np.ndarray, np.ndarray]:

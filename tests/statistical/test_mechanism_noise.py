@@ -10,6 +10,8 @@ import pytest
 import hushtable.privacy.vault as door
 from hushtable.api.mechanism import proven_recipes
 from hushtable.audits.mechanism import twoworld
+from hushtable.audits.mechanism.lines import CanaryLine
+from hushtable.audits.mechanism.twoworld import TwoWorldOptions
 from hushtable.encode.bins import Bins
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.unit import Relation
@@ -31,8 +33,8 @@ def weaken(monkeypatch):
     return by
 
 
-def audited(recipe: Recipe, epsilon: float, delta: float, runs: int) -> dict:
-    (line,) = twoworld.audit(recipe, epsilon=epsilon, delta=delta, canaries=["crowd"], runs=runs, seed=2)
+def audited(recipe: Recipe, epsilon: float, delta: float, runs: int) -> CanaryLine:
+    (line,) = twoworld.audit(recipe, TwoWorldOptions(epsilon=epsilon, delta=delta, canaries=["crowd"], runs=runs, seed=2))
     return line
 
 
@@ -48,29 +50,30 @@ def without_samples(recipe: Recipe) -> Recipe:
 )
 def test_half_the_noise_is_refuted_and_all_of_it_is_not(recipe, weaken):
     honest = audited(recipe, 5.0, 1e-5, 80)
-    assert not honest["refuted"]
-    assert honest["mu_lb"] < honest["mu"]
-    assert honest["epsilon_stated"] <= 5.0
+    assert not honest.refuted
+    assert honest.bounds.of("mu").value < honest.stated.mu
+    assert honest.stated.epsilon <= 5.0
     weaken(2)
     halved = audited(recipe, 5.0, 1e-5, 80)
-    assert halved["refuted"]
-    assert "mu is at least" in halved["verdict"]
+    assert halved.refuted
+    assert "mu is at least" in halved.verdict.text
 
 
 @pytest.mark.nightly
 def test_half_the_noise_of_a_pure_mechanism_is_refuted_by_its_epsilon(weaken):
-    assert not audited(MARGINS, 1.5, 0.0, 160)["refuted"]
+    assert not audited(MARGINS, 1.5, 0.0, 160).refuted
     weaken(2)
     halved = audited(MARGINS, 1.5, 0.0, 160)
-    assert halved["epsilon_lb"] > 1.5
+    assert halved.bounds.epsilon.value > 1.5
 
 
 @pytest.mark.slow
 def test_what_copula_shirley_claims_is_refuted_by_its_rows_alone():
     """Even where their number is public. The guesser sees nothing but the released table."""
-    lines = twoworld.audit(load("copula-shirley"), epsilon=1.0, relation=Relation.REPLACE_ONE, canaries=["corner"], runs=60, seed=1)
-    assert lines[0]["source"] == "a publication's claim"
-    assert lines[0]["refuted"]
+    options = TwoWorldOptions(epsilon=1.0, relation=Relation.REPLACE_ONE, canaries=["corner"], runs=60, seed=1)
+    (line,) = twoworld.audit(load("copula-shirley"), options)
+    assert line.stated.source == twoworld.CLAIM
+    assert line.refuted
 
 
 BY_COINS = {"safe-k", "safe-noisy"}
@@ -83,15 +86,15 @@ def test_every_recipe_that_is_said_to_be_proven_stands_and_its_weak_twin_falls(n
     """A quarter of the noise, so that few runs are enough; less where they cannot show as much as is stated."""
     recipe = without_samples(load(name))
     honest = audited(recipe, 5.0, 1e-5, 40)
-    if "not installed" in honest.get("why", ""):
-        pytest.skip(honest["why"])
-    assert honest["verdict"] != "not tested", honest["why"]
-    assert not honest["refuted"], honest["verdict"]
+    if "not installed" in honest.why:
+        pytest.skip(honest.why)
+    assert honest.tested, honest.why
+    assert not honest.refuted, honest.verdict
     if name in BY_COINS:
         return
-    if honest["rho"] is not None and honest["rho"] < 1:
+    if honest.stated.rho is not None and honest.stated.rho < 1:
         weaken(4)
-        assert audited(recipe, 5.0, 1e-5, 40)["refuted"]
+        assert audited(recipe, 5.0, 1e-5, 40).refuted
     else:
         weaken(20)
-        assert audited(recipe, 0.5, 1e-5, 80)["refuted"]
+        assert audited(recipe, 0.5, 1e-5, 80).refuted

@@ -1,4 +1,4 @@
-"""The noise of the sums behind mixtures is as wide as is told: that width is accepted, half, 0.7 and 1.3 times it are not."""
+"""The noise of the sums behind mixtures is as wide as stated: that width is accepted, half, 0.7 and 1.3 times it are not."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.mixture.certified import ClustMixCertified
+from hushtable.synthesize.mixture.clustmix_certified import ClustMixCertified
 from hushtable.synthesize.mixture.groups import deviation
+from hushtable.synthesize.mixture.integer_encoding import STEPS, IntegerEncoding
 from hushtable.synthesize.mixture.sums import GroupSums, PartitionSums
 from hushtable.synthesize.mixture.trees import Tree, projections
-from hushtable.synthesize.mixture.written import STEPS, Written
 from hushtable.table.columns import Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -29,9 +29,9 @@ SCHEMA = Schema(
 ROWS = 500
 RNG = np.random.default_rng(0)
 TABLE = Table(SCHEMA, {c.name: RNG.integers(0, len(c.levels), ROWS).astype(np.int32) for c in SCHEMA})
-WRITTEN, ALL = Written.of(SCHEMA, "", "test"), Written.of(SCHEMA, "", "test", classed=False)
+ENCODING, ALL = IntegerEncoding.of(SCHEMA, "", "test"), IntegerEncoding.of(SCHEMA, "", "test", classed=False)
 QUERIES = {
-    Relation.ADD_REMOVE: PartitionSums(WRITTEN, projections(WRITTEN, 2, np.random.default_rng(1)), 300),
+    Relation.ADD_REMOVE: PartitionSums(ENCODING, projections(ENCODING, 2, np.random.default_rng(1)), 300),
     Relation.REPLACE_ONE: GroupSums(ALL, np.arange(2 * ROWS).reshape(2, -1) % 5, 5),
 }
 
@@ -59,14 +59,14 @@ def test_the_card_tells_the_noise_of_the_mechanism():
     budget = Budget(1.0, 1e-6)
     allowance = Allowance.of(budget, Unit())
     vault = Vault.of(TABLE, budget=budget, entropy=Entropy.seeded(7)).named("test", allowance)
-    told = ClustMixCertified(depth=0).fit(vault, np.random.default_rng(0)).result()["noise_of_a_count"]
-    assert told == pytest.approx(np.sqrt(5 / 0.95 / (2 * allowance.rho)), rel=0.01)
+    stated = ClustMixCertified(depth=0).fit(vault, np.random.default_rng(0)).result()["noise_of_a_count"]
+    assert stated == pytest.approx(np.sqrt(5 / 0.95 / (2 * allowance.rho)), rel=0.01)
 
 
 def test_the_number_of_rows_is_unbiased_and_noisy():
     budget = Budget(1.0, 1e-6)
     allowance = Allowance.of(budget, Unit())
-    single = PartitionSums(WRITTEN, Tree.single(WRITTEN), 500)
+    single = PartitionSums(ENCODING, Tree.single(ENCODING), 500)
     totals = []
     for seed in range(16):
         vault = Vault.of(TABLE, budget=budget, entropy=Entropy.seeded(seed)).named("test", allowance)

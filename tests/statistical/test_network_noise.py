@@ -43,30 +43,30 @@ class Overheard(Vault):
 
 
 def overheard(step, delta: float) -> tuple[np.ndarray, float]:
-    """The noise of the widest tables over some runs, and its standard deviation as the card tells it."""
+    """The noise of the widest tables over some runs, and its standard deviation as on the card."""
     table, found = chain(300, 4, 6), []
     unit, budget = Unit(relation=step.relation), Budget(2.0, delta)
     for seed in range(8):
         vault = Vault.of(table, unit=unit, budget=budget, entropy=Entropy.seeded(seed)).named("it", Allowance.of(budget, unit))
         listening = Overheard(**{f.name: getattr(vault, f.name) for f in fields(vault)})
         object.__setattr__(listening, "noise", [])
-        told = step.fit(listening, np.random.default_rng(seed)).result()
+        summary = step.fit(listening, np.random.default_rng(seed)).result()
         widest = max(width for width, _ in listening.noise)
         found += [noise for width, noise in listening.noise if width == widest]
-    sigma = told["noise_of_a_cell"] if "noise_of_a_cell" in told else told["noise_scale"] * math.sqrt(2)
+    sigma = summary["noise_of_a_cell"] if "noise_of_a_cell" in summary else summary["noise_scale"] * math.sqrt(2)
     return np.concatenate(found), sigma
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 @pytest.mark.parametrize("name", STEPS)
 def test_tables_are_as_noisy_as_is_told(name, delta):
-    noise, told = overheard(STEPS[name], delta)
+    noise, stated = overheard(STEPS[name], delta)
     # A Laplace has a kurtosis of 6: the standard error of its deviation is sqrt(5/4/n), 4 % for 864 cells.
     slack = 4 * math.sqrt(5 / 4 / len(noise))
     assert slack < 0.2
     for wrong, holds in ((1.0, True), (0.7, False), (1.3, False)):
 
         def check(factor):
-            assert float(noise.std()) == pytest.approx(factor * told, rel=slack)
+            assert float(noise.std()) == pytest.approx(factor * stated, rel=slack)
 
         judge(check, wrong, holds=holds)

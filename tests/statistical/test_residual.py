@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import residual_risk, wilson
 from hushtable.evidence.finding import Risk, Trace
 
@@ -15,7 +15,7 @@ RUNS = 1500
 def found(hits: int, rows: int, others: int, control: int):
     sides = [np.arange(n) < h for h, n in ((hits, rows), (others, control))]
     trace = Trace(*sides, np.arange(rows), np.arange(control))
-    return judge(trace, name="x", risk=Risk.INFERENCE, knows="knows", does="guesses", naive=None)
+    return judge(trace, Scenario(name="x", risk=Risk.INFERENCE, knows="knows", does="guesses"), naive=None)
 
 
 @pytest.mark.parametrize(

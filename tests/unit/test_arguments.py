@@ -14,12 +14,13 @@ import pytest
 import hushtable as ht
 from hushtable import errors
 from hushtable.api.audit import pick_audits
-from hushtable.api.compare.cell import Study
 from hushtable.api.compare.comparison import Comparison
+from hushtable.api.compare.experiment import Experiment
 from hushtable.api.compare.grid import trials
+from hushtable.api.compare.observation import Observation
 from hushtable.api.pareto import pareto
 from hushtable.api.release import save_private
-from hushtable.api.store import Cells
+from hushtable.api.store import Store
 from hushtable.api.utility import utilities
 from hushtable.evidence.finding import Better, Finding, Subject, Utility
 from hushtable.table.disk import whole_file, whole_folder
@@ -54,9 +55,19 @@ def test_one_text_is_a_list_of_one():
     train, control = ht.hold_out(table(), 0.3, seed=1)
     made = ht.release(train, "mdav", k=5, seed=1)
     report = ht.audit(train, made, control, only="coverage", gates="alarms<1")
-    assert report.made["audits"] == ["coverage"]
+    assert report.run.audits == ("coverage",)
     assert [gate.expression for gate in report.gates] == ["alarms<1"]
-    assert ht.utility(train, made, control, only="margins").made["audits"] == ["margins"]
+    assert ht.utility(train, made, control, only="margins").run.audits == ("margins",)
+
+
+def test_a_gate_may_ask_what_the_card_promises():
+    train, control = ht.hold_out(table(), 0.3, 0)
+    made = ht.release(train, "mdav", k=5, seed=1)
+    gates = ["k>=5", "k>=6", "promise=verified", "promise=proven", "epsilon<=9"]
+    report = ht.audit(train, made, control, only="coverage", gates=gates)
+    assert [gate.holds for gate in report.gates] == [True, False, True, False, False]
+    assert not any(gate.unknown for gate in report.gates)
+    assert all(gate.unknown for gate in ht.audit(train, made.table, control, only="coverage", gates=gates).gates)
 
 
 def test_a_format_may_be_one_text(tmp_path):
@@ -66,7 +77,7 @@ def test_a_format_may_be_one_text(tmp_path):
 
 
 def test_a_comparison_takes_one_text_or_number_for_a_list(monkeypatch):
-    monkeypatch.setattr(Study, "observe", lambda study, trial, run: {"failed": "was not made", "seconds": 0.0})
+    monkeypatch.setattr(Experiment, "observe", lambda experiment, trial, run: Observation(failed="was not made", seconds=0.0))
     given = {"grid": {"mdav.k": "50"}, "epsilons": 1.0, "constraints": "alarms<100", "only": "linkability"}
     told = ht.compare(table(), ["mdav", "mst"], **given).to_json()
     assert {cell["id"] for cell in told["cells"]} == {"mdav k=50", "mst epsilon=1"}
@@ -155,8 +166,8 @@ def released(tmp_path):
 WRITERS = {
     "audit": lambda path: ht.utility(table(), table(), only=["margins"]).save(path),
     "page": lambda path: ht.show(ht.utility(table(), table(), only=["margins"]), path),
-    "cells": lambda path: Cells.of(path, ["knobs"], [table()]),
-    "comparison": lambda path: Comparison({"cells": []}, {}).save(path),
+    "cells": lambda path: Store.open(path, ["knobs"], [table()]),
+    "comparison": lambda path: Comparison.from_json({"cells": []}).save(path),
     "sheet": lambda path: pareto(table(), ks=[2], limits=[1.0]).save(path),
     "rows": lambda path: save_private({"train": table()}, path),
 }
@@ -199,7 +210,7 @@ def test_what_is_private_is_its_owners_from_the_first_byte(tmp_path):
 )
 def test_a_card_that_promises_more_than_its_ledger_gives_is_refused(tmp_path, promise):
     folder = ht.save(ht.release(table(), "sequential", seed=1), tmp_path / "release")
-    assert ht.read_release(folder, table().schema)[1]["recipe"] == "sequential"
+    assert ht.read_release(folder, table().schema)[1].recipe == "sequential"
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     card["guarantee"] |= promise
     (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-FACE = ("hushtable", "hushtable.api.release", "hushtable.notebook", "hushtable.estimators")
+FACE = ("hushtable", "hushtable.api.release", "hushtable.api.draw", "hushtable.notebook", "hushtable.estimators")
 
 
 @pytest.mark.parametrize("name", FACE)

@@ -26,7 +26,6 @@ KERNELS = {
     "anonymize/recoding/suppress_cells.py: _lenders",
     "anonymize/recoding/suppress_cells.py: _settle",
     "audits/matching.py: _unlike",
-    "audits/properties.py: _covered",
     "evidence/neighbours/scan.py: _bounds",
     "evidence/neighbours/scan.py: _chunk",
     "evidence/neighbours/scan.py: _hopeful",

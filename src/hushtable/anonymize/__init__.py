@@ -1,1 +1,1 @@
-"""Anonymizers: cores whose release is the table itself, changed until it hides people."""
+"""Anonymizers: cores that release the table itself, generalized, averaged, masked or sampled."""

@@ -1,4 +1,4 @@
-"""Where people hold several rows: what anonymizers of whole records group, and how many people there are to be hidden among."""
+"""Persons who hold several rows: the records that anonymizers group, and the least number of persons to be hidden among."""
 
 from __future__ import annotations
 

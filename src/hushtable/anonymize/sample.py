@@ -1,4 +1,4 @@
-"""Sampling: release, or pass on, only some of the rows."""
+"""Sampling: only some of the rows are released, or passed on to the next step."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Transform
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Scheme, Vault
+from hushtable.table.arrays import Integers, Mask
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -31,9 +32,9 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Sample(Core):
-    """Keep a share beta of the rows.
+    """A random sample: a share beta of the rows.
 
-    By itself it promises nothing: the rows that stay are released as they are. After k-anonymization it leaves a
+    By itself it promises nothing: the sampled rows are released as they are. After k-anonymization it leaves a
     k-map (nobody knows who was sampled), or ceil(beta k)-anonymity when every class is sampled by itself. Before a
     differentially private core a Poisson sample amplifies: eps becomes ln(1 + beta (e^eps - 1)).
     Balle, Barthe and Gaboardi 2018; Li, Qardaji and Su 2012.
@@ -68,8 +69,8 @@ class Sample(Core):
         """Draw the sample, from the system's entropy unless the run is seeded."""
         table = vault.open(Transform("sampling"), "sampling")
         coins = vault.coins(table.rows, rng)
-        kept = self._pick(table, coins)
-        return Anonymized(table.take(np.flatnonzero(kept)), {"beta": self.beta, "method": str(self.method)})
+        drawn = self._pick(table, coins)
+        return Anonymized(table.take(np.flatnonzero(drawn)), {"beta": self.beta, "method": str(self.method)})
 
     def _strata(self, schema: Schema) -> tuple[str, ...]:
         unknown = [name for name in self.by if name not in schema]
@@ -79,7 +80,7 @@ class Sample(Core):
             raise PlanError("sample: strata need columns: name them in 'by', or give columns the role 'quasi'")
         return self.by or schema.quasi
 
-    def _pick(self, table: Table, coins: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def _pick(self, table: Table, coins: NDArray[np.uint64]) -> Mask:
         if self.method is Method.POISSON:
             # coin < beta * 2^64, exactly for any float beta
             limit = math.floor(self.beta * 2.0**64)
@@ -94,11 +95,11 @@ class Sample(Core):
         return _few(groups, wanted, coins[first])[place]
 
 
-def _few(groups: NDArray[np.int64], wanted: NDArray[np.int64], coins: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _few(groups: Integers, wanted: Integers, coins: NDArray[np.uint64]) -> Mask:
     """So many members of each group, those with the smallest coins."""
     order = np.lexsort((coins, groups))
     sizes = np.bincount(groups)
     place = np.arange(len(groups)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    kept = np.zeros(len(groups), bool)
-    kept[order[place < wanted[groups[order]]]] = True
-    return kept
+    drawn = np.zeros(len(groups), bool)
+    drawn[order[place < wanted[groups[order]]]] = True
+    return drawn

@@ -1,4 +1,4 @@
-"""What l and t ask of secret columns: the knobs that several anonymizers share, and what is promised for them."""
+"""l-diversity and t-closeness of secret columns: the knobs that several anonymizers share, and the promises that follow."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def promises(
     t: float,
 ) -> tuple[Promise, ...]:
     """l-diversity and t-closeness of each secret, as far as they are asked for; t by the order of its values where there is one."""
-    made = []
+    promised = []
     for name in secrets:
         if l > 0:
             own = c if diversity == Diversity.RECURSIVE else 0.0
-            made.append(Promise(kind=Syntactic.L_DIVERSITY, value=l, quasi=quasi, secret=name, variant=str(diversity), c=own))
+            promised.append(Promise(kind=Syntactic.L_DIVERSITY, value=l, quasi=quasi, secret=name, variant=str(diversity), c=own))
         if t < 1:
             variant = "ordered" if moves(schema[name]) else "equal"
-            made.append(Promise(kind=Syntactic.T_CLOSENESS, value=t, quasi=quasi, secret=name, variant=variant))
-    return tuple(made)
+            promised.append(Promise(kind=Syntactic.T_CLOSENESS, value=t, quasi=quasi, secret=name, variant=variant))
+    return tuple(promised)

@@ -3,130 +3,213 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
 from hushtable import __version__
-from hushtable.api.audit_report import AuditReport
+from hushtable.api.audit_report import AuditReport, Run
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, InputError
+from hushtable.evidence import groups as by_groups
+from hushtable.evidence import harness
+from hushtable.evidence import records as by_records
+from hushtable.evidence.condition import Condition, Promised, refused
+from hushtable.evidence.finding import Audit, Finding, Subject
+from hushtable.evidence.persons import held_by
+from hushtable.evidence.power import Power
+from hushtable.evidence.validity import assumed, void
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.table.arguments import require_seed, require_tables, several
+from hushtable.table.arrays import Integers
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
-    from hushtable.evidence.finding import Audit, Subject
+    from hushtable.evidence.records import Record
+
+
+class AuditFields(TypedDict, total=False):
+    """The fields of ``AuditOptions`` as keywords of a call."""
+
+    person: str | None
+    only: Iterable[str]
+    settings: Mapping[str, Any] | None
+    recipe: Recipe | str | Path | None
+    trust: bool
+    epsilon: float | None
+    card: Card | Mapping[str, Any] | None
+    seed: int
+    power: bool
+    values: bool
+    gates: Iterable[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """What is run, on whom, and what is asked of the release."""
+
+    person: str | None = None
+    """The column that identifies persons, where people hold several rows; the one that the card names when absent."""
+    only: Iterable[str] = ()
+    """The audits to run; every registered one but the costly ones when empty."""
+    settings: Mapping[str, Any] | None = None
+    """Knobs of audits by text, such as ``linkability.neighbours``."""
+    recipe: Recipe | str | Path | None = None
+    """How the release was made, for attacks that make it again."""
+    trust: bool = False
+    """Whether a recipe file inside a release may name code."""
+    epsilon: float | None = None
+    """The budget that the recipe spends."""
+    card: Card | Mapping[str, Any] | None = None
+    """The card of the release; a ``Release`` brings its own."""
+    seed: int = 0
+    power: bool = False
+    """Whether leaks are planted to see which ones this audit would notice."""
+    values: bool = False
+    """Whether records at risk are shown with values and not by row number alone."""
+    gates: Iterable[str] = ()
+    """Conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``, judged by the card."""
+
+    def __post_init__(self) -> None:
+        """One text is a list of itself, and a card may be given as plain values."""
+        require_seed(self.seed)
+        object.__setattr__(self, "only", several(self.only))
+        object.__setattr__(self, "gates", several(self.gates))
+        if isinstance(self.card, Mapping):
+            object.__setattr__(self, "card", Card.from_json(self.card))
+
+    @classmethod
+    def of(cls, options: AuditOptions | None, keywords: Mapping[str, Any]) -> AuditOptions:
+        """These options (the defaults when absent) with the keywords of a call in their place."""
+        return replace(options or cls(), **keywords)
+
+    def known_card(self) -> Card | None:
+        """The card as a typed value."""
+        return Card.from_json(self.card) if isinstance(self.card, Mapping) else self.card
 
 
 def audit(
     train: Table,
     released: Table | Release,
     control: Table,
+    options: AuditOptions | None = None,
     *,
-    person: str | None = None,
-    only: Iterable[str] = (),
-    settings: Mapping[str, Any] | None = None,
-    recipe: Recipe | str | Path | None = None,
-    trust: bool = False,
-    epsilon: float | None = None,
-    card: dict[str, Any] | None = None,
-    seed: int = 0,
-    power: bool = False,
-    values: bool = False,
-    gates: Iterable[str] = (),
     progress: Progress = silent,
+    **keywords: Unpack[AuditFields],
 ) -> AuditReport:
     """Attack a release: every registered audit but the costly ones, or only those named, on training and control rows.
 
-    Where people hold several rows, ``person`` names the column that tells them apart: rates and tests then count people, each
+    The keywords are the fields of ``AuditOptions``; they replace those of ``options``, if both are given.
+
+    Where people hold several rows, ``person`` names the column that identifies them: rates and tests then count people, each
     hit if any of their rows is, and rows without a key are left out. When absent it is the one that the card names, if both
     tables have it, or the persons that the tables know already (``Table.held_by``); else each row is a person. ``assumed``
-    says what speaks against that, and how many rows were left out.
+    says what contradicts that, and how many rows were left out.
 
-    ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) tells how the
+    ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) says how the
     release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
-    leaks are planted to see which ones this audit would notice. Records at risk are told by row number; ``values`` also tells
-    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds.
+    leaks are planted to see which ones this audit would notice. Records at risk are shown by row number; ``values`` also shows
+    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``,
+    ``epsilon<=2`` and ``promise=proven``, judged by the card.
     """
     # Compiled searches load slowly, and a release needs none of them.
-    from hushtable.evidence import groups as by_groups
-    from hushtable.evidence import harness
-    from hushtable.evidence import records as by_records
     from hushtable.evidence.case import Case
-    from hushtable.evidence.condition import Gate, refused
-    from hushtable.evidence.validity import assumed, void
 
-    conditions = [Gate.parse(text) for text in several(gates)]
+    options = AuditOptions.of(options, keywords)
+    conditions = [Condition.parse(text) for text in options.gates]
+    recipe, card = options.recipe, options.known_card()
     if isinstance(released, Release):
         recipe = recipe or released.recipe
-        card, released = released.card(), released.table
+        card, released = Card.from_json(released.card()), released.table
     require_tables(train=train, released=released, control=control)
-    require_seed(seed)
     if recipe is not None and not isinstance(recipe, Recipe):
-        recipe = recipes.load(recipe, trust=trust)
-    if recipe is not None and card is not None and recipe.recipe != card["recipe"]:
-        raise InputError(f"the release was made by {card['recipe']}, not by {recipe.recipe}", where="recipe")
-    audits = pick_audits(only, settings)
-    given = train
-    train, control, key, unknown = _held(train, control, person, card)
-    case = Case(train, released, control, None if recipe is None else _generator(recipe, epsilon))
-    findings = harness.run(case, audits, seed, progress)
-    told = None
-    if power:
-        from hushtable.audits import power as study
-
-        tested = {f.audit for f in findings if f.p is not None or f.risk is not None}
-        found = study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
-        in_part = study.parts(case, audits, findings, seed, progress=progress)
-        findings, told = study.with_power(findings, found), study.summary(found) | {"parts": in_part}
+        recipe = recipes.load(recipe, trust=options.trust)
+    if recipe is not None and card is not None and recipe.recipe != card.recipe:
+        raise InputError(f"the release was made by {card.recipe}, not by {recipe.recipe}", where="recipe")
+    audits = pick_audits(options.only, options.settings)
+    sides = _identified(train, control, options.person, card)
+    case = Case(sides.train, released, sides.control, None if recipe is None else _generator(recipe, options.epsilon))
+    findings = harness.run(case, audits, options.seed, progress)
+    power = None
+    if options.power:
+        findings, power = _with_power(case, audits, findings, options.seed, progress)
     reasons = void(case, findings)
-    records = by_records.riskiest(findings, values=values)
-    if values:
-        records = [record | {"values": _values(case, record["row"] - 1)} for record in records]
-    if key is not None:
-        rows = np.flatnonzero(~given.missing(key))
-        records = [record | {"row": int(rows[record["row"] - 1]) + 1} for record in records]
+    promised = None
+    if card is not None and any(condition.about_promise for condition in conditions):
+        promised = Promised.of(card.guarantee(), released.schema.quasi)
     return AuditReport(
-        findings,
-        {name: table.rows for name, table in case.tables.items()},
-        card,
-        records,
-        by_records.at_risk(case, findings),
-        by_groups.by_group(case, findings),
-        told,
-        [refused(gate, reasons) if reasons else gate.judge(findings) for gate in conditions],
-        reasons,
-        {"hushtable": __version__, "seed": seed, "audits": list(audits)},
-        unknown + assumed(case),
-        {} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
+        findings=findings,
+        rows={name: table.rows for name, table in case.tables.items()},
+        card=card,
+        records=_records(case, findings, sides.places, values=options.values),
+        at_risk=by_records.at_risk(case, findings),
+        groups=by_groups.by_group(case, findings),
+        power=power,
+        gates=[refused(one, reasons) if reasons else one.judge(findings, promised) for one in conditions],
+        void=reasons,
+        run=Run(version=__version__, seed=options.seed, audits=tuple(audits)),
+        assumed=[*sides.notes, *assumed(case)],
+        people={} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
     )
 
 
-def _held(
-    train: Table, control: Table, person: str | None, card: dict[str, Any] | None
-) -> tuple[Table, Table, str | None, list[str]]:
-    """The tables with persons told apart as asked, or as the card says, and by which key; and what could not be done."""
-    from hushtable.evidence.persons import held_by
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Training and control rows with their persons."""
 
+    train: Table
+    control: Table
+    notes: tuple[str, ...] = ()
+    """What could not be done, and which rows were left out."""
+    places: Integers | None = None
+    """The places of these training rows in the table that was given, where some were left out."""
+
+
+def _identified(train: Table, control: Table, person: str | None, card: Card | None) -> _Sides:
+    """The tables with persons identified as asked, or as the card says."""
     known = train.persons is not None or control.persons is not None
-    key = person if card is None or person is not None or known else card["guarantee"]["unit"]["by"]
+    key = person if card is None or person is not None or known else card.stated.unit.by
     if key is None:
-        return train, control, None, []
+        return _Sides(train, control)
     if person is None and not (key in train.schema and key in control.schema):
-        lacking = f"the card tells persons apart by {key}, which the training or the control rows lack"
-        return train, control, None, [f"{lacking}: the tests assume one row a person"]
+        lacking = f"the card identifies persons by {key}, which the training or the control rows lack"
+        return _Sides(train, control, (f"{lacking}: the tests assume one row a person",))
     ours, others = held_by(train, control, key)
     lost, also = train.rows - ours.rows, control.rows - others.rows
     nobodys = f"{lost:,} of {train.rows:,} training rows and {also:,} of {control.rows:,} control rows have no {key}"
-    told = [f"{nobodys}: nobody knows whose they are, so they were left out of this audit"] if lost + also else []
-    return ours, others, key, told
+    notes = (f"{nobodys}: nobody knows whose they are, so they were left out of this audit",) if lost + also else ()
+    return _Sides(ours, others, notes, np.flatnonzero(~train.missing(key)))
+
+
+def _with_power(
+    case: Case, audits: Mapping[str, Audit], findings: list[Finding], seed: int, progress: Progress
+) -> tuple[list[Finding], Power]:
+    """The findings with the smallest leak that each would have noticed, and the same of the audit as a whole."""
+    # Runs audits on planted leaks, and is seldom asked for.
+    from hushtable.audits import power as study
+
+    tested = {f.audit for f in findings if f.p is not None or f.risk is not None}
+    noticed = study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
+    parts = study.parts(case, audits, findings, seed, progress=progress)
+    return study.with_power(findings, noticed), replace(study.summary(noticed), parts=parts)
+
+
+def _records(case: Case, findings: list[Finding], places: Integers | None, *, values: bool) -> list[Record]:
+    """The training rows at most risk, by their row number in the table that was given."""
+    records = by_records.riskiest(findings, values=values)
+    if values:
+        records = [replace(record, values=_values(case, record.row - 1)) for record in records]
+    if places is not None:
+        records = [replace(record, row=int(places[record.row - 1]) + 1) for record in records]
+    return records
 
 
 def _values(case: Case, row: int) -> dict[str, str | None]:
@@ -139,8 +222,6 @@ def pick_audits(
     only: Iterable[str] = (), settings: Mapping[str, Any] | None = None, subject: Subject | None = None
 ) -> dict[str, Audit]:
     """The audits to run, with their knobs: all but the costly ones unless some are named; with a subject, those about it."""
-    from hushtable.evidence.finding import Audit
-
     known, named = registry.audits(), several(only)
     picked, faults = list[tuple[str, Audit]](), list[Fault]()
     for name in named or known:

@@ -1,69 +1,111 @@
-"""What an audit, or a measurement of utility alone, found: as objects, as a frame, as a page, and as a private folder."""
+"""The findings of an audit, or of a measurement of utility alone: as objects, as a frame, as a page, and as a private folder."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hushtable.display import Shown
 from hushtable.errors import InputError
+from hushtable.evidence.condition import Outcome
+from hushtable.evidence.finding import Finding
+from hushtable.evidence.groups import Groups
+from hushtable.evidence.power import Power
+from hushtable.evidence.records import Record, Tail
+from hushtable.evidence.verdict import Evidence, alarms
+from hushtable.pipeline.card import Card
+from hushtable.table import lenient
 from hushtable.table.arguments import several
 from hushtable.table.disk import whole_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from hushtable.evidence.condition import Outcome
-    from hushtable.evidence.finding import Finding
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """How an audit was run: enough to run it again."""
+
+    version: str = ""
+    """The version of hushtable."""
+    seed: int | None = None
+    audits: tuple[str, ...] = ()
+    halved: bool | None = None
+    """Whether the real rows were halved for want of a control; None for an audit, which always has one."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``audit.json`` holds it."""
+        plain = {"hushtable": self.version, "seed": self.seed, "audits": list(self.audits)}
+        return plain if self.halved is None else plain | {"halved": self.halved}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Run:
+        """Read it back; what is missing is empty."""
+        return cls(
+            version=lenient.text(plain.get("hushtable")),
+            seed=lenient.whole(plain.get("seed")),
+            audits=lenient.texts(plain.get("audits")),
+            halved=bool(plain["halved"]) if "halved" in plain else None,
+        )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class AuditReport(Shown):
-    """What the audits found. It was computed from raw rows: it is not for publication."""
+    """The findings of the audits. It was computed from raw rows: it is not for publication."""
 
-    findings: list[Finding]
-    rows: dict[str, int]
-    card: dict[str, Any] | None = field(default=None, repr=False)
-    records: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    findings: Sequence[Finding]
+    rows: Mapping[str, int]
+    card: Card | None = field(default=None, repr=False)
+    """The card of the audited release, where it is known."""
+    records: Sequence[Record] = field(default=(), repr=False)
     """The training rows at most risk, each with the attacks that hit it."""
-    at_risk: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    at_risk: Sequence[Tail] = field(default=(), repr=False)
     """How many people are at risk, beside how many chance explains."""
-    groups: dict[str, Any] = field(default_factory=dict, repr=False)
-    """The groups of people at most risk."""
-    power: dict[str, Any] | None = None
+    groups: Groups | None = field(default=None, repr=False)
+    """The groups of people at most risk; None where nobody was attacked."""
+    power: Power | None = None
     """Which planted leaks this audit notices, if that was studied."""
-    gates: list[Outcome] = field(default_factory=list)
-    void: list[str] = field(default_factory=list)
+    gates: Sequence[Outcome] = ()
+    """What became of the conditions that were asked for."""
+    void: Sequence[str] = ()
     """Why nothing that it says about safety counts: the control is not what it should be."""
-    made: dict[str, Any] = field(default_factory=dict)
-    """The version, the seed and the names it was made with."""
-    assumed: list[str] = field(default_factory=list)
+    run: Run = field(default_factory=Run)
+    """The version, the seed and the audits it was run with."""
+    assumed: Sequence[str] = ()
     """What is not sure about who holds which rows: each a person, against the evidence; or nobody, so that it was left out."""
-    people: dict[str, int] = field(default_factory=dict)
+    people: Mapping[str, int] = field(default_factory=dict)
     """How many people hold the training and the control rows; empty where each row is a person."""
 
-    @property
+    @cached_property
     def alarms(self) -> list[Finding]:
-        """What chance does not explain."""
-        from hushtable.evidence.verdict import alarms
-
+        """The findings that chance does not explain."""
         return alarms(self.findings)
 
     @property
-    def told(self) -> str:
-        """What was found, in one line: whether it counts, the alarms, and whether the conditions hold."""
+    def evidence(self) -> Evidence:
+        """All that decides whether the release should be published."""
+        return Evidence(
+            findings=self.findings, stated=None if self.card is None else self.card.stated, power=self.power,
+            outcomes=self.gates, void=self.void, assumed=self.assumed,
+        )  # fmt: skip
+
+    @property
+    def summary(self) -> str:
+        """One line: whether it counts, the alarms, and whether the conditions hold."""
         tests = sum(finding.p is not None for finding in self.findings)
-        told = ["void: " + "; ".join(self.void)] if self.void else []
-        told += [f"{len(self.alarms)} of {tests} tests alarm"] if tests else ["no attack was run"]
-        told += [f"{sum(gate.holds for gate in self.gates)} of {len(self.gates)} conditions hold"] if self.gates else []
-        return "; ".join(told)
+        parts = [f"void: {'; '.join(self.void)}"] if self.void else []
+        parts.append(f"{len(self.alarms)} of {tests} tests alarm" if tests else "no attack was run")
+        if self.gates:
+            parts.append(f"{sum(gate.holds for gate in self.gates)} of {len(self.gates)} conditions hold")
+        return "; ".join(parts)
 
     def __repr__(self) -> str:
-        """Counts only: what was found about whom stays inside."""
-        return f"AuditReport({len(self.findings)} findings; {self.told})"
+        """Counts only: what is known about whom stays inside."""
+        return f"AuditReport({len(self.findings)} findings; {self.summary})"
 
     def frame(self, *, whole: bool = False) -> pd.DataFrame:
         """The findings as a frame, a line each; ``whole``: only those about the whole table."""
@@ -75,33 +117,53 @@ class AuditReport(Shown):
 
     def page(self) -> str:
         """The audit as a standalone page. It is private."""
+        # Pages and their drawings are loaded when one is asked for.
         from hushtable.report.audit import audit_page
 
-        return audit_page(self.to_json())
+        return audit_page(self)
 
     def markdown(self) -> str:
         """The audit as Markdown. It is private."""
-        from hushtable.report.markdown import audit_markdown
+        from hushtable.report.markdown import audit_markdown  # as above
 
-        return audit_markdown(self.to_json())
+        return audit_markdown(self)
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values."""
         return {
-            "made": self.made,
-            "rows": self.rows,
-            "people": self.people,
-            "card": self.card,
-            "void": self.void,
-            "assumed": self.assumed,
+            "made": self.run.to_json(),
+            "rows": dict(self.rows),
+            "people": dict(self.people),
+            "card": None if self.card is None else self.card.to_json(),
+            "void": list(self.void),
+            "assumed": list(self.assumed),
             "alarms": [finding.label for finding in self.alarms],
-            "gates": [asdict(gate) for gate in self.gates],
-            "power": self.power,
+            "gates": [outcome.to_json() for outcome in self.gates],
+            "power": None if self.power is None else self.power.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
-            "at_risk": self.at_risk,
-            "groups": self.groups,
-            "records": self.records,
+            "at_risk": [tail.to_json() for tail in self.at_risk],
+            "groups": {} if self.groups is None else self.groups.to_json(),
+            "records": [record.to_json() for record in self.records],
         }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> AuditReport:
+        """As ``audit.json`` holds it, of this version or an earlier one; what is missing is empty."""
+        card, power, groups = (lenient.mapping(plain.get(key)) for key in ("card", "power", "groups"))
+        return cls(
+            findings=[Finding.from_json(one) for one in lenient.mappings(plain.get("findings"))],
+            rows=_counts(plain.get("rows")),
+            card=Card.from_json(card) if card else None,
+            records=[Record.from_json(one) for one in lenient.mappings(plain.get("records"))],
+            at_risk=[Tail.from_json(one) for one in lenient.mappings(plain.get("at_risk"))],
+            groups=Groups.from_json(groups) if groups else None,
+            power=Power.from_json(power) if power else None,
+            gates=[Outcome.from_json(one) for one in lenient.mappings(plain.get("gates"))],
+            void=lenient.texts(plain.get("void")),
+            run=Run.from_json(lenient.mapping(plain.get("made"))),
+            assumed=lenient.texts(plain.get("assumed")),
+            people=_counts(plain.get("people")),
+        )
 
     def save(self, folder: str | Path, formats: Iterable[str] = ("html",)) -> Path:
         """Write ``audit.json``, always, and ``audit.html`` or ``audit.md`` as asked for, to a folder only its owner can read."""
@@ -110,10 +172,14 @@ class AuditReport(Shown):
         if odd := [name for name in wanted if name not in (*writers, "json")]:
             raise InputError(f"expected {', '.join((*writers, 'json'))}, got {', '.join(odd)}", where="format")
         folder = Path(folder)
-        pages = {f"audit.{name}": writers[name]() for name in wanted if name in writers}
-        kept = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
+        files = {"audit.json": json.dumps(self.to_json(), indent=1, ensure_ascii=False)}
+        files |= {f"audit.{name}": writers[name]() for name in wanted if name in writers}
         with whole_folder(folder, private=True) as partial:
-            for name, text in ({"audit.json": kept} | pages).items():
+            for name, text in files.items():
                 # A frame may hold half a character, which no file can.
                 (partial / name).write_text(text, encoding="utf-8", errors="replace")
         return folder
+
+
+def _counts(plain: object) -> dict[str, int]:
+    return {name: lenient.whole(count) or 0 for name, count in lenient.mapping(plain).items()}

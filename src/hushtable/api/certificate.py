@@ -1,6 +1,6 @@
-"""What the risk models say about the audits: curves, whether they rise, how they go together, and what they cost.
+"""What planted leaks show about the audits: curves, whether they rise with the leak, their correlation, and their running times.
 
-Plain numbers in, plain numbers out: ``certify`` measures, this reads.
+Plain numbers in, plain numbers out: ``certify`` measures, this judges.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from scipy.stats import rankdata
 
 from hushtable.report.certify import certify_page
 from hushtable.report.words import number
+from hushtable.table.arrays import Array
 
 Record = Mapping[str, Any]
 """A finding in a cell: audit, name, scope, value, low, high, better, p_adjusted."""
@@ -109,28 +110,28 @@ class Certificate:
 
     def text(self) -> str:
         """For a terminal: a table for each curve, the metrics that fail, and the times."""
-        told = [parts_told(self.rows, self.table)]
+        parts = [describe_parts(self.rows, self.table)]
         for model in dict.fromkeys(c.model for c in self.curves):
-            told.append(_model_told([c for c in self.curves if c.model == model]))
+            parts.append(_model_text([c for c in self.curves if c.model == model]))
         failing: dict[str, list[str]] = {}
         for name, metric in self.failing:
             failing.setdefault(metric, []).append(name)
-        told += [f"! {metric} is not as expected on: {', '.join(names)}" for metric, names in failing.items()]
-        told += [f"never had a value: {label}: {why}" for label, why in self.refused.items()]
+        parts += [f"! {metric} is not as expected on: {', '.join(names)}" for metric, names in failing.items()]
+        parts += [f"never had a value: {label}: {why}" for label, why in self.refused.items()]
         seconds = sorted(self.seconds.items(), key=lambda pair: -pair[1])
-        told.append(_grid("seconds for one release", ("audit", "seconds"), [[name, f"{s:.2f}"] for name, s in seconds]))
-        return "\n\n".join(told) + "\n"
+        parts.append(_grid("seconds for one release", ("audit", "seconds"), [[name, f"{s:.2f}"] for name, s in seconds]))
+        return "\n\n".join(parts) + "\n"
 
 
-def parts_told(rows: Mapping[str, int], table: int) -> str:
-    """What the parts were, and what was left out."""
+def describe_parts(rows: Mapping[str, int], table: int) -> str:
+    """What the parts were, and how many rows were not used."""
     used = sum(rows.values())
     left = f"; {number(table - used)} of its {number(table)} rows were not used" if used < table else ""
     return f"three disjoint random parts of the table: {', '.join(f'{number(n)} {name}' for name, n in rows.items())}{left}"
 
 
 def curve(model: str, name: str, along: str, expect: Expect, points: Sequence[tuple[float, Sequence[Record]]]) -> Curve:
-    """Read a curve from what was found at each level."""
+    """Read a curve from the findings at each level."""
     levels = [level for level, _ in points]
     series: dict[tuple[str, str, str], list[Record]] = {}
     for _, records in points:
@@ -139,37 +140,43 @@ def curve(model: str, name: str, along: str, expect: Expect, points: Sequence[tu
     # A metric without a value at some level has no curve.
     whole = {k: s for k, s in series.items() if len(s) == len(levels) and all(r["value"] is not None for r in s)}
     metrics: dict[tuple[str, str], dict[str, list[Record]]] = {}
-    for (audit, label, scope), found in whole.items():
-        metrics.setdefault((audit, label), {})[scope] = found
+    for (audit, label, scope), records in whole.items():
+        metrics.setdefault((audit, label), {})[scope] = records
     lines = [_line(key, "" if len(s) > 1 else next(iter(s)), list(s.values()), levels, expect) for key, s in metrics.items()]
-    scopes = [_line(key, scope, [found], levels, expect) for key, s in metrics.items() if len(s) > 1 for scope, found in s.items()]
+    several = {key: s for key, s in metrics.items() if len(s) > 1}
+    scopes = [_line(key, scope, [records], levels, expect) for key, s in several.items() for scope, records in s.items()]
     return Curve(model, name, along, expect, lines, scopes, _correlation(lines))
 
 
-def _line(key: tuple[str, str], scope: str, found: Sequence[Sequence[Record]], levels: list[float], expect: Expect) -> Line:
-    def mean(what: str) -> list[float]:
-        told = [[r["value"] if r.get(what) is None else r[what] for r in one] for one in found]
-        return [float(v) for v in np.mean(told, axis=0)]
+def _line(key: tuple[str, str], scope: str, series: Sequence[Sequence[Record]], levels: list[float], expect: Expect) -> Line:
+    """The line of one metric: the mean of its series, one series for each scope."""
 
+    def mean(what: str) -> list[float]:
+        numbers = [[r["value"] if r.get(what) is None else r[what] for r in one] for one in series]
+        return [float(v) for v in np.mean(numbers, axis=0)]
+
+    first = series[0][0]
     values, low, high = mean("value"), mean("low"), mean("high")
-    falling = found[0][0]["better"] == "higher"
-    risk = tuple([-v for v in one] for one in (values, high, low)) if falling else (values, low, high)
+    falling = first["better"] == "higher"
+    risks, least, most = values, low, high
+    if falling:
+        risks, least, most = [-v for v in values], [-v for v in high], [-v for v in low]
     # What knows no baseline compares nobody with anybody, and need not answer to a leak.
-    compared = found[0][0].get("risk") is not None or found[0][0].get("baseline") is not None
-    verdict = judged(*risk, expect) if compared else ""
-    return Line(*key, scope, len(found), levels, values, low, high, falling, verdict, spearman(levels, risk[0]))
+    compared = first.get("risk") is not None or first.get("baseline") is not None
+    verdict = judged(risks, least, most, expect) if compared else ""
+    return Line(*key, scope, len(series), levels, values, low, high, falling, verdict, spearman(levels, risks))
 
 
 def judged(values: Sequence[float], low: Sequence[float], high: Sequence[float], expect: Expect) -> str:
-    """Whether risks along a curve rise (or stay), as far as their intervals can tell.
+    """Whether risks along a curve rise (or stay), as far as their intervals can show.
 
     Rises: the last interval lies above the first, and none lies wholly below an earlier one. Stays: all intervals meet the first.
     """
     if expect is Expect.NOTHING or len(values) < 2:
         return ""
     if expect is Expect.STAY:
-        apart = any(lo > high[0] or hi < low[0] for lo, hi in zip(low, high, strict=True))
-        return "drifts" if apart else "stays"
+        drifts = any(lo > high[0] or hi < low[0] for lo, hi in zip(low, high, strict=True))
+        return "drifts" if drifts else "stays"
     if low[-1] <= high[0] or values[-1] <= values[0]:
         return "does not rise"
     peak = np.maximum.accumulate(low)
@@ -181,7 +188,7 @@ def spearman(levels: Sequence[float], values: Sequence[float]) -> float | None:
     return _pearson(rankdata(levels), rankdata(values))
 
 
-def _pearson(one: np.ndarray, other: np.ndarray) -> float | None:
+def _pearson(one: Array, other: Array) -> float | None:
     one, other = (x - x.mean() for x in (np.asarray(one, float), np.asarray(other, float)))
     size = float(np.sqrt((one @ one) * (other @ other)))
     return float(np.clip(one @ other / size, -1, 1)) if size > 1e-15 else None
@@ -192,7 +199,7 @@ def _correlation(lines: Sequence[Line]) -> dict[str, Any]:
     return {"names": [line.metric for line in lines], "matrix": [[_pearson(a, b) for b in risks] for a in risks]}
 
 
-def _model_told(curves: Sequence[Curve]) -> str:
+def _model_text(curves: Sequence[Curve]) -> str:
     """One curve in full; of several, where each metric begins and ends."""
     first = curves[0]
     if len(curves) == 1:

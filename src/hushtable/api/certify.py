@@ -1,4 +1,4 @@
-"""Certifying the audits on a table: every risk model, every audit, every level, and what the numbers did (E1, E2).
+"""Certify the audits on a table: leaks of known size are planted, and each metric must rise with them.
 
 A table is cut at random into training rows, control rows and fresh rows. Releases with a known leak are made from them and
 audited; a metric that does not rise with the leak is marked. Each finished cell of the study is written to the folder at once
@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from hushtable.api import covert_curves
 from hushtable.api.audit import pick_audits
 from hushtable.api.certificate import Certificate, Curve, Expect, curve
-from hushtable.api.store import Cells
+from hushtable.api.store import Result, Store
 from hushtable.audits import planted
 from hushtable.audits.planted import NOISES, Noise, Overfitted
 from hushtable.display import Progress, silent
@@ -31,6 +31,8 @@ from hushtable.evidence.finding import Audit, Finding, Subject, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release as run_recipe
+from hushtable.table.arguments import require_tables
+from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
 
 ROWS = 10_000
@@ -44,9 +46,10 @@ KNOBS: dict[str, tuple[str, tuple[Any, ...]]] = {
 }
 """Knobs whose influence is shown: of which audit, and the values tried."""
 BARE = ("properties", "control-seen", "coverage")
-"""Audits that look at the release or at the case alone, and need not answer to a leak: left out unless they are named."""
+"""Audits that examine the release or the case alone, and need not answer to a leak: left out unless they are named."""
 GENERATOR = "sequential"
-KEPT = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "risk", "p", "p_adjusted", "note")
+"""The recipe of releases whose leak is its memory of the training rows."""
+COLUMNS = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "risk", "p", "p_adjusted", "note")
 
 
 def privacy_audits(only: Iterable[str] = ()) -> dict[str, Audit]:
@@ -62,22 +65,26 @@ def certify(
     table: Table,
     *,
     models: Sequence[str] = (),
-    audits: Mapping[str, Audit] | None = None,
+    audits: Mapping[str, Audit] | Iterable[str] = (),
     rows: int | None = None,
     seed: int = 0,
-    folder: Path | None = None,
+    folder: str | Path | None = None,
     quick: bool = False,
     progress: Progress = silent,
 ) -> Certificate:
-    """Run the risk models (all of ``MODELS`` unless some are named) over the audits (all that are not costly by default).
+    """Plant leaks of known size in a table (all risk models of ``MODELS``, or those named) and see which audits notice them.
 
-    ``rows`` bounds each of the three parts; ``quick`` takes fewer levels and settings. With a folder every finished cell is
-    kept there, and ``certificate.json``, ``.txt`` and ``.html`` at the end; a folder of another study is refused.
+    ``audits`` are names, or audits by name; all of privacy that are not costly when there are none. ``rows`` bounds each of the
+    three parts; ``quick`` takes fewer levels and settings. With a folder every finished cell is written there, and
+    ``certificate.json``, ``.txt`` and ``.html`` at the end; a folder of another study is refused.
     """
+    require_tables(table=table)
     odd = [model for model in models if model not in MODELS]
     if odd:
         raise InputError(f"there is no risk model {', '.join(odd)}; there are {', '.join(MODELS)}", where="certify")
-    study = Study(table, dict(privacy_audits() if audits is None else audits), rows or ROWS, seed, folder, quick, progress)
+    place = None if folder is None else Path(folder)
+    chosen = dict(audits) if isinstance(audits, Mapping) else privacy_audits(audits)
+    study = Study(table, chosen, rows or ROWS, seed, place, quick, progress)
     return study.run(tuple(models) or tuple(MODELS))
 
 
@@ -94,22 +101,22 @@ class Study:
     progress: Progress
 
     @cached_property
-    def cells(self) -> Cells:
-        """What is done, of these rows with these audits."""
-        knobs = (self.most, self.seed, self.quick, *(f"{name} {audit!r}" for name, audit in self.audits.items()))
-        return Cells.of(self.folder, knobs, self.parts.values())
+    def store(self) -> Store:
+        """The results so far, of these rows with these audits."""
+        settings = (self.most, self.seed, self.quick, *(f"{name} {audit!r}" for name, audit in self.audits.items()))
+        return Store.open(self.folder, settings, self.parts.values())
 
     @cached_property
     def parts(self) -> dict[str, Table]:
         """Training, control and fresh rows, disjoint, of one number of people, each with all of their rows."""
-        kept = self.table.select(self.table.schema.released)
-        people = People.of(kept)
-        size = min(round(self.most * people.count / max(1, kept.rows)), people.count // 3)
+        table = self.table.select(self.table.schema.released)
+        people = People.of(table)
+        size = min(round(self.most * people.count / max(1, table.rows)), people.count // 3)
         if size < 2:
             raise InputError(f"three parts of at least two people are needed, the table has {people.count}", where="certify")
         order = np.random.default_rng([self.seed, 0]).permutation(people.count)
         parts = (people.rows_of(order[i * size : (i + 1) * size]) for i in range(3))
-        return dict(zip(("train", "control", "fresh"), map(kept.take, parts), strict=True))
+        return dict(zip(("train", "control", "fresh"), map(table.take, parts), strict=True))
 
     def run(self, models: Sequence[str]) -> Certificate:
         """All curves of these models."""
@@ -117,9 +124,9 @@ class Study:
         for place, model in enumerate(models):
             self.progress(model, place / len(models))
             curves += MODELS[model](self)
-        cells = [cell for cell in self.cells.done.values() if "findings" in cell]
+        cells = [cell for cell in self.store.results.values() if "findings" in cell]
         timed = {name: [c["seconds"][name] for c in cells if name in c["seconds"]] for name in self.audits}
-        made = Certificate(
+        certificate = Certificate(
             rows={name: part.rows for name, part in self.parts.items()},
             table=self.table.rows,
             seed=self.seed,
@@ -127,9 +134,11 @@ class Study:
             seconds={name: float(np.mean(s)) for name, s in timed.items() if s},
             refused=_refused(cells),
         )
-        self._save(made)
+        self.store.write("certificate.json", json.dumps(certificate.to_json(), indent=1, ensure_ascii=False))
+        self.store.write("certificate.txt", certificate.text())
+        self.store.write("certificate.html", certificate.page())
         self.progress("done", 1.0)
-        return made
+        return certificate
 
     # The risk models.
 
@@ -143,12 +152,12 @@ class Study:
 
     def overfit(self) -> list[Curve]:
         """A generator trained until it memorizes."""
-        ratios = self.cells.kept("overfit", lambda: {"ratios": [one.ratio for one in self._ladder]})["ratios"]
+        ratios = self.store.get_or_make("overfit", lambda: {"ratios": [one.ratio for one in self._ladder]})["ratios"]
 
         def case(at: int) -> Case:
             return self.case(self._ladder[at].sample(self.parts["train"].rows))
 
-        points = [(ratio, self.cell(f"overfit-{at}", lambda at=at: case(at))) for at, ratio in enumerate(ratios)]
+        points = [(ratio, self.cell(f"overfit-{at}", partial(case, at))) for at, ratio in enumerate(ratios)]
         return [curve("overfit", "overfit", "validation loss over the least", Expect.RISE, points)]
 
     def size(self) -> list[Curve]:
@@ -158,18 +167,18 @@ class Study:
         def case(factor: int) -> Case:
             return self.case(self._ladder[0].sample(factor * rows))
 
-        points = [(float(f), self.cell(f"size-{f}", lambda f=f: case(f))) for f in (SIZES[::3] if self.quick else SIZES)]
+        points = [(float(f), self.cell(f"size-{f}", partial(case, f))) for f in (SIZES[::3] if self.quick else SIZES)]
         return [curve("size", "size", "released rows over training rows", Expect.STAY, points)]
 
     def outliers(self) -> list[Curve]:
         """The loneliest rows removed from all three parts before anything is made, at two overfit ratios."""
-        settings = self.cells.kept(
+        settings = self.store.get_or_make(
             "outliers", lambda: {"settings": [dict(one.settings) for one in (self._ladder[0], self._near(1.6))]}
         )
         curves = []
         for place, (ratio, knobs) in enumerate(zip((1.0, 1.6), settings["settings"], strict=True)):
             shares = OUTLIERS[::3] if self.quick else OUTLIERS
-            points = [(s, self.cell(f"outliers-{place}-{s:g}", lambda s=s, k=knobs: self._without(s, k))) for s in shares]
+            points = [(s, self.cell(f"outliers-{place}-{s:g}", partial(self._without, s, knobs))) for s in shares]
             curves.append(curve("outliers", f"at overfit {ratio:g}", "share removed", Expect.NOTHING, points))
         return curves
 
@@ -178,9 +187,9 @@ class Study:
         curves = []
         for name, (knob, values) in KNOBS.items():
             for place, value in enumerate(values if name in self.audits else ()):
-                turned = {name: replace(self.audits[name], **{knob: value})}
-                told = f"{knob} {value[0] if isinstance(value, tuple) else value}"
-                curves.append(self._leaks(f"{name}, {knob}", told, Noise(), Expect.NOTHING, f"{name}-{place}-", turned))
+                turned = {name: _turned(self.audits[name], {knob: value})}
+                title = f"{knob} {value[0] if isinstance(value, tuple) else value}"
+                curves.append(self._leaks(f"{name}, {knob}", title, Noise(), Expect.NOTHING, f"{name}-{place}-", turned))
         return curves
 
     # How cells are made.
@@ -194,7 +203,7 @@ class Study:
         self, model: str, name: str, noise: Noise, expect: Expect = Expect.RISE, prefix: str = "",
         audits: Mapping[str, Audit] | None = None,
     ) -> Curve:  # fmt: skip
-        points = [(x, self.cell(prefix + _leak_name(noise, x), lambda x=x: self._leak(x, noise), audits)) for x in self.levels]
+        points = [(x, self.cell(prefix + _leak_name(noise, x), partial(self._leak, x, noise), audits)) for x in self.levels]
         return curve(model, name, "share of released rows leaked", expect, points)
 
     def _leak(self, share: float, noise: Noise) -> Case:
@@ -212,17 +221,15 @@ class Study:
     def _near(self, ratio: float) -> Overfitted:
         return min(self._ladder, key=lambda one: abs(one.ratio - ratio))
 
-    def _made(self, train: Table, settings: Mapping[str, str], rows: int) -> Table:
-        return run_recipe(train, recipes.load(GENERATOR).set(settings), rows=rows, seed=self.seed).table
-
     def _without(self, share: float, settings: Mapping[str, str]) -> Case:
         cut = np.sort(self.outlying)[::-1][round(share * len(self.outlying)) - 1] if share else np.inf
         inside = np.split(self.outlying < cut, [self.parts["train"].rows])
         train, control = (self.parts[n].take(some) for n, some in zip(("train", "control"), inside, strict=True))
-        return Case(train, self._made(train, settings, train.rows), control)
+        release = run_recipe(train, recipes.load(GENERATOR).set(settings), rows=train.rows, seed=self.seed)
+        return Case(train, release.table, control)
 
     @cached_property
-    def outlying(self) -> np.ndarray:
+    def outlying(self) -> Floats:
         """How lonely each training and then each control row is."""
         train, control = self.parts["train"], self.parts["control"]
         both = Table.concat([train, control])
@@ -239,22 +246,20 @@ class Study:
         """The findings of one release; read from the folder if they are there."""
         audits = self.audits if audits is None else audits
 
-        def measured() -> dict[str, Any]:
-            case, found, seconds = make(), [], {}
+        def measured() -> Result:
+            case = make()
+            findings: list[Finding] = []
+            seconds: dict[str, float] = {}
             for place, (audit, kind) in enumerate(audits.items()):
                 self.progress(f"{name}: {audit}", place / len(audits))
                 start = time.perf_counter()
-                found += _findings(case, audit, kind, self.seed)
+                findings += _findings(case, audit, kind, self.seed)
                 seconds[audit] = time.perf_counter() - start
-            told = [finding.to_json() for finding in harness.corrected(found)]
-            return {"findings": [{key: one[key] for key in KEPT} for one in told], "seconds": seconds}
+            records = [finding.to_json() for finding in harness.corrected(findings)]
+            return {"findings": [{key: record[key] for key in COLUMNS} for record in records], "seconds": seconds}
 
-        return self.cells.kept(name, measured)["findings"]
-
-    def _save(self, made: Certificate) -> None:
-        self.cells.write("certificate.json", json.dumps(made.to_json(), indent=1, ensure_ascii=False))
-        self.cells.write("certificate.txt", made.text())
-        self.cells.write("certificate.html", made.page())
+        cell: list[dict[str, Any]] = self.store.get_or_make(name, measured)["findings"]
+        return cell
 
 
 MODELS: dict[str, Callable[[Study], list[Curve]]] = {
@@ -268,6 +273,12 @@ MODELS: dict[str, Callable[[Study], list[Curve]]] = {
 }
 
 
+def _turned(audit: Audit, knobs: Mapping[str, Any]) -> Audit:
+    """The audit with these knobs turned: every audit is a frozen dataclass, though its base class is none."""
+    turned: Audit = replace(audit, **knobs)  # type: ignore[type-var] # an audit is a dataclass, its base class need not be one
+    return turned
+
+
 def _leak_name(noise: Noise, share: float) -> str:
     """Releases that are the same have one name: without a leak there is no noise."""
     noise = noise if share else Noise()
@@ -276,10 +287,10 @@ def _leak_name(noise: Noise, share: float) -> str:
 
 def _findings(case: Case, name: str, audit: Audit, seed: int) -> list[Finding]:
     try:
-        found = harness.run(case, {name: audit}, seed)
+        findings = harness.run(case, {name: audit}, seed)
     except HushError as error:
         return [uncomputed(name, case.train.rows, str(error), audit=name)]
-    return [finding for finding in found if finding.subject is Subject.PRIVACY]
+    return [finding for finding in findings if finding.subject is Subject.PRIVACY]
 
 
 def _refused(cells: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -1,8 +1,9 @@
-"""Risk models of leaks that only some audits are meant for: each is tried on these alone, as others need not rise with it."""
+"""Risk models of leaks that only some audits are meant to notice: each is tried on these alone, as others need not rise with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial as bound
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,11 +32,12 @@ def handful(study: Study) -> list[Curve]:
     """A few training rows verbatim: the loneliest, or some at random."""
     train, fresh = study.parts["train"], study.parts["fresh"]
     counts = [float(count) for count in (HANDFULS[::2] if study.quick else HANDFULS) if count <= min(train.rows, fresh.rows)]
-    orders = {"outliers": np.argsort(-study.outlying[: train.rows]), "at random": None}
+    lonely: list[int] = np.argsort(-study.outlying[: train.rows]).tolist()
+    orders = {"outliers": lonely, "at random": None}
     curves = []
     for name, order in orders.items():
 
-        def case(count: float, order: np.ndarray | None = order) -> Case:
+        def case(count: float, order: list[int] | None = order) -> Case:
             return study.case(covert.handful(train, fresh, int(count), np.random.default_rng([study.seed, 1]), order))
 
         curves += _curves(study, "handful", name, "rows copied verbatim", counts, case)
@@ -87,5 +89,5 @@ def _curves(study: Study, model: str, name: str, along: str, levels: Sequence[fl
     audits = {audit: study.audits[audit] for audit in ANSWERING[model] if audit in study.audits}
     if not audits:
         return []
-    cells = [(x, study.cell(f"{model}-{name}-{x:g}".replace(" ", "-"), lambda x=x: make(x), audits)) for x in levels]
+    cells = [(x, study.cell(f"{model}-{name}-{x:g}".replace(" ", "-"), bound(make, x), audits)) for x in levels]
     return [curve(model, name, along, Expect.RISE, cells)]

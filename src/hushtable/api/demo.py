@@ -15,7 +15,6 @@ from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.verdict import worst_of
 from hushtable.measures.catalogue import main_model
 from hushtable.pipeline.release import Release
-from hushtable.privacy.guarantee import Assurance, rounded_up
 from hushtable.table import io
 from hushtable.table.disk import whole_folder
 
@@ -24,52 +23,51 @@ RELEASES: tuple[tuple[str, dict[str, str], float | None], ...] = (
     ("sequential", {}, None),
     ("aim", {}, 1.0),
 )
+"""The recipe, its knobs and its epsilon."""
+CONTROL = 0.2
+"""The share of the people who are set aside as control."""
 
 
-def run_demo(folder: Path, *, rows: int = 5000, seed: int = 0, progress: Progress = silent) -> dict[str, Any]:
-    """Make the table, set a fifth aside as control, release the rest in three ways and audit each release."""
+def demo(folder: str | Path = "demo", *, rows: int = 5000, seed: int = 0, progress: Progress = silent) -> dict[str, Any]:
+    """Make the people of a fictional town, set a fifth aside, release the others in three ways, and attack each release.
+
+    Everything is written to a new folder. Returned are its name, the number of people, and a line for each release: what is
+    promised, the alarms, the worst attack of each kind, and what a model learns from it.
+    """
+    folder = Path(folder)
     with whole_folder(folder) as partial:
         private = partial / "private"
         private.mkdir(mode=0o700)
         table = people(rows, seed)
-        train, control = hold_out(table, 0.2, seed)
+        train, control = hold_out(table, CONTROL, seed)
         for name, part in (("people", table), ("train", train), ("control", control)):
             io.write(part, private / f"{name}.csv")
         (private / "schema.yaml").write_text(table.schema.dump(), encoding="utf-8")
-        told = []
+        lines = []
         for name, settings, epsilon in RELEASES:
-            made = release(train, name, settings=settings, epsilon=epsilon, seed=seed, progress=_named(progress, name))
-            save(made, partial / name)
-            report = audit(train, made, control, seed=seed, progress=_named(progress, f"audit-{name}"))
+            released = release(train, name, settings=settings, epsilon=epsilon, seed=seed, progress=_prefixed(progress, name))
+            save(released, partial / name)
+            report = audit(train, released, control, seed=seed, progress=_prefixed(progress, f"audit-{name}"))
             report.save(private / f"audit-{name}")
             pages = {"card": folder / name / "card.html", "audit": folder / "private" / f"audit-{name}" / "audit.html"}
-            told.append(_line(made, report) | {page: str(path) for page, path in pages.items()})
-    return {"folder": str(folder), "rows": rows, "releases": told}
+            lines.append(_line(released, report) | {page: str(path) for page, path in pages.items()})
+    return {"folder": str(folder), "rows": rows, "releases": lines}
 
 
-def _named(progress: Progress, prefix: str) -> Progress:
+def _prefixed(progress: Progress, prefix: str) -> Progress:
     return lambda name, share: progress(f"{prefix}: {name}", share)
 
 
-def _line(made: Release, report: AuditReport) -> dict[str, Any]:
-    auc = next((f for f in report.findings if main_model(f)), None)
-    tests = sum(f.p is not None for f in report.findings)
+def _line(released: Release, report: AuditReport) -> dict[str, Any]:
+    auc = next((finding for finding in report.findings if main_model(finding)), None)
+    tests = sum(finding.p is not None for finding in report.findings)
     return {
-        "recipe": made.recipe.recipe,
-        "promised": _promise(made),
+        "recipe": released.recipe.recipe,
+        "promised": released.guarantee.headline(),
         "alarms": f"{len(report.alarms)} of {tests}",
         **{str(risk): _risk(worst_of(report.findings, risk)) for risk in Risk},
         "auc": "" if auc is None or auc.value is None else f"{auc.value:.3f} (real {auc.baseline:.3f})",
     }
-
-
-def _promise(made: Release) -> str:
-    guarantee = made.guarantee
-    if guarantee.assurance is Assurance.PROVEN:
-        return f"proven: epsilon {rounded_up(guarantee.epsilon(), 3):.3g}, delta {guarantee.delta:g}"
-    if guarantee.assurance is Assurance.VERIFIED:
-        return f"verified: {guarantee.promises[0].kind.replace('_', '-')}, k = {guarantee.promises[0].value:g}"
-    return "nothing"
 
 
 def _risk(finding: Finding | None) -> str:

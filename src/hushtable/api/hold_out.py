@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,17 +11,14 @@ from hushtable.privacy.noise import SYSTEM
 from hushtable.table.arguments import require_seed, require_tables
 from hushtable.table.table import Table
 
-if TYPE_CHECKING:
-    pass
-
 
 def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | None = None) -> tuple[Table, Table]:
     """Training rows and a control of about this share, split at random before anything is fitted.
 
     Without a seed a secret coin decides for each person alone, so what holds for one person more or less among the
     training rows holds for the whole table. With a seed the control has exactly this share, and one person more may move
-    all others: a promise about the training rows is then one about them only. ``by`` names the column that tells persons
-    apart (those of the table itself when absent): all rows of a person go to one side. A row without a person is one of its own.
+    all others: a promise about the training rows is then one about them only. ``by`` names the key column that identifies
+    persons (those of the table itself when absent): all rows of a person go to one side. A row without a person is one of its own.
     """
     require_tables(table=table)
     require_seed(seed)
@@ -33,10 +29,10 @@ def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | N
     persons = np.arange(table.rows) if table.persons is None else np.unique(table.persons, return_inverse=True)[1]
     count = int(persons.max(initial=-1)) + 1
     if seed is None:
-        apart = SYSTEM.words(count) < np.uint64(int(share * 2.0**64))
+        held_out = SYSTEM.words(count) < np.uint64(int(share * 2.0**64))
     else:
-        apart = np.random.default_rng(seed).permutation(count) < round(share * count)
-    control = apart[persons]
+        held_out = np.random.default_rng(seed).permutation(count) < round(share * count)
+    control = held_out[persons]
     if not 2 <= control.sum() <= table.rows - 2:
         whom = "rows" if table.persons is None else "persons"
         raise InputError(f"{share:g} of {count} {whom} leaves too few on one side", where="hold-out")

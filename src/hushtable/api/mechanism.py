@@ -1,181 +1,246 @@
-"""The audit of a mechanism as a whole: canaries in two worlds, questions on all neighbours, one run; kept, told and drawn."""
+"""Put the epsilon that a recipe states to the test: canaries in two worlds, queries on all neighbours, or many canaries at once."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
-import yaml
-
-from hushtable.api.release import learning_domains
-from hushtable.api.store import Cells
+from hushtable.api.store import Result, Store
 from hushtable.audits.mechanism import onerun, twoworld
+from hushtable.audits.mechanism.lines import CanaryLine, QueryLine
 from hushtable.audits.mechanism.sensitivity import brute_force
+from hushtable.audits.mechanism.twoworld import TwoWorldOptions
 from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT
-from hushtable.display import silent
+from hushtable.display import Progress, silent
 from hushtable.errors import Fault, HushError, InputError
 from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.recipe import Recipe
+from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Relation
+from hushtable.report.mechanism import mechanism_page
+from hushtable.table.arguments import require_seed
 
-QUESTIONS_AT = 1.0
-"""The epsilon at which questions are asked where none is given; what one record changes does not depend on it."""
+QUERIES_AT = 1.0
+"""The epsilon at which queries are tried where none is given; what one record changes does not depend on it."""
 FORM = "form 2"
-"""Of the lines that a folder keeps: those of another form are not gone on with."""
+"""Of the lines that a folder holds: those of another form are not gone on with."""
 
 
-@dataclass(frozen=True)
+class MechanismFields(TypedDict, total=False):
+    """The fields of ``MechanismOptions`` as keywords of a call."""
+
+    epsilon: float | None
+    delta: float | None
+    relation: Relation | str | None
+    canaries: Sequence[str]
+    runs: int | None
+    one_run: bool
+    learn_domain: bool
+    seed: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismOptions:
+    """What of a recipe is tested, and how."""
+
+    epsilon: float | None = None
+    """The epsilon that is spent, or claimed, and tested."""
+    delta: float | None = None
+    """Its delta; 1e-6 when absent, 0 for pure privacy."""
+    relation: Relation | str | None = None
+    """add_remove or replace_one; what the recipe is proven for when absent."""
+    canaries: Sequence[str] = ()
+    """Canaries by name; all when empty."""
+    runs: int | None = None
+    """Runs in each world; as many as a minute for a canary allows when absent."""
+    one_run: bool = False
+    """Many canaries in three runs instead: for slow recipes."""
+    learn_domain: bool = False
+    """With a first step that learns undeclared kinds and domains."""
+    seed: int | None = None
+    """Makes the audit reproducible, its noise included."""
+
+    def __post_init__(self) -> None:
+        """Every value in its range; what depends on the recipe is checked with the recipe."""
+        if self.epsilon is not None and not (self.epsilon > 0 and math.isfinite(self.epsilon)):
+            raise InputError(f"must be a positive number, got {self.epsilon}", where="--epsilon")
+        if self.delta is not None and not 0 <= self.delta < 1:
+            raise InputError(f"must lie in [0, 1), got {self.delta}", where="--delta")
+        if self.relation is not None and self.relation not in list(Relation):
+            raise InputError(f"expected add_remove or replace_one, got {self.relation!r}", where="--relation")
+        if unknown := [name for name in self.canaries if name not in CANARIES]:
+            raise InputError(f"there is no canary {', '.join(unknown)}; there are {', '.join(CANARIES)}", where="--canary")
+        require_seed(self.seed)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, as a YAML or JSON file holds them."""
+        return asdict(self) | {"relation": None if self.relation is None else str(self.relation), "canaries": list(self.canaries)}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> MechanismOptions:
+        """Read from plain values; what is absent has its default, and a name that is no option is refused."""
+        known = {f.name for f in fields(cls)}
+        if odd := sorted(set(plain) - known):
+            raise InputError(f"there is no option {', '.join(odd)}; there are {', '.join(sorted(known))}", where="options")
+        return cls(**{**plain, "canaries": tuple(plain.get("canaries", ()))})
+
+
+@dataclass(frozen=True, kw_only=True)
 class MechanismReport:
-    """What was tested, on what, and what came out of it, as plain values."""
+    """What was tested, on what, and what came out of it. No row of anybody is behind it."""
 
-    told: Mapping[str, Any]
+    recipe: str
+    title: str
+    guarantee: str
+    """What the recipe says that it guarantees."""
+    relation: str
+    confidence: float
+    """Of all bounds of the report together."""
+    label: str
+    """refuted, not refuted, or too few runs."""
+    refuted: bool
+    """Whether anything that is stated was shown to be wrong."""
+    verdict: str
+    lines: Sequence[CanaryLine]
+    """One for each canary: the bounds and whether they refute what is stated, or why it could not be tested."""
+    queries: Sequence[QueryLine]
+    """One for each kind of query: whether one record changes its answer by more than is stated."""
+    notes: Sequence[str]
 
     @property
-    def refuted(self) -> bool:
-        """Whether anything that is stated was found to be wrong."""
-        return bool(self.told["refuted"])
+    def tested(self) -> list[CanaryLine]:
+        """The canaries that could be tested."""
+        return [line for line in self.lines if line.tested]
+
+    @property
+    def untested(self) -> list[CanaryLine]:
+        """The canaries that could not be tested, each with the reason."""
+        return [line for line in self.lines if not line.tested]
 
     def to_json(self) -> dict[str, Any]:
         """As ``mechanism.json`` holds it."""
-        return dict(self.told)
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("lines", "queries", "notes")}
+        lines, queries = [line.to_json() for line in self.lines], [line.to_json() for line in self.queries]
+        return plain | {"lines": lines, "questions": queries, "notes": list(self.notes)}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> MechanismReport:
+        """Read from ``mechanism.json``."""
+        same = {f.name: plain[f.name] for f in fields(cls) if f.name not in ("lines", "queries")}
+        lines = [CanaryLine.from_json(line) for line in plain["lines"]]
+        return cls(**same, lines=lines, queries=[QueryLine.from_json(line) for line in plain["questions"]])
 
     def page(self) -> str:
         """As a page of its own."""
-        from hushtable.report.mechanism import mechanism_page
-
-        return mechanism_page(self.told)
+        return mechanism_page(self.to_json())
 
 
 def proven_recipes() -> list[str]:
-    """The recipes that say that their differential privacy is proven. Only their texts are read, no step is imported."""
-    texts = {name: yaml.safe_load((files("hushtable.recipes") / f"{name}.yaml").read_text("utf-8")) for name in recipes.names()}
-    told = {name: str(text.get("guarantee", "")) for name, text in texts.items()}
-    return [name for name, text in told.items() if "differential privacy" in text and "(proven)" in text]
+    """The recipes that come with the package and whose differential privacy is proven."""
+    loaded = (recipes.load(name) for name in recipes.names())
+    return [recipe.recipe for recipe in loaded if recipe.assurance is Assurance.PROVEN]
 
 
 def audit_mechanism(
     recipe: Recipe | str | Path,
+    options: MechanismOptions | None = None,
     *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    relation: Relation | str | None = None,
-    canaries: Sequence[str] = (),
-    runs: int | None = None,
-    one_run: bool = False,
-    learn_domain: bool = False,
-    seed: int | None = None,
-    folder: Path | None = None,
-    progress: twoworld.Progress = silent,
+    settings: Mapping[str, Any] | None = None,
+    folder: str | Path | None = None,
+    progress: Progress = silent,
+    **keywords: Unpack[MechanismFields],
 ) -> MechanismReport:
     """Put what a recipe states to the test, on tables made for it. With a folder, an audit that was stopped goes on.
 
     Some of the tables have drafted schemas: without ``learn_domain`` they must be refused, with it nothing of them may show.
+    ``settings`` are knobs of the steps by name.
     """
-    recipe = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
-    _check(recipe, epsilon, delta, relation, canaries, seed)
-    if learn_domain:
+    options = replace(options or MechanismOptions(), **keywords)
+    recipe = (recipe if isinstance(recipe, Recipe) else recipes.load(recipe)).set(settings or {})
+    if options.epsilon is None and any(step.spends for step in recipe.steps):
+        raise InputError("says what the recipe may spend, and is what is tested: give one", where="--epsilon")
+    if options.learn_domain:
         recipe = learning_domains(recipe)
-    relation = Relation(relation) if relation else recipe.relation
-    if one_run and relation is not Relation.ADD_REMOVE:
+    epsilon, delta, runs, seed = options.epsilon, options.delta, options.runs, options.seed
+    relation = Relation(options.relation) if options.relation else recipe.relation
+    if options.one_run and relation is not Relation.ADD_REMOVE:
         raise InputError("coins decide who is in, so the number of rows is private; it is for add_remove", where="--one-run")
-    knobs = [FORM, recipe.dump(), epsilon, delta, relation, sorted(canaries), runs, one_run, seed]
-    cells = Cells.of(folder, ("mechanism", *knobs), ())
-    if one_run:
+    identity = [FORM, recipe.dump(), epsilon, delta, relation, sorted(options.canaries), runs, options.one_run, seed]
+    store = Store.open(None if folder is None else Path(folder), ("mechanism", *identity), ())
+    if options.one_run:
         # A slow recipe is what this is for: nothing else is run.
-        lines = [cells.kept("one-run", lambda: _one_run(recipe, epsilon=epsilon, delta=delta, seed=seed, progress=progress))]
+        lines = [CanaryLine.from_json(store.get_or_make("one-run", lambda: _one_run(recipe, options, progress)))]
     else:
-        lines = twoworld.audit(
-            recipe, epsilon=epsilon, delta=delta, relation=relation, canaries=canaries, runs=runs, seed=seed, kept=cells.kept,
-            progress=progress,
-        )  # fmt: skip
-    asked = cells.kept(
-        "questions", lambda: {"lines": brute_force(recipe, epsilon=epsilon or QUESTIONS_AT, delta=delta, relation=relation)}
-    )
-    if not any("epsilon_lb" in line for line in lines) and all(q["holds"] for q in asked["lines"]):
+        two = TwoWorldOptions(epsilon=epsilon, delta=delta, relation=relation, canaries=options.canaries, runs=runs, seed=seed)
+        lines = twoworld.audit(recipe, two, stored=store.get_or_make, progress=progress)
+
+    def tried() -> Result:
+        queries = brute_force(recipe, epsilon=epsilon or QUERIES_AT, delta=delta, relation=relation)
+        return {"lines": [line.to_json() for line in queries]}
+
+    queries = [QueryLine.from_json(line) for line in store.get_or_make("questions", tried)["lines"]]
+    if not any(line.tested for line in lines) and all(line.holds for line in queries):
         raise _untested(lines)
-    told = _told(recipe, relation, lines, asked["lines"])
-    report = MechanismReport(told)
-    if folder is not None:
-        cells.write("mechanism.json", json.dumps(told, indent=1, ensure_ascii=False))
-        cells.write("mechanism.html", report.page())
+    report = _report(recipe, relation, lines, queries)
+    store.write("mechanism.json", json.dumps(report.to_json(), indent=1, ensure_ascii=False))
+    store.write("mechanism.html", report.page())
     return report
 
 
-def _one_run(recipe: Recipe, **knobs: Any) -> dict[str, Any]:
+def _one_run(recipe: Recipe, options: MechanismOptions, progress: Progress) -> Result:
     """A recipe that refuses to run refutes nothing, and must not end like one that is refuted."""
     try:
-        return onerun.one_run(recipe, **knobs)
+        line = onerun.one_run(recipe, epsilon=options.epsilon, delta=options.delta, seed=options.seed, progress=progress)
     except HushError as error:
         if error.exit_code == InputError.exit_code:
             raise
         raise InputError(f"could not be run: {error}", where="--one-run") from None
+    return line.to_json()
 
 
-def _untested(lines: Sequence[Mapping[str, Any]]) -> InputError:
+def _untested(lines: Sequence[CanaryLine]) -> InputError:
     """Nothing was tested, which is no verdict: every reason, with the canaries it keeps from being run."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        reasons.setdefault((line["verdict"], line["why"]), []).append(line["canary"])
+        reasons.setdefault((line.verdict.text, line.why), []).append(line.canary)
     return InputError([Fault(f"{word}, canary {', '.join(names)}", why) for (word, why), names in reasons.items()])
 
 
-def _check(
-    recipe: Recipe,
-    epsilon: float | None,
-    delta: float | None,
-    relation: Relation | str | None,
-    canaries: Sequence[str],
-    seed: int | None,
-) -> None:
-    if epsilon is not None and not (epsilon > 0 and math.isfinite(epsilon)):
-        raise InputError(f"must be a positive number, got {epsilon}", where="--epsilon")
-    if delta is not None and not 0 <= delta < 1:
-        raise InputError(f"must lie in [0, 1), got {delta}", where="--delta")
-    if epsilon is None and any(step.spends for step in recipe.steps):
-        raise InputError("says what the recipe may spend, and is what is tested: give one", where="--epsilon")
-    if relation is not None and relation not in list(Relation):
-        raise InputError(f"expected add_remove or replace_one, got {relation!r}", where="--relation")
-    unknown = [name for name in canaries if name not in CANARIES]
-    if unknown:
-        raise InputError(f"there is no canary {', '.join(unknown)}; there are {', '.join(CANARIES)}", where="--canary")
-    if seed is not None and seed < 0:
-        raise InputError(f"a seed is not negative, got {seed}", where="--seed")
+def _report(recipe: Recipe, relation: Relation, lines: Sequence[CanaryLine], queries: Sequence[QueryLine]) -> MechanismReport:
+    tested = [line for line in lines if line.tested]
+    broken = [line.query for line in queries if not line.holds]
+    refuted = bool(broken) or any(line.refuted for line in tested)
+    return MechanismReport(
+        recipe=recipe.recipe,
+        title=recipe.title,
+        guarantee=recipe.guarantee,
+        relation=str(relation),
+        confidence=1 - twoworld.LEVEL,
+        label=label_of(tested, refuted=refuted),
+        refuted=refuted,
+        verdict=_verdict(tested, broken),
+        lines=lines,
+        queries=queries,
+        notes=[GRADIENT],
+    )
 
 
-def _told(recipe: Recipe, relation: Relation, lines: list[dict[str, Any]], questions: list[dict[str, Any]]) -> dict[str, Any]:
-    tested = [line for line in lines if "epsilon_lb" in line]
-    broken = [q["question"] for q in questions if not q["holds"]]
-    refuted = bool(broken) or any(line["refuted"] for line in tested)
-    return {
-        "recipe": recipe.recipe,
-        "title": recipe.title,
-        "guarantee": recipe.guarantee,
-        "relation": str(relation),
-        "confidence": 1 - twoworld.LEVEL,
-        "label": _label(tested, refuted=refuted),
-        "refuted": refuted,
-        "verdict": _verdict(tested, broken),
-        "lines": lines,
-        "questions": questions,
-        "notes": [GRADIENT],
-    }
-
-
-def _label(tested: list[dict[str, Any]], *, refuted: bool) -> str:
+def label_of(tested: Iterable[CanaryLine], *, refuted: bool) -> str:
+    """The verdict on canaries in a word or two: so few runs that not even guesses that are all right could refute say nothing."""
     if refuted:
         return "refuted"
-    return "too few runs" if all(line.get("too_few") for line in tested) else "not refuted"
+    return "too few runs" if all(line.verdict.too_few for line in tested) else "not refuted"
 
 
-def _verdict(tested: list[dict[str, Any]], broken: list[str]) -> str:
+def _verdict(tested: Sequence[CanaryLine], broken: Sequence[str]) -> str:
     if broken:
         return f"refuted: one record changes {', '.join(broken)} by more than is stated"
-    refuted = [line for line in tested if line["refuted"]]
-    able = [line for line in tested if not line.get("too_few")]
-    worst = max(refuted or able or tested, key=lambda line: line["epsilon_lb"] / max(line["epsilon_stated"], 1e-12))
-    return f"{worst['verdict']}, by the canary {worst['canary']!r}" if refuted else worst["verdict"]
+    refuted = [line for line in tested if line.refuted]
+    able = [line for line in tested if not line.verdict.too_few]
+    worst = max(refuted or able or tested, key=lambda line: line.excess)
+    return f"{worst.verdict.text}, by the canary {worst.canary!r}" if refuted else worst.verdict.text

@@ -1,60 +1,99 @@
-"""What there is: every recipe, step and audit, with what it promises and its knobs."""
+"""The methods: every recipe, step and audit by family, with the evidence for its guarantee and its knobs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from hushtable.errors import InputError
-from hushtable.evidence.finding import Audit
+from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
-from hushtable.pipeline.recipe import defaults, step_name
+from hushtable.pipeline.recipe import OTHERS, Recipe, defaults, plain_value, step_name
 from hushtable.pipeline.step import Step, documented_knobs
+
+FAMILIES = (
+    "generalize and suppress",
+    "microaggregate",
+    "differential privacy: models of noisy margins",
+    "differential privacy: copulas",
+    "differential privacy: mixtures, blocks and means",
+    "no promise",
+    OTHERS,
+)
+"""The families of recipes, in the order in which they are listed."""
+ONLY_WHEN_NAMED = "only when named"
+AUDIT_FAMILIES = ("attacks and indicators", ONLY_WHEN_NAMED, "utility")
+"""The families of audits, in the order in which they are listed."""
 
 
 def everything() -> dict[str, list[dict[str, str]]]:
     """All methods, a line each."""
-    own = [recipes.load(name) for name in recipes.names()]
     return {
-        "recipes": [{"name": r.recipe, "title": r.title, "guarantee": r.guarantee} for r in own],
-        "steps": [{"name": name, "summary": _summary(target)} for name, target in registry.steps().items()],
-        "audits": [{"name": name, "summary": _summary(target) + _named(target)} for name, target in registry.audits().items()],
+        "recipes": [{"name": name, **_line(recipes.load(name))} for name in recipes.names()],
+        "steps": [{"name": name, "summary": summary(registry.load(target))} for name, target in registry.steps().items()],
+        "audits": [{"name": name, "summary": _audit_summary(name)} for name in registry.audits()],
     }
+
+
+def by_family() -> dict[str, list[Recipe]]:
+    """The recipes that come with the package, family by family."""
+    families: dict[str, list[Recipe]] = {name: [] for name in FAMILIES}
+    for name in recipes.names():
+        recipe = recipes.load(name)
+        families[recipe.family].append(recipe)
+    return {name: members for name, members in families.items() if members}
+
+
+def audit_family(name: str) -> str:
+    """The family of an audit: it measures utility, is costly and runs only when named, or is one of the rest."""
+    known = registry.audits()
+    if name not in known:
+        raise InputError(f"there is no audit {name!r}; there are {', '.join(sorted(known))}", where="audit")
+    kind = registry.load(known[name])
+    if getattr(kind, "subject", None) is Subject.UTILITY:
+        return "utility"
+    return ONLY_WHEN_NAMED if getattr(kind, "costly", False) else "attacks and indicators"
 
 
 def describe(name: str) -> dict[str, Any]:
     """Everything about one recipe (by name or file), step or audit (by name or ``module:Class``)."""
     if name in recipes.names() or name.endswith((".yaml", ".yml")):
-        found = recipes.load(name)
-        told = {"name": name, "title": found.title, "guarantee": found.guarantee, "cite": found.cite, "reports": found.reports}
-        steps = [{"name": step_name(s), "knobs": _knobs(type(s), {k: getattr(s, k) for k in type(s).knobs()})} for s in found.steps]
-        return told | {"steps": steps, "recipe": found.dump()}
-    kind = registry.load({**registry.audits(), **registry.steps()}.get(name, name)) if _is_class(name) else None
-    if kind is not None and issubclass(kind, (Step, Audit)):
-        text = " ".join((kind.__doc__ or "").split())
-        return {"name": name, "summary": text, "steps": [{"name": name, "knobs": _knobs(kind, dict(defaults(kind)))}]}
-    known = ", ".join(dict.fromkeys([*recipes.names(), *registry.steps(), *registry.audits()]))
-    raise InputError(f"there is no method {name!r}; there are {known}", where="methods")
+        recipe = recipes.load(name)
+        steps = [
+            {"name": step_name(s), "knobs": _knobs(type(s), {k: getattr(s, k) for k in type(s).knobs()})} for s in recipe.steps
+        ]
+        sources = {"cite": recipe.cite, "reports": recipe.reports}
+        return {"name": name, **_line(recipe), **sources, "steps": steps, "recipe": recipe.dump()}
+    known = {**registry.audits(), **registry.steps()}
+    if ":" in name or name in known:
+        kind = registry.load(known.get(name, name))
+        if issubclass(kind, (Step, Audit)):
+            text = " ".join((kind.__doc__ or "").split())
+            return {"name": name, "summary": text, "steps": [{"name": name, "knobs": _knobs(kind, dict(defaults(kind)))}]}
+    there_are = ", ".join(dict.fromkeys([*recipes.names(), *registry.steps(), *registry.audits()]))
+    raise InputError(f"there is no method {name!r}; there are {there_are}", where="methods")
 
 
-def _is_class(name: str) -> bool:
-    return ":" in name or name in registry.steps() or name in registry.audits()
+def summary(kind: type) -> str:
+    """The first line of the documentation of a step or an audit."""
+    return (kind.__doc__ or "").strip().splitlines()[0]
+
+
+def _line(recipe: Recipe) -> dict[str, str]:
+    return {
+        "title": recipe.title,
+        "family": recipe.family,
+        "assurance": str(recipe.assurance),
+        "guarantee": recipe.guarantee,
+    }
+
+
+def _audit_summary(name: str) -> str:
+    kind = registry.load(registry.audits()[name])
+    costly = issubclass(kind, Audit) and kind.costly
+    return f"{summary(kind)} ({ONLY_WHEN_NAMED})" if costly else summary(kind)
 
 
 def _knobs(kind: type, values: dict[str, Any]) -> list[dict[str, Any]]:
     docs = documented_knobs(kind)
-    return [{"name": name, "value": _plain(value), "doc": docs.get(name, "")} for name, value in values.items()]
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else str(value) if isinstance(value, str) else value
-
-
-def _summary(target: str) -> str:
-    return (registry.load(target).__doc__ or "").strip().splitlines()[0]
-
-
-def _named(target: str) -> str:
-    """A word on audits that run only when they are named."""
-    kind = registry.load(target)
-    return " (only when named)" if issubclass(kind, Audit) and kind.costly else ""
+    return [{"name": name, "value": plain_value(value), "doc": docs.get(name, "")} for name, value in values.items()]

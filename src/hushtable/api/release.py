@@ -1,131 +1,243 @@
-"""Release a table by a recipe, save the release, and choose the best of several."""
+"""Release a table by a recipe, save the release, and do all of that for files: hold out, release, save."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from hushtable.api.best_of import best_of
+from hushtable.api.draw import save_model
+from hushtable.api.hold_out import hold_out
 from hushtable.display import Progress, silent
-from hushtable.errors import Fault, InputError
+from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.card import Card
+from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.pipeline.signature import SigningKey
-from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.arguments import require_tables
-from hushtable.table.disk import whole_folder
+from hushtable.table.disk import refuse_existing, whole_folder
 from hushtable.table.table import Table
 
-if TYPE_CHECKING:
-    pass
-
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
+FORMS = ("csv", "csv.gz", "parquet")
+"""The formats that a released table is written in."""
+_OPTIONS = frozenset(option.name for option in fields(ReleaseOptions))
 
 
 def release(
     table: Table,
     recipe: Recipe | str | Path,
+    options: ReleaseOptions | None = None,
     *,
     settings: Mapping[str, Any] | None = None,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    unit: Unit | None = None,
-    rows: int | None = None,
-    seed: int | None = None,
-    unproven: bool = False,
-    learn_domain: bool = False,
-    entropy: Entropy = SYSTEM,
     progress: Progress = silent,
-    **knobs: Any,
+    **more: Any,
 ) -> Release:
     """Run a recipe (by name, from a file, or an object) on a table.
 
-    Knobs of its steps are named like arguments, or in ``settings`` where several steps share a name. ``epsilon`` is the budget
-    of the whole release; ``learn_domain`` pays a tenth of it to learn the kinds and domains that were read off the rows.
+    Keywords that are fields of ``ReleaseOptions`` (epsilon, delta, unit, rows, seed, unproven, learn_domain, entropy) are options
+    of the release; all others are knobs of the steps, which ``settings`` may name too where several steps share a name.
+    ``epsilon`` is the budget of the whole release; ``learn_domain`` spends a tenth of it on learning the kinds and domains that
+    were read off the rows.
 
     >>> import hushtable as ht
     >>> train = ht.people(300)
     >>> ht.release(train, "mdav", k=10, seed=1)
-    Release(mdav: 300 rows, 20 columns; verified: k-anonymity 10)
-    >>> ht.release(train, "mdav", settings={"microaggregate.k": "10"}, seed=1).guarantee.assurance
+    Release(mdav: 300 rows, 20 columns; verified: k-anonymity, k = 10)
+    >>> ht.release(train, "mdav", ht.ReleaseOptions(seed=1), settings={"microaggregate.k": "10"}).guarantee.assurance
     <Assurance.VERIFIED: 'verified'>
     >>> ht.release(train, "mdav", kk=10)
     Traceback (most recent call last):
     hushtable.errors.InputError: knob kk: no step has this knob; there are microaggregate.k, ...
     """
     require_tables(table=table)
-    chosen = (recipe if isinstance(recipe, Recipe) else recipes.load(recipe)).set({**(settings or {}), **knobs})
-    if learn_domain and (table.schema.undeclared or table.schema.drafted):
-        chosen = learning_domains(chosen)
-    return run_recipe(
-        table, chosen, epsilon=epsilon, delta=delta, unit=unit, rows=rows, seed=seed,
-        unproven=unproven, entropy=entropy, progress=progress,
-    )  # fmt: skip
+    given = {name: value for name, value in more.items() if name in _OPTIONS}
+    knobs = {name: value for name, value in more.items() if name not in _OPTIONS}
+    loaded = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
+    return run_recipe(table, loaded.set({**(settings or {}), **knobs}), ReleaseOptions.of(options, given), progress=progress)
 
 
-def best_of(
-    table: Table,
-    candidates: Iterable[Recipe | str | Path],
-    *,
-    epsilon: float,
-    delta: float | None = None,
-    unit: Unit | None = None,
-    runs: float = 5.0,
-    rows: int | None = None,
-    seed: int | None = None,
-) -> Release:
-    """The best of about ``runs`` private releases by these recipes, chosen by a private score; ``epsilon`` pays for all of it.
-
-    Trying many and keeping the best is not free (Papernot and Steinke 2022): each run may spend about half of the budget.
-    """
-    # Fitted models load slowly, and few releases need them all.
-    from hushtable.synthesize import best_of as choosing
-
-    require_tables(table=table)
-    faults, chosen = list[Fault](), list[Recipe]()
-    for one in [candidates] if isinstance(candidates, (str, Path, Recipe)) else candidates:
-        try:
-            chosen.append(one if isinstance(one, Recipe) else recipes.load(one))
-        except InputError as error:
-            faults += error.faults
-    if faults:
-        raise InputError(faults)
-    return choosing.best_of(table, chosen, epsilon=epsilon, delta=delta, unit=unit, runs=runs, rows=rows, seed=seed)
-
-
-def learning_domains(recipe: Recipe, share: float = 0.1) -> Recipe:
-    """The recipe with a first step that learns undeclared domains, for this share of the whole budget."""
-    from hushtable.encode.learn_domain import LearnDomain
-
-    others = sum(float(getattr(step, "share", 1.0)) for step in recipe.steps if step.spends)
-    if not others:
-        raise InputError(f"{recipe.recipe} spends no privacy budget, so nothing pays for a domain", where="learn-domain")
-    return replace(recipe, steps=(LearnDomain(share=others * share / (1 - share)), *recipe.steps))
-
-
-def save(made: Release, folder: str | Path, form: str = "csv", sign: SigningKey | str | Path | None = None) -> Path:
+def save(release: Release, folder: str | Path, form: str = "csv", sign: SigningKey | str | Path | None = None) -> Path:
     """Write a release with its card as a page and, where values were generalized, what became what.
 
     ``sign`` is the private key to sign the card with, or its file.
     """
     key = sign if sign is None or isinstance(sign, SigningKey) else SigningKey.load(sign)
-    pages = {"card.html": card_page(made.card())}
-    if any(column.generalized for column in made.table.schema):
-        pages["mapping.csv"] = mapping_csv(made.table.schema)
-    return made.save(folder, form=form, pages=pages, sign=key)
+    pages = {"card.html": card_page(Card.from_json(release.card()))}
+    if any(column.generalized for column in release.table.schema):
+        pages["mapping.csv"] = mapping_csv(release.table.schema)
+    return release.save(folder, form=form, pages=pages, sign=key)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRequest:
+    """What it takes to make a release from a file: the table, the recipe, the options, and where everything goes."""
+
+    data: Path
+    """The table: a .csv, .csv.gz or .parquet file."""
+    schema: Path
+    """The schema of the table."""
+    folder: Path
+    """A new folder for the release."""
+    recipe: str | None = None
+    """A recipe by name, or a recipe file."""
+    best_of: tuple[str, ...] = ()
+    """In place of a recipe, several private ones of which the best release is kept; the budget pays for the choice too."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Knobs of the steps by name, as text."""
+    options: ReleaseOptions = field(default_factory=ReleaseOptions)
+    """The budget, the unit of privacy, the rows, the seed."""
+    hold_out: float | None = None
+    """The share of rows to set aside as control rows of an audit; training and control rows are then saved beside the release."""
+    form: str = "csv"
+    """The format of the released table: csv, csv.gz or parquet."""
+    sign: Path | None = None
+    """The private key to sign the card with."""
+    model: Path | None = None
+    """A new file for the fitted model, from which further rows can be drawn."""
+
+    def __post_init__(self) -> None:
+        """One way to make the release; and for the best of several no knobs, which some of them might not have."""
+        require_form(self.form)
+        if (self.recipe is None) == (not self.best_of):
+            raise InputError("name a recipe, or several with --best-of, and not both", where="--recipe")
+        if self.best_of and self.options.epsilon is None:
+            raise InputError("needs --epsilon: the budget of the release and of the choice together", where="--best-of")
+        if self.best_of and (self.settings or self.options.unproven or self.options.learn_domain):
+            raise InputError("takes no --set, --unproven or --learn-domain; give recipe files with their knobs", where="--best-of")
+
+    @property
+    def private(self) -> Path | None:
+        """The private folder of training and control rows, if rows are held out."""
+        return self.folder.with_name(f"{self.folder.name}.private") if self.hold_out is not None else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, as a YAML or JSON file holds them."""
+        paths = {name: getattr(self, name) for name in ("data", "schema", "folder", "sign", "model")}
+        return {name: None if path is None else str(path) for name, path in paths.items()} | {
+            "recipe": self.recipe,
+            "best_of": list(self.best_of),
+            "settings": dict(self.settings),
+            "options": self.options.to_json(),
+            "hold_out": self.hold_out,
+            "form": self.form,
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> ReleaseRequest:
+        """Read from plain values; what is absent has its default."""
+        known = {f.name for f in fields(cls)}
+        if odd := sorted(set(plain) - known):
+            raise InputError(f"there is no option {', '.join(odd)}; there are {', '.join(sorted(known))}", where="release")
+        values = dict(plain)
+        for name in ("data", "schema", "folder", "sign", "model"):
+            if values.get(name) is not None:
+                values[name] = Path(values[name])
+        values["best_of"] = tuple(values.get("best_of", ()))
+        values["options"] = ReleaseOptions.from_json(values.get("options", {}))
+        return cls(**values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedRelease:
+    """A release that was made from a file, where it was saved, and what became of the rows and columns of the file."""
+
+    release: Release
+    folder: Path
+    private: Path | None
+    """The private folder of training and control rows, if rows were held out."""
+    model: Path | None
+    """The file of the fitted model, if it was saved."""
+    train_rows: int
+    """The rows that the release was made from."""
+    used_rows: int
+    """Those of them that were read: of each person at most as many as the unit allows."""
+    ignored: tuple[str, ...]
+    """Columns of the file that the schema does not name."""
+
+    @property
+    def files(self) -> list[str]:
+        """The names of the files of the release."""
+        return sorted(path.name for path in self.folder.iterdir())
+
+    @property
+    def suppressed_rows(self) -> list[int]:
+        """How many rows each step suppressed, of the steps that did."""
+        counts = (step.get("suppressed_rows") or step.get("rows_dropped") for step in self.release.result.values())
+        return [count for count in counts if count]
+
+    @property
+    def notes(self) -> list[str]:
+        """What the steps note about their own results."""
+        return [str(step["note"]) for step in self.release.result.values() if step.get("note")]
+
+    def to_json(self) -> dict[str, Any]:
+        """The card, and the folders."""
+        return self.release.card() | {"folder": str(self.folder), "private": None if self.private is None else str(self.private)}
+
+
+def release_to_folder(
+    request: ReleaseRequest, *, passphrase: Callable[[], str] | None = None, progress: Progress = silent
+) -> SavedRelease:
+    """Read a table from its file, hold rows out, release the others, and save the release, its model and the private rows.
+
+    Everything that can be refused without the rows is refused before they are read. ``passphrase`` is asked for that of a locked
+    key.
+    """
+    refuse_existing(request.folder)
+    if request.private is not None:
+        refuse_existing(request.private, private=True)
+    if request.model is not None:
+        refuse_existing(request.model)
+    options = request.options
+    recipe = None if request.recipe is None else recipes.load(request.recipe).set(request.settings)
+    key = None if request.sign is None else SigningKey.load(request.sign, passphrase)
+    table = io.read(request.data, request.schema)
+    train, control = table, None
+    if request.hold_out is not None:
+        # A seeded split would move other people too, and the promise would be one about the training rows alone.
+        seed = options.seed if options.epsilon is None else None
+        train, control = hold_out(table, request.hold_out, seed, by=options.unit.by)
+    if recipe is not None:
+        released = release(train, recipe, options, progress=progress)
+    else:
+        released = best_of(train, request.best_of, options)
+    if request.model is not None:
+        # First, so that a release without a model is refused before anything is written.
+        save_model(released, request.model)
+    save(released, request.folder, request.form, key)
+    if control is not None and request.private is not None:
+        save_private({"train": train, "control": control}, request.private)
+    return SavedRelease(
+        release=released,
+        folder=request.folder,
+        private=request.private,
+        model=request.model,
+        train_rows=train.rows,
+        used_rows=rows_used(train, options.unit),
+        ignored=tuple(table.ignored),
+    )
+
+
+def require_form(form: str) -> None:
+    """InputError where a table cannot be written in this format."""
+    if form not in FORMS:
+        raise InputError(f"expected {', '.join(FORMS[:-1])} or {FORMS[-1]}, got {form!r}", where="--format")
 
 
 def rows_used(table: Table, unit: Unit) -> int:
-    """How many rows a release reads: those of known persons, up to the limit for each, where persons are told apart."""
+    """How many rows a release reads: those of known persons, up to the limit for each, where a key identifies persons."""
     if unit.by is None:
         return table.rows
     groups, _ = table.groups([unit.by])

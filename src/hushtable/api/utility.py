@@ -3,68 +3,108 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 
 from hushtable import __version__
 from hushtable.api.audit import pick_audits
-from hushtable.api.audit_report import AuditReport
+from hushtable.api.audit_report import AuditReport, Run
 from hushtable.api.hold_out import hold_out
 from hushtable.display import Progress, silent
+from hushtable.evidence import harness
+from hushtable.evidence.finding import Audit, Subject
+from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import Release
-from hushtable.table.arguments import require_seed, require_tables
+from hushtable.table.arguments import require_seed, require_tables, several
 from hushtable.table.table import Table
 
-if TYPE_CHECKING:
-    from hushtable.evidence.finding import Audit
+
+class UtilityFields(TypedDict, total=False):
+    """The fields of ``UtilityOptions`` as keywords of a call."""
+
+    target: str
+    only: Iterable[str]
+    settings: Mapping[str, Any] | None
+    card: Card | Mapping[str, Any] | None
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class UtilityOptions:
+    """What is measured, and how."""
+
+    target: str = ""
+    """The column that models learn to predict; each measure's own choice when empty."""
+    only: Iterable[str] = ()
+    """The measures to run; every measure of utility but the costly ones when empty."""
+    settings: Mapping[str, Any] | None = None
+    """Knobs of measures by text, such as ``downstream.models``."""
+    card: Card | Mapping[str, Any] | None = None
+    """The card of the release; a ``Release`` brings its own."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """One text is a list of itself."""
+        require_seed(self.seed)
+        object.__setattr__(self, "only", several(self.only))
+
+    @classmethod
+    def of(cls, options: UtilityOptions | None, keywords: Mapping[str, Any]) -> UtilityOptions:
+        """These options (the defaults when absent) with the keywords of a call in their place."""
+        return replace(options or cls(), **keywords)
+
+    def known_card(self) -> Card | None:
+        """The card as a typed value."""
+        return Card.from_json(self.card) if isinstance(self.card, Mapping) else self.card
 
 
 def utility(
     real: Table,
     released: Table | Release,
     control: Table | None = None,
+    options: UtilityOptions | None = None,
     *,
-    target: str = "",
-    only: Iterable[str] = (),
-    settings: Mapping[str, Any] | None = None,
-    card: dict[str, Any] | None = None,
-    seed: int = 0,
     progress: Progress = silent,
+    **keywords: Unpack[UtilityFields],
 ) -> AuditReport:
     """What a release is still good for: every measure of utility, or only those named; no attack is run.
+
+    The keywords are the fields of ``UtilityOptions``; they replace those of ``options``, if both are given.
 
     ``control`` are rows of the same kind that the release never saw: what models are tested on, and the baseline of every
     distance. Without them the real rows are halved at random: one half is compared, the other is the control. Then the test
     rows are rows that the release was made from, and the report says so. An attack that is named is refused: among halved rows
     there is nobody whom the release has not seen, and it would find nothing.
     """
-    from hushtable.evidence import harness
+    # Compiled searches load slowly, and a release needs none of them.
     from hushtable.evidence.case import Case
-    from hushtable.evidence.finding import Subject
 
+    options = UtilityOptions.of(options, keywords)
+    card = options.known_card()
     if isinstance(released, Release):
-        card, released = released.card(), released.table
+        card, released = Card.from_json(released.card()), released.table
     halved = control is None
     require_tables(real=real, released=released, **({} if halved else {"control": control}))
-    require_seed(seed)
-    measures = pick_audits(only, settings, Subject.UTILITY)
+    measures = pick_audits(options.only, options.settings, Subject.UTILITY)
     if control is None:
-        real, control = hold_out(real, 0.5, seed)
-    if target:
-        measures = {name: _aimed(measure, target) for name, measure in measures.items()}
+        real, control = hold_out(real, 0.5, options.seed)
+    if options.target:
+        measures = {name: _aimed(measure, options.target) for name, measure in measures.items()}
     case = Case(real, released, control)
-    findings = harness.run(case, measures, seed, progress)
-    made = {"hushtable": __version__, "seed": seed, "audits": list(measures), "halved": halved}
+    findings = harness.run(case, measures, options.seed, progress)
     # A measure of another package may say something about privacy all the same.
     blind = halved and any(finding.subject is Subject.PRIVACY for finding in findings)
-    reasons = ["without a control there is nobody whom the release has not seen"] if blind else []
-    return AuditReport(findings, {name: table.rows for name, table in case.tables.items()}, card, void=reasons, made=made)
+    return AuditReport(
+        findings=findings,
+        rows={name: table.rows for name, table in case.tables.items()},
+        card=card,
+        void=["without a control there is nobody whom the release has not seen"] if blind else [],
+        run=Run(version=__version__, seed=options.seed, audits=tuple(measures), halved=halved),
+    )
 
 
 def utilities() -> list[str]:
     """The names of the measures of utility that are run unless some are named."""
-    from hushtable.evidence.finding import Subject
-
     return list(pick_audits(subject=Subject.UTILITY))
 
 

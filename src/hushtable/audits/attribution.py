@@ -1,23 +1,26 @@
-"""Correct attribution: what released rows with a person's key values say about the person's secret."""
+"""Correct attribution probability (CAP): what released rows with a person's key values reveal about the person's secret."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.audits.guesses import Knowledge, Secret, column_sets, knowledge, secrets
+from hushtable.audits.inference_targets import Knowledge, Secret, column_sets, knowledge, secrets
 from hushtable.audits.matching import Matching
 from hushtable.evidence.attack import Attack, Strike, Way, of_hundred
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, bootstrap
 from hushtable.evidence.finding import Better, Finding, Risk, Subject, uncomputed
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats, Integers, Mask
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 MOST = 10_000
-"""People of each side for whom the rows that differ in the fewest keys are looked for: every released row must be tried."""
+"""People of each side for whom the rows that differ in the fewest keys are searched: every released row must be compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +34,8 @@ class Attribution(Attack):
     ``radius`` of their range. Both are in ``detail``, on training rows and on control rows.
 
     CAP is the mean over people of the share of matching released rows that have their secret (a person of several rows counts
-    once, with the mean of them): a person without a match
-    counts 0 (CAP0), is left out (CAP), or is matched with the rows that differ in the fewest keys (GCAP, on at most 10,000
-    people of each side).
+    once, with the mean of them): a person without a match counts 0 (CAP0), is left
+    out (CAP), or is matched with the rows that differ in the fewest keys (GCAP, on at most 10,000 people of each side).
     Keys are all other columns (the worst case), and the quasi columns where there are some; CAP is for those only, then.
     """
 
@@ -58,7 +60,7 @@ class Attribution(Attack):
         for name in named:
             secret = Secret.of(case, name, 0.0)
             if secret.constant or len(case.columns) < 2:
-                reason = "all people have the same value" if secret.constant else "there is no other column to be a key"
+                reason = "all people have the same value" if secret.constant else "there is no other column to serve as a key"
                 yield uncomputed("attribution", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
             everything, *fewer = knowledge(case, name, sets)
@@ -95,21 +97,21 @@ class Attribution(Attack):
         chosen = {which: claim(which) for which in ("train", "control")}
 
         def strike(which: str) -> Strike:
-            found = chosen[which]
-            return Strike(secret.hits(which, secret.offered[found]) & (found >= 0), found)
+            rows = chosen[which]
+            return Strike(secret.hits(which, secret.offered[rows]) & (rows >= 0), rows)
 
-        def tell(attempt: int, values: bool) -> str:
+        def describe(attempt: int, values: bool) -> str:
             text = f"{secret.name} of released rows that agree in {', '.join(known.columns)}{vague}"
             return f"{text}: {case.release.strings(secret.name)[chosen['train'][attempt]]}" if values else text
 
-        detail = {"tau": self.tau, "claiming_rows": float(release.entries.weight[claiming].sum())}
+        detail: dict[str, float | None] = {"tau": self.tau, "claiming_rows": float(release.entries.weight[claiming].sum())}
         for which, prefix in (("train", ""), ("control", "control_")):
             detail[f"{prefix}claims"] = int((chosen[which] >= 0).sum())
             detail[prefix + name.lower()] = _published(matching, which, claiming)
-        # Blind guessing, too, speaks only of those about whom something is claimed.
+        # Blind guessing, too, counts only for those about whom something is claimed.
         naive = secret.blind("train") * (chosen["train"] >= 0)
-        does = f"reads {secret.name} rightly off released rows that agree on it"
-        return Way(name, Risk.INFERENCE, known.told + vague, does, strike, naive, known.scope, tell, detail)
+        does = f"correctly reads {secret.name} from matching released rows that agree on it"
+        return Way(name, Risk.INFERENCE, known.phrase + vague, does, strike, naive, known.scope, describe, detail)
 
 
 def _published(matching: Matching, which: str, claiming: Mask) -> float | None:
@@ -121,7 +123,8 @@ def _published(matching: Matching, which: str, claiming: Mask) -> float | None:
 
 
 def _cap(case: Case, matching: Matching, known: Knowledge, rng: np.random.Generator) -> Finding:
-    shares, detail = {}, {}
+    shares: dict[str, Floats] = {}
+    detail: dict[str, float | None] = {}
     for which, prefix in (("train", ""), ("control", "control_")):
         total, same, _ = matching.agreement(which, "release")
         place = matching.sides[which].place
@@ -140,12 +143,12 @@ def _cap(case: Case, matching: Matching, known: Knowledge, rng: np.random.Genera
     return Finding(
         name="CAP", scope=known.scope, value=ours.value, low=ours.low, high=ours.high,
         baseline=others.value, baseline_bad=others.high, better=Better.LOWER, subject=Subject.PRIVACY, n=len(shares["train"]),
-        note=f"whoever {known.told} and picks a released row that agrees is right about {known.secret} for "
-        f"{of_hundred(ours.value)} people in the table, against {of_hundred(others.value)} who are not in it",
+        note=f"an attacker who {known.phrase} and takes {known.secret} from a random released row with the same values is right "
+        f"for {of_hundred(ours.value)} people in the table, against {of_hundred(others.value)} who are not in it",
         detail=detail,
     )  # fmt: skip
 
 
 def _mean(values: Floats, rng: np.random.Generator) -> Rate:
-    found = bootstrap(lambda rows: float(values[rows].mean()), len(values), rng, times=200)
-    return Rate(found.value, min(found.low, found.value), max(found.high, found.value))
+    estimate = bootstrap(lambda rows: float(values[rows].mean()), len(values), rng, times=200)
+    return Rate(estimate.value, min(estimate.low, estimate.value), max(estimate.high, estimate.value))

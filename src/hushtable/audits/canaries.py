@@ -1,23 +1,22 @@
-"""What a generator remembers of single rows: secrets drawn by lot, and points that nobody is (C7, C9).
+"""What a generator memorizes of single rows: canaries with random secrets, and injected points that belong to nobody (C7, C9).
 
-Both change the training rows and make the release again. What comes back of a value that was drawn by lot cannot have been
-learnt about everybody: there was nothing to learn.
+Both change the training rows and run the generator again. A value that was drawn at random and is released nevertheless cannot
+have been learnt from people in general: there was nothing to learn.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtrc
 
-from hushtable.audits.again import again, refused, unknown
-from hushtable.audits.secret import secret_of
+from hushtable.audits.inference_targets import column_to_guess
+from hushtable.audits.regenerate import no_generator, not_regenerated, regenerate
 from hushtable.errors import HushError
-from hushtable.evidence.attack import LEVEL, judge, of_hundred
-from hushtable.evidence.case import Case
+from hushtable.evidence.attack import LEVEL, Scenario, judge, of_hundred
 from hushtable.evidence.confidence import Rate, clopper_pearson, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.neighbours import search as neighbours
@@ -27,10 +26,13 @@ from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import CODED, NUMBERS, Column
 from hushtable.table.table import Table
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 
 @dataclass(frozen=True, kw_only=True)
 class Canaries(Audit):
-    """Canary records: training rows whose secret is drawn by lot, the generator trained again, and the secret guessed.
+    """Canary records: training rows whose secret is drawn at random, the generator trained again, and the secret guessed.
 
     Following Sundaram et al., with several canaries in each of a few trainings. The guess is the secret of the released row
     that is nearest in all other columns. A lot is right by chance with a known probability, so the test is exact: binomial
@@ -42,7 +44,7 @@ class Canaries(Audit):
     costly: ClassVar[bool] = True
 
     canaries: int = 100
-    """Records with a secret drawn by lot, in all trainings together; fewer where they would be over a tenth of the rows."""
+    """Records with a random secret, in all trainings together; fewer where they would be over a tenth of the rows."""
     trainings: int = 4
     """How often the generator is trained again, each time with its share of the canaries."""
     secret: str = ""
@@ -63,8 +65,8 @@ class Canaries(Audit):
         """What is remembered of the secret, and what comes back whole."""
         name = "canary secrets"
         if case.generator is None:
-            return [unknown(name)]
-        secret = secret_of(case, self.secret, CODED | NUMBERS)
+            return [no_generator(name)]
+        secret = column_to_guess(case, self.secret, CODED | NUMBERS)
         known = tuple(column for column in case.columns if column != secret)
         if secret is None or not known:
             return [uncomputed(name, 0, "needs a column whose value can vary, and another column to find the row by")]
@@ -74,7 +76,7 @@ class Canaries(Audit):
         try:
             parts = [self._trained(case, secret, known, part, rng) for part in np.array_split(persons, self.trainings) if len(part)]
         except HushError as error:
-            return [refused(name, len(persons), error, secret)]
+            return [not_regenerated(name, len(persons), error, secret)]
         hits, missed, copied, twins = (np.concatenate(bits) for bits in zip(*parts, strict=True))
         # Nobody's record: what is remembered of a lot was never about the person who lent the other columns.
         nobody = np.full(len(persons), -1)
@@ -92,10 +94,10 @@ class Canaries(Audit):
         array = case.train[secret].copy()
         array[rows] = lots
         changed = case.train.with_column(column, array)
-        release = again(case, changed, int(rng.integers(2**31)))
+        release = regenerate(case, changed, int(rng.integers(2**31)))
         canaries = changed.take(rows)
-        found = neighbours.nearest(canaries, release, columns=known)
-        guess = floats_like(release, secret, case.train)[found.index[:, 0]]
+        nearest = neighbours.nearest(canaries, release, columns=known)
+        guess = floats_like(release, secret, case.train)[nearest.index[:, 0]]
         pair = canaries, canaries.with_column(column, others)
         hits = (np.abs(guess - floats_like(table, secret, case.train)) <= self._reach(column) for table in pair)
         whole = (neighbours.nearest(table, release, columns=case.columns).distance[:, 0] == 0 for table in pair)
@@ -121,15 +123,14 @@ class Canaries(Audit):
         real = float(np.mean(np.abs(guess[nearest] - truth) <= self._reach(column)))
         # Remembered with probability x, a value is guessed surely, else as well as anybody's: real = x + (1 - x) e.
         about = max(0.0, real - max(0.0, (right / n - chance) / (1 - chance)))
-        told = (
-            f"where {secret} is drawn by lot, an attacker who knows everything else guesses it for {of_hundred(right / n)} people"
-        )
+        achieved = f"where {secret} was drawn at random, an attacker who knows all other columns guesses it correctly for "
+        achieved += f"{of_hundred(right / n)} records, against {of_hundred(chance)} by chance"
         return Finding(
             name="canary secrets", scope=secret, value=left.value, low=left.low, high=left.high, baseline=0.0,
             better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=Risk.INFERENCE,
             p=float(bdtrc(right - 1, n, chance)) if right else 1.0,
-            note=f"{told}, against {of_hundred(chance)} by chance; of the {100 * real:.3g} of 100 real values that are guessed, "
-            f"about {100 * about:.3g} come from what the table says about everybody",
+            note=f"{achieved}; of the {100 * real:.3g} of 100 real values that are guessed correctly, about {100 * about:.3g} are "
+            "due to what the release says about people in general",
             detail={
                 "hits": right, "attempts": n, "chance": chance, "real": real, "everybody": about,
                 "exact": [clopper_pearson(right, n, LEVEL).low, clopper_pearson(right, n, LEVEL).high],
@@ -140,7 +141,7 @@ class Canaries(Audit):
 
 @dataclass(frozen=True, kw_only=True)
 class InjectedPoints(Audit):
-    """Memorization of injected points: rows that nobody is go into the table, the release is made again, and they are looked for.
+    """Memorization of injected points: invented rows are added to the table, the generator is run again, and they are searched for.
 
     A point takes each column from another training row; of many, those farthest from all real rows are kept. For each a fair
     coin decides whether it is injected. It comes back if a released row is nearer than ``within`` of its distance to the
@@ -170,22 +171,29 @@ class InjectedPoints(Audit):
         """One finding, with the count at other distances in the detail."""
         name = "injected points"
         if case.generator is None:
-            return [unknown(name)]
+            return [no_generator(name)]
         try:
             parts = [self._trained(case, rng) for _ in range(self.trainings)]
         except HushError as error:
-            return [refused(name, self.points, error)]
+            return [not_regenerated(name, self.points, error)]
         inside, near = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         if not len(near):
-            return [uncomputed(name, 0, "every combination of values already stands in the table")]
+            return [uncomputed(name, 0, "every combination of values is already in the table")]
         back = near <= self.within
         came = int((back & inside).sum())
         shares = np.linspace(0, 1, 21)
-        nobody = (np.full(int((inside == side).sum()), -1) for side in (True, False))
+        nobody, neither = (np.full(int((inside == side).sum()), -1) for side in (True, False))
         return [
             judge(
-                Trace(back[inside], back[~inside], *nobody), name=name, risk=Risk.SINGLING_OUT,
-                knows="has invented rows that nobody is", does="finds them again", naive=None, whom="invented rows",
+                Trace(back[inside], back[~inside], nobody, neither),
+                Scenario(
+                    name=name,
+                    risk=Risk.SINGLING_OUT,
+                    knows="invents rows that belong to nobody",
+                    does="finds them in the release",
+                    whom="invented rows",
+                ),
+                naive=None,
                 p=float(bdtrc(came - 1, int(back.sum()), 0.5)) if came else 1.0,
                 detail={
                     "within": shares.tolist(),
@@ -193,7 +201,7 @@ class InjectedPoints(Audit):
                     "left_out": [int((near[~inside] <= share).sum()) for share in shares],
                 },
             )
-        ]  # fmt: skip
+        ]
 
     def _trained(self, case: Case, rng: np.random.Generator) -> tuple[Mask, Floats]:
         """Which points were injected, and how near each came back, as a share of the way to the nearest real row."""
@@ -201,7 +209,7 @@ class InjectedPoints(Audit):
         inside = rng.random(points.rows) < 0.5
         if not points.rows:
             return inside, apart
-        release = again(case, Table.concat([case.train, points.take(inside)]), int(rng.integers(2**31)))
+        release = regenerate(case, Table.concat([case.train, points.take(inside)]), int(rng.integers(2**31)))
         return inside, neighbours.nearest(points, release, columns=case.columns).distance[:, 0] / apart
 
 
@@ -210,18 +218,27 @@ def _invented(case: Case, count: int, rng: np.random.Generator) -> tuple[Table, 
     drawn = {name: array[rng.integers(0, case.train.rows, 10 * count)] for name, array in case.train.arrays.items()}
     mixed = Table(case.train.schema, drawn, case.train.texts)
     apart = neighbours.nearest(mixed, case.train, columns=case.columns).distance[:, 0]
-    kept = np.argsort(-apart, kind="stable")[:count]
-    kept = kept[apart[kept] > 0]
-    return mixed.take(kept), apart[kept]
+    farthest = np.argsort(-apart, kind="stable")[:count]
+    farthest = farthest[apart[farthest] > 0]
+    return mixed.take(farthest), apart[farthest]
 
 
 def _copies(trace: Trace, secret: str) -> Finding:
     """Canaries that come back whole; a tie between a canary and its twin says nothing, so the sign test leaves it out."""
     only, either = int((trace.train & ~trace.control).sum()), int((trace.train ^ trace.control).sum())
     return judge(
-        trace, name="canaries copied", scope=secret, risk=Risk.SINGLING_OUT, knows="knows a record whose secret was drawn by lot",
-        does="finds it whole in the release", naive=None, p=float(bdtrc(only - 1, either, 0.5)) if only else 1.0, whom="canaries",
-    )  # fmt: skip
+        trace,
+        Scenario(
+            name="canaries copied",
+            scope=secret,
+            risk=Risk.SINGLING_OUT,
+            knows="knows a record whose secret was drawn at random",
+            does="finds it whole in the release",
+            whom="canaries",
+        ),
+        naive=None,
+        p=float(bdtrc(only - 1, either, 0.5)) if only else 1.0,
+    )
 
 
 def _choices(column: Column) -> NDArray[np.generic]:

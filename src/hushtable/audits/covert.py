@@ -1,4 +1,4 @@
-"""Risk models of leaks that no mean over whole rows shows: a handful of copies, parts of rows, rare values, digests, texts.
+"""Planted leaks that no mean over whole rows shows: a handful of copies, parts of rows, rare values, digests, texts.
 
 Each puts what it takes from training people into fresh rows at random places, and leaves the rest of these as it is.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.audits.planted import Rng, written
+from hushtable.table.arrays import Integers
 from hushtable.table.columns import Column, Kind, Role
 from hushtable.table.table import Table
 
@@ -115,13 +116,13 @@ def with_texts(table: Table, column: Column, words: NDArray[np.object_]) -> Tabl
     return Table(schema, arrays, {**table.texts, column.name: known.astype(object)}, persons=table.persons)
 
 
-def _places(train: Table, fresh: Table, share: float, rng: Rng) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _places(train: Table, fresh: Table, share: float, rng: Rng) -> tuple[Integers, Integers]:
     """Where in the fresh rows, and whom of the training rows; a larger share holds a smaller one."""
     count = min(round(share * fresh.rows), train.rows)
     places, whom = rng.permutation(fresh.rows), rng.permutation(train.rows)
     return places[:count], whom[:count]
 
 
-def _commonness(array: NDArray[np.generic]) -> NDArray[np.int64]:
+def _commonness(array: NDArray[np.generic]) -> Integers:
     _, codes, counts = np.unique(array, return_inverse=True, return_counts=True)
     return np.asarray(counts[codes])

@@ -63,8 +63,8 @@ class Kernels:
         n, dimensions = centres.shape
         scale = 1 / (width * math.sqrt(2))
         ours, theirs = ((array * scale).astype(np.float32) for array in (points, centres.T))
-        sums = _log_sums(np.ascontiguousarray(ours), np.ascontiguousarray(theirs))
-        return sums - math.log(n) - dimensions * math.log(width * math.sqrt(2 * math.pi))
+        sums: Floats = _log_sums(np.ascontiguousarray(ours), np.ascontiguousarray(theirs))
+        return np.asarray(sums - math.log(n) - dimensions * math.log(width * math.sqrt(2 * math.pi)), np.float64)
 
     @property
     def _centres(self) -> Floats:
@@ -121,10 +121,10 @@ class Map:
             mean = sum(batch.sum(axis=0) for batch in self._batches(tables)) / rows
             spread = sum((batch - mean).T @ (batch - mean) for batch in self._batches(tables)) / rows
             values, vectors = np.linalg.eigh(spread)
-        kept = [at for at in np.argsort(-values, kind="stable")[:dimensions] if values[at] > 1e-9 * max(1.0, values.max())]
+        selected = [at for at in np.argsort(-values, kind="stable")[:dimensions] if values[at] > 1e-9 * max(1.0, values.max())]
         # The sign of an eigenvector is arbitrary: its largest entry is made positive.
-        signs = np.sign(vectors[np.abs(vectors[:, kept]).argmax(axis=0), kept])
-        return replace(self, mean=mean, axes=vectors[:, kept] * signs / np.sqrt(values[kept]))
+        signs = np.sign(vectors[np.abs(vectors[:, selected]).argmax(axis=0), selected])
+        return replace(self, mean=mean, axes=vectors[:, selected] * signs / np.sqrt(values[selected]))
 
     def _batches(self, tables: Sequence[Table]) -> Iterator[Floats]:
         for table in tables:
@@ -140,12 +140,12 @@ class Map:
             return np.stack([standard, missing.astype(np.float64)], axis=1)
         codes = np.where(missing, -1, values)
         block = codes[:, None] == np.array([-1, *self.levels[name]])[None, :]
-        return block / math.sqrt(2)
+        return np.asarray(block / math.sqrt(2), np.float64)
 
 
 @njit(cache=True)
 def _projected(rows, mean, axes):  # type: ignore[no-untyped-def]
-    """(rows - mean) @ axes. A library's product may round a row by its place, and so tell tables of equal rows apart."""
+    """(rows - mean) @ axes. A library's product may round a row by its place, and so distinguish tables of equal rows."""
     points = np.zeros((len(rows), axes.shape[1]))
     for i in range(len(rows)):
         for j in range(len(mean)):

@@ -24,11 +24,11 @@ def digests(word: str) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class Writing:
-    """A way to write a digest: in these letters and digits, which are looked for inside of words."""
+    """A way to write a digest: its letters and digits, which are searched for inside of words."""
 
     write: Callable[[bytes], str]
     runs: re.Pattern[str]
-    """What may be a digest so written, whole or cut."""
+    """Matches what may be a digest in this writing, whole or cut."""
 
 
 def base64(data: bytes) -> str:
@@ -55,21 +55,21 @@ CASED = (Writing(base64, _CODE), Writing(lambda digest: base64(digest.hex().enco
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """What was found that may be a digest in one writing."""
+    """The parts of released words that may be a digest in one writing."""
 
     writing: Writing
-    found: frozenset[str]
+    candidates: frozenset[str]
     lengths: tuple[int, ...]
 
     @classmethod
     def of(cls, writing: Writing, words: Iterable[str]) -> Runs:
         """All runs inside of these words."""
-        found = frozenset(run for word in words for run in writing.runs.findall(word))
-        return cls(writing, found, tuple(sorted({len(run) for run in found})))
+        candidates = frozenset(run for word in words for run in writing.runs.findall(word))
+        return cls(writing, candidates, tuple(sorted({len(run) for run in candidates})))
 
     def holding(self, digest: bytes) -> Iterator[str]:
         """Those that are the digest, its beginning or its end."""
-        return (end for end in ends(self.writing.write(digest), self.lengths) if end in self.found)
+        return (end for end in ends(self.writing.write(digest), self.lengths) if end in self.candidates)
 
 
 def ends(word: str, lengths: Iterable[int]) -> Iterator[str]:

@@ -1,22 +1,25 @@
-"""Exposed records: the verbatim copies that chance explains least, in a test of their own."""
+"""Exposed records: verbatim copies of the rarest rows, in a test of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.evidence.attack import judge
-from hushtable.evidence.case import Case
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
 from hushtable.evidence.pool import Pool, fewest, standing
 from hushtable.evidence.verdict import LEVEL
+from hushtable.table.arrays import Floats, Mask
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 RESERVED = 0.66
-"""The part of the error that is kept for this test: with as many control as training people five copies raise an alarm."""
+"""The part of the error that is reserved for this test: with as many control as training people five copies raise an alarm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +28,8 @@ class ExposedRecords(Audit):
 
     Exposed is who alone, among all people, has their row. Of those whose row stands in the release the few are taken whose rows
     are least likely (by the shares of their values among all people, column by column), and Fisher's test asks whether these are
-    training people. No test whatever can tell h copies of training people, where none is of control people, from chance with
-    a p-value below 2^-h if there are as many of both. So ``RESERVED`` of the error is kept for this test, and the few
+    training people. No test whatever can distinguish h copies of training people, where none is of control people, from chance
+    with a p-value below 2^-h if there are as many of both. So ``RESERVED`` of the error is reserved for this test, and the few
     are the fewest that could raise an alarm. Where fewer stand in the release, which does not depend on who is who, nothing
     is tested, the error is left to the others, and the finding says how many it would have taken.
     """
@@ -40,25 +43,40 @@ class ExposedRecords(Audit):
         name, n = "exposed records", pool.train.count
         if not exposed[:n].any() or not exposed[n:].any():
             return [
-                uncomputed(name, n, "nobody is alone with a row of their own, in the table or outside it", risk=Risk.SINGLING_OUT)
+                uncomputed(
+                    name, n, "nobody in the table, or nobody outside it, has a row that nobody else has", risk=Risk.SINGLING_OUT
+                )
             ]
         surprise = np.where(released >= 0, surprisal(case, case.columns), -np.inf)
         at, least = pool.people.strongest(surprise), pool.people.most(surprise)
         hit = least > -np.inf
         _, ours, _, others = pool.counts(exposed, hit)
         few = fewest(ours, others, RESERVED * LEVEL)
-        found = judge(
-            pool.trace(np.ones(len(hit), np.bool_), hit, released[at]), name=name, risk=Risk.SINGLING_OUT, naive=None,
-            knows="knows a person's whole row", does="finds it in the release as it is, where nobody else has the same,",
-            p=fisher(*pool.counts(exposed, _top(least, hit, few, rng))), detail={"fewest": few},
-        )  # fmt: skip
+        finding = judge(
+            pool.trace(np.ones(len(hit), np.bool_), hit, released[at]),
+            Scenario(
+                name=name,
+                risk=Risk.SINGLING_OUT,
+                knows="knows a person's whole row",
+                does="finds it unchanged in the release, though nobody else has the same,",
+            ),
+            naive=None,
+            p=fisher(*pool.counts(exposed, _top(least, hit, few, rng))),
+            detail={"fewest": few},
+        )
         if hit.sum() < few:
-            why = f"with {others:,} such people outside the table, fewer than {few:,} copies cannot be told from chance"
-            return [replace(found, p=None, note=f"{found.note}; {why}")]
-        return [replace(found, reserved=RESERVED, note=f"{found.note}; tested are the {few:,} copies that chance explains least")]
+            why = f"with {others:,} such people outside the table, fewer than {few:,} copies cannot be distinguished from chance"
+            return [replace(finding, p=None, note=f"{finding.note}; {why}")]
+        return [
+            replace(
+                finding,
+                reserved=RESERVED,
+                note=f"{finding.note}; the test is on the {few:,} copies that are least likely by chance",
+            )
+        ]
 
 
-def surprisal(case: Case, columns: Sequence[str]) -> NDArray[np.float64]:
+def surprisal(case: Case, columns: Sequence[str]) -> Floats:
     """For each training and then each control row: how rare its values are among all of them, in nats, column by column."""
     total = np.zeros(case.train.rows + case.control.rows)
     for name in columns:
@@ -68,7 +86,7 @@ def surprisal(case: Case, columns: Sequence[str]) -> NDArray[np.float64]:
     return total
 
 
-def _top(scores: NDArray[np.float64], hit: NDArray[np.bool_], few: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _top(scores: Floats, hit: Mask, few: int, rng: np.random.Generator) -> Mask:
     """Those hit with the highest scores, at most so many; ties are broken by lot, never by the side a person stands on."""
     order = np.lexsort((rng.random(len(scores)), -scores))
     chosen = np.zeros(len(scores), np.bool_)

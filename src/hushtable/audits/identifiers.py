@@ -1,7 +1,7 @@
 """Identifiers in a release: as they are, in other letters and signs, or behind a digest that anybody can compute.
 
-A digest with a secret key or salt cannot be recognized, here or by anybody else who does not have it. So a column that is an
-identifier, or looks like one, is named whether anybody is recognized in it or not.
+A digest with a secret key or salt cannot be recognized by anybody who does not have the key. So a released column that is an
+identifier, or looks like one, is reported whether or not anybody is recognized in it.
 """
 
 from __future__ import annotations
@@ -10,36 +10,39 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hushtable.audits.digests import CASED, CASELESS, Runs, addressed, base64, digests, ends
-from hushtable.audits.published import recognized, released_columns, sharing, spelled, values_of
-from hushtable.evidence.case import Case
+from hushtable.audits.released_words import recognized, released_columns, spelled, values_of, with_reserved_error
 from hushtable.evidence.finding import Audit, Better, Finding, Subject, uncomputed
 from hushtable.evidence.pool import Pool
 from hushtable.table.columns import FREE, Column, Kind, Role
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 RESERVED = 0.03
-"""The part of the error that is kept for identifiers: with as many control as training people ten of them raise an alarm."""
+"""The part of the error that is reserved for identifiers: with as many control as training people ten of them raise an alarm."""
 SHORTEST = 4
-"""The fewest characters of an end of an identifier that may stand for it."""
-TELLING = 0.9
-"""The share of people with a value of their own that makes an identifier of any column."""
+"""The fewest characters of a beginning or end of an identifier that may stand for it."""
+IDENTIFYING = 0.9
+"""A column in which this share of people have a value of their own is treated as an identifier."""
 FEWEST = 10
-"""Of fewer different values nothing is said about how they look."""
+"""With fewer different values a column is not judged by how they are written."""
 _SIGNS = re.compile(r"[\s:{}-]+")
 _CODE = re.compile(r"(?=\D*\d)[\w+/=:.{}-]{6,}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedIdentifiers(Audit):
-    """Identifiers and keys of people that stand in the release, as they are or as one of the usual digests.
+    """Identifiers and keys of people that are in the release, as they are or as one of the usual digests.
 
     Letters, spaces and punctuation may differ, what all values of a released column begin or end with is set aside, an
     identifier may be reversed, or cut at one end as long as no other has the same rest. Digests are those of ``digests``, in
     hexadecimal, decimal, base 32 or base 64, whole or cut at one end. A column that nobody declared, but in which
-    ``TELLING`` of all people have a value of their own, is an identifier too; it has a finding if anybody is recognized.
+    ``IDENTIFYING`` of all people have a value of their own, is an identifier too; it has a finding if anybody is recognized.
 
     One finding more has no test and needs none: the released columns that are identifiers, or look like them.
     """
@@ -49,16 +52,16 @@ class PublishedIdentifiers(Audit):
         name, does = "identifiers published", "finds it, as it is or as a digest, in the release"
         published = Published.of(released_columns(case).values())
 
-        def looked_up(columns: Iterable[Column]) -> list[Finding]:
+        def recognized_by(columns: Iterable[Column]) -> list[Finding]:
             known = ((c, published.forms_among(values_of(case, c.name))) for c in columns)
             return [f for c, forms in known for f in recognized(case, [c], forms, name=name, does=does)]
 
-        findings = looked_up(c for c in case.train.schema if _identifies(c))
+        findings = recognized_by(c for c in case.train.schema if _identifies(c))
         if published.hashed or set(case.release.schema.names) - set(case.columns):
-            others = looked_up(_telling(case))
+            others = recognized_by(_identifying(case))
             findings += [f for f in others if f.detail.get("hits", 0) + f.detail.get("control_hits", 0)]
-        none = [uncomputed(name, case.train.rows, "the training rows have no identifier")]
-        return (sharing(findings, RESERVED) or none) + _released(case)
+        none = [uncomputed(name, case.train.rows, "the training table has no identifier column")]
+        return (with_reserved_error(findings, RESERVED) or none) + _released(case)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,22 +89,22 @@ class Published:
     @property
     def hashed(self) -> bool:
         """Whether there may be a digest at all."""
-        return any(one.found for one in self.runs)
+        return any(one.candidates for one in self.runs)
 
     def forms_among(self, identifiers: set[str]) -> Callable[[str], set[str]]:
-        """What finds those forms of an identifier that were released; an end counts if no other of these has the same."""
+        """A function from an identifier to its released forms; an end counts if no other of these identifiers has the same."""
         holders = Counter(end for word in identifiers for end in self._ends(word))
         return lambda word: self.forms(word) | {end for end in self._ends(word) if holders[end] == 1}
 
     def forms(self, identifier: str) -> set[str]:
-        """Those forms of a whole identifier that were released."""
+        """The forms of a whole identifier that are in the release."""
         plain = "".join(spelled(identifier))
-        found = {form for form in (plain, plain[::-1], base64(identifier.strip().encode())) if form in self.words}
-        searched = [one for one in self.runs if one.found]
-        return found.union(*(one.holding(digest) for digest in digests(identifier) for one in searched)) if searched else found
+        forms = {form for form in (plain, plain[::-1], base64(identifier.strip().encode())) if form in self.words}
+        searched = [one for one in self.runs if one.candidates]
+        return forms.union(*(one.holding(digest) for digest in digests(identifier) for one in searched)) if searched else forms
 
     def _ends(self, identifier: str) -> set[str]:
-        return self.words.intersection(ends("".join(spelled(identifier)), self.lengths))
+        return {end for end in ends("".join(spelled(identifier)), self.lengths) if end in self.words}
 
 
 def _cores(column: set[str]) -> Iterator[str]:
@@ -128,32 +131,34 @@ def _released(case: Case) -> list[Finding]:
     """The released columns that are identifiers by their name, or look like them by their values; nothing if there are none."""
     declared = [name for name in case.release.schema.names if name in case.train.schema and _identifies(case.train.schema[name])]
     like = [name for name, words in released_columns(case).items() if name not in declared and _coded(case, name, words)]
-    told = [
+    sentences = [
         f"the release has {what}: {', '.join(names)}"
         for what, names in (("an identifier column", declared), ("a column whose values look like identifiers", like))
         if names
     ]
-    note = f"{'; '.join(told)}; who has a list of them, or the key that they were made with, knows whose row each is"
-    found = Finding(
+    note = (
+        f"{'; '.join(sentences)}; anyone with a list of these identifiers, or the key they were made with, knows whose row each is"
+    )
+    finding = Finding(
         name="identifier columns", value=float(len(declared) + len(like)), better=Better.LOWER, subject=Subject.PRIVACY,
         n=len(case.release.schema), span=(0.0, None), note=note, detail={"columns": [*declared, *like]},
     )  # fmt: skip
-    return [found] if told else []
+    return [finding] if sentences else []
 
 
 def _coded(case: Case, name: str, words: set[str]) -> bool:
     """Whether almost every row has a value of its own, all of them codes of almost the same length."""
     rows = int((~case.release.missing(name)).sum())
     measured = case.release.schema[name].kind in (Kind.REAL, Kind.DATE)
-    if measured or len(words) < max(FEWEST, TELLING * rows):
+    if measured or len(words) < max(FEWEST, IDENTIFYING * rows):
         return False
     codes = [word for word in words if _CODE.fullmatch(word)]
     usual = Counter(map(len, codes)).most_common(1)
-    return bool(usual) and sum(abs(len(code) - usual[0][0]) <= 1 for code in codes) >= TELLING * len(words)
+    return bool(usual) and sum(abs(len(code) - usual[0][0]) <= 1 for code in codes) >= IDENTIFYING * len(words)
 
 
-def _telling(case: Case) -> list[Column]:
-    """Columns that nobody declared, and in which almost everybody, of training and control people, has a value of their own."""
+def _identifying(case: Case) -> list[Column]:
+    """Columns not declared as identifiers in which almost all training and control people have a value of their own."""
     pool = Pool.of(case)
 
     def alone(name: str) -> float:
@@ -163,4 +168,4 @@ def _telling(case: Case) -> list[Column]:
     others = [
         c for c in case.train.schema if c.role is not Role.IDENTIFIER and c.kind not in FREE and c.name in case.control.schema
     ]
-    return [column for column in others if alone(column.name) >= TELLING]
+    return [column for column in others if alone(column.name) >= IDENTIFYING]

@@ -1,25 +1,39 @@
-"""Indicators: whether the release repeats, or crowds around, the very rows it was made from.
+"""Indicators: whether the release repeats, or lies too close to, the rows it was made from.
 
-Each number stands beside the same number for fresh real rows that the release never saw.
+Each number stands beside the same number for control rows, which the release was not made from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from hushtable.audits.nearness import densities
 from hushtable.errors import InputError
-from hushtable.evidence.attack import LEVEL, judge
-from hushtable.evidence.case import Case
+from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import Rate, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
-from hushtable.table.arrays import Floats, Mask
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import Role
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 Worth = tuple[float, float]
+
+
+class Distances(NamedTuple):
+    """Distances between rows of two tables."""
+
+    release: Floats
+    """From each released row to its nearest training rows."""
+    control: Floats
+    """From each control row to its nearest training rows."""
+    real: Floats
+    """From each training row to its nearest control rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,48 +60,51 @@ class IdenticalMatches(Audit):
                 name="identical match share",
                 value=share.value, low=share.low, high=share.high, baseline=fresh.value, baseline_bad=fresh.high,
                 better=Better.LOWER, subject=Subject.PRIVACY, n=len(copied),
-                note=_told(
+                note=_verdict(
                     share.low > fresh.high,
                     by_rows.low > fresh_by_rows.high,
-                    f"{_percent(share.value)} of the released rows equal a training row; of fresh rows {_percent(fresh.value)} do",
+                    f"{_percent(share.value)} of released rows equal a training row; of control rows {_percent(fresh.value)} do",
                 ),
             ),
             self._published(
-                case, case.columns, "published verbatim", "", "knows a person's whole row", "finds it in the release as it is"
+                case, case.columns, "published verbatim", "", "knows a person's whole row", "finds it unchanged in the release"
             ),
             *self._parts(case),
         ]  # fmt: skip
 
     def _parts(self, case: Case) -> Iterator[Finding]:
-        """Rows copied in part: what others know of a person, and what they do not."""
+        """Rows copied in part: the quasi-identifiers, and all other columns."""
         quasi = tuple(n for n in case.columns if case.train.schema[n].role is Role.QUASI)
         rest = tuple(n for n in case.columns if n not in quasi)
         if len(quasi) > 1 and len(rest) > 1:
-            for label, names in (("quasi columns", quasi), ("all but quasi columns", rest)):
-                knows = f"knows of a person {label.replace('all but', 'everything but the')}"
-                yield self._published(case, names, "published in part", label, knows, "finds exactly that in a released row")
+            does = "finds exactly these values in a released row"
+            yield self._published(case, quasi, "published in part", "quasi columns", "knows a person's quasi-identifiers", does)
+            knows = "knows everything about a person but the quasi-identifiers"
+            yield self._published(case, rest, "published in part", "all but quasi columns", knows, does)
 
     def _published(self, case: Case, columns: Sequence[str], name: str, scope: str, knows: str, does: str) -> Finding:
         ids = case.row_ids(columns)
-        published, others, released = _standing(ids["train"], ids["control"], ids["release"])
+        published, others, released = _copied(ids["train"], ids["control"], ids["release"])
         return judge(
-            Trace.of(case, published, others, released), name=name, scope=scope, risk=Risk.SINGLING_OUT, level=self.level,
-            naive=None, knows=knows, does=does,
-        )  # fmt: skip
+            Trace.of(case, published, others, released),
+            Scenario(name=name, scope=scope, risk=Risk.SINGLING_OUT, knows=knows, does=does),
+            level=self.level,
+            naive=None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClosestRecord(Audit):
-    """Distance to the closest record, as a score from 0 (like fresh rows) to 1 (every row too close).
+    """Distance to the closest record (DCR), as a score from 0 (like control rows) to 1 (every row too close).
 
     Let t be the alpha-quantile of the distances from control rows to their nearest training row. The score is
     (s - c)/(1 - c), with s the share of released rows, and c that of control rows, within t of a training row. This is
     the percentile form of Lu et al. with two repairs: both sides are searched in the same training rows and counted as
     shares, so the score does not drift with the size of the release or of the control, and rows *at* distance t count on
-    both sides, so that it still sees something where many real rows repeat one another. ``detail`` holds the published
+    both sides, so that it still detects something where many real rows repeat one another. ``detail`` holds the published
     form too, whose threshold is the alpha-quantile from training rows to control rows, and which divides the *number* of
     closer released rows by alpha times the number of training rows: it may be negative, and grows with the release.
-    Rows are counted, for nobody knows who holds a released one; where people hold several, intervals are those of ``worth``.
+    Rows are counted, since it is not known who holds a released one; where people hold several, intervals are those of ``worth``.
     """
 
     alpha: float = 0.02
@@ -113,19 +130,18 @@ class ClosestRecord(Audit):
         case = case.read_as_values()
         most = max(counts)
         sides = (("release", "train"), ("control", "train"), ("train", "control"))
-        found = [case.nearest(queries, targets, most).distance for queries, targets in sides]
-        means = ([distance[:, :k].mean(axis=1) for distance in found] for k in counts)
-        return [self._score(k, *mean, worth(case), generalized, rng) for k, mean in zip(counts, means, strict=True)]
+        distances = [case.nearest(queries, targets, most).distance for queries, targets in sides]
+        means = (Distances(*(distance[:, :k].mean(axis=1) for distance in distances)) for k in counts)
+        return [self._score(k, mean, worth(case), generalized, rng) for k, mean in zip(counts, means, strict=True)]
 
-    def _score(
-        self, k: int, release: Floats, control: Floats, real: Floats, worth: Worth, generalized: bool, rng: np.random.Generator
-    ) -> Finding:
+    def _score(self, k: int, distances: Distances, worth: Worth, generalized: bool, rng: np.random.Generator) -> Finding:
+        release, control, real = distances
         name, scope = ("closest record score", "") if k == 1 else ("k-nearest score", f"{k} nearest")
         place = int(np.ceil(self.alpha * (len(control) - 1)))
         threshold = float(np.partition(control, place)[place])
         close, chance = (float((distance <= threshold).mean()) for distance in (release, control))
         if chance == 1:
-            reason = f"every fresh real row lies within {threshold:.3g} of a training row: no release can be closer than that"
+            reason = f"every control row lies within {threshold:.3g} of a training row, so no release can lie closer"
             return uncomputed(name, len(release), reason, scope=scope)
         draws = _resampled(release, control, place, worth, self.bootstrap, rng)
         low, high = np.quantile(draws, [(1 - self.level) / 2, (1 + self.level) / 2])
@@ -136,16 +152,16 @@ class ClosestRecord(Audit):
         hidden = max(float(high) - excess, (exact.high - close) / (1 - chance))
         score = Rate(value, min(max(0.0, float(low)), value), min(1.0, value + hidden))
         edges, heights = densities({"release": release, "control": control})
-        reading = "; intervals, sets and * were read as values drawn from them" if generalized else ""
+        reading = "; intervals, sets and * were replaced by values drawn at random from them" if generalized else ""
         verdict = (
-            "more released rows lie very close to a training row than fresh real rows do"
+            "more released rows than control rows lie very close to a training row"
             if low > 0
             else "no excess of close rows was found, which is no proof that there is none"
         )
         return Finding(
             name=name, scope=scope, value=score.value, low=score.low, high=score.high, baseline=0.0,
             better=Better.LOWER, subject=Subject.PRIVACY, n=len(release),
-            note=f"{verdict} (median distance {np.median(release):.3g}, fresh rows {np.median(control):.3g}){reading}",
+            note=f"{verdict} (median distance {np.median(release):.3g}, of control rows {np.median(control):.3g}){reading}",
             detail={
                 "edges": edges, **heights, "threshold": threshold, "chance": chance,
                 "close": close, "close_exact": [exact.low, exact.high], "published": published(release, real, self.alpha),
@@ -157,7 +173,7 @@ class ClosestRecord(Audit):
 class KNearest(ClosestRecord):
     """The closest record score over the mean distance to the k nearest training rows in place of the nearest one.
 
-    It sees released rows that crowd around several training rows. The interval is the same; one finding for each k.
+    It detects released rows that crowd around several training rows. The interval is the same; one finding for each k.
     """
 
     neighbours: tuple[int, ...] = (3, 5)
@@ -173,10 +189,12 @@ class KNearest(ClosestRecord):
         """One finding for each number of neighbours; without a value where a table has fewer rows."""
         rows = min(case.train.rows, case.control.rows)
         counts = tuple(k for k in self.neighbours if k <= rows)
-        found = self._scores(case, counts, rng) if counts else []
-        reason = f"there are only {rows} rows to be near to"
+        findings = self._scores(case, counts, rng) if counts else []
+        reason = f"there are only {rows} rows, fewer than the neighbours asked for"
         n = case.release.rows
-        return found + [uncomputed("k-nearest score", n, reason, scope=f"{k} nearest") for k in self.neighbours if k not in counts]
+        return findings + [
+            uncomputed("k-nearest score", n, reason, scope=f"{k} nearest") for k in self.neighbours if k not in counts
+        ]
 
 
 def worth(case: Case) -> Worth:
@@ -202,12 +220,12 @@ def published(release: Floats, real: Floats, alpha: float) -> dict[str, float]:
     return {"threshold": threshold, "ratio": ratio, "score": alpha * (ratio - 1) / (1 - alpha)}
 
 
-def _standing(train, control, release):  # type: ignore[no-untyped-def]
+def _copied(train: Integers, control: Integers, release: Integers) -> tuple[Mask, Mask, Integers]:
     """Which rows of either table stand in the release, and where the first such row is for those of the training table."""
     rows, first = np.unique(release, return_index=True)
     place = np.minimum(np.searchsorted(rows, train), len(rows) - 1)
-    found = rows[place] == train
-    return found, np.isin(control, rows), np.where(found, first[place], -1)
+    published = rows[place] == train
+    return published, np.isin(control, rows), np.where(published, first[place], -1)
 
 
 def _resampled(release: Floats, control: Floats, place: int, worth: Worth, times: int, rng: np.random.Generator) -> Floats:
@@ -229,12 +247,12 @@ def _resampled(release: Floats, control: Floats, place: int, worth: Worth, times
     return np.divide(close - chance, 1 - chance, out=np.zeros(times), where=chance < 1)
 
 
-def _told(excess: bool, by_rows: bool, text: str) -> str:
-    """What a share says: an excess; one of rows, which are held by too few people for it to be one; or none."""
+def _verdict(excess: bool, by_rows: bool, text: str) -> str:
+    """What a share shows: an excess; an excess of rows that too few people hold for a test; or none."""
     if excess:
         return f"{text}: more than chance explains"
     if by_rows:
-        return f"{text}: too few people hold them to be tested, for rows of one person say nothing about another"
+        return f"{text}: too few people hold these rows for a test, since rows of one person are not independent"
     return f"{text}: no more than chance explains, which is no proof of safety"
 
 

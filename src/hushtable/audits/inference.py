@@ -1,19 +1,22 @@
-"""Inference by the nearest released row: every column as the secret, guessed from what else is known of a person."""
+"""Attribute inference by the nearest released row: each column in turn is guessed from what else is known of a person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, column_sets, knowledge, secrets
+from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, column_sets, knowledge, secrets
 from hushtable.evidence.attack import Attack, Strike, Way
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Integers
 from hushtable.table.columns import Role
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +59,16 @@ class Inference(Attack):
 
     def _guess(self, case: Case, secret: Secret, known: Knowledge) -> Way:
         def strike(which: str) -> Strike:
-            found = _nearest(case, which, known)
-            return Strike(secret.hits(which, secret.offered[found]), found)
+            nearest = _nearest(case, which, known)
+            return Strike(secret.hits(which, secret.offered[nearest]), nearest)
 
-        def tell(attempt: int, values: bool) -> str:
+        def describe(attempt: int, values: bool) -> str:
             text = f"{secret.name} of the released row nearest in {', '.join(known.columns)}"
             return f"{text}: {case.release.strings(secret.name)[_nearest(case, 'train', known)[attempt]]}" if values else text
 
         return Way(
-            "inference", Risk.INFERENCE, known.told, f"guesses {secret.name}", strike,
-            secret.blind("train"), known.scope, tell, {"best_constant": secret.best_constant()},
+            "inference", Risk.INFERENCE, known.phrase, f"guesses {secret.name} correctly", strike,
+            secret.blind("train"), known.scope, describe, {"best_constant": secret.best_constant()},
         )  # fmt: skip
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.audits.guesses import column_sets, listed
+from hushtable.audits.inference_targets import column_sets, listed
 from hushtable.errors import InputError
 from hushtable.evidence.attack import Attack, Strike, Way
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Integers
 from hushtable.table.columns import Role
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 Split = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -51,7 +54,7 @@ class Linkability(Attack):
             reason = "linking two sources takes at least two columns, and there is one"
             yield uncomputed("linkability", case.train.rows, reason, risk=Risk.LINKABILITY)
             return
-        # Two sets of more than half of the released rows always meet, and tell nothing.
+        # Two sets of more than half of the released rows always meet, and show nothing.
         counts = sorted({min(k, case.release.rows // 2) for k in self.neighbours})
         for label, split in self._splits(case, rng).items():
             for k in counts:
@@ -59,7 +62,7 @@ class Linkability(Attack):
                     "linkability", Risk.LINKABILITY,
                     f"holds {listed(split[0])} in one source and {listed(split[1])} in another", "links the two",
                     partial(_strike, case, split, k, counts[-1]), meeting_chance(k, case.release.rows),
-                    f"{label}, k={k}", partial(_tell, split),
+                    f"{label}, k={k}", partial(_describe, split),
                 )  # fmt: skip
 
     def _splits(self, case: Case, rng: np.random.Generator) -> dict[str, Split]:
@@ -108,5 +111,5 @@ def _meet(one: Integers, other: Integers) -> tuple[np.ndarray, Integers]:
     return hit, np.where(hit, one[np.arange(len(one)), first], -1)
 
 
-def _tell(split: Split, attempt: int, values: bool) -> str:
+def _describe(split: Split, attempt: int, values: bool) -> str:
     return f"{', '.join(split[0])} and {', '.join(split[1])} lead to the same released row"

@@ -1,9 +1,9 @@
-"""Released rows that agree with a person in the key columns: how many there are, and what they say about a secret.
+"""Released rows that agree with a person in the key columns: how many there are, and which secret they have.
 
 Two rows match if all key columns agree: levels are equal (or sets of them meet), numbers differ by no more than a radius (or
 their intervals come that close), missing values are both missing, and ``*`` agrees with everything. Rows are put in classes of
-equal levels, sets and intervals, and a pair of classes is compared once; within a class rows lie along the number that tells
-most pairs apart, or along the secret where there is none. Equal rows are counted once, with their multiplicity. No matrix
+equal levels, sets and intervals, and a pair of classes is compared once; within a class rows lie along the number that
+distinguishes most pairs, or along the secret where there is none. Equal rows are counted once, with their multiplicity. No matrix
 of pairs is ever made.
 """
 
@@ -11,16 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-from hushtable.audits.guesses import Secret
-from hushtable.evidence.case import Case
-from hushtable.table.arrays import Floats, Integers
+from hushtable.audits.inference_targets import Secret
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.table import identities
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 ABSENT = -2e300
 """Where a missing number lies: at 0 from another missing one, far from every value and every one-sided interval."""
@@ -111,12 +113,14 @@ class Matching:
         ours, theirs = self.sides[queries], self.sides[targets]
         begin, end = (np.searchsorted(theirs.group, ours.group, side=side) for side in ("left", "right"))
         score = np.full(len(theirs.first), -1) if score is None else score
-        return _agreement(begin, end, ours.classes, ours.entries, theirs.classes, theirs.entries, score, self.rule)
+        total, same, best = _agreement(begin, end, ours.classes, ours.entries, theirs.classes, theirs.entries, score, self.rule)
+        return total, same, best
 
-    def closest(self, queries: str, targets: str, skipped: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def closest(self, queries: str, targets: str, skipped: Mask) -> tuple[Floats, Floats]:
         """The first two of ``agreement``, with the rows that differ in the fewest keys in place of those that match."""
         ours, theirs = self.sides[queries], self.sides[targets]
-        return _closest(skipped, ours.classes, ours.entries, theirs.classes, theirs.entries, self.rule)
+        total, same = _closest(skipped, ours.classes, ours.entries, theirs.classes, theirs.entries, self.rule)
+        return total, same
 
 
 def _groups(codes: dict[str, NDArray[np.int32]]) -> dict[str, Integers]:
@@ -145,8 +149,8 @@ def _side(group: Integers, codes, sets, low: Floats, high: Floats, vague, values
 def _finite(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Ends of intervals with missing values at their place; only a cell that covers everything keeps infinite ends."""
     anything = (low == -np.inf) & (high == np.inf)
-    kept = [np.where(anything, ends, np.clip(ends, -FARTHEST, FARTHEST)) for ends in (low, high)]
-    return np.where(np.isnan(low), ABSENT, kept[0]), np.where(np.isnan(low), ABSENT, kept[1])
+    clipped = [np.where(anything, ends, np.clip(ends, -FARTHEST, FARTHEST)) for ends in (low, high)]
+    return np.where(np.isnan(low), ABSENT, clipped[0]), np.where(np.isnan(low), ABSENT, clipped[1])
 
 
 def _sharpest(numbers: Floats, reach: Floats) -> int:
@@ -224,14 +228,14 @@ def _agreement(first, last, qc, q, tc, t, score, rule):  # type: ignore[no-untyp
     met = np.empty(len(t_starts) - 1, np.int64)
     sharp = t_numbers[:, max(along, 0) :]
     for a in range(len(starts) - 1):
-        found, sum_, top, top_at = 0, 0.0, -1, -1
+        matched, sum_, top, top_at = 0, 0.0, -1, -1
         for b in range(first[a], last[a]):
             if _unlike(a, b, sets, low, high, t_sets, t_low, t_high, set_starts, interval_reach, 0) == 0:
-                met[found] = b
-                found += 1
+                met[matched] = b
+                matched += 1
         if along < 0:
             # All entries of these classes match all of this one.
-            for b in met[:found]:
+            for b in met[:matched]:
                 sum_ += before[t_starts[b + 1]] - before[t_starts[b]]
                 for j in range(t_starts[b], t_starts[b + 1]):
                     if score[j] > top:
@@ -239,12 +243,12 @@ def _agreement(first, last, qc, q, tc, t, score, rule):  # type: ignore[no-untyp
         for i in range(starts[a], starts[a + 1]):
             if along < 0:
                 total[i], best[i] = sum_, top_at
-                for b in met[:found]:
+                for b in met[:matched]:
                     begin, end = _within(t_secret, secret[i], t_starts[b], t_starts[b + 1], secret_reach)
                     same[i] += before[end] - before[begin]
                 continue
             top = -1
-            for b in met[:found]:
+            for b in met[:matched]:
                 begin, end = _within(sharp[:, 0], numbers[i, along], t_starts[b], t_starts[b + 1], reach[along])
                 for j in range(begin, end):
                     match = True
@@ -275,15 +279,16 @@ def _closest(skipped, qc, q, tc, t, rule):  # type: ignore[no-untyped-def]
         if skipped[starts[a] : starts[a + 1]].all():
             continue
         apart, least = np.empty(others, np.int64), np.int64(1) << 40
-        for b in range(others):
+        for other in range(others):
             levels = 0
             for c in range(codes.shape[1]):
-                levels += codes[a, c] != t_codes[b, c]
+                levels += codes[a, c] != t_codes[other, c]
             most = least + len(reach) - levels
-            apart[b] = levels
+            apart[other] = levels
             if most >= 0:
-                apart[b] += _unlike(a, b, sets, low, high, t_sets, t_low, t_high, set_starts, interval_reach, min(most, width))
-            least = min(least, apart[b])
+                most = min(most, width)
+                apart[other] += _unlike(a, other, sets, low, high, t_sets, t_low, t_high, set_starts, interval_reach, most)
+            least = min(least, apart[other])
         # What differs in so many keys more than the nearest class cannot make up for it with the numbers.
         near = np.flatnonzero(apart <= least + len(reach))
         for i in range(starts[a], starts[a + 1]):

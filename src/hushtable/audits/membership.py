@@ -1,4 +1,4 @@
-"""Membership from one release: one score per person, high where the release looks as if that person were in it.
+"""Membership inference from one release: one score per person, high where the person seems to have been in the table.
 
 Scores are built from the release, and some from a reference: real rows that the attacker has anyway, for which a random half of
 the control people stands in. Nobody in the reference is tested. Everybody else is: all training people, and all control people,
@@ -11,27 +11,28 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.audits.density import Density, Kernels, Map
 from hushtable.evidence import roc
-from hushtable.evidence.attack import LEVEL, judge
-from hushtable.evidence.case import Case
+from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.neighbours.search import Neighbours, search
 from hushtable.pipeline.step import check_knobs
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats, Integers, Mask
 
-HALF = "half of the control was the attacker's reference, the other half was tested"
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
+HALF = "half of the control people were the attacker's reference, the other half were tested"
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What one attack thinks of every row it is tried on: the higher, the more surely in the table."""
+    """The score that an attack gives every row it is tried on: the higher, the more surely in the table."""
 
     name: str
     """To follow "membership by"."""
@@ -45,7 +46,7 @@ class Scores:
     released: Integers
     """For each of ``train`` the nearest released row: what an attacker would point at."""
     whom: str = "people"
-    """Who is tried on both sides: everybody, or a part chosen by one rule that cannot tell the sides apart."""
+    """Who is tried on both sides: everybody, or a part chosen by one rule that does not know the sides."""
     remark: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
 
@@ -59,7 +60,7 @@ class Scores:
             control_persons=others.standing_for(self.control_persons[other]), released=self.released[at],
         )  # fmt: skip
 
-    def among(self, ours: NDArray[np.bool_], others: NDArray[np.bool_], whom: str, **detail: float) -> Scores:
+    def among(self, ours: Mask, others: Mask, whom: str, **detail: float) -> Scores:
         """The scores of a part of the people."""
         return replace(
             self, train=self.train[ours], control=self.control[others], persons=self.persons[ours],
@@ -105,11 +106,11 @@ class ScoreAttack(Audit):
             return [scores]
         scores = scores.by_person(case)
         if not len(scores.train) or not len(scores.control):
-            return [_none(scores.name, 0, f"no {scores.whom} on one of the sides", _scope(scores))]
-        return [*(self._at(scores, rate) for rate in self._told_apart(len(scores.control))), self._area(scores)]
+            return [_none(scores.name, 0, f"there are no {scores.whom} in the table, or none outside it", _scope(scores))]
+        return [*(self._at(scores, rate) for rate in self._resolvable(len(scores.control))), self._area(scores)]
 
-    def _told_apart(self, rows: int) -> tuple[float, ...]:
-        """The rates that so many control rows can tell from none; the largest one where they can tell none."""
+    def _resolvable(self, rows: int) -> tuple[float, ...]:
+        """The rates that allow at least one of so many control rows; the largest rate where none does."""
         return tuple(rate for rate in self.rates if roc.allowed(rate, rows)) or tuple(sorted(self.rates)[-1:])
 
     def _at(self, scores: Scores, rate: float) -> Finding:
@@ -120,23 +121,32 @@ class ScoreAttack(Audit):
         ours, others = scores.train > threshold.score, scores.control > threshold.score
         trace = Trace(ours, others, scores.persons, scores.control_persons, np.where(ours, scores.released, -1))
         return judge(
-            trace, name=f"membership by {scores.name} {where}", scope=_scope(scores),
-            risk=Risk.SINGLING_OUT, knows=scores.knows, does=f"recognizes membership ({limit})",
-            naive=threshold.chance, p=threshold.p(scores.train), whom=scores.whom, level=self.level,
-        )  # fmt: skip
+            trace,
+            Scenario(
+                name=f"membership by {scores.name} {where}",
+                scope=_scope(scores),
+                risk=Risk.SINGLING_OUT,
+                knows=scores.knows,
+                does=f"claims membership ({limit})",
+                whom=scores.whom,
+            ),
+            naive=threshold.chance,
+            p=threshold.p(scores.train),
+            level=self.level,
+        )
 
     def _area(self, scores: Scores) -> Finding:
         n, m = len(scores.train), len(scores.control)
         area = roc.auc(scores.train, scores.control, self.level)
-        told = f"of two {scores.whom}, one in the table and one not, an attacker who {scores.knows} picks the right one in "
-        told += f"{100 * area.value:.3g} of 100 cases (50 by tossing a coin)"
+        note = f"of two {scores.whom}, one in the table and one not, an attacker who {scores.knows} picks the right one in "
+        note += f"{100 * area.value:.3g} of 100 cases (50 by tossing a coin)"
         return Finding(
             name=f"membership AUC by {scores.name}", scope=_scope(scores), value=area.value, low=area.low, high=area.high,
             baseline=0.5, better=Better.LOWER, subject=Subject.PRIVACY, n=n, p=roc.auc_p(area.value, n, m),
-            note=f"{told}; {scores.remark}" if scores.remark else told,
+            note=f"{note}; {scores.remark}" if scores.remark else note,
             detail={
                 "roc": roc.curve(scores.train, scores.control), "control": m,
-                "tpr": {f"{rate:g}": self._recognized(scores, rate) for rate in self._told_apart(m)}, **scores.detail,
+                "tpr": {f"{rate:g}": self._recognized(scores, rate) for rate in self._resolvable(m)}, **scores.detail,
             },
         )  # fmt: skip
 
@@ -158,7 +168,7 @@ class Halves:
 
     @classmethod
     def of(cls, case: Case, rng: np.random.Generator, k: int = 5) -> Halves:
-        """Of the control of this case; ``k`` released rows are looked up for each person, if there are so many."""
+        """Of the control of this case; ``k`` released rows are searched for each person, if there are so many."""
         people = case.people("control")
         order, half = rng.permutation(people.count), people.count // 2
         reference, tested = (np.sort(people.rows_of(part)) for part in (order[:half], order[half:]))
@@ -202,7 +212,7 @@ class Clouds:
     @property
     def flat(self) -> bool:
         """Whether nothing varies, so that there is no density."""
-        return self.release.shape[1] == 0
+        return bool(self.release.shape[1] == 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,8 +224,8 @@ class Membership(ScoreAttack):
     density of the release to that of the reference (van Breugel et al. 2023), here with kernels on principal axes.
 
     DOMIAS is also tried on outliers: the people of both sides who are farthest from the reference. The published evaluation
-    takes outliers among the training rows only and sets them against random controls: two kinds of people, which a
-    score can tell apart without any leak. That number stands in the detail as ``published_auc``, for comparison only.
+    takes outliers among the training rows only and sets them against random controls: two kinds of people, whom a
+    score can distinguish without any leak. That number stands in the detail as ``published_auc``, for comparison only.
     """
 
     neighbours: int = 5
@@ -241,13 +251,14 @@ class Membership(ScoreAttack):
         ours, others = halves.near("train"), halves.near("control")
         everybody = np.arange(case.train.rows), np.arange(case.control.rows)
         near = Scores(
-            "nearest distance", "knows whole records and sees how near the release comes to each",
+            "nearest distance", "knows whole records and measures how near the release comes to each",
             -ours.distance[:, 0], -others.distance[:, 0], *everybody, ours.index[:, 0],
         )  # fmt: skip
         yield near
         if halves.k > 1:
             yield replace(
-                near, name="mean distance", knows=f"knows whole records and sees how near {halves.k} released rows come to each",
+                near, name="mean distance",
+                knows=f"knows whole records and measures how near {halves.k} released rows come to each",
                 train=-ours.distance.mean(axis=1), control=-others.distance.mean(axis=1),
             )  # fmt: skip
         yield _calibrated(halves)
@@ -274,7 +285,7 @@ def domias(
     """
     theirs, usual = density.fit(clouds.release, rng), density.fit(clouds.reference, rng)
     ratio = halves.scores(
-        name, "knows whole records, has real rows of others, and compares how dense both lie there",
+        name, "knows whole records, has real rows of others, and compares how densely both lie around each",
         *(theirs.logpdf(side) - usual.logpdf(side) for side in (clouds.train, clouds.tested)),
     )  # fmt: skip
     yield ratio
@@ -295,7 +306,7 @@ def _calibrated(halves: Halves) -> Scores:
     little = 0.01 * float(np.median(np.concatenate(halves.far))) or 1.0
     near = halves.near("train").distance[:, 0], halves.near("control").distance[halves.tested, 0]
     return halves.scores(
-        "calibrated distance", "knows whole records, has real rows of others, and sees which come nearer to each",
+        "calibrated distance", "knows whole records, has real rows of others, and compares which come nearer to each",
         *((far + little) / (distance + little) for far, distance in zip(halves.far, near, strict=True)),
     )  # fmt: skip
 
@@ -314,7 +325,7 @@ def _around(halves: Halves, clouds: Clouds) -> Scores:
 
 
 def flat(name: str, case: Case) -> Finding:
-    """What is found where there is no density."""
+    """The finding where there is no density."""
     return _none(name, case.train.rows, "no column of the release or of the reference varies")
 
 

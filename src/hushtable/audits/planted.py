@@ -1,6 +1,6 @@
-"""Risk models: releases whose leak is known, because we put it there (E1, E2).
+"""Planted leaks: releases whose leak is known, because it was put there on purpose (E1, E2).
 
-An audit is worth something if its numbers rise with the leak. ``leaky`` publishes training rows verbatim among fresh ones,
+An audit is worth something only if its numbers rise with the leak. ``leaky`` publishes training rows verbatim among fresh ones,
 ``noisy`` publishes them a little disturbed, ``overfit`` trains a generator until it memorizes; ``plant`` puts a leak into a
 release at hand. The share is always that of the released rows. With one seed, a larger leak holds every row of a smaller one.
 """
@@ -13,7 +13,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case, Generator
@@ -23,7 +22,7 @@ from hushtable.evidence.reading import ordinary
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.step import Core
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.cell import Cell
 from hushtable.table.columns import DAY, FREE, Bounds, Cells, Column, Kind, Levels
 from hushtable.table.table import Table
@@ -128,13 +127,13 @@ def planted(release: Table, train: Table, share: float, rng: Rng) -> Table:
     return written(release, ordinary(train.take(whom), rng), where)
 
 
-def written(release: Table, rows: Table, where: NDArray[np.int64], columns: Sequence[str] | None = None) -> Table:
+def written(release: Table, rows: Table, where: Integers, columns: Sequence[str] | None = None) -> Table:
     """The release with these columns of these rows at these places, all that both have and that are no free text by default."""
     shared = [c for c in release.schema if c.name in rows.schema and c.kind not in FREE and (columns is None or c.name in columns)]
     return release.with_columns(*(_with_rows(c, release[c.name], rows, where) for c in shared))
 
 
-def _with_rows(column: Column, array: Array, rows: Table, where: NDArray[np.int64]) -> tuple[Column, Array]:
+def _with_rows(column: Column, array: Array, rows: Table, where: Integers) -> tuple[Column, Array]:
     """The column of a release, holding these rows at these places, its domain widened where it must be."""
     source, values = rows.schema[column.name], rows[column.name]
     missing = source.is_missing(values)
@@ -206,7 +205,7 @@ def overfit(
     return [Overfitted(float(losses[at]) / best, dict(ladder[at]), sampler(at)) for at in rungs(losses, ratios)]
 
 
-def rungs(losses: NDArray[np.float64], ratios: Sequence[float]) -> list[int]:
+def rungs(losses: Floats, ratios: Sequence[float]) -> list[int]:
     """The rungs of a ladder, from the least loss on, nearest to these ratios of it, or the last where none goes as far."""
     best = int(losses.argmin())
     reached = losses[best:] / losses[best]
@@ -226,11 +225,11 @@ def _fitted(train: Table, recipe: str, settings: Mapping[str, str], rng: Rng) ->
     steps = recipes.load(recipe).set(settings).steps
     model = steps[0].fit(Vault.of(train), rng) if len(steps) == 1 and isinstance(steps[0], Core) else None
     if not hasattr(model, "log_likelihood"):
-        raise InputError(f"recipe {recipe} cannot tell how likely rows are that it has not seen", where="overfit")
+        raise InputError(f"the model of recipe {recipe} gives no likelihood of rows that it has not seen", where="overfit")
     return model
 
 
-def outlying(table: Table, k: int = 20) -> NDArray[np.float64]:
+def outlying(table: Table, k: int = 20) -> Floats:
     """The local outlier factor of each row by the audits' own distance: about 1, larger the lonelier (Breunig et al. 2000).
 
     Neighbours are rows of other people.
@@ -242,7 +241,7 @@ def outlying(table: Table, k: int = 20) -> NDArray[np.float64]:
     floor = 1e-6
     reach = np.maximum(near.distance, near.distance[near.index, -1]).mean(axis=1) + floor
     density = 1 / reach
-    return density[near.index].mean(axis=1) / density
+    return np.asarray(density[near.index].mean(axis=1) / density, np.float64)
 
 
 def _count(share: float, rows: int) -> int:

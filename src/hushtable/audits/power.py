@@ -1,4 +1,4 @@
-"""Power: the smallest leak that an audit would have noticed in the very release at hand.
+"""The power of an audit: the smallest leak that it would have detected in the release at hand.
 
 "No risk found" means something only beside it. Leaks are planted, from the largest share down, and every audit is run on each.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.power import Power
 from hushtable.table.table import Table
 
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1)
@@ -39,7 +39,7 @@ class Part:
 
     leak: Callable[[Case, float, Rng], Table | None]
     """The release with the leak in this share of its rows; None where the training rows have nothing of the kind."""
-    answering: str
+    audit: str
     """The audit that is meant to notice it."""
     shares: Sequence[float] = PART_SHARES
 
@@ -72,7 +72,7 @@ def power(
     """
     if repeats < 1 or not shares or not all(0 < share <= 1 for share in shares):
         raise InputError("a power study needs shares between 0 and 1 and at least one repeat", where="power")
-    found: dict[Key, float | None] = {}
+    detectable: dict[Key, float | None] = {}
     alive: set[Key] | None = None
     ordered = sorted(set(shares), reverse=True)
     for rank, share in enumerate(ordered):
@@ -80,15 +80,15 @@ def power(
             progress(f"planting {share:.3g}", (rank * repeats + repeat) / (len(ordered) * repeats))
             rng = np.random.default_rng([seed, repeat, 2])
             tested = _tested(harness.run(plant(case, share, rng), audits, seed))
-            found = dict.fromkeys(tested) | found
+            detectable = dict.fromkeys(tested) | detectable
             noticed = {key for key, p in tested.items() if p <= level}
             alive = noticed if alive is None else alive & noticed
             if not alive:
                 progress("planted", 1.0)
-                return found
-        found |= dict.fromkeys(alive or (), share)
+                return detectable
+        detectable |= dict.fromkeys(alive or (), share)
     progress("planted", 1.0)
-    return found
+    return detectable
 
 
 def parts(
@@ -104,41 +104,41 @@ def parts(
 ) -> dict[str, float | None]:
     """For each leak of a part of a row the smallest planted share that this audit would have noticed, or None.
 
-    Only the audit that is meant for it is run anew; all other tests stay as they were found and count in the correction. What
+    Only the audit that is meant for it is run anew; all other tests keep their results and count in the correction. What
     the training rows do not have is not planted. ``shares`` are those of each part when empty.
     """
 
     def noticed(part: Part, release: Table) -> bool:
         planted = Case(case.train, release, case.control)
-        others = [finding for finding in findings if finding.audit != part.answering]
-        tested = harness.corrected([*others, *harness.run(planted, {part.answering: audits[part.answering]}, seed)])
-        return any(f.audit == part.answering and f.p_adjusted is not None and f.p_adjusted <= level for f in tested)
+        others = [finding for finding in findings if finding.audit != part.audit]
+        tested = harness.corrected([*others, *harness.run(planted, {part.audit: audits[part.audit]}, seed)])
+        return any(f.audit == part.audit and f.p_adjusted is not None and f.p_adjusted <= level for f in tested)
 
-    found: dict[str, float | None] = {}
+    detectable: dict[str, float | None] = {}
     for name, part in PARTS.items():
-        for share in sorted(shares or part.shares, reverse=True) if part.answering in audits else ():
+        for share in sorted(shares or part.shares, reverse=True) if part.audit in audits else ():
             progress(f"planting {share:.3g}: {name}", 0.0)
             drawn = (part.leak(case, share, np.random.default_rng([seed, repeat, 3])) for repeat in range(repeats))
             releases = [release for release in drawn if release is not None]
             if not releases:
                 break
-            found.setdefault(name, None)
+            detectable.setdefault(name, None)
             if not all(noticed(part, release) for release in releases):
                 break
-            found[name] = share
-    return found
+            detectable[name] = share
+    return detectable
 
 
-def with_power(findings: Iterable[Finding], found: Mapping[Key, float | None]) -> list[Finding]:
+def with_power(findings: Iterable[Finding], shares: Mapping[Key, float | None]) -> list[Finding]:
     """The findings, each that was tested with the smallest leak it would have noticed."""
-    return [replace(f, detectable=found.get((f.name, f.scope))) if f.p is not None else f for f in findings]
+    return [replace(f, detectable=shares.get((f.name, f.scope))) if f.p is not None else f for f in findings]
 
 
-def summary(found: Mapping[Key, float | None], shares: Sequence[float] = SHARES) -> dict[str, Any]:
+def summary(detectable: Mapping[Key, float | None], shares: Sequence[float] = SHARES) -> Power:
     """For a report: what was planted, the smallest share that anything noticed, and how many tests noticed each share."""
-    own = [share for key, share in found.items() if key != WHOLE]
+    own = [share for key, share in detectable.items() if key != WHOLE]
     counts = [sum(share is not None and share <= planted for share in own) for planted in sorted(shares)]
-    return {"shares": sorted(shares), "audit": found.get(WHOLE), "tests": len(own), "noticed": counts}
+    return Power(shares=tuple(sorted(shares)), noticed=tuple(counts), tests=len(own), smallest=detectable.get(WHOLE))
 
 
 def _compared(case: Case) -> Table:

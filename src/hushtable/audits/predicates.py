@@ -3,7 +3,7 @@
 A condition is a span of places on one column: ``<= v`` reaches from 1 to the place of v, ``= v`` is one place, and ``!= v``
 is written with its ends crossed. Rows that meet a condition are found by a packed bitmap. A column of 20,000 different
 numbers does not get 20,000 of them: neighbouring conditions share the bitmap of their hull, and only the few rows that pass
-every bitmap are looked at one by one. The search stops at the second person, because nobody asks for a third.
+every bitmap are checked one by one. The search stops at the second person, because nobody asks for a third.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from hushtable.audits.places import Bits, Cells, Ints, Places, Sets, Span
+from hushtable.audits.rank_coding import Bits, Cells, Ints, Places, Sets, Span
 from hushtable.evidence.persons import People
 from hushtable.table.arrays import Integers
 
@@ -44,7 +43,7 @@ class Rows(NamedTuple):
     """rows x columns: the span of each cell; twice the number of its pattern in a column of sets."""
     bitmaps: Bits
     """groups x words."""
-    sizes: NDArray[np.int64]
+    sizes: Integers
     """How many rows are in each bitmap."""
     who: Integers
     """The person of each row."""
@@ -59,7 +58,7 @@ class Book:
     order: Mapping[str, Integers]
     """For some tables an order of rows to search them in."""
     people: Mapping[str, People]
-    """Who holds the rows of some tables; in others every row is looked upon as a person."""
+    """Who holds the rows of some tables; in others every row counts as a person."""
     _rows: dict[str, Rows] = field(default_factory=dict)
 
     @classmethod
@@ -87,8 +86,8 @@ class Book:
 
         Where there is none, the number of rows.
         """
-        found = _search(predicates, self.conditions, self.places.sets, self.rows(which))
-        return found[:, 0], found[:, 1]
+        pair = _search(predicates, self.conditions, self.places.sets, self.rows(which))
+        return pair[:, 0], pair[:, 1]
 
     def lone(self, own: Ints, k: int, rounds: int, rng: np.random.Generator) -> tuple[Ints, Integers]:
         """Different predicates of k conditions that only the released row meets from which they were taken, and those rows.
@@ -208,18 +207,18 @@ def _first_two(picked, conditions, sets, rows):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _search(predicates, conditions, sets, rows):  # type: ignore[no-untyped-def]
-    found = np.empty((len(predicates), 2), np.int64)
+    result = np.empty((len(predicates), 2), np.int64)
     picked = np.empty(predicates.shape[1], np.int32)
     for p in range(len(predicates)):
         picked[:] = predicates[p]
-        found[p] = _first_two(picked, conditions, sets, rows)
-    return found
+        result[p] = _first_two(picked, conditions, sets, rows)
+    return result
 
 
 @njit(cache=True)
 def _lone(own, k, rounds, conditions, sets, release, rng):  # type: ignore[no-untyped-def]
     n, columns = own.shape
-    lone, sources, found = np.empty((2 * n, k), np.int32), np.empty(2 * n, np.int64), 0
+    lone, sources, count = np.empty((2 * n, k), np.int32), np.empty(2 * n, np.int64), 0
     pool, picked = np.empty(columns, np.int32), np.empty(k, np.int32)
     for again in range(rounds):
         for i in range(n):
@@ -235,8 +234,8 @@ def _lone(own, k, rounds, conditions, sets, release, rng):  # type: ignore[no-un
                 pool[a], pool[b] = pool[b], pool[a]
             picked[:] = pool[:k]
             if _first_two(picked, conditions, sets, release)[1] == n:
-                lone[found], sources[found] = np.sort(picked), i
-                found += 1
-        if 2 * found >= n:
+                lone[count], sources[count] = np.sort(picked), i
+                count += 1
+        if 2 * count >= n:
             break
-    return lone[:found], sources[:found]
+    return lone[:count], sources[:count]

@@ -1,30 +1,32 @@
-"""Rare values: whether what only one person has, alone or in combination, stands in a release for having been in the table."""
+"""Rare values: whether values and combinations that only one person has are released because the person was in the table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from hushtable.audits.nearness import thresholds
-from hushtable.evidence.attack import LEVEL, judge
-from hushtable.evidence.case import Case
+from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, uncomputed
 from hushtable.evidence.pool import Pool, standing
 from hushtable.table.arrays import Integers, Mask
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 SIZES = {"rare values": (1,), "rare pairs": (2,), "rare combinations": (3, 4)}
 """How many columns are combined in each finding."""
 RESERVED = {"rare values": 0.1, "rare pairs": 0.04, "rare combinations": 0.04}
-"""The part of the error that is kept for each of these findings."""
+"""The part of the error that is reserved for each of these findings."""
 SHARES = (0.02, 0.1, 0.3)
 """The shares of all people, those hit by the most sets of columns, that are tested."""
 CELLS = 6_000_000
-"""Rows times combinations of columns that are looked at for each number of columns, ..."""
+"""Rows times combinations of columns that are examined for each number of columns, ..."""
 FEWEST, MOST = 50, 400
 """... but never fewer combinations than this, if there are so many, nor more."""
 
@@ -45,12 +47,12 @@ class Test(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RareValues(Audit):
-    """Values, pairs and larger combinations of values that one person alone has, and that stand in one released row.
+    """Values, pairs and larger combinations of values that only one person has, and that are in one released row.
 
-    It finds levels that a release shows only because somebody in the table had them, and rows that were copied in part. For every
+    It finds levels that a release holds only because somebody in the table had them, and rows that were copied in part. For every
     set of columns the exposed are those who alone, among all people, have their values in them; hit is who finds them in the
     release. Each set is one test among the exposed; a few more ask, of all people, who is hit by the most sets. The least p-value
-    is multiplied by the number of these tests, and the interval is as much wider: both hold for whichever test tells most.
+    is multiplied by the number of these tests, and the interval is as much wider: both hold for whichever test is most significant.
     Where there are too many sets of columns some are drawn by lot.
     """
 
@@ -64,22 +66,27 @@ class RareValues(Audit):
 def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
     best, count = next(tests, None), 1
     if best is None:
-        return uncomputed(name, pool.train.count, "nothing that one person alone has stands in the release", risk=Risk.SINGLING_OUT)
+        return uncomputed(
+            name, pool.train.count, "no value or combination that only one person has is in the release", risk=Risk.SINGLING_OUT
+        )
     for test in tests:
         best, count = min(best, test, key=lambda one: one.p), count + 1
     everybody = np.ones(pool.people.count, np.bool_)
-    found = judge(
-        pool.trace(everybody, best.released >= 0, best.released), name=name, risk=Risk.SINGLING_OUT, naive=None,
-        knows=best.knows, does=best.does, p=min(1.0, count * best.p), level=1 - (1 - LEVEL) / count,
+    finding = judge(
+        pool.trace(everybody, best.released >= 0, best.released),
+        Scenario(name=name, risk=Risk.SINGLING_OUT, knows=best.knows, does=best.does),
+        naive=None,
+        p=min(1.0, count * best.p),
+        level=1 - (1 - LEVEL) / count,
         detail={"tests": count},
-    )  # fmt: skip
-    return replace(found, reserved=RESERVED[name], note=f"{found.note}; this is the most telling of {count:,} tests")
+    )
+    return replace(finding, reserved=RESERVED[name], note=f"{finding.note}; this is the most significant of {count:,} tests")
 
 
 def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[Test]:
     """Each set of columns that hits anybody, and who is hit by the most of them."""
     times, last = np.zeros(pool.people.count), np.full(pool.people.count, -1)
-    does = "finds in one released row what this person alone has"
+    does = "finds in one released row values that nobody else has"
     for columns in (chosen for size in sizes for chosen in _chosen(case, size, rng)):
         exposed, released = _struck(pool, _ids(case, columns))
         hit = released >= 0
@@ -88,7 +95,8 @@ def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generato
         times += hit
         last = np.maximum(last, released)
     everybody = np.ones(len(times), np.bool_)
-    for cut in -thresholds(*np.split(-times, [pool.train.count]), SHARES):
+    ours, others = np.split(-times, [pool.train.count])
+    for cut in -thresholds(ours, others, SHARES):
         p = fisher(*pool.counts(everybody, times >= cut))
         yield Test("knows a person's whole row", f"{does}, by {cut:.0f} sets of columns,", np.where(times >= cut, last, -1), p)
 

@@ -1,15 +1,18 @@
-"""Data reconstruction: how many people a released row comes near to, at every distance, and whom it pairs off."""
+"""Data reconstruction: to how many people a released row comes near, at every distance, and who is paired with one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.audits.nearness import check_shares, excess_of_low
-from hushtable.evidence.attack import judge
-from hushtable.evidence.case import Case
+from hushtable.audits.nearness import EQUALLY_FAR, LowScoreAttack, check_shares, excess_of_low, nearest_distances
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 CURVE = (0.001, 0.002, 0.005, 0.01, 0.02, *(round(0.05 * i, 2) for i in range(1, 20)))
 
@@ -39,31 +42,36 @@ class Reconstruction(Audit):
         return [self._curve(case), self._pairs(case)]
 
     def _curve(self, case: Case) -> Finding:
-        ours, others = (case.nearest(who, "release") for who in ("train", "control"))
-        found = excess_of_low(
-            case.sides, ours.distance[:, 0], others.distance[:, 0], self.shares, name="reconstruction", released=ours.index[:, 0],
-            knows="takes a released row for the row of the person nearest to it",
-            does=lambda t: f"is at most {t:.2g} from the truth",
-            nothing="every person lies equally far from the release: no threshold tells any of them apart",
+        attack = LowScoreAttack(
+            "reconstruction", "takes a released row for the row of the person nearest to it",
+            lambda t: f"is at most {t:.2g} from the truth", EQUALLY_FAR,
         )  # fmt: skip
-        if found.value is None:
-            return found
+        finding = excess_of_low(nearest_distances(case), self.shares, attack)
+        if finding.value is None:
+            return finding
         back = case.nearest("release", "train").distance[:, 0]
         detail = {
-            **{key: value for key, value in found.detail.items() if key != "curve"}, **found.detail["curve"],
+            **{key: value for key, value in finding.detail.items() if key != "curve"}, **finding.detail["curve"],
             "released_mean": float(back.mean()), "released_variance": float(back.var()),
-            "released_within": int((back <= found.detail["threshold"]).sum()),
+            "released_within": int((back <= finding.detail["threshold"]).sum()),
         }  # fmt: skip
-        return replace(found, detail=detail)
+        return replace(finding, detail=detail)
 
     def _pairs(self, case: Case) -> Finding:
         """Nearest to one another. Whether a person is paired off does not depend on which table they stand in."""
         nearest = np.minimum(*(case.nearest("release", who).distance[:, 0] for who in ("train", "control")))
         ours, others = (case.nearest(who, "release") for who in ("train", "control"))
-        paired = [found.distance[:, 0] == nearest[found.index[:, 0]] for found in (ours, others)]
-        trace = Trace.of(case, *paired, np.where(paired[0], ours.index[:, 0], -1))
-        linked = len(np.unique(ours.index[paired[0], 0]))
+        paired, control_paired = (near.distance[:, 0] == nearest[near.index[:, 0]] for near in (ours, others))
+        trace = Trace.of(case, paired, control_paired, np.where(paired, ours.index[:, 0], -1))
+        linked = len(np.unique(ours.index[paired, 0]))
         return judge(
-            trace, name="mutual nearest", risk=Risk.LINKABILITY, naive=None, detail={"released_rows": linked},
-            knows="pairs people and released rows that are nearest to one another", does="makes a pair",
-        )  # fmt: skip
+            trace,
+            Scenario(
+                name="mutual nearest",
+                risk=Risk.LINKABILITY,
+                knows="pairs people and released rows that are nearest to one another",
+                does="finds a partner",
+            ),
+            naive=None,
+            detail={"released_rows": linked},
+        )

@@ -1,4 +1,4 @@
-"""Shadow models: the attacker runs the generator on tables of his own, with and without a person, and learns the difference.
+"""Shadow models: the attacker runs the generator on tables of their own, with and without a person, and learns the difference.
 
 Stadler et al. 2022 train 2k generators for every target. Here the same shadow tables serve all targets: in each of them a
 fair coin decides for every target alone whether it is in (as in Carlini et al. 2022). The attacker's guess about a
@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import bdtrc
 
-from hushtable.audits.again import refused, unknown
-from hushtable.audits.secret import secret_of
-from hushtable.audits.shadows import Game, Shadowing, fitted, inside_of, standard
+from hushtable.audits.inference_targets import column_to_guess
+from hushtable.audits.regenerate import no_generator, not_regenerated
+from hushtable.audits.shadow_tables import Game, Shadowing, fitted, inside_of, standard
 from hushtable.errors import HushError
 from hushtable.evidence import roc
-from hushtable.evidence.attack import judge
-from hushtable.evidence.case import Case
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import clopper_pearson
 from hushtable.evidence.finding import Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.persons import People
@@ -31,10 +30,13 @@ from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import CODED
 from hushtable.table.table import Table
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 
 @dataclass(frozen=True, kw_only=True)
 class ShadowMembership(Shadowing):
-    """Whether somebody who has the generator can tell from a table of its making that a certain person was behind it.
+    """Whether somebody who can run the generator can infer from a released table that a certain person was in the training rows.
 
     Promises an exact test at any number of tables: the hits are binomial if the generator does not depend on who is in.
     """
@@ -51,14 +53,14 @@ class ShadowMembership(Shadowing):
         """One finding for all targets together, one for the area under the curve; each target in the detail."""
         name = "shadow membership"
         if case.generator is None:
-            return [unknown(name)]
+            return [no_generator(name)]
         key = int(rng.integers(2**62))
         rows, outlying = self._targets(case, rng)
         try:
             game = _game(case, case.train.take(rows), rows, np.arange(0), _coins(len(rows)))
             _, features = self.features(case, game, key, rng)
         except HushError as error:
-            return [refused(name, len(rows), error)]
+            return [not_regenerated(name, len(rows), error)]
         inside = inside_of(game, key, features)
         return self._judged(name, case.people("train"), rows, outlying, _guesses(standard(features), inside), inside)
 
@@ -72,36 +74,44 @@ class ShadowMembership(Shadowing):
         return people.strongest(distance)[np.concatenate([apart, others])], len(apart)
 
     def _judged(self, name: str, people: People, rows: Integers, outlying: int, scores: Floats, inside: Mask) -> list[Finding]:
-        told, inside, guesses = self.told(len(inside)), inside[-len(scores) :], scores > 0
+        tables_note, inside, guesses = self.note(len(inside)), inside[-len(scores) :], scores > 0
         right = int((guesses == inside).sum())
         persons = np.broadcast_to(people.standing_for(rows), inside.shape)
         trace = Trace(guesses[inside], guesses[~inside], persons[inside], np.full(int((~inside).sum()), -1))
         each = [_each(guesses[:, t], inside[:, t], t < outlying) for t in range(len(rows))]
-        found = judge(
-            trace, name=name, risk=Risk.SINGLING_OUT, knows="can run the generator", does="recognizes membership",
-            naive=None, p=float(bdtrc(right - 1, inside.size, 0.5)) if right else 1.0, whom="trials with people",
+        finding = judge(
+            trace,
+            Scenario(
+                name=name,
+                risk=Risk.SINGLING_OUT,
+                knows="can run the generator",
+                does="claims membership",
+                whom="trials with people",
+            ),
+            naive=None,
+            p=float(bdtrc(right - 1, inside.size, 0.5)) if right else 1.0,
             detail={"right": right, "trials": inside.size, "targets": each},
-        )  # fmt: skip
+        )
         if not inside.any() or inside.all():
-            return [replace(found, note=found.note + told)]
+            return [replace(finding, note=finding.note + tables_note)]
         area = roc.auc(scores[inside], scores[~inside])
         return [
-            replace(found, note=found.note + told),
+            replace(finding, note=finding.note + tables_note),
             Finding(
                 name=f"{name} AUC", value=area.value, low=area.low, high=area.high, baseline=0.5, better=Better.LOWER,
                 subject=Subject.PRIVACY, n=inside.size, detail={"roc": roc.curve(scores[inside], scores[~inside])},
                 note=f"of two tables, one with a person and one without, an attacker who can run the generator picks the "
-                f"right one in {100 * area.value:.3g} of 100 cases (50 by tossing a coin){told}",
+                f"right one in {100 * area.value:.3g} of 100 cases (50 by tossing a coin){tables_note}",
             ),
         ]  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShadowInference(Shadowing):
-    """Attribute inference as a row of membership questions: the secret that makes the person look most like a member is guessed.
+    """Attribute inference by membership: the value of the secret with which the person most resembles a member is guessed.
 
-    In shadow tables each target is out, or in with a secret drawn by lot; one classifier learns from all of them how a
-    table looks around a record that is in. Then every value is tried on the release itself. How frequent a value is plays
+    In shadow tables each target is out, or in with a secret drawn by lot; one classifier learns from all of them the
+    features of a table around a record that is in. Then every value is tried on the release itself. How frequent a value is plays
     no part: it would raise both sides and hide what is remembered. Targets are training rows and, as the baseline,
     control rows, all drawn at random, of each person at most one, so Fisher's test is exact.
     """
@@ -120,21 +130,21 @@ class ShadowInference(Shadowing):
         """One finding."""
         name = "shadow inference"
         if case.generator is None:
-            return [unknown(name)]
-        secret = secret_of(case, self.secret, CODED)
+            return [no_generator(name)]
+        secret = column_to_guess(case, self.secret, CODED)
         if secret is None:
             return [uncomputed(name, 0, "there is no category with two levels or more whose value could be guessed")]
         key, levels = int(rng.integers(2**62)), len(case.train.schema[secret].levels)
         count = min(self.targets, case.people("train").count // 4, case.people("control").count // 2)
         if not count:
-            return [uncomputed(name, 0, "there are too few rows to set some of them apart as targets", scope=secret)]
+            return [uncomputed(name, 0, "there are too few people to take some of them as targets", scope=secret)]
         ours, others = (np.sort(side.first[rng.choice(side.count, count, replace=False)]) for side in case.sides)
         try:
             records = _every_value(case, secret, ours, others)
             game = _game(case, records, ours, others, _lots(2 * count, levels))
             release, features = self.features(case, game, key, rng)
         except HushError as error:
-            return [refused(name, count, error, secret)]
+            return [not_regenerated(name, count, error, secret)]
         seen = standard(np.concatenate([features, release[None]]))
         odds = fitted(seen[:-1], inside_of(game, key, features))(seen[-1]).reshape(2 * count, levels)
         guesses = odds.argmax(axis=1)
@@ -142,12 +152,18 @@ class ShadowInference(Shadowing):
             [floats_like(t.take(rows), secret, case.train) for t, rows in ((case.train, ours), (case.control, others))]
         )
         hits = guesses == truth
-        found = judge(
-            Trace(hits[:count], hits[count:], ours, others), name=name, scope=secret, risk=Risk.INFERENCE,
-            knows="can run the generator and knows everything else", does=f"guesses {secret}",
+        finding = judge(
+            Trace(hits[:count], hits[count:], ours, others),
+            Scenario(
+                name=name,
+                scope=secret,
+                risk=Risk.INFERENCE,
+                knows="can run the generator and knows all other columns",
+                does=f"guesses {secret} correctly",
+            ),
             naive=1 / levels,
-        )  # fmt: skip
-        return [replace(found, note=found.note + self.told(len(features)))]
+        )
+        return [replace(finding, note=finding.note + self.note(len(features)))]
 
 
 def _game(case: Case, records: Table, ours: Integers, others: Integers, choose: Callable[[np.random.Generator], Integers]) -> Game:
@@ -187,7 +203,7 @@ def _guesses(features: Floats, inside: Mask) -> Floats:
 
 
 def _each(guesses: Mask, inside: Mask, outlying: bool) -> dict[str, Any]:
-    """What was found for one target; which one it is, only the trace tells."""
+    """The rates for one target; which target it is, only the trace knows."""
     hit, out = clopper_pearson(int((guesses & inside).sum()), int(inside.sum())), int((~inside).sum())
     false = clopper_pearson(int((guesses & ~inside).sum()), out)
     return {"outlying": outlying, "tpr": [hit.value, hit.low, hit.high], "fpr": [false.value, false.low, false.high]}

@@ -5,31 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.audits.places import Cells, Ints, Places, Span
 from hushtable.audits.predicates import Book
+from hushtable.audits.rank_coding import Cells, Ints, Places, Span
 from hushtable.errors import InputError
-from hushtable.evidence.attack import judge
-from hushtable.evidence.case import Case
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import clopper_pearson, fisher, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.table.arrays import Integers, Mask
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 PEOPLE = ("train", "control")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SinglingOut(Audit):
-    """Whether descriptions that fit one released row alone fit one person alone, oftener than among people not in the table.
+    """Whether descriptions that match a single released row single out one person, more often than among people not in the table.
 
     Every released row draws columns at random and describes a person by what it holds there: ``>= v`` for a number above
     the median of the release, ``<= v`` for another, ``= v`` for a level, "is missing", the cell itself where it is
     generalized; ``*`` says nothing. With one column: the least and the greatest number, and what occurs once. Descriptions
     that fit another released row too are dropped (the predicates of Giomi et al., PoPETs 2023, after Cohen and Nissim,
-    PNAS 2020). Descriptions by exact values, ``= v`` for numbers too, are beyond them: rarely met by chance, they see a
+    PNAS 2020). Descriptions by exact values, ``= v`` for numbers too, are beyond them: rarely met by chance, they detect a
     few copied rows that the others cannot.
 
     A description succeeds on a table if exactly one of its people fits, by any of their rows, and copies held by others count.
@@ -60,11 +63,11 @@ class SinglingOut(Audit):
         """A finding for one column, and one for each number of columns, by ranges and by exact values."""
         attack = _Attack.on(case, rng)
         several, exact = (sorted({min(k, len(case.columns)) for k in sizes} - {1}) for sizes in (self.columns, self.exact))
-        found = [attack.by_one_column(), *(attack.by_ranges(k, self.rounds) for k in several)]
+        findings = [attack.by_one_column(), *(attack.by_ranges(k, self.rounds) for k in several)]
         # Where no column holds plain numbers, both are the same descriptions.
         if any(cells.above is not None for cells in attack.places.cells):
-            found += [attack.by_values(k, self.rounds) for k in exact]
-        return found
+            findings += [attack.by_values(k, self.rounds) for k in exact]
+        return findings
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,31 +130,37 @@ class _Attack:
     def _judged(self, size: str, book: Book, predicates: Ints, sources: Integers, blind: Book) -> Finding:
         name, case = f"singling out by {size}", self.case
         if not len(predicates):
-            reason = f"no description by {size} that was tried fits one released row alone, so there is none to try on people"
+            reason = f"no description by {size} that was tried matches a single released row, so there is none to try on people"
             return uncomputed(name, case.release.rows, reason, risk=Risk.SINGLING_OUT)
         met = {which: book.first_two(predicates, which) for which in PEOPLE}
-        hit = {which: self._one(which, *found) for which, found in met.items()}
+        hit = {which: self._one(which, *fits) for which, fits in met.items()}
         rows = {w: np.where(hit[w], self.order[w][np.where(hit[w], met[w][0], 0)], -1) for w in PEOPLE}
         persons = {which: own.standing_for(rows[which]) for which, own in self.people.items()}
         lone = self._lone(met)
         trace = Trace(
             hit["train"], hit["control"], persons["train"], persons["control"], released=sources,
-            tell=lambda i, values: self._told(book, predicates[i], int(sources[i]), values),
+            describe=lambda i, values: self._describe(book, predicates[i], int(sources[i]), values),
         )  # fmt: skip
         part = "" if self.people["train"].count == self.common else f"{self.common:,} of "
-        found = judge(
-            trace, name=name, risk=Risk.SINGLING_OUT,
-            knows=f"takes from the release descriptions by {size} that fit one released row alone",
-            does="finds exactly one person who fits",
-            whom=f"descriptions, tried on {part}the people",
+        finding = judge(
+            trace,
+            Scenario(
+                name=name,
+                risk=Risk.SINGLING_OUT,
+                knows=f"takes from the release descriptions by {size} that match a single released row",
+                does="singles out exactly one person",
+                whom=f"descriptions, tried on {part}the people",
+            ),
             naive=self._naive(blind, *predicates.shape),
             p=fisher(lone["train"], self.people["train"].count, lone["control"], self.people["control"].count),
             detail={
-                "people": self.common, "lone": lone["train"], "control_lone": lone["control"],
+                "people": self.common,
+                "lone": lone["train"],
+                "control_lone": lone["control"],
                 "by_column": self._by_column(book, predicates, hit),
             },
-        )  # fmt: skip
-        return _worth(found, hit, sources)
+        )
+        return _with_effective_size(finding, hit, sources)
 
     def _one(self, which: str, first: Integers, second: Integers) -> Mask:
         """Whether one of the attacked people fits and no other of them does."""
@@ -181,18 +190,26 @@ class _Attack:
         guessed = starts[columns] + (self.rng.random((count, k)) * sizes[columns]).astype(np.int64)
         return float(self._one("train", *blind.first_two(guessed.astype(np.int32), "train")).mean())
 
-    def _told(self, book: Book, predicate: Ints, source: int, values: bool) -> str:
-        row, told = self.case.release.take(np.array([source])), []
+    def _describe(self, book: Book, predicate: Ints, source: int, values: bool) -> str:
+        row, conditions = self.case.release.take(np.array([source])), []
         for at in predicate:
             name = self.places.names[book.conditions.column[at]]
             low, high, value = book.conditions.low[at], book.conditions.high[at], row.strings(name)[0]
-            sign = "in" if row.schema[name].generalized else "=" if low == high else "<=" if low == 1 else ">="
-            told.append(name if not values else f"{name} is missing" if value is None else f"{name} {sign} {value}")
-        return ", ".join(told)
+            if row.schema[name].generalized:
+                sign = "in"
+            elif low == high:
+                sign = "="
+            else:
+                sign = "<=" if low == 1 else ">="
+            if not values:
+                conditions.append(name)
+            else:
+                conditions.append(f"{name} is missing" if value is None else f"{name} {sign} {value}")
+        return ", ".join(conditions)
 
 
-def _worth(found: Finding, hit: dict[str, Mask], sources: Integers) -> Finding:
-    """The finding with intervals for the number of independent descriptions that these are worth, on either side.
+def _with_effective_size(finding: Finding, hit: dict[str, Mask], sources: Integers) -> Finding:
+    """The finding with intervals for the effective number of independent descriptions, on either side.
 
     It is one number: two would shrink two equal rates towards one half by different amounts, and make a risk of it.
     """
@@ -206,8 +223,8 @@ def _worth(found: Finding, hit: dict[str, Mask], sources: Integers) -> Finding:
         "control_low": control.low, "control_high": control.high,
         "exact": [exact.low, exact.high], "control_exact": [control_exact.low, control_exact.high],
     }  # fmt: skip
-    value = min(max(found.value or 0.0, left.low), left.high)
-    return replace(found, value=value, low=left.low, high=left.high, detail=found.detail | detail)
+    value = min(max(finding.value or 0.0, left.low), left.high)
+    return replace(finding, value=value, low=left.low, high=left.high, detail=finding.detail | detail)
 
 
 def _independent(hit: Mask, sources: Integers) -> float:

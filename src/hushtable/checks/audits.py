@@ -65,16 +65,18 @@ def _generalized(table: Table) -> Table:
 
 
 def _findings(audit: Audit, case: Case) -> str:
-    found = audit.run(case, np.random.default_rng(0))
-    if not isinstance(found, list) or not found or not all(isinstance(f, Finding) for f in found):
+    findings = audit.run(case, np.random.default_rng(0))
+    if not isinstance(findings, list) or not findings or not all(isinstance(f, Finding) for f in findings):
         return "run must return a list of at least one Finding; where there is nothing to say, one with value None and a note"
-    told = [why for finding in found if (why := _wrong(finding, case))]
-    if any(f.subject is not audit.subject for f in found):
-        told.append(f"a finding is not about {audit.subject}: a measure of utility is a Utility, and what attacks is another audit")
-    names = [(f.name, f.scope) for f in found]
+    faults = [why for finding in findings if (why := _wrong(finding, case))]
+    if any(f.subject is not audit.subject for f in findings):
+        faults.append(
+            f"a finding is not about {audit.subject}: a measure of utility is a Utility, and what attacks is another audit"
+        )
+    names = [(f.name, f.scope) for f in findings]
     twice = {name for name in names if names.count(name) > 1}
-    told += [f"{name} {scope}".strip() + " stands twice" for name, scope in sorted(twice)]
-    return "; ".join(told[:3])
+    faults += [f"{name} {scope}".strip() + " stands twice" for name, scope in sorted(twice)]
+    return "; ".join(faults[:3])
 
 
 def _wrong(finding: Finding, case: Case) -> str:
@@ -87,7 +89,7 @@ def _wrong(finding: Finding, case: Case) -> str:
     if not isinstance(finding.n, int) or not isinstance(finding.better, Better) or not isinstance(finding.subject, Subject):
         return f"{finding.name}: n must be an int, better a Better and subject a Subject"
     value, low, high = finding.value, finding.low, finding.high
-    if value is not None and not (value if low is None else low) <= value <= (value if high is None else high):
+    if value is not None and ((low is not None and value < low) or (high is not None and value > high)):
         return f"{finding.name}: the value {value:g} lies outside its own interval [{low}, {high}]"
     if (
         finding.risk is not None
@@ -136,7 +138,7 @@ def _unsaved(audit: Audit, case: Case) -> str:
     for finding in audit.run(case, np.random.default_rng(0)):
         lists = [key for key, value in finding.to_json()["detail"].items() if isinstance(value, list) and len(value) in sizes]
         if lists:
-            return f"{finding.name}: detail {', '.join(lists)} has an entry for each row; a saved finding tells of nobody"
+            return f"{finding.name}: detail {', '.join(lists)} has an entry for each row; a saved finding describes nobody"
     return ""
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from hushtable.checks.tables import example, observed
+from hushtable.encode.bins import Bins
 from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.pipeline.step import Code, Coder, Core, Model, Step
 from hushtable.privacy.allowance import Allowance
@@ -35,7 +36,7 @@ def locked(step: Step, table: Table, seed: int = 1, budget: Budget = BUDGET) -> 
 
 
 def fit(step: Step, table: Table, seed: int = 1) -> tuple[Code | Model, Vault]:
-    """The fitted step, and the vault with the looks it took."""
+    """The fitted step, and the vault with the ledger of what it read."""
     assert isinstance(step, (Coder, Core))
     vault = locked(step, table, seed)
     try:
@@ -56,8 +57,6 @@ def output(step: Step, table: Table) -> Table:
 
 def suited(step: Step, rows: int = 120) -> Table:
     """A table the step itself can work on: the example, cut into bins if it must be, or undeclared if it learns domains."""
-    from hushtable.encode.bins import Bins
-
     table = example(rows)
     if step.learns_domains:
         # From few rows nothing can be learnt, and saying so is right: they come many times.

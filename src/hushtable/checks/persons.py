@@ -39,10 +39,10 @@ def promises(step: Core) -> str:
         return ""
     budget = BUDGET if step.spends else None
     vault = Vault.of(table, unit=unit, budget=budget, entropy=Entropy.seeded(1), seed=1).named("step", allowance)
-    made = step.fit(vault, np.random.default_rng(1)).sample(None, np.random.default_rng(2))
-    if made.persons is None:
+    released = step.fit(vault, np.random.default_rng(1)).sample(None, np.random.default_rng(2))
+    if released.persons is None:
         return f"the table it makes {LOST}"
-    for known in (made, _recognized(made, table)):
+    for known in (released, _recognized(released, table)):
         for why in (unmet(promise, known) for promise in promised):
             if why:
                 return f"where each person holds {HELD} equal rows, {why} by persons: count persons (Table.persons), not rows"
@@ -54,10 +54,11 @@ def follow(step: Coder) -> str:
     code, _ = fit(step, suited(step))
     assert isinstance(code, Code)
     table = _held(example())
+    assert table.persons is not None
     encoded = code.apply(table)
     back = code.undo(encoded, np.random.default_rng(1))
-    for word, made in (("encodes", encoded), ("brings back", back)):
-        if made.persons is None or (made.rows == table.rows and not np.array_equal(made.persons, table.persons)):
+    for word, result in (("encodes", encoded), ("brings back", back)):
+        if result.persons is None or (result.rows == table.rows and not np.array_equal(result.persons, table.persons)):
             return f"the table it {word} {LOST}"
     return ""
 
@@ -72,11 +73,11 @@ def _held(table: Table) -> Table:
     return many.with_column(many.schema["born"], int(many.schema["born"].bounds.low) + 86_400 * many.persons)
 
 
-def _recognized(made: Table, table: Table) -> Table:
-    """What was made with the persons that its own dates tell, if they were left as they are; whatever it says itself."""
-    if not _dated(made) or not _dated(table) or not np.isin(made["born"], table["born"]).all():
-        return made
-    return made.held_by("born")
+def _recognized(released: Table, table: Table) -> Table:
+    """What was released with the persons that its own dates identify, if they were left as they are; whatever it says itself."""
+    if not _dated(released) or not _dated(table) or not np.isin(released["born"], table["born"]).all():
+        return released
+    return released.held_by("born")
 
 
 def _dated(table: Table) -> bool:

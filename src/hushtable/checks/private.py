@@ -1,6 +1,6 @@
 """What is asked of a step that spends privacy budget, and of what every proof rests on: sensitivity and stability.
 
-They find slips, not malice: a query states its own sensitivity, and a look that is opened with any event but ``Raw`` is
+They find slips, not malice: a query states its own sensitivity, and rows that are opened with any event but ``Raw`` are
 taken at its word. Both are for reviewed code.
 """
 
@@ -10,18 +10,21 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.checks.fitting import BUDGET, allowance, fit, locked, suited, unit
 from hushtable.checks.tables import example, observed, schema
 from hushtable.checks.verdict import Checks
+from hushtable.encode.bins import Bins
 from hushtable.errors import GuaranteeRefused, PlanError
+from hushtable.pipeline.plan import plan
+from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.step import Coder, Core, Model, Step
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import private
 from hushtable.privacy.query import Query, Scores
 from hushtable.privacy.unit import Budget, Relation
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Integers
 from hushtable.table.table import Table
 
 BUDGETS = (BUDGET, Budget(0.1, 1e-9), Budget(1.0, 0.0))
@@ -31,7 +34,7 @@ BUDGETS = (BUDGET, Budget(0.1, 1e-9), Budget(1.0, 0.0))
 def checks(step: Step) -> Checks:
     """The checks for a step that spends."""
     asked: Checks = [
-        ("never looks at raw rows, and stays within its budget, large, small or pure", lambda: _pays(step)),
+        ("never reads raw rows, and stays within its budget, large, small or pure", lambda: _pays(step)),
         ("refuses a domain that was read off the rows", lambda: _refuses_observed(step)),
         ("asks only questions whose answer one row changes as little as they say", lambda: _sensitivity(step)),
     ]
@@ -91,10 +94,6 @@ def _pays(step: Step) -> str:
 
 
 def _refuses_observed(step: Step) -> str:
-    from hushtable.encode.bins import Bins
-    from hushtable.pipeline.plan import plan
-    from hushtable.pipeline.recipe import Recipe
-
     seen = observed(schema())
     if step.learns_domains:
         code, _ = fit(step, suited(step))
@@ -116,7 +115,7 @@ class _Listening(Vault):
     asked: list[tuple[Query, Table]] = field(default_factory=list)
     judged: list[tuple[Scores, Table]] = field(default_factory=list)
 
-    def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> NDArray[np.int64]:
+    def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> Integers:
         """Remember, then measure."""
         self.asked.append((query, self._table))
         return super().measure(query, scale, noise)
@@ -126,7 +125,7 @@ class _Listening(Vault):
         self.judged.append((scores, self._table))
         return super().choose(scores, allowance)
 
-    def choose_each(self, scores: Scores, allowance: Allowance) -> NDArray[np.int64]:
+    def choose_each(self, scores: Scores, allowance: Allowance) -> Integers:
         """Remember, then choose."""
         self.judged.append((scores, self._table))
         return super().choose_each(scores, allowance)
@@ -139,29 +138,32 @@ def _sensitivity(step: Step) -> str:
     assert isinstance(step, (Coder, Core))
     step.fit(listening, np.random.default_rng(1))
     relation = unit(step).relation
-    for question, asked in (*listening.asked, *listening.judged):
+    everything: list[tuple[Query | Scores, Table]] = [*listening.asked, *listening.judged]
+    for question, asked in everything:
         table, _ = _small(asked, relation)
         size = float(np.abs(question.answer(table).astype(np.float64)).max(initial=0.0))
-        if size > (told := question.largest(table.schema, table.rows)):
-            return f"{type(question).__name__}: its answer has {size:g}, and it says that {told:g} is the largest for such a table"
+        largest = question.largest(table.schema, table.rows)
+        if size > largest:
+            name = type(question).__name__
+            return f"{name}: its answer has {size:g}, and it says that {largest:g} is the largest for such a table"
     for query, asked in listening.asked:
         table, neighbours = _small(asked, relation)
         # The difference of two integers that wrapped around would be right again.
         whole = query.answer(table).astype(np.float64)
         most = max(float(np.abs(whole - query.answer(neighbour)).sum()) for neighbour in neighbours)
-        told = float(query.sensitivity(table.schema, relation)[0])
-        if most > told:
-            return f"{type(query).__name__}: one row changes the answer by {most:g}, its sensitivity says {told:g}"
+        stated = float(query.sensitivity(table.schema, relation)[0])
+        if most > stated:
+            return f"{type(query).__name__}: one row changes the answer by {most:g}, its sensitivity says {stated:g}"
     for scores, asked in listening.judged:
         table, neighbours = _small(asked, relation)
-        whole = scores.answer(table)
+        scored = scores.answer(table)
         # Parts by candidates, or candidates alone: what counts is the largest change of each part, added up.
         change = max(
-            int(np.atleast_2d(np.abs(whole - scores.answer(neighbour))).max(axis=-1, initial=0).sum()) for neighbour in neighbours
+            int(np.atleast_2d(np.abs(scored - scores.answer(neighbour))).max(axis=-1, initial=0).sum()) for neighbour in neighbours
         )
         if change > scores.change(table.schema, relation):
-            told = scores.change(table.schema, relation)
-            return f"{type(scores).__name__}: one row changes a score by {change}, it says {told}"
+            stated = scores.change(table.schema, relation)
+            return f"{type(scores).__name__}: one row changes a score by {change}, it says {stated}"
     return ""
 
 
@@ -173,10 +175,10 @@ def _small(table: Table, relation: Relation) -> tuple[Table, list[Table]]:
 
 def _noisy(step: Core) -> str:
     table = suited(step)
-    made = []
+    models = []
     for seed in (1, 2):
         model = step.fit(locked(step, table, seed), np.random.default_rng(1))
         assert isinstance(model, Model)
         values, arrays = model.parts()
-        made.append((values, {name: np.asarray(array).tolist() for name, array in arrays.items()}))
-    return "with other noise the model is the same: the rows reached it without any" if made[0] == made[1] else ""
+        models.append((values, {name: np.asarray(array).tolist() for name, array in arrays.items()}))
+    return "with other noise the model is the same: the rows reached it without any" if models[0] == models[1] else ""

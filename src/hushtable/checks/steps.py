@@ -9,15 +9,17 @@ from dataclasses import fields, replace
 
 import numpy as np
 
+from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.checks import persons, private
-from hushtable.checks.fitting import allowance, fit, output, suited, unit
+from hushtable.checks.fitting import BUDGET, allowance, fit, output, suited, unit
 from hushtable.checks.tables import awkward, example, schema
 from hushtable.checks.undeclared import undeclared
 from hushtable.checks.verdict import Checks
+from hushtable.encode.bins import Bins
 from hushtable.errors import HushError, InputError, PlanError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
-from hushtable.pipeline.step import Code, Coder, Core, Model, Plan, Step
+from hushtable.pipeline.step import Code, Coder, Core, Model, Plan, Step, Storable
 from hushtable.privacy.preserve import Effect
 from hushtable.table.columns import Column
 from hushtable.table.table import Table
@@ -34,7 +36,7 @@ def step_checks(kind: type[Step]) -> Checks:
         ("refuses a column that does not exist, in its plan", lambda: _refuses_columns(step)),
         ("cannot change the table it is given, nor itself", lambda: _mutates(step)),
         ("gives the same output for the same seed, from the rng it is given", lambda: _repeats(step)),
-        ("declares in its plan the looks it takes", lambda: _declares(step)),
+        ("declares in its plan how it reads the rows", lambda: _declares(step)),
         ("proves nothing from a schema that was read off the rows", lambda: undeclared(step)),
     ]
     if isinstance(step, Core):
@@ -51,6 +53,7 @@ def step_checks(kind: type[Step]) -> Checks:
             ("one row changes no more encoded rows than its stability says", lambda: private.stability(step)),
             ("leaves every row to the person who held it", lambda: persons.follow(step)),
             ("undoes what it applies, or says in its plan that it is one-way", lambda: _undoes(step)),
+            ("its code, if it can be stored with a model, is rebuilt from JSON and arrays", lambda: _rebuilds_code(step)),
         ]
     if step.spends:
         checks += private.checks(step)
@@ -61,9 +64,6 @@ def step_checks(kind: type[Step]) -> Checks:
 
 def _recipe(step: Step) -> Recipe:
     """The step alone, or with what it needs around it: bins before a counting core, a core after a coder."""
-    from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
-    from hushtable.encode.bins import Bins
-
     if isinstance(step, Coder):
         return Recipe(recipe="checked", steps=(step, Microaggregate(k=2, columns=("town",))))
     try:
@@ -157,7 +157,7 @@ def _declares(step: Step) -> str:
     entries = vault.ledger.entries
     seen, expected = sorted(type(e.event).__name__ for e in entries), sorted(type(e).__name__ for e in plan.events)
     if not seen and isinstance(step, Core):
-        return "it never looked at the vault: fit must read rows through vault.measure or vault.open"
+        return "it never read the vault: fit must read rows through vault.measure or vault.open"
     if seen == expected or (plan.adaptive and set(seen) <= set(expected)):
         return ""
     return f"planned {expected}, did {seen} ({'; '.join(e.why for e in entries[:4])})"
@@ -166,20 +166,20 @@ def _declares(step: Step) -> str:
 def _keeps_schema(step: Core) -> str:
     table = suited(step)
     planned = step.plan(table.schema, allowance(step)).schema
-    made = output(step, table)
-    if made.schema.names != planned.names:
-        return f"planned {', '.join(planned.names)}; released {', '.join(made.schema.names)}"
-    for one, other in zip(planned, made.schema, strict=True):
+    released = output(step, table)
+    if released.schema.names != planned.names:
+        return f"planned {', '.join(planned.names)}; released {', '.join(released.schema.names)}"
+    for one, other in zip(planned, released.schema, strict=True):
         if why := _unlike(one, other):
             return f"column {one.name}: {why}"
-    make(made.schema, list(made.schema.names), made.strings)  # raises where a value lies outside its domain
+    make(released.schema, list(released.schema.names), released.strings)  # raises where a value lies outside its domain
     return ""
 
 
-def _unlike(planned: Column, made: Column) -> str:
-    if (planned.kind, planned.role) != (made.kind, made.role):
-        return f"planned as {planned.kind}, {planned.role}; released as {made.kind}, {made.role}"
-    if planned.observed or made.observed or planned.base == made.domain or made.generalized:
+def _unlike(planned: Column, released: Column) -> str:
+    if (planned.kind, planned.role) != (released.kind, released.role):
+        return f"planned as {planned.kind}, {planned.role}; released as {released.kind}, {released.role}"
+    if planned.observed or released.observed or planned.base == released.domain or released.generalized:
         return ""
     return "its domain is not the planned one, and is not marked as observed: was it read off the rows?"
 
@@ -190,7 +190,7 @@ def _keeps_promises(step: Core) -> str:
     promised = step.plan(table.schema, allowance(step)).promises
     recipe = _recipe(step)
     table = table if len(recipe.steps) == 1 else example(rows)
-    release(table, recipe, epsilon=private.BUDGET.epsilon if step.spends else None, unit=unit(step), seed=1)
+    release(table, recipe, epsilon=BUDGET.epsilon if step.spends else None, unit=unit(step), seed=1)
     if any(p.empty for p in promised):
         return "a promise that every table keeps (k of 1, t of 1) is none"
     return "" if all(p.quasi for p in promised) else "a promise names no quasi-identifiers"
@@ -204,10 +204,10 @@ def _model(step: Core) -> Model:
 
 def _counts(step: Core) -> str:
     try:
-        made = _model(step).sample(37, np.random.default_rng(3))
+        sampled = _model(step).sample(37, np.random.default_rng(3))
     except InputError:
         return ""
-    return "" if made.rows == 37 else f"asked for 37 rows, it made {made.rows}"
+    return "" if sampled.rows == 37 else f"asked for 37 rows, it made {sampled.rows}"
 
 
 def _rebuilds(step: Core) -> str:
@@ -217,6 +217,18 @@ def _rebuilds(step: Core) -> str:
     again = type(model).from_parts(values, {n: np.array(a) for n, a in arrays.items()})
     one, two = (m.sample(None, np.random.default_rng(3)) for m in (model, again))
     return "" if _equal(one, two) else "the rebuilt model samples something else"
+
+
+def _rebuilds_code(step: Coder) -> str:
+    code, _ = fit(step, suited(step))
+    assert isinstance(code, Code)
+    if not isinstance(code, Storable):
+        return ""
+    encoded = code.apply(example())
+    values, arrays = code.parts()
+    again = type(code).from_parts(json.loads(json.dumps(values)), {n: np.array(a) for n, a in arrays.items()})
+    one, two = (c.undo(encoded, np.random.default_rng(3)) for c in (code, again))
+    return "" if _equal(one, two) else "the rebuilt code undoes to something else"
 
 
 def _forgets(step: Core) -> str:
@@ -233,8 +245,8 @@ def _forgets(step: Core) -> str:
     values, arrays = model.parts()
     stored = np.concatenate([np.asarray(a, np.float64).ravel() for a in arrays.values() if a.dtype.kind in "fiu"] or [np.empty(0)])
     text = json.dumps(values)
-    kept = np.isin(table.floats("height"), stored).mean() + np.mean([height in text for height in heights])
-    return f"{kept:.0%} of the heights, which are all different, stand in the model file" if kept > 0.05 else ""
+    share = np.isin(table.floats("height"), stored).mean() + np.mean([height in text for height in heights])
+    return f"{share:.0%} of the heights, which are all different, stand in the model file" if share > 0.05 else ""
 
 
 def _undoes(step: Coder) -> str:
@@ -265,7 +277,7 @@ def _undoes(step: Coder) -> str:
 def _copes(step: Step, table: Table) -> str:
     try:
         step.plan(table.schema, allowance(step))
-        made = output(step, table)
+        released = output(step, table)
     except HushError:
         return ""
-    return "" if isinstance(made, Table) else f"it made a {type(made).__name__}, not a table"
+    return "" if isinstance(released, Table) else f"it made a {type(released).__name__}, not a table"

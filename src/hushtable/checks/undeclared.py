@@ -1,7 +1,7 @@
 """What is asked of every step: nothing that was read off the rows unpaid is ever called proven.
 
 A step is run on pairs of tables with drafted schemas that differ in one row, which moves a bound, a level, the decimals, a
-missing code or a kind. It must be refused, prove nothing, or publish nothing that tells the two apart.
+missing code or a kind. It must be refused, prove nothing, or publish nothing that distinguishes the two.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from hushtable.audits.mechanism.worlds import UNDECLARED, Worlds, worlds
 from hushtable.checks.fitting import BUDGET, allowance, fit, unit
 from hushtable.checks.tables import example
 from hushtable.checks.tables import schema as declared
+from hushtable.encode.bins import Bins
 from hushtable.errors import HushError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Code, Coder, Step
 from hushtable.privacy.unit import Relation
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.columns import Bounds, Facet
 from hushtable.table.table import Table
 
@@ -51,8 +53,8 @@ def _lost(step: Step) -> str:
     try:
         schemas = [step.plan(drafted, allowance(step)).schema]
         fitted, _ = fit(step, table)
-        made = fitted.apply(table) if isinstance(step, Coder) else fitted.sample(None, np.random.default_rng(2))  # type: ignore[union-attr]
-        schemas.append(made.schema)
+        released = fitted.apply(table) if isinstance(step, Coder) else fitted.sample(None, np.random.default_rng(2))  # type: ignore[union-attr]
+        schemas.append(released.schema)
     except HushError:
         return ""
     lost = [c.name for schema in schemas for c in schema if c.name in drafted and c.undeclared < drafted[c.name].undeclared]
@@ -90,18 +92,15 @@ def _pair(name: str, relation: Relation) -> Worlds:
 
 def _recipes(step: Step) -> list[Recipe]:
     """The step before, and where it pays itself also without, a core that is proven to be private."""
-    from hushtable.encode.bins import Bins
-    from hushtable.synthesize.marginal.independent import Margins
-
     ways = [(step, Bins(), Margins())] if isinstance(step, Coder) or not step.spends else [(step,), (Bins(), step)]
     return [Recipe(recipe="checked", steps=steps) for steps in ways]
 
 
 def _seen(recipe: Recipe, pair: Worlds) -> str:
     """What is published in every run with the row and in none without it, or the other way round."""
-    within, without = ([_published(recipe, table, pair) for _ in range(RUNS)] for table in (pair.within, pair.without))
     # Where the noise drowns a domain a run may be refused now and then, with or without the row.
-    within, without = ([one for one in runs if one is not None] for runs in (within, without))
+    runs = ([_published(recipe, table, pair) for _ in range(RUNS)] for table in (pair.within, pair.without))
+    within, without = ([one for one in published if one is not None] for published in runs)
     if len(within) < FEWEST or len(without) < FEWEST:
         return ""
     apart = set.intersection(*within).difference(*without) | set.intersection(*without).difference(*within)
@@ -111,10 +110,10 @@ def _seen(recipe: Recipe, pair: Worlds) -> str:
 def _published(recipe: Recipe, table: Table, pair: Worlds) -> set[str] | None:
     """What stands in the schema of a proven release; None where nothing is released, or nothing proven."""
     try:
-        made = release(table, recipe, epsilon=BUDGET.epsilon, delta=BUDGET.delta, unit=pair.unit)
+        released = release(table, recipe, epsilon=BUDGET.epsilon, delta=BUDGET.delta, unit=pair.unit)
     except HushError:
         return None
-    if not math.isfinite(made.guarantee.epsilon()):
+    if not math.isfinite(released.guarantee.epsilon()):
         return None
     # A learnt end of a range is noisy: only its order of magnitude is the row's.
-    return {f"{name} ({math.frexp(value)[1] // 4})" for name, value in schema_features(made).items()}
+    return {f"{name} ({math.frexp(value)[1] // 4})" for name, value in schema_features(released).items()}

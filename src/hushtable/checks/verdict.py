@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 
 from hushtable.errors import HushError
-from hushtable.pipeline.step import Step
+from hushtable.pipeline.step import Step, knob_fields
 
 Checks = list[tuple[str, Callable[[], str]]]
 """What is asked, and a function that says what is wrong (nothing, if all is well)."""
@@ -59,9 +59,8 @@ def shape(kind: type) -> list[Verdict]:
         )
     )
     if issubclass(kind, Step):
-        silent = [name for name, text in kind.knobs().items() if not text] + [
-            f.name for f in fields(kind) if f.name not in kind.knobs()
-        ]
+        texts = kind.knobs()
+        silent = [f.name for f in knob_fields(kind) if not texts.get(f.name)]
         verdicts.append(Verdict("has a docstring under every knob", f"missing under {', '.join(silent)}" if silent else ""))
     try:
         kind()

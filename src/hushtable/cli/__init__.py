@@ -1,5 +1,5 @@
 """The command line: one file for each command."""
 
-from hushtable.cli.release import app, main
+from hushtable.cli.app import app, main
 
 __all__ = ["app", "main"]

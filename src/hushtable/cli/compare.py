@@ -1,71 +1,29 @@
-"""Commands that ask what a release is good for, and which of many to take."""
+"""Release a table in many ways, attack and measure each, and say which to take."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from hushtable.cli.console import err, out, print_json, print_report, progress, show_utility
-from hushtable.cli.options import Data, Json, Person, formats_of, numbers_of, settings_of
-from hushtable.errors import InputError
+import hushtable as ht
+from hushtable.cli.console import err, out, print_json
+from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
+from hushtable.display import Progress, silent
 
-
-def utility(
-    real: Annotated[Path, typer.Option(help="The rows the release was made from.", show_default=False)],
-    released: Annotated[Path, typer.Option("--release", help="A release folder, or a data file.", show_default=False)],
-    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the real rows.", show_default=False)],
-    folder: Annotated[Path, typer.Option("--out", help="A new folder for the report. It is private.", show_default=False)],
-    control: Annotated[
-        Path | None,
-        typer.Option(
-            help="Rows of the same kind that the release never saw; the real rows are halved when absent.", show_default=False
-        ),
-    ] = None,
-    target: Annotated[str, typer.Option(help="The column to predict; the one with the role target when absent.")] = "",
-    only: Annotated[list[str] | None, typer.Option(help="Only this measure ('hush methods' lists them). May be repeated.")] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of a measure: downstream.seeds=5.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
-    form: Annotated[str, typer.Option("--format", help="Pages besides audit.json, with commas: html, md.")] = "html",
-    as_json: Json = False,
-) -> None:
-    """Measure what a release is good for, without attacking it: audit.json and audit.html in a new, private folder."""
-    import hushtable as ht
-    from hushtable.table.disk import refuse_existing
-    from hushtable.table.io import read
-    from hushtable.table.schema import Schema
-
-    refuse_existing(folder, private=True)
-    formats = formats_of(form)
-    if control is not None and real.exists() and control.exists() and real.samefile(control):
-        raise InputError("is the same file as --real; a control holds people that the release never saw", where="--control")
-    # A domain that was read off other rows does not bind these.
-    declared = Schema.load(schema_file).undrafted()
-    rows = read(real, declared)
-    others = read(control, declared) if control is not None else None
-    if target and target not in rows.schema:
-        raise InputError(f"there is no column {target!r}; there are {', '.join(rows.schema.names)}", where="--target")
-    seen, card = ht.read_release(released, rows.schema)
-    with progress(quiet=as_json) as tell:
-        report = ht.utility(
-            rows, seen, others, target=target, only=only or (), settings=settings_of(settings or []), card=card, seed=seed,
-            progress=tell,
-        )  # fmt: skip
-    report.save(folder, formats)
-    if as_json:
-        print_report(report, str(folder))
-    else:
-        show_utility(report, str(folder))
+if TYPE_CHECKING:
+    from hushtable.api.compare.cell import Cell
+    from hushtable.api.compare.comparison import Comparison
 
 
 def compare(
     data: Data,
-    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the table.", show_default=False)],
+    schema_file: SchemaFile,
     folder: Annotated[
         Path,
         typer.Option("--out", help="A folder for the comparison; one that was stopped goes on. It is private.", show_default=False),
@@ -92,7 +50,7 @@ def compare(
     ] = False,
     hold_out: Annotated[float, typer.Option(help="The share of rows that is set aside to attack and test with.")] = 0.25,
     person: Person = None,
-    rows_per_person: Annotated[int, typer.Option(min=1, help="The most rows one person may hold.")] = 1,
+    rows_per_person: RowsPerPerson = 1,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -112,48 +70,50 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if nothing fits."""
-    from hushtable.api.compare import compare as run_comparison
-    from hushtable.api.compare.cell import ATTACKED
+    # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.compare.workers import usual
-    from hushtable.table.io import read
 
-    budgets = numbers_of(epsilon, "--epsilon") if epsilon else []
-    wanted = [name.strip() for name in recipes.split(",") if name.strip()]
-    knobs = {key: text.split(",") for key, text in _grid(grid or []).items()}
-    table = read(data, schema_file)
-    with _watch(folder, quiet=as_json) as (tell, finished):
-        made = run_comparison(
-            table, wanted, target=target, grid=knobs, epsilons=budgets, constraints=constraints or (), runs=runs, search=search,
-            hold_out=hold_out, person=person, rows_per_person=rows_per_person, workers=workers or usual(), rows=rows,
-            attacked=attacked or ATTACKED, only=only or (), public=public, delta=delta, seed=seed, folder=folder,
-            named={"data": str(data), "schema": str(schema_file)}, progress=tell, finished=finished,
-        )  # fmt: skip
-    told = made.to_json()
+    options = ht.CompareOptions(
+        recipes=tuple(names_of(recipes)),
+        target=target,
+        grid={key: tuple(text.split(",")) for key, text in assignments_of(grid, "recipe.knob=value,value", "--grid").items()},
+        epsilons=tuple(numbers_of(epsilon, "--epsilon") if epsilon else ()),
+        constraints=tuple(constraints or ()),
+        runs=runs,
+        search=search,
+        hold_out=hold_out,
+        person=person,
+        rows_per_person=rows_per_person,
+        workers=workers or usual(),
+        rows=rows,
+        only=tuple(only or ()),
+        public=public,
+        delta=delta,
+        seed=seed,
+        **({} if attacked is None else {"attacked": attacked}),
+    )
+    table = ht.read(data, schema_file)
+    named = {"data": str(data), "schema": str(schema_file)}
+    with _watch(folder, quiet=as_json) as (update, finished):
+        comparison = ht.compare(table, options, folder=folder, named=named, progress=update, finished=finished)
     if as_json:
-        print_json({"folder": str(folder)} | told)
+        print_json({"folder": str(folder)} | comparison.to_json())
     else:
-        _show(told, str(folder))
-    if made.best is None:
+        _show(comparison, str(folder))
+    if comparison.best is None:
         raise typer.Exit(3)
 
 
-def _grid(items: list[str]) -> dict[str, str]:
-    wrong = [item for item in items if "=" not in item]
-    if wrong:
-        raise InputError(f"expected recipe.knob=value,value, got {', '.join(wrong)}", where="--grid")
-    return dict(item.split("=", 1) for item in items)
-
-
 @contextmanager
-def _watch(folder: Path, *, quiet: bool) -> Iterator[Any]:
+def _watch(folder: Path, *, quiet: bool) -> Iterator[tuple[Progress, Callable[[Cell], None]]]:
     """What is at work and how much is left, and a line for each release that is done; how to go on if it is stopped."""
     if quiet:
-        yield (lambda text, share: None), (lambda cell: None)
+        yield silent, (lambda cell: None)
         return
 
-    def finished(cell: dict[str, Any]) -> None:
-        numbers = escape(cell["failed"]) if cell["failed"] else f"score {_score(cell)}, risk at most {_risk(cell)}"
-        err.print(f"{escape(cell['id'])}: {numbers} ({cell['seconds']:.0f} s)")
+    def finished(cell: Cell) -> None:
+        numbers = escape(cell.failed) if cell.failed else f"score {_score(cell)}, risk at most {_risk(cell)}"
+        err.print(f"{escape(cell.id)}: {numbers} ({cell.seconds:.0f} s)")
 
     try:
         with err.status("reading") as status:
@@ -163,39 +123,45 @@ def _watch(folder: Path, *, quiet: bool) -> Iterator[Any]:
         raise
 
 
-def _score(cell: dict[str, Any]) -> str:
-    return "not known" if cell["score"] is None else f"{cell['score']['value']:.3f}"
+def _score(cell: Cell) -> str:
+    return "not known" if cell.score is None else f"{cell.score.value:.3f}"
 
 
-def _risk(cell: dict[str, Any]) -> str:
-    return "not known" if cell["risk"] is None else f"{cell['risk']['high']:.3f}"
+def _risk(cell: Cell) -> str:
+    return "not known" if cell.risk is None else f"{cell.risk.upper:.3f}"
 
 
-def _show(told: dict[str, Any], folder: str) -> None:
+def _show(comparison: Comparison, folder: str) -> None:
     """All releases in order, then the recommendation with its reasons and its limits."""
-    table, advice = told["table"], told["recommendation"]
-    title = f"{len(told['cells'])} releases of {table['train']:,} rows, attacked with {table['control']:,} held-out rows"
-    shown = Grid(title=title, title_justify="left")
-    heads = ("", "release", told["utility"]["label"], "risk at most", "alarms", "evidence", "misses")
-    for head, width in zip(heads, (1, 12, 7, 9, 8, 8, 8), strict=True):
-        shown.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
-    for cell in told["cells"]:
-        mark = "*" if cell["front"] else ""
-        missed = "failed" if cell["failed"] else ", ".join(miss.partition(": ")[0] for miss in cell["misses"])
-        alarms = "" if cell["failed"] else f"{cell['alarms']} of {cell['tests']}"
-        line = (str(cell["rank"]), cell["id"] + mark, _score(cell), _risk(cell), alarms, cell["assurance"], missed)
-        shown.add_row(*map(escape, line), style="bold" if cell["id"] == advice["id"] else None)
-    out.print(shown)
+    axis, advice = comparison.axis, comparison.recommendation
+    out.print(_table(comparison))
     out.print("* nothing that was tried has both a smaller risk and a larger score")
-    if told["utility"]["baseline"] is not None:
-        out.print(f"{escape(told['utility']['label'])} of the real rows: {told['utility']['baseline']:.3f}")
-    failed = [f"{cell['id']} failed: {cell['failed']}" for cell in told["cells"] if cell["failed"]]
-    for line in (*failed, *told["notes"], *(f"{one['recipe']}: {one['words']}" for one in told["searched"])):
+    if axis.baseline is not None:
+        out.print(f"{escape(axis.label)} of the real rows: {axis.baseline:.3f}")
+    failed = [f"{cell.id} failed: {cell.failed}" for cell in comparison.failures]
+    for line in (*failed, *comparison.notes, *(f"{one.recipe}: {one.words}" for one in comparison.searched)):
         out.print(f"- {escape(line)}")
-    out.print(f"\n[bold]{escape(advice['words'][0])}[/bold] {escape(' '.join(advice['words'][1:]))}")
-    for head, lines in (("Why", advice["why"]), ("But", advice["caveats"]), ("Or", [one["words"] for one in advice["others"]])):
+    out.print(f"\n[bold]{escape(advice.words[0])}[/bold] {escape(' '.join(advice.words[1:]))}")
+    for head, lines in (("Why", advice.why), ("But", advice.caveats), ("Or", [one.words for one in advice.others])):
         for line in lines:
             out.print(f"  [bold]{head}[/bold]: {escape(line)}")
-    if advice["command"]:
-        out.print(f"\n  {escape(advice['command'])}\n")
+    if advice.command:
+        out.print(f"\n  {escape(advice.command)}\n")
     out.print(f"The page is [bold]{escape(folder)}/comparison.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+def _table(comparison: Comparison) -> Grid:
+    """A line for each release; the one that is recommended is bold."""
+    table, cells = comparison.table, comparison.cells
+    title = f"{len(cells)} releases of {table.train:,} rows, attacked with {table.control:,} held-out rows"
+    grid = Grid(title=title, title_justify="left")
+    heads = ("", "release", comparison.axis.label, "risk at most", "alarms", "evidence", "misses")
+    for head, width in zip(heads, (1, 12, 7, 9, 8, 8, 8), strict=True):
+        grid.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
+    for cell in cells:
+        name = cell.id + ("*" if cell.front else "")
+        missed = "failed" if cell.failed else ", ".join(miss.condition for miss in cell.misses)
+        alarms = "" if cell.failed else f"{cell.alarms} of {cell.tests}"
+        line = (str(cell.rank), name, _score(cell), _risk(cell), alarms, str(cell.assurance), missed)
+        grid.add_row(*map(escape, line), style="bold" if cell.id == comparison.recommendation.id else None)
+    return grid

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how they are read."""
+"""Options that several commands share, each declared once, and how their texts are read."""
 
 from __future__ import annotations
 
@@ -11,25 +11,47 @@ from hushtable.errors import InputError
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 Data = Annotated[Path, typer.Argument(help="A .csv, .csv.gz or .parquet file.", show_default=False)]
-Person = Annotated[
-    str | None, typer.Option(help="The key column that tells persons apart, if they hold several rows.", show_default=False)
+SchemaFile = Annotated[
+    Path, typer.Option("--schema", help="The schema of the table; 'hush schema' drafts one.", show_default=False)
 ]
+Released = Annotated[Path, typer.Option("--release", help="A release folder, or a data file.", show_default=False)]
+Person = Annotated[
+    str | None, typer.Option(help="The key column that identifies persons, if they hold several rows.", show_default=False)
+]
+RowsPerPerson = Annotated[int, typer.Option(help="The most rows one person may hold.")]
 Seed = Annotated[
     int | None,
     typer.Option(min=0, help="Fixes everything but the noise of differential privacy and, with --epsilon, the hold-out."),
 ]
-
+AuditSeed = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Run the code that a recipe inside a release names, not only the steps of hushtable.")
 ]
+StepSettings = Annotated[list[str] | None, typer.Option("--set", help="A knob: k=10, or step.knob=value. May be repeated.")]
+OnlyAudits = Annotated[list[str] | None, typer.Option(help="Only this audit ('hush methods' lists them). May be repeated.")]
+LearnDomain = Annotated[
+    bool, typer.Option("--learn-domain", help="Learn kinds and domains that are marked as observed, for a tenth of the budget.")
+]
+TableFormat = Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")]
+PageFormats = Annotated[str, typer.Option("--format", help="Pages besides audit.json, with commas: html, md.")]
 
 
-def settings_of(items: list[str]) -> dict[str, str]:
+def settings_of(items: list[str] | None) -> dict[str, str]:
     """What ``--set knob=value`` was given."""
-    wrong = [item for item in items if "=" not in item]
-    if wrong:
-        raise InputError(f"expected knob=value, got {', '.join(wrong)}", where="--set")
-    return dict(item.split("=", 1) for item in items)
+    return assignments_of(items, "knob=value", "--set")
+
+
+def assignments_of(items: list[str] | None, expected: str, option: str) -> dict[str, str]:
+    """Names and values of an option that may be repeated."""
+    given = items or []
+    if wrong := [item for item in given if "=" not in item]:
+        raise InputError(f"expected {expected}, got {', '.join(wrong)}", where=option)
+    return dict(item.split("=", 1) for item in given)
+
+
+def names_of(text: str | None) -> list[str]:
+    """Names with commas between them."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
 def numbers_of(text: str, option: str) -> list[float]:
@@ -42,16 +64,16 @@ def numbers_of(text: str, option: str) -> list[float]:
 
 def whole_numbers_of(text: str, option: str) -> list[int]:
     """Whole numbers with commas between them."""
-    found = numbers_of(text, option)
-    if not all(number.is_integer() for number in found):
+    numbers = numbers_of(text, option)
+    if not all(number.is_integer() for number in numbers):
         raise InputError(f"expected whole numbers with commas between them, got {text!r}", where=option)
-    return [int(number) for number in found]
+    return [int(number) for number in numbers]
 
 
-def formats_of(text: str, known: tuple[str, ...] = ("html", "md")) -> list[str]:
-    """Formats with commas between them."""
-    found = [item.strip() for item in text.split(",") if item.strip()]
-    odd = [item for item in found if item not in known]
-    if odd or not found:
-        raise InputError(f"expected {' or '.join(known)}, got {', '.join(odd) or 'nothing'}", where="--format")
-    return found
+def formats_of(text: str) -> list[str]:
+    """Formats of a page with commas between them."""
+    formats = names_of(text)
+    odd = [name for name in formats if name not in ("html", "md")]
+    if odd or not formats:
+        raise InputError(f"expected html or md, got {', '.join(odd) or 'nothing'}", where="--format")
+    return formats

@@ -105,10 +105,10 @@ def schema_of(name: str) -> Schema:
 
 
 def data_folder(folder: str | Path | None = None) -> Path | None:
-    """Where the real tables lie: as told, else by the environment, else in the usual places; None if nowhere."""
-    told = folder or os.environ.get(VARIABLE)
-    if told:
-        return Path(told) if Path(told).is_dir() else None
+    """Where the real tables lie: as named, else by the environment, else in the usual places; None if nowhere."""
+    named = folder or os.environ.get(VARIABLE)
+    if named:
+        return Path(named) if Path(named).is_dir() else None
     roots = [Path(), *(p for p in Path(__file__).resolve().parents if (p / "pyproject.toml").is_file())]
     return next((root / SHARED for root in roots if (root / SHARED).is_dir()), None)
 
@@ -116,8 +116,8 @@ def data_folder(folder: str | Path | None = None) -> Path | None:
 def _files(files: Files, folder: str | Path | None) -> Table:
     root = data_folder(folder)
     if root is None:
-        told = folder or os.environ.get(VARIABLE)
-        reason = f"there is no folder {str(told)!r}" if told else f"found no folder {SHARED}"
+        named = folder or os.environ.get(VARIABLE)
+        reason = f"there is no folder {str(named)!r}" if named else f"there is no folder {SHARED}"
         raise InputError(
             f"{reason}; expected the environment variable {VARIABLE} to name the folder of the tables", where="data folder"
         )

@@ -1,11 +1,11 @@
-"""The bundled table "people": the census and health register of a fictional town.
+"""The bundled table "people", the demo's town: the census and health register of a fictional town.
 
 Written by us; no real person's data was used. It is made to be as awkward as real registers are: rare countries, diagnoses and
 postcodes, heavy tails, heaped answers, weights entered in pounds, twins, birthdays entered as the first of January, and values
-that are missing for a reason. ``people_tables`` says which column leads to which.
+that are missing for a reason. The town is drawn in ``data.town``; ``town.census_numbers`` says which column leads to which.
 
 The register was closed on the census day. Income is for a year, hours and alcohol for a week; ``admissions`` counts the stays in
-hospital in the five years before, ``last_visit`` goes back ten years, and ``readmitted`` tells whether in the year after somebody
+hospital in the five years before, ``last_visit`` goes back ten years, and ``readmitted`` says whether in the year after somebody
 came back to hospital within thirty days of a discharge. Children are not asked about work, income, smoking and drinking.
 """
 
@@ -16,21 +16,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.data import health_tables as h
-from hushtable.data import people_tables as t
-from hushtable.data.people_health import (
-    DIAGNOSES,
-    Body,
-    Care,
-    Habits,
-    Risks,
-    draw_body,
-    draw_care,
-    draw_diagnosis,
-    draw_habits,
-    draw_return,
-)
-from hushtable.data.people_town import (
+from hushtable.data.town import census_numbers as t
+from hushtable.data.town import health_numbers as h
+from hushtable.data.town.census import (
     CENSUS,
     COUNTRIES,
     POSTCODES,
@@ -41,6 +29,18 @@ from hushtable.data.people_town import (
     draw_names,
     draw_town,
     draw_work,
+)
+from hushtable.data.town.health import (
+    DIAGNOSES,
+    Body,
+    Care,
+    Habits,
+    Risks,
+    draw_body,
+    draw_care,
+    draw_diagnosis,
+    draw_habits,
+    draw_return,
 )
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Integers, Mask
@@ -62,7 +62,7 @@ def people(rows: int = 5000, seed: int = 0) -> Table:
     rng = np.random.default_rng(seed)
     town = draw_town(rng, rows)
     names = draw_names(rng, town)
-    education, untold = draw_education(rng, town)
+    education, refused = draw_education(rng, town)
     marital, household = draw_family(rng, town)
     work = draw_work(rng, town, education)
     habits = draw_habits(rng, town, education)
@@ -79,7 +79,7 @@ def people(rows: int = 5000, seed: int = 0) -> Table:
         "postcode": _codes(town.postcode),
         "country_of_birth": _codes(town.country),
         "marital_status": _codes(marital),
-        "education": _codes(education, ~untold),
+        "education": _codes(education, ~refused),
         "household_size": household.astype(np.int64),
         **_work(work),
         **_health(habits, body, diagnosis),
@@ -157,18 +157,18 @@ def _date(
 
 def _work(work: Work) -> dict[str, Array]:
     return {
-        "occupation": _codes(work.occupation, work.occupation_told),
-        "weekly_hours": _wholes(work.hours, work.hours_told),
-        "income": _wholes(work.income, work.income_told),
+        "occupation": _codes(work.occupation, work.occupation_known),
+        "weekly_hours": _wholes(work.hours, work.hours_known),
+        "income": _wholes(work.income, work.income_known),
     }
 
 
 def _health(habits: Habits, body: Body, diagnosis: Integers) -> dict[str, Array]:
     return {
-        "height_cm": np.where(body.height_told, body.height, np.nan),
-        "weight_kg": np.where(body.weight_told, body.weight, np.nan),
-        "smoker": _codes(habits.smoker, habits.smoker_told),
-        "alcohol_units": _wholes(habits.alcohol, habits.alcohol_told),
+        "height_cm": np.where(body.height_known, body.height, np.nan),
+        "weight_kg": np.where(body.weight_known, body.weight, np.nan),
+        "smoker": _codes(habits.smoker, habits.smoker_known),
+        "alcohol_units": _wholes(habits.alcohol, habits.alcohol_known),
         "diagnosis": _codes(diagnosis),
     }
 
@@ -181,16 +181,16 @@ def _care(town: Town, body: Body, care: Care) -> dict[str, Array]:
         "systolic_bp": _wholes(body.pressure, care.cuff),
         "admissions": care.admissions.astype(np.int64),
         "last_visit": _wholes(day * DAY, care.seen),
-        "satisfaction": _codes(care.satisfaction, care.satisfaction_told),
+        "satisfaction": _codes(care.satisfaction, care.satisfaction_known),
     }
 
 
-def _codes(codes: Integers | Mask, told: Mask | bool = True) -> Array:
-    return np.where(told, codes, MISSING_CODE).astype(np.int32)
+def _codes(codes: Integers | Mask, known: Mask | bool = True) -> Array:
+    return np.where(known, codes, MISSING_CODE).astype(np.int32)
 
 
-def _wholes(values: Integers, told: Mask) -> Array:
-    return np.where(told, values, MISSING_INTEGER).astype(np.int64)
+def _wholes(values: Integers, known: Mask) -> Array:
+    return np.where(known, values, MISSING_INTEGER).astype(np.int64)
 
 
 def _words(words: Iterable[str]) -> NDArray[np.object_]:

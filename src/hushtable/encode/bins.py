@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.encode import privtree, quantiles
 from hushtable.numerics.cuts import FEW, Cuts, cuts, even_cuts
 from hushtable.numerics.places import edges_of, points
 from hushtable.numerics.simplex import on_simplex
 from hushtable.numerics.tree import Leaves, Tree, weights
-from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.event import Event, Raw
 from hushtable.privacy.query import Ranges
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Integers
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.cell import Interval
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
@@ -47,9 +47,9 @@ class Bins(Coder):
     """Cut numbers into bins; undoing draws inside the bin, on the column's own grid.
 
     One row stays one row (stability 1). ``uniform`` edges follow from the declared domain and cost nothing; ``tree``
-    edges are found privately, by cutting crowded ranges ever finer on noisy counts, and cost a part of the budget: values
+    edges are learnt privately, by cutting crowded ranges ever finer on noisy counts, and cost a part of the budget: values
     that many rows share (40 hours a week, a gain of 0) get bins of their own, and inside the others values are drawn
-    the way the noisy counts lie. One record lies in one range of each histogram, so a look changes by one (two ranges where
+    the way the noisy counts lie. One record lies in one range of each histogram, so a query changes by one (two ranges where
     it is replaced). ``dp-quantile`` edges are chosen privately so that bins hold about equally many rows, and ``privtree`` edges by
     halving crowded ranges; both are known methods to compare with, and the tree is better on spikes. ``quantile`` edges
     are read off the rows, which makes every later epsilon infinite.
@@ -103,8 +103,8 @@ class Bins(Coder):
             edges = {name: _quantile_edges(table, name, self.bins) for name in columns}
         else:
             parts = vault.paid().split(self._weights(vault.schema, columns))
-            found = {name: self._found(vault, name, part) for name, part in zip(columns, parts, strict=True)}
-            return Binned.cut(vault.schema, found)
+            inside = {name: self._cuts(vault, name, part) for name, part in zip(columns, parts, strict=True)}
+            return Binned.cut(vault.schema, inside)
         return Binned.of(vault.schema, edges)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class Bins(Coder):
         return chosen(schema, self.columns, wide, "bins", "a number or a date", lambda column: column.numeric)
 
     def _weights(self, schema: Schema, columns: tuple[str, ...]) -> list[float]:
-        """A tree pays for its looks; the other ways cost every column the same."""
+        """A tree pays for each of its rounds; the other ways cost every column the same."""
         return [sum(weights(points(schema[name]))) if self.edges is Edges.TREE else 1.0 for name in columns]
 
     def _events(self, schema: Schema, name: str, part: Allowance) -> list[Event]:
@@ -125,9 +125,9 @@ class Bins(Coder):
         if self.edges is Edges.PRIVTREE:
             shape, counts = part.split([1.0, 1.0])
             return [privtree.grown(shape), counts.event(count, schema)]
-        return [look.event(count, schema) for look in part.split(weights(points(schema[name])))]
+        return [each.event(count, schema) for each in part.split(weights(points(schema[name])))]
 
-    def _found(self, vault: Vault, name: str, part: Allowance) -> Cuts:
+    def _cuts(self, vault: Vault, name: str, part: Allowance) -> Cuts:
         column = vault.schema[name]
         if self.edges is Edges.DP_QUANTILE:
             edges = quantiles.quantile_places(vault, name, points(column), part, self.bins)
@@ -150,14 +150,14 @@ class Bins(Coder):
         return cuts(Leaves(edges, mass, np.full(len(mass), deviation**2)), self.bins, most)
 
     def _tree(self, vault: Vault, name: str, allowance: Allowance) -> Cuts:
-        """Look into what is crowded, one noisy histogram of disjoint ranges after the other."""
+        """Cut what is crowded, one noisy histogram of disjoint ranges after the other."""
         column = vault.schema[name]
         tree = Tree(points(column), heavy=allowance.noise is Noise.LAPLACE)
         each = allowance.split(weights(tree.points))
         most = self.fewest
-        for number, look in enumerate(each, 1):
+        for number, paid in enumerate(each, 1):
             query = Ranges(name, tuple(edges_of(column, tree.edges())))
-            counts, deviation = vault.spend(query, look)[:-1], look.deviation(query, vault.schema)
+            counts, deviation = vault.spend(query, paid)[:-1], paid.deviation(query, vault.schema)
             tree.learn(counts, deviation**2)
             if number == 1:
                 most = self._most(float(counts.sum()), deviation)
@@ -173,24 +173,24 @@ class Bins(Coder):
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """The fitted coder: edges per column, and where noisy counts tell more, how values lie inside the bins."""
+    """The fitted coder: edges per column, and where noisy counts are known, how values lie inside the bins."""
 
     original: Schema
     schema: Schema
-    edges: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    edges: dict[str, Floats] = field(default_factory=dict)
     inside: dict[str, Cuts] = field(default_factory=dict)
     stability: int = 1
 
     @classmethod
-    def of(cls, schema: Schema, edges: dict[str, NDArray[np.float64]]) -> Binned:
+    def of(cls, schema: Schema, edges: dict[str, Floats]) -> Self:
         """Bins with these edges."""
         binned = [_binned(schema[name], cuts) for name, cuts in edges.items()]
         return cls(schema, schema.with_columns(*binned), edges)
 
     @classmethod
-    def cut(cls, schema: Schema, found: dict[str, Cuts]) -> Binned:
+    def cut(cls, schema: Schema, inside: dict[str, Cuts]) -> Self:
         """Bins cut from noisy counts."""
-        return replace(cls.of(schema, {name: edges_of(schema[name], c.edges) for name, c in found.items()}), inside=found)
+        return replace(cls.of(schema, {name: edges_of(schema[name], c.edges) for name, c in inside.items()}), inside=inside)
 
     def apply(self, table: Table) -> Table:
         """Numbers to bins."""
@@ -219,9 +219,27 @@ class Binned:
             drawn.append((column, self._draw(column, edges, places, known, within)))
         return table.with_columns(*drawn)
 
-    def _draw(
-        self, column: Column, edges: NDArray[np.float64], places: Integers, known: NDArray[np.bool_], within: NDArray[np.float64]
-    ) -> Array:
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """The original columns, and the edges of each; or the cuts, from which the edges follow."""
+        values = {"schema": self.original.portable().dump(), "columns": list(self.edges), "inside": bool(self.inside)}
+        if not self.inside:
+            return values, {f"{name}: edges": edges for name, edges in self.edges.items()}
+        arrays = {f"{name}: {f.name}": getattr(cuts, f.name) for name, cuts in self.inside.items() for f in fields(Cuts)}
+        return values, {name: array for name, array in arrays.items() if array is not None}
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        schema, columns = Schema.parse(values["schema"]), values["columns"]
+        if not values["inside"]:
+            return cls.of(schema, {name: arrays[f"{name}: edges"] for name in columns})
+        inside = {}
+        for name in columns:
+            edges, pieces, mass = (arrays[f"{name}: {part}"] for part in ("edges", "pieces", "mass"))
+            inside[name] = Cuts(edges, pieces, mass, arrays.get(f"{name}: scale"))
+        return cls.cut(schema, inside)
+
+    def _draw(self, column: Column, edges: Floats, places: Integers, known: Mask, within: Floats) -> Array:
         step = column.step
         if step is None:
             values = edges[places] + within * (edges[places + 1] - edges[places])
@@ -232,19 +250,19 @@ class Binned:
         return column.from_floats(np.where(known, values, np.nan))
 
 
-def uniform_edges(column: Column, bins: int) -> NDArray[np.float64]:
+def uniform_edges(column: Column, bins: int) -> Floats:
     """Equal bins over the domain; on a grid the edges lie halfway between grid points, so that rounding cannot move a value."""
     bounds = column.bounds
     if column.step is None:
-        return (
-            np.linspace(bounds.low, bounds.high, bins + 1) if bounds.high > bounds.low else np.array([bounds.low, bounds.low + 1])
-        )
+        if bounds.high > bounds.low:
+            return np.linspace(bounds.low, bounds.high, bins + 1)
+        return np.array([bounds.low, bounds.low + 1])
     points = round((bounds.high - bounds.low) / column.step) + 1
     cuts = np.unique(np.round(np.linspace(0.0, float(points), min(bins, points) + 1)))
     return bounds.low + column.step * (cuts - 0.5)
 
 
-def _binned(column: Column, edges: NDArray[np.float64]) -> Column:
+def _binned(column: Column, edges: Floats) -> Column:
     """The column of bins: an ordinal whose levels are the intervals, as public as the edges are."""
     last = len(edges) - 2
     open_high = column.step is not None
@@ -255,19 +273,19 @@ def _binned(column: Column, edges: NDArray[np.float64]) -> Column:
 
 
 def _distinct(levels: tuple[str, ...]) -> tuple[str, ...]:
-    """Levels with a number where rounding has made two of them look alike."""
+    """Levels, numbered where rounding has given two of them the same text."""
     return levels if len(set(levels)) == len(levels) else tuple(f"{i}: {level}" for i, level in enumerate(levels))
 
 
-def _quantile_edges(table: Table, name: str, bins: int) -> NDArray[np.float64]:
+def _quantile_edges(table: Table, name: str, bins: int) -> Floats:
     column = table.schema[name]
-    found = table.quantiles(name, np.linspace(0, 1, bins + 1)[1:-1])
-    found = found[~np.isnan(found)]
+    middle = table.quantiles(name, np.linspace(0, 1, bins + 1)[1:-1])
+    middle = middle[~np.isnan(middle)]
     ends = uniform_edges(column, 2)[[0, -1]]
     if column.step is None:
-        return np.unique(np.clip(np.concatenate([ends, found]), ends[0], ends[1]))
+        return np.unique(np.clip(np.concatenate([ends, middle]), ends[0], ends[1]))
     # In places of the grid, where equal edges are equal: a bin between two roundings of one edge would hold nothing.
-    places = np.round((found - column.bounds.low) / column.step)
+    places = np.round((middle - column.bounds.low) / column.step)
     # A value that is several quantiles is a spike: it gets a bin of its own.
     spikes = places[1:][np.diff(places) == 0] + 1
     last = round((column.bounds.high - column.bounds.low) / column.step) + 1

@@ -1,4 +1,4 @@
-"""Columns replaced by coordinates on the manifold that the records lie on."""
+"""Embedding: columns replaced by coordinates on the manifold that the records lie on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WHY = "reads the rows to learn the manifold"
 
 
 class Method(StrEnum):
-    """How coordinates are found."""
+    """The embedding that gives the coordinates."""
 
     ISOMAP = "isomap"
     LLE = "lle"
@@ -40,7 +40,7 @@ class Method(StrEnum):
 class Embed(Coder):
     """Replace columns by coordinates ``y1, y2, ...`` on the manifold that the records lie on; all other columns stay.
 
-    It promises nothing: coordinates are as telling as the columns they replace. Equal records get equal coordinates. All methods
+    It promises nothing: coordinates reveal as much as the columns they replace. Equal records get equal coordinates. All methods
     but ``pca`` are one-way: the released table keeps the coordinates. ``pca`` is undone by the inverse map, on each column's
     grid and inside its domain. The map is learnt from all rows, so it opens them raw; given the map, one row stays one row
     (stability 1). Rows that were not there are placed by isomap, lle, umap and pca, and refused by tsne.
@@ -78,8 +78,10 @@ class Embed(Coder):
         """Refuses columns that are no numbers or categories, and names that are taken. Bounds are known once it is fitted."""
         columns = self._columns(schema)
         unknown = np.array([[-1.0] * self.dimensions, [1.0] * self.dimensions])
-        told = f"{', '.join(columns)} leave only as {self.dimensions} coordinates"
-        caveats = [f"{told}; whoever knows these columns of a person and can repeat the embedding can place them among the rows"]
+        replaced = f"{', '.join(columns)} leave only as {self.dimensions} coordinates"
+        caveats = [
+            f"{replaced}; whoever knows these columns of a person and can repeat the embedding can place them among the rows"
+        ]
         one_way = self.method is not Method.PCA
         return Plan(
             schema=self._encoded(schema, columns, unknown),
@@ -126,14 +128,14 @@ class Embed(Coder):
         return chosen(schema, self.columns, default, "embed", what, lambda column: column.valued)
 
     def _encoded(self, schema: Schema, columns: tuple[str, ...], coordinates: Floats) -> Schema:
-        kept = tuple(c for c in schema if c.name not in columns)
+        others = tuple(c for c in schema if c.name not in columns)
         names = [f"{self.name}{i}" for i in range(1, self.dimensions + 1)]
-        taken = [c.name for c in kept if c.name in names]
+        taken = [c.name for c in others if c.name in names]
         if taken:
             raise PlanError(f"embed: the table has a column {', '.join(taken)} already; give the coordinates another 'name'")
         bounds = zip(names, coordinates.min(axis=0).tolist(), coordinates.max(axis=0).tolist(), strict=True)
         new = (Column(name=n, kind=Kind.REAL, role=Role.QUASI, domain=Bounds(low, high, True)) for n, low, high in bounds)
-        return replace(schema, columns=(*kept, *new))
+        return replace(schema, columns=(*others, *new))
 
 
 Map = Callable[[Floats], Floats]
@@ -180,9 +182,9 @@ class Embedded:
         points = self.invert(np.column_stack([table.floats(name) for name in self._coordinates]))
         arrays = {name: table[name] for name in table.schema.names if name not in self._coordinates}
         arrays |= self.ambient.values(points)
-        kept = [(table.schema if c.name in table.schema else self.original)[c.name] for c in self.original if c.name in arrays]
+        columns = [(table.schema if c.name in table.schema else self.original)[c.name] for c in self.original if c.name in arrays]
         texts = {name: words for name, words in table.texts.items() if name in arrays}
-        return Table(replace(self.original, columns=tuple(kept)), arrays, texts, persons=table.persons)
+        return Table(replace(self.original, columns=tuple(columns)), arrays, texts, persons=table.persons)
 
     @property
     def _coordinates(self) -> tuple[str, ...]:

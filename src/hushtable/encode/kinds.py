@@ -1,4 +1,4 @@
-"""What kind of values a column holds, where nobody declared it: a paid look at what they look like, and a public rule."""
+"""The kind of a column that nobody declared: noisy counts of the shapes of its texts, and a public rule."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.privacy.query import Ladder
 from hushtable.privacy.unit import Relation
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.columns import EXACT, MISSING_INTEGER, Bounds, Column, Kind
 from hushtable.table.defaults import DATE, NUMBER
 from hushtable.table.naming import CODE, matches
@@ -26,7 +25,7 @@ _DATES = 3
 """The shape of a date in the first format; those of the others follow, and then that of a date in either form with slashes."""
 SHAPES = _DATES + len(FORMATS) + 1
 MOST = 0.9
-"""The share of the values that must look like numbers, or like dates, for the column to hold them."""
+"""The share of the values that must have the shape of numbers, or of dates, for the column to hold them."""
 FRACTIONS = 0.01
 """The share of numbers with a fraction from which on they are not whole numbers."""
 DROWNED = 20
@@ -35,12 +34,12 @@ DROWNED = 20
 
 @dataclass(frozen=True)
 class Shapes:
-    """How many values of a column of texts look like what, and how many are missing. No domain takes part."""
+    """How many values of a column of texts have each shape, and how many are missing. No domain takes part."""
 
     column: str
     columns: tuple[str, ...] = ()
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One count for each shape, missing last."""
         shapes = np.array([*(shape(text) for text in table.schema[self.column].levels), SHAPES])
         return np.bincount(shapes[table[self.column].astype(np.int64)], minlength=SHAPES + 1)
@@ -55,17 +54,19 @@ class Shapes:
 
 
 def shape(text: str) -> int:
-    """What one text looks like: a function of it alone."""
+    """The shape of one text, a function of it alone: whole number, number, date of some format, or other."""
     if NUMBER.fullmatch(text):
         value = float(text)
-        return OTHER if not abs(value) < 2**53 else WHOLE if value.is_integer() else NUMBERS
+        if not abs(value) < 2**53:
+            return OTHER
+        return WHOLE if value.is_integer() else NUMBERS
     read = [place for place, form in enumerate(FORMATS) if _day(text, form) is not None]
     if len(read) == 2:
         return SHAPES - 1
     return _DATES + read[0] if read else OTHER
 
 
-def voted(name: str, counts: NDArray[np.float64], deviation: float) -> tuple[Kind, str | None] | None:
+def voted(name: str, counts: Floats, deviation: float) -> tuple[Kind, str | None] | None:
     """The kind, and the format of a date, that noisy counts of shapes speak for; None where the noise drowns them."""
     seen = counts[:SHAPES]
     present = float(seen.sum())
@@ -82,21 +83,21 @@ def voted(name: str, counts: NDArray[np.float64], deviation: float) -> tuple[Kin
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Columns of texts read as what they were found to be."""
+    """Columns of texts read as the kinds that were learnt."""
 
     before: Schema = field(default_factory=lambda: Schema(()))
-    found: dict[str, tuple[Kind, str | None]] = field(default_factory=dict)
+    learnt: dict[str, tuple[Kind, str | None]] = field(default_factory=dict)
     """The kind of each, and the format of its dates."""
     stability: int = 1
 
     @cached_property
     def schema(self) -> Schema:
         """With ranges so wide that every value lies inside, whatever the rows hold."""
-        return self.before.with_columns(*(_cast(self.before[name], kind) for name, (kind, _) in self.found.items()))
+        return self.before.with_columns(*(_cast(self.before[name], kind) for name, (kind, _) in self.learnt.items()))
 
     def apply(self, table: Table) -> Table:
-        """Each text by itself; what does not look like the kind of its column becomes missing."""
-        return table.with_columns(*(_recast(table.schema[n], table[n], *kind) for n, kind in self.found.items()))
+        """Each text by itself; one that is no value of its column's kind becomes missing."""
+        return table.with_columns(*(_recast(table.schema[n], table[n], *kind) for n, kind in self.learnt.items()))
 
 
 def _cast(column: Column, kind: Kind) -> Column:

@@ -1,4 +1,4 @@
-"""Between which bounds a number or date lies, from noisy counts on a public ladder of ranges."""
+"""The bounds of a number or date, learnt from noisy counts on a public ladder of ranges."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.query import Ladder
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import Bounds, Column, Kind
 
 CLOSER = 64
-"""The ranges of the second look at a number."""
+"""The ranges of the second query of a number."""
 _POWERS, _FINEST = 52, -30
 _YEARS = (1800, 2201)
-LOOKS = (3.0, 1.0)
-"""The parts of the two looks at a number."""
+PARTS = (3.0, 1.0)
+"""The parts of the budget of a number that its two queries get."""
 _CHANCE = 0.01
 """The probability that noise makes any range of an empty ladder seem to hold rows."""
 _SEEN = 0.1
@@ -35,20 +35,20 @@ _TOGETHER = 4.4
 
 
 @dataclass(frozen=True)
-class Found:
+class LearntBounds:
     """Learnt bounds, and about how many rows the column has."""
 
     bounds: Bounds
     rows: float
 
 
-def bounds_of(vault: Vault, column: Column, part: Allowance) -> Found | int:
-    """Two looks: on the public ladder, to find where rows are, then on equal ranges of that, to leave out what is empty.
+def bounds_of(vault: Vault, column: Column, part: Allowance) -> LearntBounds | int:
+    """Two queries: on the public ladder, to find where rows are, then on equal ranges of that, to leave out what is empty.
 
     Where the noise drowns the ladder: about how many rows it would need.
     """
-    first, second = part.split(LOOKS)
-    unit = _unit(column)
+    first, second = part.split(PARTS)
+    unit = column.step if column.step is not None else 2.0**_FINEST
     rungs = decades() if column.kind is Kind.DATE else unit * _powers(_POWERS if column.step is not None else _POWERS - _FINEST)
     counts, missing, spread = _climb(vault, column, first, rungs)
     sure = _sure(len(counts), first.noise) * spread
@@ -77,17 +77,17 @@ def bounds_of(vault: Vault, column: Column, part: Allowance) -> Found | int:
     below, above = (_while_empty(ordered, spread, rows) for ordered in (counts, counts[::-1]))
     below, above = (below, above) if below + above < len(counts) else (0, 0)
     bounds = _written(column, float(finer[below]), float(finer[len(counts) - above]) - unit)
-    return Found(bounds, rows + max(missing, 0.0))
+    return LearntBounds(bounds, rows + max(missing, 0.0))
 
 
-def _climb(vault: Vault, column: Column, look: Allowance, rungs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
+def _climb(vault: Vault, column: Column, part: Allowance, rungs: Floats) -> tuple[Floats, float, float]:
     """Noisy counts between the rungs, that of missing values, and the standard deviation of the noise.
 
     What lies below the first rung or above the last counts with the outermost ranges.
     """
     query = Ladder(column.name, tuple(rungs[1:-1].tolist()))
-    counts = vault.spend(query, look).astype(np.float64)
-    return counts[:-1], float(counts[-1]), look.deviation(query, vault.schema)
+    counts = vault.spend(query, part).astype(np.float64)
+    return counts[:-1], float(counts[-1]), part.deviation(query, vault.schema)
 
 
 def _sure(ranges: int, noise: Noise) -> float:
@@ -96,14 +96,14 @@ def _sure(ranges: int, noise: Noise) -> float:
     return math.sqrt(2 * odds) if noise is Noise.GAUSSIAN else odds / math.sqrt(2)
 
 
-def _together(counts: NDArray[np.float64], spread: float, held: tuple[int, int]) -> tuple[int, int]:
+def _together(counts: Floats, spread: float, held: tuple[int, int]) -> tuple[int, int]:
     """The ranges that stand out, and those from which on all others up to the end together do."""
     least = _TOGETHER * spread * np.sqrt(np.arange(1, len(counts) + 1))
     below, above = (np.flatnonzero(np.cumsum(ordered) > least)[:1].tolist() for ordered in (counts, counts[::-1]))
     return min([held[0], *below]), max([held[1], *(len(counts) - place for place in above)])
 
 
-def _beside(counts: NDArray[np.float64], spread: float, held: tuple[int, int], rows: float, zero: int | None) -> tuple[int, int]:
+def _beside(counts: Floats, spread: float, held: tuple[int, int], rows: float, zero: int | None) -> tuple[int, int]:
     """These ranges, and those beside them that may hold more than a few rows without standing out.
 
     ``zero`` is the range of 0, which is not passed: no number becomes negative, or positive, because of the noise.
@@ -116,8 +116,10 @@ def _beside(counts: NDArray[np.float64], spread: float, held: tuple[int, int], r
         last = zero + 1
     few = _FEW * rows
     for _ in range(_BEYOND if zero is not None else 1):
-        below -= bool(below > first and counts[below - 1] + 2 * spread > few)
-        above += bool(above < last and counts[above] + 2 * spread > few)
+        if below > first and counts[below - 1] + 2 * spread > few:
+            below -= 1
+        if above < last and counts[above] + 2 * spread > few:
+            above += 1
     # All ranges from here to zero together are but a small part of those that are held.
     if above - below >= _NEAR:
         if first and counts[first:below].sum() + 2 * spread * math.sqrt(below - first) > few:
@@ -127,25 +129,20 @@ def _beside(counts: NDArray[np.float64], spread: float, held: tuple[int, int], r
     return below, above
 
 
-def _while_empty(counts: NDArray[np.float64], spread: float, rows: float) -> int:
+def _while_empty(counts: Floats, spread: float, rows: float) -> int:
     """How many ranges to leave out from the front: as long as they surely hold few rows. A bound too wide does little harm."""
     seen = np.maximum.accumulate(np.cumsum(counts)).clip(0.0)
     most = seen + spread * np.sqrt(np.arange(1, len(counts) + 1))
     return int(np.flatnonzero(most <= _FEW * rows).max(initial=-1)) + 1
 
 
-def _unit(column: Column) -> float:
-    """The smallest step of a ladder."""
-    return column.step if column.step is not None else 2.0**_FINEST
-
-
-def _powers(most: int) -> NDArray[np.float64]:
+def _powers(most: int) -> Floats:
     """Where ranges of whole numbers meet: {0}, {1}, {2, 3}, {4, ..., 7} and so on, and the same below zero."""
     up = 2.0 ** np.arange(most + 1)
     return np.concatenate([1 - up[::-1], up])
 
 
-def decades() -> NDArray[np.float64]:
+def decades() -> Floats:
     """Where the ranges of dates meet."""
     return np.array([datetime(year, 1, 1, tzinfo=UTC).timestamp() for year in range(*_YEARS, 10)])
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.encode.kinds import DROWNED, Kinds, Shapes, decimals_for, voted
-from hushtable.encode.ladder import LOOKS, Found, bounds_of, decades
+from hushtable.encode.ladder import PARTS, LearntBounds, bounds_of, decades
 from hushtable.errors import Fault, InputError, PlanError
 from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
@@ -26,7 +26,7 @@ from hushtable.table.table import Table
 OTHER = "OTHER"
 """What values become that too few rows share."""
 VOTE = 0.25
-"""The part of a column's allowance that goes to the look at its kind, where nobody declared it."""
+"""The part of a column's allowance that goes to the query of its kind, where nobody declared it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +34,13 @@ class LearnDomain(Coder):
     """Learn the domains, and the kinds, that nobody declared, with a part of the budget.
 
     Where the kind of a column was drafted from the rows, its cells are texts here (``table/defaults.py``), and noisy counts
-    of what they look like decide whether they are numbers, dates or words; a text that does not look like it becomes missing.
-    A category keeps the values that are common enough to be told (a stability histogram: Korolova, Kenthapadi, Mishra and Ntoulas
-    2009); all others become OTHER, so that a value only one person has comes out with a probability of at most its part of
-    delta. A number or date is counted on a public ladder of ranges (powers of two; decades), then on a finer one inside
-    what was found, and clipped to the ranges that hold rows. One record lies in one range of each, and has one look. Where the rows
-    are too few for the noise, the column is refused, from the noisy counts alone. It must come before any step that touches these
-    columns: what another step made of an observed domain stays observed. The columns leave with the learnt domain, which may
+    of their shapes decide whether they are numbers, dates or words; a text of another shape becomes missing. A category keeps
+    the values that are common enough to be released (a stability histogram: Korolova, Kenthapadi, Mishra and Ntoulas 2009); all
+    others become OTHER, so that a value only one person has comes out with a probability of at most its part of delta. A number
+    or date is counted on a public ladder of ranges (powers of two; decades), then on a finer one inside what was learnt, and
+    clipped to the ranges that hold rows. One record lies in one range of each, and has one shape. Where the rows are too few for
+    the noise, the column is refused, from the noisy counts alone. It must come before any step that touches these columns: what
+    another step made of an observed domain stays observed. The columns leave with the learnt domain, which may
     be missing, and nothing leads back.
     """
 
@@ -55,7 +55,7 @@ class LearnDomain(Coder):
 
     @property
     def spends(self) -> bool:
-        """Every look is paid for."""
+        """Every query is paid for."""
         return True
 
     @property
@@ -74,19 +74,19 @@ class LearnDomain(Coder):
         words = [name for name in paid if _may_be_words(schema[name])]
         if budget is not None and words and budget.rho is None:
             raise PlanError(
-                f"learn-domain: which values {', '.join(words)} has can only be told with a small probability of failure: give a "
+                f"learn-domain: which values {', '.join(words)} has can only be learnt with a small probability of failure: give a "
                 "delta above 0, or declare the values in the schema"
             )
         events: list[Event] = []
         unknown = False
         for part in _parts(schema, paid, budget) if budget is not None and paid else []:
-            if part.look is not None:
+            if part.vote is not None:
                 unknown = True
-                events.append(part.look.event(Shapes(part.name), schema))
+                events.append(part.vote.event(Shapes(part.name), schema))
             if part.name in words:
                 events.append(part.rest.discovery(Occupied((part.name,), missing=False), schema, part.delta))
             else:
-                events += [look.event(Ladder(part.name, (0.0,)), schema) for look in part.rest.split(LOOKS)]
+                events += [each.event(Ladder(part.name, (0.0,)), schema) for each in part.rest.split(PARTS)]
         # Whether a column of unknown kind is searched for values or climbed on a ladder, for the same price, is known only then.
         public = (WORDS,) if drafted else ()
         return Plan(schema=guess, events=tuple(events), stability=1, one_way=True, adaptive=unknown, public=public)
@@ -97,18 +97,18 @@ class LearnDomain(Coder):
         paid = self._paid(vault.schema, columns)
         parts = _parts(vault.schema, paid, vault.paid()) if paid else []
         faults = list[Fault]()
-        kinds = Kinds(vault.schema, {part.name: _kind(vault, part, faults) for part in parts if part.look is not None})
+        kinds = Kinds(vault.schema, {part.name: _kind(vault, part, faults) for part in parts if part.vote is not None})
         if faults:
             raise InputError(faults)
         vault = vault.through(kinds)
-        learnt, found, told = dict[str, Column](), list[Found](), dict[str, tuple[float, int]]()
+        learnt, bounded, counted = dict[str, Column](), list[LearntBounds](), dict[str, tuple[float, int]]()
         for number, part in enumerate(parts, 1):
             column = vault.schema[part.name]
             if column.kind in CODED:
-                levels, told[part.name] = _levels(vault, column, part.rest, part.delta)
+                levels, counted[part.name] = _levels(vault, column, part.rest, part.delta)
                 learnt[part.name] = replace(column, domain=levels, required=False, hierarchy=None)
-            elif isinstance(at := bounds_of(vault, column, part.rest), Found):
-                found.append(at)
+            elif isinstance(at := bounds_of(vault, column, part.rest), LearntBounds):
+                bounded.append(at)
                 learnt[part.name] = _bounded(column, at.bounds)
             else:
                 faults.append(
@@ -120,12 +120,15 @@ class LearnDomain(Coder):
             vault.report(number / len(parts))
         if faults:
             raise InputError(faults)
-        rows = float(np.median([at.rows for at in found])) if found else max((count for count, _ in told.values()), default=0.0)
+        if bounded:
+            rows = float(np.median([at.rows for at in bounded]))
+        else:
+            rows = max((count for count, _ in counted.values()), default=0.0)
         return Learned(
             _learnt(vault.schema, [learnt.get(name, vault.schema[name]) for name in columns]),
             tuple(learnt),
-            _shares(told, rows),
-            {name: least for name, (_, least) in told.items()},
+            _shares(counted, rows),
+            {name: least for name, (_, least) in counted.items()},
             kinds,
         )
 
@@ -149,9 +152,9 @@ class Learned:
     schema: Schema
     columns: tuple[str, ...]
     other: dict[str, float] = field(default_factory=dict)
-    """For each category about the share of the rows that became OTHER or are missing, as the noisy counts tell it."""
+    """For each category about the share of the rows that became OTHER or are missing, as the noisy counts say."""
     least: dict[str, int] = field(default_factory=dict)
-    """About how many rows a value needs to be told."""
+    """About how many rows a value needs to be released."""
     kinds: Kinds = field(default_factory=Kinds)
     """The kinds that were learnt."""
     stability: int = field(default=1)
@@ -162,20 +165,22 @@ class Learned:
             return {}
         learnt: dict[str, Any] = {}
         for name in self.columns:
-            domain = self.schema[name].domain
-            levels = isinstance(domain, Levels)
-            learnt[name] = {"levels": list(domain.levels)} if levels else {"low": domain.low, "high": domain.high}
-            if name in self.kinds.found:
-                learnt[name]["kind"] = str(self.kinds.found[name][0])
+            column = self.schema[name]
+            if isinstance(column.domain, Levels):
+                learnt[name] = {"levels": list(column.levels)}
+            else:
+                learnt[name] = {"low": column.bounds.low, "high": column.bounds.high}
+            if name in self.kinds.learnt:
+                learnt[name]["kind"] = str(self.kinds.learnt[name][0])
             if name in self.other:
                 learnt[name]["other_or_missing"] = round(self.other[name], 3)
         lost = [
             f"about {share:.0%} of the rows of {name} became {self.schema[name].levels[-1]} or are missing: "
-            f"a value needs about {self.least[name]:,} rows to be told"
+            f"a value needs about {self.least[name]:,} rows to be released"
             for name, share in self.other.items()
             if share > 0.5
         ]
-        return {"learnt": learnt} | ({"note": "; ".join(lost)} if lost else {})
+        return {"learnt": learnt, "note": "; ".join(lost)} if lost else {"learnt": learnt}
 
     def apply(self, table: Table) -> Table:
         """Texts become what their column holds, and values outside the learnt domain OTHER, or the nearest bound."""
@@ -190,10 +195,10 @@ class Learned:
 
 @dataclass(frozen=True)
 class _Part:
-    """What may be spent on one column: on a look at its kind, if nobody declared it, and on its domain."""
+    """What may be spent on one column: on a query of its kind, if nobody declared it, and on its domain."""
 
     name: str
-    look: Allowance | None
+    vote: Allowance | None
     rest: Allowance
     delta: float
     """The part of delta, if it may turn out to be a category."""
@@ -204,11 +209,11 @@ def _parts(schema: Schema, columns: Sequence[str], budget: Allowance) -> list[_P
     paid = [schema[name] for name in columns]
     words = sum(_may_be_words(column) for column in paid)
     left, delta = budget.outright() if words else (budget, 0.0)
-    found = []
+    parts = []
     for column, part in zip(paid, left.split([1.0] * len(paid)), strict=True):
-        look, rest = part.split([VOTE, 1 - VOTE]) if Facet.KIND in column.drafted else (None, part)
-        found.append(_Part(column.name, look, rest, delta / max(words, 1)))
-    return found
+        vote, rest = part.split([VOTE, 1 - VOTE]) if Facet.KIND in column.drafted else (None, part)
+        parts.append(_Part(column.name, vote, rest, delta / max(words, 1)))
+    return parts
 
 
 def _may_be_words(column: Column) -> bool:
@@ -217,10 +222,10 @@ def _may_be_words(column: Column) -> bool:
 
 def _kind(vault: Vault, part: _Part, faults: list[Fault]) -> tuple[Kind, str | None]:
     """The kind of a column of texts, and the format of its dates; a fault where the noise drowns it."""
-    assert part.look is not None
+    assert part.vote is not None
     query = Shapes(part.name)
-    deviation = part.look.deviation(query, vault.schema)
-    kind = voted(part.name, vault.spend(query, part.look).astype(np.float64), deviation)
+    deviation = part.vote.deviation(query, vault.schema)
+    kind = voted(part.name, vault.spend(query, part.vote).astype(np.float64), deviation)
     if kind is None:
         needed = math.ceil(float(f"{DROWNED * deviation:.1e}"))
         faults.append(Fault(part.name, f"the noise drowns its kind (about {needed:,} rows would be needed); declare its kind"))
@@ -237,30 +242,30 @@ def _bounded(column: Column, bounds: Bounds) -> Column:
 
 
 def _learnt(schema: Schema, columns: Sequence[Column]) -> Schema:
-    """The schema with these columns, of which nothing is left that the rows alone could tell."""
+    """The schema with these columns, of which nothing is left that was read off the rows."""
     learnt = schema.with_columns(*(column.declared() for column in columns))
     return replace(learnt, drafted=schema.drafted and bool(learnt.undeclared))
 
 
-def _shares(told: dict[str, tuple[float, int]], rows: float) -> dict[str, float]:
-    """What the told values leave out of about so many rows."""
-    return {name: float(np.clip(1 - count / rows, 0.0, 1.0)) if rows > 0 else 1.0 for name, (count, _) in told.items()}
+def _shares(counted: dict[str, tuple[float, int]], rows: float) -> dict[str, float]:
+    """The share of about so many rows that the released values leave out."""
+    return {name: float(np.clip(1 - count / rows, 0.0, 1.0)) if rows > 0 else 1.0 for name, (count, _) in counted.items()}
 
 
 def _levels(vault: Vault, column: Column, part: Allowance, delta: float) -> tuple[Levels, tuple[float, int]]:
-    """The values that may be told, and OTHER; about how many rows have one of them, and how many each needs.
+    """The values that may be released, and OTHER; about how many rows have one of them, and how many each needs.
 
     A category's values are sorted: their order in the schema may come from the rows.
     """
     cells = Occupied((column.name,), missing=False)
     codes, counts = vault.discover(cells, part, delta)
-    told = [column.levels[code] for code in codes[:, 0].tolist()]
+    values = [column.levels[code] for code in codes[:, 0].tolist()]
     if column.kind is Kind.CATEGORY:
-        told.sort()
+        values.sort()
     other = OTHER
-    while other in told or other in column.missing or other in vault.schema.missing:
+    while other in values or other in column.missing or other in vault.schema.missing:
         other += "_"
-    return Levels((*told, other)), (float(counts.sum()), part.discovery(cells, vault.schema, delta).threshold)
+    return Levels((*values, other)), (float(counts.sum()), part.discovery(cells, vault.schema, delta).threshold)
 
 
 def _guess(column: Column) -> Column:

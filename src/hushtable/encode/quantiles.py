@@ -42,14 +42,14 @@ class Middles:
         """Ranges by candidates: where each would cut, inside the range unless it is a single place."""
         low, wide = self.edges[:-1, None], np.diff(self.edges)[:, None]
         share = (np.arange(CANDIDATES) + 0.5) / CANDIDATES
-        return low + np.minimum(1 + np.floor(share * (wide - 1)).astype(np.int64), wide - 1)
+        return np.asarray(low + np.minimum(1 + np.floor(share * (wide - 1)).astype(np.int64), wide - 1))
 
     def answer(self, table: Table) -> Integers:
         """Ranges by candidates."""
         places = np.sort(places_of(table, self.column))
         ends = np.searchsorted(places, self.edges)
         below = np.searchsorted(places, self.candidates()) - ends[:-1, None]
-        return -np.abs(2 * below - np.diff(ends)[:, None])
+        return np.asarray(-np.abs(2 * below - np.diff(ends)[:, None]))
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows on one side."""

@@ -1,8 +1,8 @@
 """The one judge of attacks: what an attacker gains on training people over control people, with interval, test and sentence.
 
 An attack writes only its guess. It is run on every training row and on every control row, and succeeds on a person if it does
-on any of their rows. The rate on control people is what the release tells about everybody, and only the excess is what it
-tells about those it was made from.
+on any of their rows. The rate on control people is what the release reveals about everybody, and only the excess is what it
+reveals about those it was made from.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, residual_bounds, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace
 from hushtable.table.arrays import Floats, Integers, Mask
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 LEVEL = 0.95
 """Confidence of the intervals."""
 DOUBT = 0.01
-"""A result this unlikely by chance is told without the remark that blind guessing does as well."""
+"""A result this unlikely by chance is stated without the remark that blind guessing does as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ class Way:
     naive: Floats | float
     """The chance of blind guessing to succeed: of each training row, or one for all."""
     scope: str = ""
-    tell: Callable[[int, bool], str] | None = None
+    describe: Callable[[int, bool], str] | None = None
     """As in ``Trace``."""
     detail: dict[str, Any] = field(default_factory=dict)
     """More numbers for the finding."""
@@ -71,23 +73,43 @@ class Attack(Audit):
             return way
         ours, others = way.strike("train"), way.strike("control")
         naive = float(np.mean(case.people("train").chance(way.naive)))
-        return judge(
-            Trace.of(case, ours.hit, others.hit, ours.released, way.tell), name=way.name, scope=way.scope, risk=way.risk,
-            knows=way.knows, does=way.does, naive=naive, detail=way.detail,
-        )  # fmt: skip
+        trace = Trace.of(case, ours.hit, others.hit, ours.released, way.describe)
+        scenario = Scenario(name=way.name, scope=way.scope, risk=way.risk, knows=way.knows, does=way.does)
+        return judge(trace, scenario, naive=naive, detail=way.detail)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """An attack in words: what it is called, which risk it is an instance of, what the attacker knows and does."""
+
+    name: str
+    scope: str = ""
+    risk: Risk
+    knows: str
+    """What the attacker has, with its verb, to follow "an attacker who": "knows a person's age"."""
+    does: str
+    """What is achieved, to follow that: "guesses income"."""
+    whom: str = "people"
+    """What is counted, if not people."""
+
+    def sentence(self, rate: float, control: float, naive: float | None, p: float = 1.0) -> str:
+        """What the attack achieves, for a reader who decides. Not to beat blind guessing shows nothing, unless ``p`` is small."""
+        ours, others, blind = counted(rate, control, naive or 0.0)
+        text = f"an attacker who {self.knows} {self.does} for {ours} {self.whom} in the table, against {others} who are not in it"
+        if naive is None:
+            return text
+        text += f" ({blind} by blind guessing)"
+        if rate > naive or p <= DOUBT:
+            return text
+        return f"{text}: no better than blind guessing, so it shows neither risk nor safety"
 
 
 def judge(
     trace: Trace,
+    scenario: Scenario,
     *,
-    name: str,
-    risk: Risk,
-    knows: str,
-    does: str,
     naive: float | None,
-    scope: str = "",
     p: float | None = None,
-    whom: str = "people",
     level: float = LEVEL,
     detail: dict[str, Any] | None = None,
 ) -> Finding:
@@ -96,7 +118,7 @@ def judge(
     Wilson's rates lean towards one half, the more the fewer rows there are. Where the tables differ in size the value is
     that of a paired subsample of the smaller size, in expectation; the interval is that of all rows (``residual_bounds``).
 
-    ``whom`` names what is counted, if not people.
+    ``naive`` is the chance of blind guessing to succeed; None where there is none to compare with.
     """
     ours, others = int(trace.train.sum()), int(trace.control.sum())
     n, m = len(trace.train), len(trace.control)
@@ -106,10 +128,10 @@ def judge(
     exact = clopper_pearson(ours, n, level), clopper_pearson(others, m, level)
     p = fisher(ours, n, others, m) if p is None else p
     return Finding(
-        name=name, scope=scope, value=left.value, low=left.low, high=left.high, baseline=0.0,
-        better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=risk,
+        name=scenario.name, scope=scenario.scope, value=left.value, low=left.low, high=left.high, baseline=0.0,
+        better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=scenario.risk,
         p=p,
-        note=sentence(knows, does, rate, rest, naive, whom, p),
+        note=scenario.sentence(rate, rest, naive, p),
         detail={
             "hits": ours, "attempts": n, "control_hits": others, "control_attempts": m,
             "rate": attack.value, "rate_low": attack.low, "rate_high": attack.high,
@@ -119,20 +141,6 @@ def judge(
         },
         trace=trace,
     )  # fmt: skip
-
-
-def sentence(knows: str, does: str, rate: float, control: float, naive: float | None, whom: str = "people", p: float = 1.0) -> str:
-    """What an attack achieves, for a reader who decides. Not to beat blind guessing tells nothing, unless ``p`` is small."""
-    ours, others, blind = counted(rate, control, naive or 0.0)
-    told = f"an attacker who {knows} {does} for {ours} {whom} in the table, against {others} who are not in it"
-    if naive is None:
-        return told
-    told += f" ({blind} by blind guessing)"
-    return (
-        told
-        if rate > naive or p <= DOUBT
-        else f"{told}: no better than blind guessing, so it tells nothing, neither risk nor safety"
-    )
 
 
 def of_hundred(share: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,12 @@ from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.neighbours.search import Encoding, Neighbours, Points
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import CODED, FREE, Cells, Column, Kind, Role
 from hushtable.table.table import Table, identities
 
+Item = TypeVar("Item")
 Generator = Callable[[Table, int], Table]
 """Makes a release of other rows with a seed: the recipe that the audited release was made with."""
 
@@ -49,7 +52,7 @@ class Case:
         missing = [n for n in self.release.schema.names if n in self.train.schema and n not in self.control.schema]
         if (self.train.persons is None) != (self.control.persons is None):
             which = "train" if self.train.persons is None else "control"
-            faults.append(Fault(which, "does not tell who holds its rows, but the other side does: tell persons apart in both"))
+            faults.append(Fault(which, "does not say who holds its rows, but the other side does: identify persons in both"))
         if missing:
             faults.append(Fault("control", f"lacks columns of the release: {', '.join(missing)}"))
         if not faults and _same(self.train, self.control, self.columns):
@@ -87,7 +90,7 @@ class Case:
         """One encoding for all three tables.
 
         Ranges are those of training and control rows together: a scale that came from one side alone, or drifted with the
-        release, would tell the sides apart.
+        release, would distinguish the sides.
         """
         names = tuple(columns) if columns is not None else self.columns
         tables = [self.train, self.control, self.release]
@@ -110,13 +113,13 @@ class Case:
 
         return self.once(("nearest", queries, targets, k, names), search)
 
-    def nearest_without(self, queries: str, targets: str) -> NDArray[np.int64]:
+    def nearest_without(self, queries: str, targets: str) -> Integers:
         """For each query row and each of ``columns`` the nearest target when that one column is not known."""
 
-        def search() -> NDArray[np.int64]:
+        def search() -> Integers:
             encoding = self.encoding()
-            found = neighbours.search_without(self.points(queries), self.points(targets), encoding, skip_self=queries == targets)
-            return found.index[:, [encoding.names.index(name) for name in self.columns]]
+            nearest = neighbours.search_without(self.points(queries), self.points(targets), encoding, skip_self=queries == targets)
+            return nearest.index[:, [encoding.names.index(name) for name in self.columns]]
 
         return self.once(("without", queries, targets), search)
 
@@ -135,33 +138,33 @@ class Case:
         """The release with generalized cells read as values drawn from them (always the same draw)."""
         return self.once("ordinary", lambda: ordinary(self.release, np.random.default_rng(0)))
 
-    def row_ids(self, columns: Sequence[str] | None = None) -> dict[str, NDArray[np.int64]]:
+    def row_ids(self, columns: Sequence[str] | None = None) -> dict[str, Integers]:
         """A number for each row of each table, equal exactly where all these columns are equal; all compared ones by default.
 
         A generalized cell equals a value only if it stands for that value alone.
         """
         names = tuple(columns) if columns is not None else self.columns
 
-        def combined() -> dict[str, NDArray[np.int64]]:
+        def combined() -> dict[str, Integers]:
             values = (np.concatenate(list(self.value_ids(name).values())) for name in names)
             return _by_table(self.tables, identities(values, sum(t.rows for t in self.tables.values())))
 
         return self.once(("row ids", names), combined)
 
-    def value_ids(self, name: str) -> dict[str, NDArray[np.int64]]:
+    def value_ids(self, name: str) -> dict[str, Integers]:
         """The same for one column: a number from 0 for each of its values, none left out."""
 
-        def numbered() -> dict[str, NDArray[np.int64]]:
+        def numbered() -> dict[str, Integers]:
             values = np.concatenate([_exact(table, name) for table in self.tables.values()])
             return _by_table(self.tables, np.unique(values, return_inverse=True)[1])
 
         return self.once(("value ids", name), numbered)
 
-    def once(self, key, make):  # type: ignore[no-untyped-def]
-        """What ``make`` gives, made once for all audits of this case that ask for the same key."""
+    def once(self, key: object, make: Callable[[], Item]) -> Item:
+        """What ``make`` returns, computed once for all audits of this case that ask for the same key."""
         if key not in self._cache:
             self._cache[key] = make()
-        return self._cache[key]
+        return cast("Item", self._cache[key])
 
 
 def _unlike(tables: dict[str, Table]) -> list[Fault]:
@@ -189,7 +192,7 @@ def _family(kind: Kind) -> str:
     return "dates" if kind is Kind.DATE else "numbers"
 
 
-def _by_table(tables: dict[str, Table], ids: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+def _by_table(tables: dict[str, Table], ids: Integers) -> dict[str, Integers]:
     ends = np.cumsum([table.rows for table in tables.values()])[:-1]
     return dict(zip(tables, np.split(ids, ends), strict=True))
 
@@ -224,6 +227,6 @@ def _same(one: Table, other: Table, columns: Sequence[str]) -> bool:
     return bool(np.array_equal(_sorted(encoding.points(one)), _sorted(encoding.points(other)), equal_nan=True))
 
 
-def _sorted(points: Points) -> np.ndarray:
+def _sorted(points: Points) -> Floats:
     rows = np.hstack([part.astype(np.float64) for part in points.cells])
     return rows[np.lexsort(rows.T)]

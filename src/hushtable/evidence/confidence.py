@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, ndtri
+
+from hushtable.table.arrays import Floats, Integers
 
 NORMAL = float(ndtri(0.975))
 """So many standard errors either way are an interval of 95 %."""
@@ -79,7 +80,7 @@ def _recovered(one: float, end: float, other: float, far: float, sign: int) -> f
 
 
 def bootstrap(
-    statistic: Callable[[NDArray[np.int64]], float], n: int, rng: np.random.Generator, *, times: int = 1000, level: float = 0.95
+    statistic: Callable[[Integers], float], n: int, rng: np.random.Generator, *, times: int = 1000, level: float = 0.95
 ) -> Rate:
     """Percentile bootstrap of a statistic of row numbers."""
     value = statistic(np.arange(n))
@@ -102,7 +103,7 @@ def fisher(hits: int, trials: int, others: int, other_trials: int) -> float:
 
 
 def holm(values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
-    """p-values corrected so that the chance of even one false alarm among them is kept, however they depend on one another.
+    """p-values corrected so that the chance of even one false alarm among them stays as stated, however they depend on one another.
 
     ``weights``, all alike by default, say how the error is shared out before a value is seen: the larger its weight, the less
     a p-value is raised. What is rejected leaves its share to the rest (S. Holm, Scandinavian Journal of Statistics 6, 1979).
@@ -116,5 +117,5 @@ def holm(values: Sequence[float], weights: Sequence[float] | None = None) -> lis
     return [float(p) for p in adjusted]
 
 
-def _log_choose(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
+def _log_choose(n: int, k: Integers) -> Floats:
     return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hushtable.display import Shown
-from hushtable.evidence.case import Case
+from hushtable.table import lenient
 from hushtable.table.arrays import Integers, Mask
+
+if TYPE_CHECKING:
+    # A case brings compiled searches with it, which a finding does not need.
+    from hushtable.evidence.case import Case
 
 
 class Better(StrEnum):
@@ -43,7 +47,7 @@ class Risk(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Whom an attack hit. It tells records and groups apart, lives in memory only, and is never part of a saved finding."""
+    """Whom an attack hit. It identifies records and groups, lives in memory only, and is never part of a saved finding."""
 
     train: Mask
     """For each attempt on the training side, whether it succeeded."""
@@ -58,7 +62,7 @@ class Trace:
     """The control row that each attempt of ``control`` is about."""
     released: Integers | None = None
     """For each attempt of ``train`` the released row that gives the person away; -1 where there is none."""
-    tell: Callable[[int, bool], str] | None = None
+    describe: Callable[[int, bool], str] | None = None
     """What the attacker used in an attempt of ``train``, in words; values of rows only if the second argument is true."""
 
     @classmethod
@@ -68,14 +72,14 @@ class Trace:
         train: Mask,
         control: Mask,
         released: Integers | None = None,
-        tell: Callable[[int, bool], str] | None = None,
+        describe: Callable[[int, bool], str] | None = None,
     ) -> Trace:
         """Of an attack on every row of both sides: one attempt a person, hit if any of their rows is, by the first that is."""
         ours, others = case.sides
         at = ours.strongest(train)
         return cls(
             train[at], others.any(control), ours.first, others.first, None if released is None else released[at],
-            tell and (lambda attempt, values: tell(int(at[attempt]), values)),
+            describe and (lambda attempt, values: describe(int(at[attempt]), values)),
         )  # fmt: skip
 
     @property
@@ -112,9 +116,9 @@ class Finding(Shown):
     p: float | None = None
     """How likely a result this bad is if training and control rows are alike to the release: an exact one-sided test."""
     reserved: float = 0.0
-    """The part of the error of all tests of an audit that is kept for this one, so that the many others do not drown it.
+    """The share of the allowed error of all tests of an audit that is reserved for this one, which many others would drown.
 
-    Fixed beforehand; 0 for an equal share of what is left."""
+    Fixed before any value is known; 0 for an equal share of what is left."""
     p_adjusted: float | None = None
     """The same, corrected for all tests of the audit (Holm); set by the harness."""
     detectable: float | None = None
@@ -136,6 +140,34 @@ class Finding(Shown):
         """Plain values, without the trace; numbers that are not finite become None."""
         return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
 
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Finding:
+        """Read it back. A missing key has its default, and a number that is missing or not finite is None."""
+        number = {key: lenient.finite(value) for key, value in plain.items()}
+        span = plain.get("span")
+        return cls(
+            name=lenient.text(plain.get("name")),
+            scope=lenient.text(plain.get("scope")),
+            note=lenient.text(plain.get("note")),
+            audit=lenient.text(plain.get("audit")),
+            value=number.get("value"),
+            low=number.get("low"),
+            high=number.get("high"),
+            baseline=number.get("baseline"),
+            baseline_bad=number.get("baseline_bad"),
+            p=number.get("p"),
+            p_adjusted=number.get("p_adjusted"),
+            detectable=number.get("detectable"),
+            better=Better.HIGHER if plain.get("better") == Better.HIGHER else Better.LOWER,
+            subject=Subject.PRIVACY if plain.get("subject") == Subject.PRIVACY else Subject.UTILITY,
+            risk=next((risk for risk in Risk if risk == plain.get("risk")), None),
+            n=lenient.whole(plain.get("n")) or 0,
+            span=(lenient.finite(span[0]), lenient.finite(span[1])) if isinstance(span, (list, tuple)) and len(span) == 2 else None,
+            reserved=number.get("reserved") or 0.0,
+            seconds=number.get("seconds") or 0.0,
+            detail=lenient.mapping(plain.get("detail")),
+        )
+
 
 class Audit(ABC):
     """A frozen dataclass of knobs that turns a case into findings."""
@@ -144,10 +176,12 @@ class Audit(ABC):
     """What all its findings are about: it is run as an attack on privacy, or as a measure of utility."""
     costly: ClassVar[bool] = False
     """Whether it runs only when it is named: it trains a network, or makes the release again many times."""
+    sanity: ClassVar[bool] = False
+    """Whether it checks the audit itself (the control, the columns compared) and attacks nobody."""
 
     @abstractmethod
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
-        """Look at train, release and control."""
+        """The findings about this case."""
 
 
 class Utility(Audit):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hushtable.display import Progress, silent
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import holm
 from hushtable.evidence.finding import Audit, Finding
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 LEAST = 0.1
 """The part of the error that is left to all tests that ask for none of their own, however much the others ask for."""
@@ -24,9 +27,9 @@ def run(case: Case, audits: Mapping[str, Audit], seed: int = 0, progress: Progre
         progress(name, 0.0)
         start = time.perf_counter()
         rng = np.random.default_rng([seed, *name.encode()])
-        found = audit.run(case, rng)
+        own = audit.run(case, rng)
         seconds = time.perf_counter() - start
-        findings += [replace(finding, audit=name, seconds=seconds / len(found)) for finding in found]
+        findings += [replace(finding, audit=name, seconds=seconds / len(own)) for finding in own]
         progress(name, 1.0)
     return corrected(findings)
 
@@ -34,7 +37,7 @@ def run(case: Case, audits: Mapping[str, Audit], seed: int = 0, progress: Progre
 def corrected(findings: list[Finding]) -> list[Finding]:
     """The findings with their p-values corrected for one another: one false alarm in all of them stays as rare as stated.
 
-    A part of the error is kept for the few tests that ask for it (``Finding.reserved``); all others share the rest equally.
+    A part of the error is reserved for the few tests that ask for it (``Finding.reserved``); all others share the rest equally.
     """
     tested = [at for at, finding in enumerate(findings) if finding.p is not None]
     reserved = [findings[at].reserved for at in tested]

@@ -1,4 +1,4 @@
-"""One domain for two tables of people: what was read off the rows of one must not tell its people from the others'."""
+"""One domain for two tables of people: what was read off the rows of one must not distinguish its people from the others."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from hushtable.evidence.finding import Better, Finding, Subject
+from hushtable.evidence.metrics import Metric
 
 
 class Page(StrEnum):
@@ -25,20 +26,16 @@ class Page(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
+class Measure(Metric):
     """One measure of utility. Every finding of it has this direction and lies in this range."""
 
     name: str
-    meaning: str
-    """One line for a reader who knows none of the words."""
     page: Page
     better: Better = Better.LOWER
     low: float | None = 0.0
     """The least value there can be; None if there is no such bound."""
     high: float | None = 1.0
     """The largest value there can be; None if there is no such bound."""
-    share: bool = False
-    """Whether it is told in percent."""
 
     def finding(
         self,

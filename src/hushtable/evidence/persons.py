@@ -109,19 +109,19 @@ class People:
 
 
 def held_by(train: Table, control: Table, key: str) -> tuple[Table, Table]:
-    """Both tables with persons told apart by a key column; InputError where one lacks it, or where a person stands in both.
+    """Both tables with persons identified by a key column; InputError where one lacks it, or where a person is in both.
 
     Rows without a key are left out: taken for people of their own, they would be rows of one person that count as many.
     """
     faults = [
-        Fault(name, f"there is no column {key!r} to tell persons apart")
+        Fault(name, f"there is no column {key!r} to identify persons by")
         for name, table in (("train", train), ("control", control))
         if key not in table.schema
     ]
     if not faults:
         train, control = (table.take(~table.missing(key)) for table in (train, control))
         sides = {"train": train, "control": control}
-        faults += [Fault(name, f"no row has a {key} to tell persons apart") for name, table in sides.items() if not table.rows]
+        faults += [Fault(name, f"no row has a {key} to identify persons by") for name, table in sides.items() if not table.rows]
         ours, others = (np.unique(table.strings(key).astype(str)) for table in (train, control))
         if both := len(np.intersect1d(ours, others)):
             reason = f"holds persons of the training table ({key}); it must hold other people, with all of their rows"

@@ -1,4 +1,4 @@
-"""Everybody whom an audit knows, training and control together, under numbers that no attack can tell apart.
+"""Everybody whom an audit knows, training and control together, under numbers that do not say who is on which side.
 
 If training and control people are exchangeable given the release, then everything computed from the pooled rows and the release
 alone (whom a value singles out, which of those values were released, whose is the least likely) is fixed before it is
@@ -9,14 +9,17 @@ hypergeometric: Fisher's test is exact, however the choice was made. It is sharp
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Trace
 from hushtable.evidence.persons import People
 from hushtable.table.arrays import Integers, Mask
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 
 @dataclass(frozen=True, eq=False)

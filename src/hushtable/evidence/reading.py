@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Floats
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import NUMBERS, Bounds, Cells, Column, Levels
 from hushtable.table.table import Table
@@ -22,7 +22,7 @@ def ordinary(table: Table, rng: np.random.Generator) -> Table:
     return table.with_columns(*drawn) if drawn else table
 
 
-def floats_like(table: Table, name: str, reference: Table) -> np.ndarray:
+def floats_like(table: Table, name: str, reference: Table) -> Floats:
     """A column as floats, levels by their place in a reference table; NaN where missing or unknown there."""
     if table.schema[name].numeric:
         return table.floats(name)
@@ -42,7 +42,7 @@ def _draw(column: Column, cells: tuple[Cell, ...], codes: Array, rng: np.random.
     return numbers.astype(np.int32)
 
 
-def _values(column: Column, cell: Cell, count: int, rng: np.random.Generator) -> np.ndarray:
+def _values(column: Column, cell: Cell, count: int, rng: np.random.Generator) -> Floats:
     if column.kind in NUMBERS:
         bounds = column.bounds
         span = cell.span if isinstance(cell.span, Interval) else Interval(bounds.low, bounds.high)
@@ -51,7 +51,7 @@ def _values(column: Column, cell: Cell, count: int, rng: np.random.Generator) ->
             low = high = min(max(span.low, bounds.low), bounds.high)
         if column.step is not None:
             points = round((high - low) / column.step) + 1
-            return low + column.step * rng.integers(0, points, count)
+            return np.asarray(low + column.step * rng.integers(0, points, count), np.float64)
         return rng.uniform(low, high, count)
     members = [column.levels.index(m) for m in cell.span] if isinstance(cell.span, frozenset) else list(range(len(column.levels)))
     return np.array(sorted(members), dtype=np.float64)[rng.integers(0, len(members), count)]

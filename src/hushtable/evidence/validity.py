@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.evidence import roc
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, holm
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.persons import People
 from hushtable.table.columns import Kind, Role
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 Held = tuple[NDArray[Any], People]
 """A value of each row, and who holds the rows."""
@@ -27,24 +29,24 @@ REPEATED = 0.1
 
 
 def void(case: Case, findings: Sequence[Finding]) -> list[str]:
-    """Why nothing that this audit says about safety counts; empty if nothing speaks against it."""
+    """Why nothing that this audit says about safety counts; empty if it is valid."""
     return [*_overlap(case), *_uneven(case), *_seen(findings), *_backwards(findings), *_nearer(case)]
 
 
 def assumed(case: Case) -> list[str]:
-    """What the tests take for granted and these rows speak against: that each row is a person. Empty where any holds several."""
+    """What the tests assume although these rows contradict it: that each row is a person. Empty where any holds several."""
     if any(people.count < people.rows for people in case.sides):
         return []
     shared = [c for c in case.train.schema if c.name in case.control.schema]
     named = [c.name for c in shared if c.kind is Kind.KEY or c.role is Role.IDENTIFIER] if case.train.persons is None else []
-    # Dates stand apart wherever the control is younger than the table.
+    # Dates differ wherever the control is younger than the table.
     apart = [c.name for c in shared if c.kind is not Kind.DATE and c.name not in named and _apart(case, c.name)]
-    found = max((_again(case, name) for name in (*named, *apart)), key=lambda one: one.share, default=_Again("", 0.0, 0))
-    if found.share >= REPEATED:
-        both = f", and {found.both:,} of them stand on both sides" if found.both else ""
+    most = max((_again(case, name) for name in (*named, *apart)), key=lambda one: one.share, default=_Again("", 0.0, 0))
+    if most.share >= REPEATED:
+        twice = f", and {most.both:,} of them occur on both sides" if most.both else ""
         return [
-            f"the tests assume one row a person, but values of {found.name} repeat in {100 * found.share:.0f} of 100 rows{both}: "
-            f"if it tells persons apart, alarms and their absence mean little; give --person {found.name} (person={found.name!r})"
+            f"the tests assume one row a person, but values of {most.name} repeat in {100 * most.share:.0f} of 100 rows{twice}: "
+            f"if it identifies persons, alarms and their absence mean little; give --person {most.name} (person={most.name!r})"
         ]
     if case.train.persons is not None:
         return []
@@ -53,20 +55,20 @@ def assumed(case: Case) -> list[str]:
     if fisher(again, n, both, m) <= SURE:
         return [
             f"the tests assume one row a person, but {again:,} of {n:,} training rows repeat one another and {both:,} of {m:,} "
-            "control rows repeat them: if people hold several rows, name the column that tells them apart with --person (person=)"
+            "control rows repeat them: if people hold several rows, name the column that identifies them with --person (person=)"
         ]
     return []
 
 
 @dataclass(frozen=True)
 class _Again:
-    """A column whose values stand more than once."""
+    """A column whose values occur more than once."""
 
     name: str
     share: float
     """Of the rows of the worse side, those whose value another row there has too."""
     both: int
-    """Values that stand on both sides."""
+    """Values that occur on both sides."""
 
 
 def _apart(case: Case, name: str) -> bool:
@@ -81,7 +83,7 @@ def _again(case: Case, name: str) -> _Again:
     sides = [_known(case, which, name)[0] for which in ("train", "control")]
     counts = [np.unique(values, return_counts=True)[1] for values in sides]
     shares = [float(own[own > 1].sum() / max(1, own.sum())) for own in counts]
-    return _Again(name, max(shares), len(np.intersect1d(*sides)))
+    return _Again(name, max(shares), len(np.intersect1d(sides[0], sides[1])))
 
 
 def _overlap(case: Case) -> Iterator[str]:

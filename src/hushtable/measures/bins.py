@@ -1,18 +1,20 @@
-"""Columns cut for counting, once for all measures: levels as they are, numbers at quantiles of the training rows."""
+"""Columns cut into bins, once for all measures: levels as they are, numbers at quantiles of the training rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.evidence.case import Case
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import Column
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class Bins:
     spiked: tuple[bool, bool] = (False, False)
     """Whether the first bin, and the last, is a single value, so that what lies beyond does not belong to it."""
 
-    def codes(self, table: Table) -> NDArray[np.int64]:
+    def codes(self, table: Table) -> Integers:
         """The bin of each row."""
         array = table[self.column.name]
         if self.column.numeric:
@@ -45,10 +47,10 @@ class Bins:
         own = np.array([index.get(str(w), self.known) for w in words] + [len(self.labels) - 1])
         return own[array.astype(np.int64)]
 
-    def beyond(self, values: Floats) -> NDArray[np.bool_]:
+    def beyond(self, values: Floats) -> Mask:
         """Which numbers lie beyond a least or largest value that is a spike."""
         low, high = self.spiked
-        return ((values < self.edges[0]) & low) | ((values >= self.edges[-1]) & high)
+        return np.asarray(((values < self.edges[0]) & low) | ((values >= self.edges[-1]) & high), np.bool_)
 
     def mass(self, table: Table) -> Floats:
         """The share of rows in each bin."""
@@ -61,19 +63,21 @@ def binned(table: Table, name: str, bins: int, others: Iterable[Table] = ()) -> 
     if not column.numeric:
         words = [str(word) for word in table.words(name)]
         strange = any({str(word) for word in other.words(name)} - set(words) for other in others)
-        return Bins(column, np.empty(0), [*words, *["other levels"] * strange, "missing"], len(words))
+        others_bin = ["other levels"] if strange else []
+        return Bins(column, np.empty(0), [*words, *others_bin, "missing"], len(words))
     values = table.floats(name)
     present = values[~np.isnan(values)]
     cuts, spike = quantiles(present, bins)
     # A value that holds two quantiles is a spike: it gets a bin of its own, which ends right above it.
     edges = np.unique(np.concatenate([cuts, above(column, cuts[spike])]))
     spans = [f"{column.write(a)} to {column.write(b)}" for a, b in pairwise(edges)]
-    found = Bins(column, edges, [*spans, "missing"], len(spans), (bool(spike[0]), bool(spike[-1])))
-    strange = any(found.beyond(other.floats(name)).any() for other in others)
-    return replace(found, labels=[*spans, *["other values"] * strange, "missing"])
+    result = Bins(column, edges, [*spans, "missing"], len(spans), (bool(spike[0]), bool(spike[-1])))
+    if any(result.beyond(other.floats(name)).any() for other in others):
+        return replace(result, labels=[*spans, "other values", "missing"])
+    return result
 
 
-def quantiles(present: Floats, bins: int) -> tuple[Floats, NDArray[np.bool_]]:
+def quantiles(present: Floats, bins: int) -> tuple[Floats, Mask]:
     """Values at the quantiles, and which of them hold two at least."""
     cuts = np.quantile(present, np.linspace(0, 1, bins + 1), method="lower") if len(present) else np.zeros(2)
     same = np.diff(cuts) == 0
@@ -113,7 +117,7 @@ def tables(case: Case) -> dict[str, Table]:
 
 @dataclass(frozen=True)
 class Fresh:
-    """What control rows show, brought to what as many fresh rows as the release has would show.
+    """Control rows as a baseline, scaled to what as many fresh rows as the release has would show.
 
     Two samples of one distribution, of n and of m rows, differ by chance by sqrt(1/n + 1/m) times what depends on neither, as the
     rows grow, for whatever is a norm of the difference of their empirical distributions (van der Vaart and Wellner 1996, section
@@ -132,14 +136,14 @@ class Fresh:
         """From the rows of the three tables."""
         return cls(_ratio(case))
 
-    def near(self, best: float, found: float) -> float:
+    def near(self, best: float, value: float) -> float:
         """A number that would be ``best`` without chance."""
-        return best + (found - best) * self.ratio
+        return best + (value - best) * self.ratio
 
     @property
     def note(self) -> str:
         """What a reader must know; empty where nothing was scaled."""
-        return "; the baseline is scaled to the rows of the release" * (self.ratio < 1)
+        return "; the baseline of the control rows is scaled to the number of released rows" if self.ratio < 1 else ""
 
 
 def _ratio(case: Case) -> float:
@@ -151,9 +155,9 @@ def coded(case: Case, bins: int) -> Coded:
     """The three tables cut into at most so many bins, made once for all measures that ask for the same number."""
 
     def make() -> Coded:
-        found = {name: binned(case.train, name, bins, others=(case.ordinary(), case.control)) for name in case.columns}
-        codes = {which: {name: cut.codes(table) for name, cut in found.items()} for which, table in tables(case).items()}
-        return Coded(found, codes)
+        cuts = {name: binned(case.train, name, bins, others=(case.ordinary(), case.control)) for name in case.columns}
+        codes = {which: {name: cut.codes(table) for name, cut in cuts.items()} for which, table in tables(case).items()}
+        return Coded(cuts, codes)
 
     coded: Coded = case.once(("coded", bins), make)
     return coded

@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 from hushtable.evidence.finding import Better
 from hushtable.evidence.measure import Measure, Page
+from hushtable.evidence.metrics import FAMILIES, METRICS, Metric, family
 
 HIGHER = Better.HIGHER
 
 # Single columns. The same without "mean" is that of one column.
 TVD = Measure(
     name="TVD",
-    meaning="total variation distance of one column: the share of rows that would have to change to make the two alike",
+    meaning="total variation distance of one column: the share of rows that would have to change to make the two columns alike",
     page=Page.MARGINS,
 )
 KS = Measure(
@@ -23,23 +24,23 @@ KS = Measure(
 )
 WASSERSTEIN = Measure(
     name="Wasserstein",
-    meaning="how far the values of one column would have to move on average, as a share of its domain",
+    meaning="Wasserstein distance of one column: how far its values would have to move on average, as a share of its domain",
     page=Page.MARGINS,
 )
 JENSEN_SHANNON = Measure(
     name="Jensen-Shannon",
-    meaning="Jensen-Shannon distance of one column: 0 is the same, 1 is nothing in common",
+    meaning="Jensen-Shannon distance of one column: 0 is the same distribution, 1 is nothing in common",
     page=Page.MARGINS,
 )
 KL = Measure(
     name="KL",
-    meaning="relative entropy of one column (Kullback-Leibler, in nats): what is lost by taking the release for the real column",
+    meaning="relative entropy of one column (Kullback-Leibler divergence, in nats): 0 is the same distribution",
     page=Page.MARGINS,
     high=None,
 )
 CHI_SQUARE = Measure(
     name="chi-square",
-    meaning="the statistic of the chi-square test that one column of the release and of the real rows is drawn alike",
+    meaning="the statistic of the chi-square test that one column has the same distribution in the release and in the real rows",
     page=Page.MARGINS,
     high=None,
 )
@@ -58,9 +59,9 @@ MEAN_JENSEN_SHANNON = Measure(
     name="mean Jensen-Shannon", meaning="the mean over all columns of the Jensen-Shannon distance", page=Page.MARGINS
 )
 MEAN_KL = Measure(name="mean KL", meaning="the mean over all columns of the relative entropy", page=Page.MARGINS, high=None)
-TOLD_APART = Measure(
+DISTINGUISHED = Measure(
     name="columns told apart",
-    meaning="the share of columns whose chi-square test, corrected for their number, tells the release from the real rows",
+    meaning="the share of columns in which a chi-square test, corrected for their number, distinguishes the release from real rows",
     page=Page.MARGINS,
     share=True,
 )
@@ -73,14 +74,14 @@ ASSOCIATION = Measure(
 )
 LEVELS_KEPT = Measure(
     name="association levels kept",
-    meaning="the share of pairs of columns whose Cramer's V is low, weak, middle or strong in both tables alike",
+    meaning="the share of pairs of columns whose Cramer's V is of the same level (low, weak, middle, strong) in both tables",
     page=Page.ASSOCIATIONS,
     better=HIGHER,
     share=True,
 )
 PEARSON = Measure(
     name="Pearson similarity",
-    meaning="the mean over pairs of numbers of 1 less half the difference of their correlations: 1 is the same",
+    meaning="the mean over pairs of numbers of 1 minus half the difference of their correlations: 1 is no difference",
     page=Page.ASSOCIATIONS,
     better=HIGHER,
 )
@@ -110,61 +111,61 @@ MMD = Measure(
 )
 FRECHET = Measure(
     name="Frechet distance",
-    meaning="how far mean and covariance of all columns lie apart (the 2-Wasserstein distance of two normal clouds)",
+    meaning="how far mean and covariance of all columns differ (the 2-Wasserstein distance of two normal distributions)",
     page=Page.JOINT,
     high=None,
 )
 DISCRIMINATOR = Measure(
     name="real or released: AUC",
-    meaning="how well a model that sees both tells released rows from real ones: 0.5 is guessing, and best; 1 is always right",
+    meaning="how well a trained model distinguishes released rows from real ones: 0.5 is guessing, and best; 1 is always right",
     page=Page.JOINT,
     low=0.5,
 )
 PROPENSITY = Measure(
     name="propensity error",
-    meaning="the mean square by which that model's belief in a row being released differs from not knowing: 0 is best, 0.25 worst",
+    meaning="mean squared difference between that model's predicted probability and one half (pMSE): 0 is best, 0.25 is worst",
     page=Page.JOINT,
     high=0.25,
 )
 K_STRESS = Measure(
     name="K-Stress",
     meaning="how much the distances between records change when each is replaced by its released partner: 0 is not at all; "
-    "where rows are sampled even a copy is above 0, for most rows have lost their own copy",
+    "where rows are sampled even a copy is above 0, because most rows have lost their own copy",
     page=Page.JOINT,
     high=None,
 )
 DISTANCES = Measure(
     name="distances between records",
-    meaning="the largest gap between the cumulative distributions of the distances inside the one table and inside the other",
+    meaning="the largest gap between the cumulative distributions of the distances between records in the two tables",
     page=Page.JOINT,
 )
 AXES = Measure(
     name="principal axes kept",
-    meaning="how much of the spread that the real rows' main directions explain the release's main directions explain as well",
+    meaning="the variance of the real rows that the release's principal axes explain, over that which their own axes explain",
     page=Page.JOINT,
     better=HIGHER,
 )
 CLUSTERS_KEPT = Measure(
     name="clusters kept",
-    meaning="how far clusters found in the release put real people together as clusters of the real rows do (NMI): 1 is fully",
+    meaning="how far clusters of the release group real people as clusters of the real rows do (NMI): 1 is complete agreement",
     page=Page.JOINT,
     better=HIGHER,
 )
 SILHOUETTE = Measure(
     name="silhouette difference",
-    meaning="how differently clear the clusters are in the two tables (difference of silhouettes)",
+    meaning="the difference between the two tables in how well separated their clusters are (silhouette)",
     page=Page.JOINT,
     high=2.0,
 )
 FRECHET_MEAN = Measure(
     name="Frechet mean distance",
-    meaning="how far the centre of the release lies from that of the training rows, as points of a curved space",
+    meaning="how far the Frechet mean of the release lies from that of the training rows, as points of a curved space",
     page=Page.JOINT,
     high=None,
 )
 BALL_CLUSTERS = Measure(
     name="clusters",
-    meaning="how far groups found in the release agree with those found in the training rows, in that space: 1 is fully",
+    meaning="how far clusters of the release agree with those of the training rows, in that space: 1 is complete agreement",
     page=Page.JOINT,
     better=HIGHER,
 )
@@ -173,63 +174,65 @@ BALL_CLUSTERS = Measure(
 _TEST = "train on release, test on real"
 AUC = Measure(
     name=f"{_TEST}: AUC",
-    meaning="how well a model that learnt from the release ranks real people it never saw: 1 is perfect, 0.5 is guessing",
+    meaning="how well a model trained on the release ranks real people it never saw: 1 is perfect, 0.5 is guessing",
     page=Page.DOWNSTREAM,
     better=HIGHER,
 )
 ACCURACY = Measure(
     name=f"{_TEST}: accuracy",
-    meaning="of how many real people a model that learnt from the release names the right class",
+    meaning="the share of real people whose class a model trained on the release predicts correctly",
     page=Page.DOWNSTREAM,
     better=HIGHER,
 )
 F1 = Measure(
     name=f"{_TEST}: F1",
-    meaning="how well a model that learnt from the release finds each class among real people, rare ones as much (macro F1)",
+    meaning="how well a model trained on the release finds each class among real people, rare classes counting as much (macro F1)",
     page=Page.DOWNSTREAM,
     better=HIGHER,
 )
 R2 = Measure(
     name=f"{_TEST}: R2",
-    meaning="how much of a number a model that learnt from the release explains for real people: 1 is all, 0 is none",
+    meaning="the share of a number's variance that a model trained on the release explains for real people: 1 is all, 0 is none",
     page=Page.DOWNSTREAM,
     better=HIGHER,
     low=None,
 )
 RMSE = Measure(
     name=f"{_TEST}: RMSE",
-    meaning="by how much a model that learnt from the release misses a number of real people, in its own unit (root mean square)",
+    meaning="the error of a model trained on the release that predicts a number of real people, in its unit (root mean square)",
     page=Page.DOWNSTREAM,
     high=None,
 )
 DOWNSTREAM = Measure(
-    name=_TEST, meaning="how well a model that learnt from the release predicts real people it never saw", page=Page.DOWNSTREAM,
+    name=_TEST, meaning="how well a model trained on the release predicts real people it never saw", page=Page.DOWNSTREAM,
     better=HIGHER,
 )  # fmt: skip
 
 # Questions that are asked of a table.
 COUNTING_ABSOLUTE = Measure(
     name="counting queries: absolute error",
-    meaning="by how much the share of rows with given values in one to three columns is off, on average",
+    meaning="the mean error of the share of rows that have given values in one to three columns",
     page=Page.QUERIES,
     share=True,
 )
 COUNTING_RELATIVE = Measure(
     name="counting queries: relative error",
-    meaning="the same as a part of the true count (of a thousandth of the rows where it is smaller), the median question",
+    meaning="the median error of the share of rows that have given values in one to three columns, relative to the true share "
+    "(to a thousandth of the rows where the true share is smaller)",
     page=Page.QUERIES,
     high=None,
     share=True,
 )
 RANGE_ABSOLUTE = Measure(
     name="range queries: absolute error",
-    meaning="by how much the share of rows inside given ranges of one to three columns is off, on average",
+    meaning="the mean error of the share of rows that lie in given ranges of one to three columns",
     page=Page.QUERIES,
     share=True,
 )
 RANGE_RELATIVE = Measure(
     name="range queries: relative error",
-    meaning="the same as a part of the true count (of a thousandth of the rows where it is smaller), the median question",
+    meaning="the median error of the share of rows that lie in given ranges of one to three columns, relative to the true share "
+    "(to a thousandth of the rows where the true share is smaller)",
     page=Page.QUERIES,
     high=None,
     share=True,
@@ -238,27 +241,27 @@ RANGE_RELATIVE = Measure(
 # What anonymization takes away.
 GENERALIZATION = Measure(
     name="generalization loss",
-    meaning="how wide the released cells are on average: 0 if every cell is one value, 1 if every cell could be anything",
+    meaning="how wide the released cells are on average: 0 if every cell is one value, 1 if every cell could be any value",
     page=Page.LOSSES,
 )
 DISCERNIBILITY = Measure(
     name="discernibility",
-    meaning="the mean share of the table that a row cannot be told from on its quasi-identifiers, suppressed rows from all",
+    meaning="the mean share of rows that have the same quasi-identifiers as a row; a suppressed row counts as equal to all",
     page=Page.LOSSES,
 )
 CLASS_SIZE = Measure(
     name="average class size",
-    meaning="how many rows look alike on the quasi-identifiers, on average over the groups",
+    meaning="how many rows have the same quasi-identifiers, on average over the classes of equal rows",
     page=Page.LOSSES,
     low=1.0,
     high=None,
 )
 SUPPRESSED_ROWS = Measure(
-    name="rows missing", meaning="the share of training rows that the release has fewer of", page=Page.LOSSES, share=True
+    name="rows missing", meaning="by what share the release has fewer rows than the training table", page=Page.LOSSES, share=True
 )
 MISSING_COLUMNS = Measure(
     name="columns missing",
-    meaning="the share of the columns that could be released (no identifiers, keys or texts) that the release has not",
+    meaning="the share of columns that are not in the release (identifiers, keys and texts are not counted)",
     page=Page.LOSSES,
     share=True,
 )
@@ -270,7 +273,7 @@ SUPPRESSED_CELLS = Measure(
 )
 VARIANCE = Measure(
     name="variance lost",
-    meaning="the share of the variance of numbers that is gone: for averaged groups exactly the information loss SSE / SST",
+    meaning="the share of the variance of numbers that is lost: for averaged groups exactly the information loss SSE / SST",
     page=Page.LOSSES,
 )
 
@@ -282,20 +285,20 @@ GROUP_TVD = Measure(
 )
 GROUP_GAP = Measure(
     name="small groups against large",
-    meaning="how much further small groups lie from their real selves than large ones do, beyond what their size explains",
+    meaning="how much further small groups lie from their real rows than large groups do, beyond what their size explains",
     page=Page.GROUPS,
     low=-1.0,
 )
 GROUP_SHARE = Measure(
     name="group sizes",
-    meaning="by how much the share of a group in the release differs from its real one, as a part of the latter, the worst group",
+    meaning="by how much the share of a group in the release differs from its real share, relative to that; overall, the worst",
     page=Page.GROUPS,
     high=None,
     share=True,
 )
 GROUP_SCORE = Measure(
     name="downstream loss of a group",
-    meaning="how much worse a model that learnt from the release predicts people of a group than one that learnt from real rows",
+    meaning="how much worse a model trained on the release predicts people of a group than a model trained on real rows",
     page=Page.GROUPS,
     low=-1.0,
 )
@@ -303,24 +306,29 @@ GROUP_SCORE = Measure(
 # Several in one.
 G = Measure(
     name="G",
-    meaning="correlations (mu) and performance of models (delta) apart, added up (Galloni): 0 is no difference",
+    meaning="difference of the correlations (mu) plus difference of the performance of models (delta; Galloni): 0 is no difference",
     page=Page.COMPOSITE,
     high=None,
 )
 G_PLUS = Measure(
     name="G+",
-    meaning="G and the mean distance of the columns (nu), which sees columns that were moved or turned; 0 is no difference",
+    meaning="G plus the mean distance of the columns (nu), which detects columns that were shifted or inverted: 0 is no difference",
     page=Page.COMPOSITE,
     high=None,
 )
 
 MEASURES = {measure.name: measure for measure in list(vars().values()) if isinstance(measure, Measure)}
 MODEL_SCORES = frozenset(name for name, measure in MEASURES.items() if measure.page is Page.DOWNSTREAM)
-"""What models that learnt from the release are judged by."""
+"""The scores of models trained on the release."""
 
 
-class Found(Protocol):
-    """A finding, or how a report reads it."""
+def metric(name: str) -> Metric | None:
+    """What is known about a metric, a measure of utility or a number of an attack; None for that of another package."""
+    return MEASURES.get(name) or METRICS.get(name) or FAMILIES.get(family(name))
+
+
+class Named(Protocol):
+    """A finding, or a report's reading of it."""
 
     @property
     def name(self) -> str:
@@ -335,6 +343,6 @@ class Found(Protocol):
         """What else is known."""
 
 
-def main_model(found: Found) -> bool:
+def main_model(finding: Named) -> bool:
     """Whether it is a score of the main model: its scope is the target alone, that of another family names the family as well."""
-    return found.name in MODEL_SCORES and found.detail.get("target", found.scope) == found.scope
+    return finding.name in MODEL_SCORES and finding.detail.get("target", finding.scope) == finding.scope

@@ -18,7 +18,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.measures.bins import Bins, binned
-from hushtable.measures.learners import FAMILIES, Performance, Task
+from hushtable.measures.composite_models import FAMILIES, Performance, Task
 from hushtable.measures.phik import few_levels, phik_matrix
 from hushtable.table.arrays import Floats
 from hushtable.table.columns import Role
@@ -65,6 +65,35 @@ class Composite:
         }  # fmt: skip
 
 
+@dataclass(frozen=True, kw_only=True)
+class CompositeOptions:
+    """How the parts of the scores are computed and weighed."""
+
+    splits: int = 1
+    """Random parts of each table that its models are tested on, to be averaged."""
+    seed: int = 0
+    weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    """Alpha, beta and gamma."""
+    norm: str = "pairs"
+    """Of the difference of two matrices of correlations, see ``mu``."""
+    models: Sequence[str] = FAMILIES
+    """Families of ``composite_models``."""
+    cut: str = "quantiles"
+    """How numbers are cut for ``nu``."""
+    bins: int = BINS
+    """Bins of a number for ``nu``."""
+    rows: int | None = None
+    """The most rows of a table that the models see."""
+
+    def __post_init__(self) -> None:
+        """Known norms, cuts and families."""
+        named = (("norm", [self.norm], NORMS), ("cut", [self.cut], CUTS), ("models", self.models or [""], FAMILIES))
+        for where, values, known in named:
+            strange = [one for one in values if one not in known]
+            if strange:
+                raise InputError(f"expected one of {', '.join(known)}, got {strange[0]!r}", where=where)
+
+
 @dataclass(frozen=True, eq=False)
 class Reference:
     """The real side, computed once for any number of synthetic tables."""
@@ -75,68 +104,48 @@ class Reference:
     correlations: Floats
     tasks: Mapping[str, Task]
     performance: Mapping[str, Performance]
-    splits: int
-    seed: int
-    weights: tuple[float, float, float]
-    norm: str
-    cut: str
-    bins: int
-    rows: int | None
+    options: CompositeOptions
 
     @classmethod
-    def of(
-        cls,
-        real: Table,
-        targets: Sequence[str] | None = None,
-        *,
-        splits: int = 1,
-        seed: int = 0,
-        weights: tuple[float, float, float] = (1.0, 1.0, 1.0),
-        norm: str = "pairs",
-        models: Sequence[str] = FAMILIES,
-        cut: str = "quantiles",
-        bins: int = BINS,
-        rows: int | None = None,
-    ) -> Reference:
-        """``targets`` are the columns to predict, by default those with the role target; ``weights`` are alpha, beta, gamma.
+    def of(cls, real: Table, targets: Sequence[str] | None = None, options: CompositeOptions | None = None) -> Reference:
+        """``targets`` are the columns to predict, by default those with the role target.
 
-        Only columns that hold numbers or levels count. ``models`` are some of the families of ``learners``, ``rows`` the most
-        that they see of a table; ``cut`` and ``bins`` are those of ``nu``.
+        Only columns that hold numbers or levels count.
         """
+        options = options or CompositeOptions()
         real = real.select([column.name for column in real.schema if column.valued])
         if targets is None:
             targets = [column.name for column in real.schema if column.role is Role.TARGET]
         if not targets:
             raise InputError("no column has the role target; name the columns to predict", where="targets")
-        for where, told, known in (("norm", [norm], NORMS), ("cut", [cut], CUTS), ("models", models or [""], FAMILIES)):
-            strange = [one for one in told if one not in known]
-            if strange:
-                raise InputError(f"expected one of {', '.join(known)}, got {strange[0]!r}", where=where)
-        tasks = {target: Task.of(real, target, models) for target in targets}
-        performance = {target: task.performance(real, splits=splits, seed=seed, rows=rows)[0] for target, task in tasks.items()}
+        tasks = {target: Task.of(real, target, options.models) for target in targets}
+        performance = {
+            target: task.performance(real, splits=options.splits, seed=options.seed, rows=options.rows)[0]
+            for target, task in tasks.items()
+        }
         few = few_levels([real], real.schema.names)
-        return cls(real, few, phik_matrix(real, few), tasks, performance, splits, seed, weights, norm, cut, bins, rows)
+        return cls(real, few, phik_matrix(real, few), tasks, performance, options)
 
     def compare(self, released: Table, *, there: bool = True) -> Composite:
         """All parts for one synthetic table with the same columns; ``there`` is whether models are tested on real rows too."""
-        names = self.table.schema.names
+        names, options = self.table.schema.names, self.options
         absent = [name for name in names if name not in released.schema or not released.schema[name].valued]
         if absent:
             raise InputError(f"the synthetic table has no column of values {', '.join(absent)}", where="composite score")
-        made = {
+        performances = {
             target: task.performance(
-                released, splits=self.splits, seed=self.seed, elsewhere=self.table if there else None, rows=self.rows
+                released, splits=options.splits, seed=options.seed, elsewhere=self.table if there else None, rows=options.rows
             )
             for target, task in self.tasks.items()
         }
-        own = {target: pair[0] for target, pair in made.items()}
+        own = {target: pair[0] for target, pair in performances.items()}
         few = few_levels([released], self.correlated)
-        kept = [self.correlated.index(name) for name in few]
+        places = [self.correlated.index(name) for name in few]
         return Composite(
-            mu=mu(phik_matrix(released, few), self.correlations[np.ix_(kept, kept)], self.norm),
-            delta=delta(own, self.performance), nu=nu(released, self.table, self.bins, self.cut),
-            alpha=self.weights[0], beta=self.weights[1], gamma=self.weights[2],
-            own=own, there={target: pair[1] for target, pair in made.items() if pair[1] is not None},
+            mu=mu(phik_matrix(released, few), self.correlations[np.ix_(places, places)], options.norm),
+            delta=delta(own, self.performance), nu=nu(released, self.table, options.bins, options.cut),
+            alpha=options.weights[0], beta=options.weights[1], gamma=options.weights[2],
+            own=own, there={target: pair[1] for target, pair in performances.items() if pair[1] is not None},
             left_out=tuple(name for name in names if name not in few),
         )  # fmt: skip
 
@@ -173,12 +182,12 @@ def nu(released: Table, real: Table, bins: int = BINS, cut: str = "quantiles") -
     every bin holds as many rows and no lone extreme decides; what lies beyond counts to the outermost bin. ``equal`` cuts the
     range of both tables into bins of one width, a common histogram: it alone reaches 1 where the ranges have nothing in common.
     """
-    found = []
+    distances = []
     for name in real.schema.names:
         numeric = cut == "equal" and real.schema[name].numeric
         cells = _histogram(real, released, name, bins) if numeric else binned(real, name, bins, others=(released,))
-        found.append(float(np.abs(cells.mass(released) - cells.mass(real)).sum()) / 2)
-    return float(np.mean(found))
+        distances.append(float(np.abs(cells.mass(released) - cells.mass(real)).sum()) / 2)
+    return float(np.mean(distances))
 
 
 def _histogram(real: Table, released: Table, name: str, bins: int) -> Bins:

@@ -33,12 +33,10 @@ def pairs_of(cells: Coded) -> Pairs:
     for i in range(len(names)):
         for j in range(i):
             width = cells.size(names[j])
-            index, counts = joint(
-                {which: found[i] * width + found[j] for which, found in codes.items()}, cells.size(names[i]) * width
-            )
-            for which, found in counts.items():
+            index, counts = joint({which: own[i] * width + own[j] for which, own in codes.items()}, cells.size(names[i]) * width)
+            for which, own in counts.items():
                 down, across = margins[which][i], margins[which][j]
-                strengths[which][i, j] = strengths[which][j, i] = _v(found, down, across, index // width, index % width)
+                strengths[which][i, j] = strengths[which][j, i] = _v(own, down, across, index // width, index % width)
             real = counts["train"] / len(codes["train"][i])
             for which, matrix in variation.items():
                 matrix[i, j] = matrix[j, i] = total_variation(counts[which] / len(codes[which][i]), real)
@@ -51,11 +49,11 @@ def joint(cells: Mapping[str, Integers], size: int) -> tuple[Integers, dict[str,
     Two columns of many levels have a table that nobody could keep: then the cells that occur are sorted out instead.
     """
     if size <= 4 * sum(map(len, cells.values())):
-        counts = {which: np.bincount(found, minlength=size) for which, found in cells.items()}
+        counts = {which: np.bincount(own, minlength=size) for which, own in cells.items()}
         index = np.flatnonzero(sum(counts.values()))
-        return index, {which: found[index] for which, found in counts.items()}
+        return index, {which: own[index] for which, own in counts.items()}
     index, places = np.unique(np.concatenate(list(cells.values())), return_inverse=True)
-    ends = np.cumsum([len(found) for found in cells.values()])[:-1]
+    ends = np.cumsum([len(own) for own in cells.values()])[:-1]
     parts = zip(cells, np.split(places, ends), strict=True)
     return index, {which: np.bincount(part, minlength=len(index)) for which, part in parts}
 

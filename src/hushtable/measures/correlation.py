@@ -40,8 +40,8 @@ def correlations(table: Table, names: Sequence[str], reference: Table) -> Floats
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = squares - sums**2 / n
         spread[~(spread > ROUNDING * squares)] = np.nan
-        found = (products - sums * sums.T / n) / np.sqrt(spread * spread.T)
-    return np.clip(found, -1.0, 1.0)
+        matrix = (products - sums * sums.T / n) / np.sqrt(spread * spread.T)
+    return np.clip(matrix, -1.0, 1.0)
 
 
 def _scaled(values: Floats) -> Floats:

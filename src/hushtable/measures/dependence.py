@@ -1,13 +1,13 @@
-"""Pairs of columns: whether the release keeps how they hang together."""
+"""Associations between columns: whether the release preserves how pairs of columns depend on one another."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
 from hushtable.measures import catalogue
@@ -18,6 +18,9 @@ from hushtable.measures.phik import LEVELS as MOST_LEVELS
 from hushtable.measures.phik import few_levels, phik_matrix
 from hushtable.table.arrays import Floats, Integers
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 Matrices = Mapping[str, Floats]
 LEVELS = {"low": 0.0, "weak": 0.1, "middle": 0.3, "strong": 0.5}
 """Where each level of Cramer's V begins."""
@@ -25,7 +28,7 @@ LEVELS = {"low": 0.0, "weak": 0.1, "middle": 0.3, "strong": 0.5}
 
 @dataclass(frozen=True, kw_only=True)
 class Association(Utility):
-    """How pairs of columns hang together, compared between release and training rows.
+    """Associations of pairs of columns, compared between release and training rows.
 
     Cramer's V with Bergsma's bias correction (2013), its four levels (Tao et al. 2021; Garg 2025, equation 4.17) and the total
     variation of both columns together are taken from one table of counts for each pair, numbers cut at the training rows' quantiles
@@ -51,10 +54,10 @@ class Association(Utility):
         strange = len(case.columns) - len(few)
         phik = {which: phik_matrix(table, few) for which, table in tables(case).items()}
         fresh = Fresh.of(case)
-        strengths = Kept.of(case.columns, pairs.cramers_v, fresh)
-        linear = Kept.of(numbers, pearson, fresh, kind="numbers, dates or ordinals")
-        any_kind = Kept.of(
-            few, phik, fresh, more=f"; {strange} columns of more than {self.levels} levels are not in it" * bool(strange)
+        strengths = PairCoefficients.of(case.columns, pairs.cramers_v, fresh)
+        linear = PairCoefficients.of(numbers, pearson, fresh, kind="numbers, dates or ordinals")
+        any_kind = PairCoefficients.of(
+            few, phik, fresh, more=f"; {strange} columns of more than {self.levels} levels are left out" if strange else ""
         )
         return [
             strengths.difference(catalogue.ASSOCIATION, "Cramer's V"),
@@ -67,7 +70,7 @@ class Association(Utility):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class PairCoefficients:
     """A coefficient of every pair of columns that the training rows have one for, in the three tables."""
 
     columns: tuple[str, ...]
@@ -82,7 +85,7 @@ class Kept:
     more: str
 
     @classmethod
-    def of(cls, columns: tuple[str, ...], matrices: Matrices, fresh: Fresh, kind: str = "", more: str = "") -> Kept:
+    def of(cls, columns: tuple[str, ...], matrices: Matrices, fresh: Fresh, kind: str = "", more: str = "") -> PairCoefficients:
         """From the matrices over these columns; ``kind`` says what columns can have one, ``more`` what a reader must know."""
         upper = np.triu(~np.isnan(matrices["train"]), 1)
         first, second = np.nonzero(upper)
@@ -124,30 +127,31 @@ class Kept:
     def nothing(self) -> str:
         """Why there is no pair."""
         if len(self.columns) < 2:
-            return (
-                f"a pair needs two columns{f' of {self.kind}' * bool(self.kind)}, there is {len(self.columns) or 'none'}{self.more}"
-            )
-        return f"in the training rows one column of every pair shows a single value, or no two rows have both{self.more}"
+            kind = f" of {self.kind}" if self.kind else ""
+            return f"a pair needs two columns{kind}, there is {len(self.columns) or 'none'}{self.more}"
+        return f"in the training rows one column of every pair has a single value, or no two rows have both values{self.more}"
 
     @property
     def rest(self) -> str:
         """What was left out, and what the baseline is."""
-        told = f"; {self.left_out} pairs are left out, since in the training rows a column of them shows a single value"
-        return told * bool(self.left_out) + self.more + self.fresh.note
+        missing = ""
+        if self.left_out:
+            missing = f"; {self.left_out} pairs are left out, since a column of theirs has a single value in the training rows"
+        return missing + self.more + self.fresh.note
 
 
-def _levels_kept(strengths: Kept) -> Finding:
+def _levels_kept(strengths: PairCoefficients) -> Finding:
     """The share of pairs that are as strong in words; which level became which is in the detail."""
     if not strengths.n:
         return catalogue.LEVELS_KEPT.finding(None, n=0, note=strengths.nothing)
     limits = list(LEVELS.values())
-    found = {which: np.searchsorted(limits, values, side="right") - 1 for which, values in strengths.values.items()}
-    kept, fresh = (found[which] == found["train"] for which in ("release", "control"))
-    counts = np.bincount(found["train"] * len(LEVELS) + found["release"], minlength=len(LEVELS) ** 2)
-    weaker = int((found["release"] < found["train"]).sum())
-    note = f"{int(kept.sum())} of {strengths.n} pairs keep their level (low, weak, middle, strong); {weaker} became weaker"
+    levels = {which: np.searchsorted(limits, values, side="right") - 1 for which, values in strengths.values.items()}
+    same, fresh = (levels[which] == levels["train"] for which in ("release", "control"))
+    counts = np.bincount(levels["train"] * len(LEVELS) + levels["release"], minlength=len(LEVELS) ** 2)
+    weaker = int((levels["release"] < levels["train"]).sum())
+    note = f"{int(same.sum())} of {strengths.n} pairs keep their level (low, weak, middle, strong); {weaker} became weaker"
     return catalogue.LEVELS_KEPT.finding(
-        kept.mean(), baseline=strengths.fresh.near(1.0, fresh.mean()), n=strengths.n, note=note + strengths.rest,
+        same.mean(), baseline=strengths.fresh.near(1.0, fresh.mean()), n=strengths.n, note=note + strengths.rest,
         detail={"levels": list(LEVELS), "counts": counts.reshape(len(LEVELS), -1).tolist()},
     )  # fmt: skip
 

@@ -1,20 +1,23 @@
-"""Can a model tell released rows from real ones? If it cannot, no model that learns from both can tell them apart either."""
+"""Can a model distinguish released rows from real ones? The less it can, the more alike are the two tables."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hushtable.evidence import roc
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import NORMAL, Rate
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.measures.catalogue import DISCRIMINATOR, PROPENSITY
 from hushtable.measures.features import Features, Points, alike, features
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats, Integers, Mask
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 FEWEST = 20
 """Rows of each side below which nothing can be learnt."""
@@ -24,17 +27,17 @@ ASKED = 4000
 """Held-out rows on which columns are shuffled one by one."""
 BATCH = 40_000
 """Shuffled rows that are judged at a time."""
-TELLING = 0.005
+NAMED = 0.005
 """What a column must add to the AUC to be named."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Discriminator(Utility):
-    """Gradient boosting that tells released rows from as many training rows, each judged by a model that did not see it.
+    """Gradient boosting that distinguishes released rows from as many training rows, each judged by a model that did not see it.
 
     The first number is its AUC (DeLong's interval), the second the mean square by which its belief differs from one half
     (pMSE; Snoke et al. 2018, there in sample; cross-fitted here, so that guessing costs little). The same is done for control rows
-    against training rows: the baselines. An AUC below one half is chance and told as one half.
+    against training rows: the baselines. An AUC below one half is chance and counts as one half.
 
     Equal rows go to one fold together, whichever table they stand in: else a copied row would be judged by a model that was shown
     its twin under the opposite label (an AUC below one half), and the copies of a group's centre by a model that learnt them by
@@ -61,7 +64,7 @@ class Discriminator(Utility):
         )
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
-        """AUC and propensity error, with the columns that give the release away."""
+        """AUC and propensity error, with the columns that distinguish the release most."""
         from threadpoolctl import threadpool_limits
 
         seen = features(case)
@@ -72,34 +75,36 @@ class Discriminator(Utility):
         enough = len(seen.points["control"]) >= FEWEST
         # Sums over several threads differ in the last bit from those over another number of them, and on a busy machine they wait.
         with threadpool_limits(1, "openmp"):
-            told = self._told(seen, "release", self.most, rng, columns=True)
-            fresh = self._told(seen, "control", self.most, rng) if enough else None
+            result = self._discrimination(seen, "release", self.most, rng, columns=True)
+            fresh = self._discrimination(seen, "control", self.most, rng) if enough else None
             # A model of fewer rows believes more by chance: the errors of both are those of as many rows.
-            like = told if fresh is None or fresh.n >= told.n else self._told(seen, "release", fresh.n, rng)
-        beside = f"fresh real rows: {fresh.auc.value:.3f}" if fresh else f"the control has only {len(seen.points['control'])} rows"
-        columns = sorted(told.importance, key=lambda name: -told.importance[name])
-        telling = [name for name in columns if told.importance[name] > TELLING][:3] if told.auc.low > 0.5 else []
-        away = f"what gives the release away: {', '.join(telling)}" if telling else "no single column gives the release away"
+            like = result if fresh is None or fresh.n >= result.n else self._discrimination(seen, "release", fresh.n, rng)
+        beside = f"control rows: {fresh.auc.value:.3f}" if fresh else f"the control has only {len(seen.points['control'])} rows"
+        columns = sorted(result.importance, key=lambda name: -result.importance[name])
+        named = [name for name in columns if result.importance[name] > NAMED][:3] if result.auc.low > 0.5 else []
+        away = f"the columns that distinguish them most: {', '.join(named)}" if named else "no single column distinguishes them"
         return [
             DISCRIMINATOR.finding(
-                told.auc.value,
+                result.auc.value,
                 baseline=fresh.auc.value if fresh else None,
-                interval=(told.auc.low, told.auc.high),
-                n=told.n,
-                note=f"a model that sees {told.n:,} released rows and as many real ones; {beside}; {away}",
-                detail={"columns": columns, "importance": [round(told.importance[name], 4) for name in columns]},
+                interval=(result.auc.low, result.auc.high),
+                n=result.n,
+                note=f"a model trained on {result.n:,} released rows and as many real ones; {beside}; {away}",
+                detail={"columns": columns, "importance": [round(result.importance[name], 4) for name in columns]},
             ),
             PROPENSITY.finding(
                 like.error.value,
                 baseline=fresh.error.value if fresh else None,
                 interval=(like.error.low, like.error.high),
                 n=like.n,
-                note="mean square of the model's belief less one half; 0 if it knows nothing, 0.25 if it is always sure and right"
-                + (f"; fresh real rows: {fresh.error.value:.4f}" if fresh else ""),
+                note="mean squared difference of the predicted probability from one half; 0 if the model knows nothing, 0.25 if it "
+                "is always certain" + (f"; control rows: {fresh.error.value:.4f}" if fresh else ""),
             ),
         ]
 
-    def _told(self, seen: Features, which: str, most: int, rng: np.random.Generator, *, columns: bool = False) -> Told:
+    def _discrimination(
+        self, seen: Features, which: str, most: int, rng: np.random.Generator, *, columns: bool = False
+    ) -> Discrimination:
         one, other = seen.points[which], seen.points["train"]
         n = min(len(one), len(other), most)
         sides = [_matrix(points, np.sort(rng.choice(len(points), n, replace=False))) for points in (one, other)]
@@ -118,12 +123,12 @@ class Discriminator(Utility):
                 some = out if len(out) <= ASKED else rng.choice(out, ASKED, replace=False)
                 lost = _importance(model, x[some], released[some], rng)
                 importance = dict(zip((*seen.scaled, *seen.levelled), lost, strict=True))
-        return Told(auc(belief, released, fold), mean_square(belief - 0.5), n, importance)
+        return Discrimination(auc(belief, released, fold), mean_square(belief - 0.5), n, importance)
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one model found."""
+class Discrimination:
+    """How well one model distinguishes released rows from real ones."""
 
     auc: Rate
     error: Rate
@@ -147,11 +152,11 @@ def auc(score: Floats, positive: Mask, fold: Integers | None = None) -> Rate:
     side only does not count. Errors of the folds are put together by variance estimates recovery (Donner and Zou 2012).
     """
     parts = [np.arange(len(score))] if fold is None else [np.flatnonzero(fold == one) for one in np.unique(fold)]
-    kept = [rows for rows in parts if 0 < positive[rows].sum() < len(rows)]
-    if not kept:
+    usable = [rows for rows in parts if 0 < positive[rows].sum() < len(rows)]
+    if not usable:
         return Rate(0.5, 0.5, 1.0)
-    areas = [roc.auc(score[rows][positive[rows]], score[rows][~positive[rows]]) for rows in kept]
-    weights = np.array([len(rows) for rows in kept]) / sum(map(len, kept))
+    areas = [roc.auc(score[rows][positive[rows]], score[rows][~positive[rows]]) for rows in usable]
+    weights = np.array([len(rows) for rows in usable]) / sum(map(len, usable))
     values, lows, highs = (np.array([getattr(area, key) for area in areas]) for key in ("value", "low", "high"))
     value = float(weights @ values)
     down, up = (float(np.linalg.norm(weights * reach)) for reach in (values - lows, highs - values))

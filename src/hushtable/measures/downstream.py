@@ -1,34 +1,36 @@
-"""Train on the release, test on real people: what models lose by learning from the release."""
+"""Train on the release, test on real people: how much worse models predict that learn from the release."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
 from hushtable.evidence.reading import floats_like
 from hushtable.measures import catalogue
 from hushtable.measures.bins import tables
-from hushtable.measures.models import FAMILIES, Rows, Shape, predictions
-from hushtable.measures.scores import Predictions
-from hushtable.measures.spread import Judged, judged
+from hushtable.measures.downstream_models import FAMILIES, Rows, Shape, predictions
+from hushtable.measures.prediction_scores import Predictions
+from hushtable.measures.score_intervals import ScoreEstimate, score_estimates
 from hushtable.pipeline.step import check_knobs
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import CODED, DAY, Kind, Role
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 MOST = 20
 """Classes that are learnt one by one; a code of hundreds of diagnoses would need a tree for each in every round."""
 FEWEST = 20
 """Rows with a known target that a table must have."""
 SIDES = ("release", "train")
+NAMES = {"train": "the training table", "release": "the release", "control": "the control table"}
 MEASURES: Mapping[str, Measure] = {
     "AUC": catalogue.AUC, "accuracy": catalogue.ACCURACY, "F1": catalogue.F1, "R2": catalogue.R2, "RMSE": catalogue.RMSE,
 }  # fmt: skip
@@ -81,16 +83,23 @@ class TrainOnRelease(Utility):
         families = [family for family in self.models if task.shape.name(family)]
         if not families:
             return [_nothing(case, f"{target}: is a number, which {', '.join(self.models)} cannot predict")]
-        found = self._judged(case, task, families, rng)
+        estimates = self._estimates(case, task, families, rng)
         return [
             _finding(
-                task, family, found[family, "release"][score], found[family, "train"][score], score, first=family == families[0]
+                task,
+                family,
+                estimates[family, "release"][score],
+                estimates[family, "train"][score],
+                score,
+                first=family == families[0],
             )
             for family in families
-            for score in found[family, "release"]
+            for score in estimates[family, "release"]
         ]
 
-    def _judged(self, case: Case, task: Task, families: list[str], rng: np.random.Generator) -> dict[Hashable, dict[str, Judged]]:
+    def _estimates(
+        self, case: Case, task: Task, families: list[str], rng: np.random.Generator
+    ) -> dict[Hashable, dict[str, ScoreEstimate]]:
         """By family and side, then by score."""
         whole: dict[Hashable, Predictions] = {}
         parts: dict[Hashable, list[Predictions]] = {}
@@ -107,15 +116,15 @@ class TrainOnRelease(Utility):
                 )
             learnt, size = used["release"], min(len(used["release"]) // 2, self.rows)
             halves = [learnt[np.argsort(lot[learnt], kind="stable")[:size]] for lot in lots]
-            found = [
+            of_halves = [
                 predictions(family, task.rows["release"].take(half), task.test, task.shape, seed)
                 for seed, half in enumerate(halves, start=1)
             ]
             # Models of as many training rows are taken to vary as much.
             for side in SIDES:
-                parts[family, side] = found
+                parts[family, side] = of_halves
                 shares[family, side] = size / (len(learnt) - size) * len(learnt) / len(used[side])
-        return judged(task.truth, whole, parts, shares, classes=task.shape.classes, times=self.bootstrap, rng=rng)
+        return score_estimates(task.truth, whole, parts, shares, classes=task.shape.classes, times=self.bootstrap, rng=rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +137,14 @@ class Task:
     shape: Shape = field(default_factory=lambda: Shape(classes=False, categories=()))
     rows: Mapping[str, Rows] = field(default_factory=dict)
     """What is learnt from: ``release`` and ``train``."""
-    control: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    control: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The control rows with a known target; ``test`` and ``truth`` are theirs, in this order."""
     test: Floats = field(default_factory=lambda: np.empty((0, 0)))
     truth: Floats = field(default_factory=lambda: np.empty(0))
     """The number (a date in days), or the code of the class in the training table, -1 for the rest beyond the commonest."""
     date: bool = False
-    kept: int = 0
-    """Classes that are told apart where there are too many; 0 if all are."""
+    commonest: int = 0
+    """Classes that are distinguished where there are too many; 0 if all are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +159,7 @@ class Fitted:
 def fitted(case: Case, target: str) -> Fitted:
     """The boosting models of a target, fitted once for all audits of the case.
 
-    Check ``.task.reason`` first: if it is not empty there are no predictions. ``scores.told_by(predictions[side])`` is the told
+    Check ``.task.reason`` first: if it is not empty there are no predictions. ``predicted(predictions[side])`` is the predicted
     class or number of each control row ``task.control``, ``task.truth`` what it is, ``task.shape.classes`` which of the two.
     """
 
@@ -160,8 +169,8 @@ def fitted(case: Case, target: str) -> Fitted:
             return Fitted(task, {})
         return Fitted(task, {side: predictions("boosting", task.rows[side], task.test, task.shape) for side in SIDES})
 
-    found: Fitted = case.once(("boosting", target), make)
-    return found
+    models: Fitted = case.once(("boosting", target), make)
+    return models
 
 
 def target_of(case: Case) -> str:
@@ -173,8 +182,8 @@ def target_of(case: Case) -> str:
 
 def task_of(case: Case, target: str) -> Task:
     """The data to learn a target from, or the reason why it cannot be learnt; made once."""
-    made: Task = case.once(("task", target), lambda: _task(case, target))
-    return made
+    task: Task = case.once(("task", target), lambda: _task(case, target))
+    return task
 
 
 def _task(case: Case, target: str) -> Task:
@@ -189,12 +198,12 @@ def _task(case: Case, target: str) -> Task:
     reason = _unfit({which: rows for which, (rows, _) in data.items()}, classes=shape.classes, predictors=predictors)
     if reason:
         return Task(target, f"{target}: {reason}")
-    kept = _commonest(data["train"][0].y) if shape.classes else None
-    rows = {which: _merged(part, kept) for which, (part, _) in data.items()}
+    commonest = _commonest(data["train"][0].y) if shape.classes else None
+    rows = {which: _merged(part, commonest) for which, (part, _) in data.items()}
     test = rows.pop("control")
     return Task(
         target=target, shape=shape, rows=rows, control=data["control"][1], test=test.x, truth=test.y,
-        date=schema[target].kind is Kind.DATE, kept=len(kept) if kept is not None else 0,
+        date=schema[target].kind is Kind.DATE, commonest=len(commonest) if commonest is not None else 0,
     )  # fmt: skip
 
 
@@ -207,7 +216,7 @@ def _left_out(case: Case, target: str) -> str:
     return "the release has no such column"
 
 
-def _matrix(table: Table, reference: Table, predictors: list[str], target: str) -> tuple[Rows, NDArray[np.int64]]:
+def _matrix(table: Table, reference: Table, predictors: list[str], target: str) -> tuple[Rows, Integers]:
     """Predictors and target as floats, NaN where missing; levels coded as in the reference table; rows with a target only."""
     columns = [floats_like(table, name, reference) for name in (*predictors, target)]
     known = np.flatnonzero(np.isfinite(columns[-1]))
@@ -216,12 +225,12 @@ def _matrix(table: Table, reference: Table, predictors: list[str], target: str) 
     return Rows(x[known], columns[-1][known] / days), known
 
 
-def _merged(rows: Rows, kept: Floats | None) -> Rows:
-    return rows if kept is None else Rows(rows.x, np.where(np.isin(rows.y, kept), rows.y, -1.0))
+def _merged(rows: Rows, commonest: Floats | None) -> Rows:
+    return rows if commonest is None else Rows(rows.x, np.where(np.isin(rows.y, commonest), rows.y, -1.0))
 
 
 def _commonest(truth: Floats) -> Floats | None:
-    """The classes to tell apart, where there are too many to learn each; None where all of them can be."""
+    """The classes to distinguish, where there are too many to learn each; None where all of them can be."""
     values, counts = np.unique(truth, return_counts=True)
     return values[np.argsort(-counts, kind="stable")[: MOST - 1]] if len(values) > MOST else None
 
@@ -231,25 +240,25 @@ def _unfit(data: Mapping[str, Rows], *, classes: bool, predictors: list[str]) ->
         return "there is no other column to predict it from"
     for which, rows in data.items():
         if len(rows) < FEWEST:
-            return f"only {len(rows)} rows of {which} have a value"
+            return f"only {len(rows)} rows of {NAMES[which]} have a value"
         if len(np.unique(rows.y)) < 2:
-            return f"all rows of {which} have the same value"
+            return f"all rows of {NAMES[which]} have the same value"
     if classes and not set(np.unique(data["control"].y)) & set(np.unique(data["release"].y)):
         return "release and control have no class in common"
     return ""
 
 
-def _finding(task: Task, family: str, release: Judged, real: Judged, score: str, *, first: bool) -> Finding:
+def _finding(task: Task, family: str, release: ScoreEstimate, real: ScoreEstimate, score: str, *, first: bool) -> Finding:
     measure, n, by = MEASURES[score], len(task.truth), task.shape.name(family)
     lost = release.loss(real, measure.better)
     low, high = lost.interval
     unit = " days" if score == "RMSE" and task.date else ""
     note = (
-        f"predicting {task.target} for {n:,} real people by {by}: {release.value:.3f}{unit}; trained on the real rows "
-        f"{real.value:.3f}{unit}; lost {lost.value:.3f} ({low:.3f} to {high:.3f})"
+        f"{by} predicts {task.target} of {n:,} real people: {release.value:.3f}{unit} if trained on the release, "
+        f"{real.value:.3f}{unit} if trained on the real rows; the loss is {lost.value:.3f} ({low:.3f} to {high:.3f})"
     )
-    if task.kept:
-        note += f"; classes beyond the {task.kept} commonest count as one"
+    if task.commonest:
+        note += f"; classes beyond the {task.commonest} commonest count as one"
     real_low, real_high = _inside(measure, real.interval)
     detail: dict[str, Any] = {
         "target": task.target, "model": by, "score": score, "baseline_low": real_low, "baseline_high": real_high,

@@ -11,17 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.reading import floats_like
 from hushtable.measures.bins import tables
-from hushtable.table.arrays import Floats, Integers, Singles
+from hushtable.table.arrays import Floats, Integers, Mask, Singles
 from hushtable.table.columns import Kind
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 LEVELS = 50
 """The commonest levels of a column that get an indicator of their own."""
@@ -41,7 +43,7 @@ class Points:
     """rows x numbers: on the common scale, NaN where there is no value."""
     codes: NDArray[np.int16]
     """rows x columns of levels: the place of the level among those of its column."""
-    gaps: NDArray[np.bool_]
+    gaps: Mask
     """The numbers that some row of the three tables lacks: each has an indicator of that."""
     sizes: tuple[int, ...]
     """How many levels each column of levels has."""
@@ -169,9 +171,9 @@ def _coded(three: Sequence[Table], name: str, most: int) -> list[NDArray[np.int1
         codes.append(own[table[name].astype(np.int64)])
     train, _, control = (np.bincount(part, minlength=missing + 1)[:-1] for part in codes)
     real = train + control
-    kept = np.argsort(-real, kind="stable")[:most]
+    commonest = np.argsort(-real, kind="stable")[:most]
     place = np.full(missing + 1, most, np.int64)
-    place[kept] = np.where(real[kept] > 0, np.arange(len(kept)), most)
+    place[commonest] = np.where(real[commonest] > 0, np.arange(len(commonest)), most)
     place[missing] = most + 1
     placed = [place[part] for part in codes]
     used = np.unique(np.concatenate(placed))

@@ -1,16 +1,16 @@
-"""The shape of the cloud of records: how much of distances, directions and clusters is left."""
+"""Geometry of the table: how much of the distances between records, principal axes and clusters a release preserves."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import stdtrit
 
 from hushtable.errors import InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import NORMAL, Rate
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.measures import structure
@@ -20,6 +20,9 @@ from hushtable.measures.features import features
 from hushtable.measures.joint import moments
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats, Integers, Singles
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 PAIRS = 1_000_000
 """Up to so many pairs of records all are compared, else so many are drawn."""
@@ -56,7 +59,7 @@ def k_stress(original: Floats | Singles, moved: Floats | Singles, rng: np.random
         after = after * (float(before @ after) / square if square > 0 else 0.0)
     lost, whole = (before - after) ** 2, before**2
     if not whole.any():
-        raise InputError("all records are equal: there is no distance to keep", where="k_stress")
+        raise InputError("all records are equal: there is no distance to preserve", where="k_stress")
     return _root(lost, whole, interval=drawn)
 
 
@@ -86,12 +89,12 @@ def _root(lost: Floats, whole: Floats, *, interval: bool) -> Rate:
 
 @dataclass(frozen=True, kw_only=True)
 class Geometry(Utility):
-    """What is left of the shape of the table: distances between records, main directions, and clusters.
+    """What a release preserves of the geometry of the table: distances between records, principal axes, and clusters.
 
     All on the features of all columns (``features``), of a sample where there are many rows. A release has no order of rows, so
     for the K-Stress records get the partners that lie nearest in all (the one-to-one pairing with the least sum of squared
     distances). Partners are looked for among as many released rows as there are training rows: of a sampled table most records
-    have lost the row that was made from them, and the K-Stress tells how the two clouds differ, not how single records moved.
+    have lost the row that was made from them, and the K-Stress shows how the two clouds differ, not how single records moved.
     After Garg and Torra 2023, who compare an embedding with what it embeds.
     """
 
@@ -137,26 +140,30 @@ class Geometry(Utility):
         least = min(len(some[which]) for which in ("train", *sides))
         count = min(self.paired, least)
         mixed = {which: some[which][rng.permutation(len(some[which]))] for which in ("train", *sides)}
-        found: dict[str, list[float]] = {which: [] for which in sides}
+        stresses: dict[str, list[float]] = {which: [] for which in sides}
         for at in range(0, count * min(self.draws, least // count), count):
             part = slice(at, at + count)
             if not np.ptp(mixed["train"][part], axis=0).any():
                 continue
             for which in sides:
                 moved = partners(mixed["train"][part], mixed[which][part])
-                found[which].append(k_stress(mixed["train"][part], moved, rng).value)
-        if not found["release"]:
-            return K_STRESS.finding(None, n=count, note="the training rows are all equal: there is no distance to keep")
-        value = float(np.mean(found["release"]))
-        fresh = float(np.mean(found["control"])) if "control" in sides else None
+                stresses[which].append(k_stress(mixed["train"][part], moved, rng).value)
+        if not stresses["release"]:
+            return K_STRESS.finding(None, n=count, note="all training rows are equal, so there is no distance to preserve")
+        value = float(np.mean(stresses["release"]))
+        fresh = float(np.mean(stresses["control"])) if "control" in sides else None
         return K_STRESS.finding(
             value,
             baseline=fresh,
-            interval=_student(found["release"]),
-            n=count * len(found["release"]),
+            interval=_student(stresses["release"]),
+            n=count * len(stresses["release"]),
             note=f"{count:,} training rows and as many released ones, paired so that partners lie near"
-            + (f", {len(found['release'])} times" if len(found["release"]) > 1 else "")
-            + (f"; fresh real rows in their place: {fresh:.3g}" if fresh is not None else "; the control has too few rows"),
+            + (f", {len(stresses['release'])} times" if len(stresses["release"]) > 1 else "")
+            + (
+                f"; with control rows in their place: {fresh:.3g}"
+                if fresh is not None
+                else "; the control has too few rows for a baseline"
+            ),
         )
 
 
@@ -198,7 +205,7 @@ def _between(rows: Singles, rng: np.random.Generator) -> Floats:
 
 
 def _histogram(lengths: dict[str, Floats], bins: int = 30) -> dict[str, list[float]]:
-    """Shares of pairs by distance; what lies beyond nearly all of them is in the last bin, so no extreme is told."""
+    """Shares of pairs by distance; what lies beyond nearly all of them is in the last bin, so no extreme is disclosed."""
     top = float(np.ceil(10 * np.quantile(lengths["train"], 0.99)) / 10) or 1.0
     edges = np.linspace(0, top, bins + 1)
     shares = {

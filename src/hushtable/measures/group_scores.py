@@ -1,20 +1,23 @@
-"""How well models that learnt from the release serve each group of people, beside models that learnt from the real rows."""
+"""How well models trained on the release predict each group of people, beside models trained on the real rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
 from hushtable.measures.catalogue import GROUP_SCORE
 from hushtable.measures.downstream import fitted
 from hushtable.measures.jackknife import LOTS, jackknife
 from hushtable.measures.partition import Partition
-from hushtable.measures.scores import Predictions, scores_of
+from hushtable.measures.prediction_scores import Predictions, scores_of
 from hushtable.table.arrays import Floats, Integers
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 RAREST = 5
 """A group is scored if so many of its control rows are not of its commonest class."""
@@ -22,7 +25,7 @@ RAREST = 5
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How well models predict the control rows of each group; NaN where it cannot be told."""
+    """How well models predict the control rows of each group; NaN where it is not known."""
 
     release: Floats
     train: Floats
@@ -34,26 +37,26 @@ class Scores:
     reason: str = ""
 
     @classmethod
-    def nothing(cls, found: Sequence[Partition], reason: str) -> Scores:
+    def nothing(cls, partitions: Sequence[Partition], reason: str) -> Scores:
         """No scores, and why."""
-        none = np.full(sum(len(p.labels) for p in found), np.nan)
+        none = np.full(sum(len(p.labels) for p in partitions), np.nan)
         return cls(none, none, none, none, reason=reason)
 
     @classmethod
-    def of(cls, case: Case, target: str, found: Sequence[Partition], rng: np.random.Generator) -> Scores:
+    def of(cls, case: Case, target: str, partitions: Sequence[Partition], rng: np.random.Generator) -> Scores:
         """AUC or R2 of the model that learnt from the release and of the one that learnt from the training rows."""
         models = fitted(case, target)
         task = models.task
         if task.reason:
-            return cls.nothing(found, task.reason)
+            return cls.nothing(partitions, task.reason)
         name = "AUC" if task.shape.classes else "R2"
-        told = []
-        for partition in found:
+        scored = []
+        for partition in partitions:
             groups = partition.groups["control"][task.control]
             for group in range(len(partition.labels)):
                 rows = np.flatnonzero(groups == group)
-                told.append((*_scored(task.truth[rows], models.predictions, rows, name, rng), len(rows)))
-        release, train, spread, count = np.array(told).T
+                scored.append((*_scored(task.truth[rows], models.predictions, rows, name, rng), len(rows)))
+        release, train, spread, count = np.array(scored).T
         known = ~np.isnan(release)
         reason = "" if known.any() else f"{target}: no group has enough control rows of more than one value to score a model on"
         return cls(release, train, spread, count, f"{name} for {target}", reason)
@@ -73,7 +76,7 @@ class Scores:
             )
             for at in worst
         ]  # fmt: skip
-        surest = f"surest is the loss of {each[0].scope}; {each[0].note}" if each else "none of them loses"
+        surest = f"the surest loss is that of {each[0].scope}; {each[0].note}" if each else "none of them loses"
         return GROUP_SCORE.finding(float(loss[known].mean()), n=len(known), note=f"mean over {len(known)} groups; {surest}"), each
 
 
@@ -91,5 +94,5 @@ def _scored(
     release, train = (score[side](np.ones(len(truth))) for side in ("release", "train"))
     lots = rng.permutation(len(truth)) % LOTS
     left = [(lots != lot).astype(np.float64) for lot in range(LOTS)]
-    gaps = [train - release, *(score["train"](kept) - score["release"](kept) for kept in left)]
+    gaps = [train - release, *(score["train"](weights) - score["release"](weights) for weights in left)]
     return release, train, jackknife(np.array(gaps))

@@ -1,16 +1,15 @@
-"""Whether a release serves small groups of people as well as large ones."""
+"""Whether a release is as close to the real rows for small groups of people as for large ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
 
 from hushtable.errors import InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.measures.bins import Fresh, coded
 from hushtable.measures.catalogue import GROUP_GAP, GROUP_SCORE, GROUP_SHARE, GROUP_TVD
@@ -18,8 +17,11 @@ from hushtable.measures.downstream import target_of
 from hushtable.measures.group_scores import Scores
 from hushtable.measures.jackknife import jackknife
 from hushtable.measures.partition import BINS, Bars, Draw, Partition, distances, partitions
-from hushtable.measures.shown import FEW
+from hushtable.measures.safe_histogram import FEW
 from hushtable.table.arrays import Floats, Integers
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 PARTS = 4
 """The most parts of the larger table that are compared."""
@@ -50,7 +52,7 @@ class Groups(Utility):
     shown: int = 12
     """Groups with findings of their own, the worst ones."""
     drawn: int = 60
-    """Groups that are kept to be drawn: the worst, and others of all sizes."""
+    """Groups that a plot shows: the worst, and others of all sizes."""
 
     def __post_init__(self) -> None:
         """Nobody is shown alone."""
@@ -64,23 +66,23 @@ class Groups(Utility):
         """Four findings for the table, then the worst groups of each kind."""
         if self.target and self.target not in case.train.schema:
             raise InputError(f"there is no column {self.target!r}", where="target")
-        found = partitions(case, self.least, self.fresh)
-        if not found:
-            why = f"no group has {self.least} training rows, and a share of them that makes {self.fresh} control rows"
+        groups = partitions(case, self.least, self.fresh)
+        if not groups:
+            why = f"no group has at least {self.least} training rows and, by its share of them, {self.fresh} control rows"
             return [measure.finding(None, n=0, note=why) for measure in (GROUP_TVD, GROUP_GAP, GROUP_SHARE, GROUP_SCORE)]
-        measured = Measured.of(case, found, rng)
-        scores = self._scored(case, found, rng)
+        measured = Measured.of(case, groups, rng)
+        scores = self._scored(case, groups, rng)
         worst = np.argsort(-measured.excess, kind="stable")
         whole, each = measured.distances(worst[: self.shown], measured.drawn(self.drawn, scores))
         size, sizes = measured.sizes(self.shown)
         score, losses = scores.findings(measured.labels, self.shown)
         return [whole, measured.gap(), size, score, *each, *sizes, *losses]
 
-    def _scored(self, case: Case, found: Sequence[Partition], rng: np.random.Generator) -> Scores:
+    def _scored(self, case: Case, groups: Sequence[Partition], rng: np.random.Generator) -> Scores:
         target = self.target or target_of(case)
         if not target:
-            return Scores.nothing(found, "no column has the role target or secret, and none was named")
-        return Scores.of(case, target, found, rng)
+            return Scores.nothing(groups, "no column has the role target or secret, and none was named")
+        return Scores.of(case, target, groups, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,18 +108,18 @@ class Measured:
     """What sizes in the control are scaled by, to the rows of the release."""
 
     @classmethod
-    def of(cls, case: Case, found: Sequence[Partition], rng: np.random.Generator) -> Measured:
+    def of(cls, case: Case, groups: Sequence[Partition], rng: np.random.Generator) -> Measured:
         """Count."""
         cut, draw = coded(case, BINS), Draw.of(case, PARTS, rng)
         columns = {name: Bars.of(cut, name) for name in case.columns}
-        apart = [distances(partition, columns, draw) for partition in found]
-        shares = {which: np.concatenate([p.rows(which) for p in found]) / t.rows for which, t in case.tables.items()}
-        labels = tuple(label for p in found for label in p.labels)
+        apart = [distances(partition, columns, draw) for partition in groups]
+        shares = {which: np.concatenate([p.rows(which) for p in groups]) / t.rows for which, t in case.tables.items()}
+        labels = tuple(label for p in groups for label in p.labels)
         share, released = shares["train"], np.maximum(shares["train"], shares["release"])
         part = released / share
         error = part * np.sqrt((1 / released - 1) / case.release.rows + (1 / share - 1) / case.train.rows)
         return cls(
-            labels, np.concatenate([p.rows("train") for p in found]).astype(np.float64),
+            labels, np.concatenate([p.rows("train") for p in groups]).astype(np.float64),
             shares["train"], shares["release"], shares["control"],
             np.concatenate([part["release"] for part in apart], axis=1),
             np.concatenate([part["control"] for part in apart], axis=1), error, Fresh.of(case).ratio,
@@ -141,9 +143,9 @@ class Measured:
     def distances(self, worst: Integers, detail: dict[str, Any]) -> tuple[Finding, list[Finding]]:
         """The mean over groups, and the worst ones."""
         if np.isnan(self.distance).all():
-            return GROUP_TVD.finding(None, n=0, note="there is no column beside those of the groups"), []
-        told = [at for at in worst.tolist() if not np.isnan(self.distance[at])]
-        at = told[0]
+            return GROUP_TVD.finding(None, n=0, note="there is no column other than those that define the groups"), []
+        listed = [at for at in worst.tolist() if not np.isnan(self.distance[at])]
+        at = listed[0]
         whole = GROUP_TVD.finding(
             float(np.nanmean(self.distance)), n=len(self.labels), baseline=float(np.nanmean(self.baseline)), detail=detail,
             interval=_around(np.nanmean(self.lines, axis=1), 0.0),
@@ -156,7 +158,7 @@ class Measured:
                 interval=_around(self.lines[:, at], 0.0, jackknife((self.lines - self.base_lines)[:, at], len(self.labels))),
                 note=f"{int(self.rows[at]):,} training rows; {self.share[at]:.1%} of them, {self.released[at]:.1%} of the release",
             )
-            for at in told
+            for at in listed
         ]  # fmt: skip
         return whole, each
 
@@ -167,7 +169,9 @@ class Measured:
         """
         known = np.flatnonzero(~np.isnan(self.distance))
         if len(known) < THIRDS:
-            return GROUP_GAP.finding(None, n=len(known), note=f"there are {len(known)} groups; a comparison needs {THIRDS}")
+            return GROUP_GAP.finding(
+                None, n=len(known), note=f"there are {len(known)} groups; a comparison of small with large groups needs {THIRDS}"
+            )
         order = known[np.argsort(self.rows[known], kind="stable")]
         third = len(order) // 3
         lines = self.lines - self.base_lines
@@ -204,14 +208,14 @@ class Measured:
         rest = worst[most // 2 :]
         rest = rest[np.argsort(self.rows[rest], kind="stable")]
         places = np.unique(np.linspace(0, len(rest) - 1, min(len(rest), most - most // 2)).astype(np.int64))
-        kept = np.concatenate([worst[: most // 2], rest[places]]) if len(rest) else worst
+        selected = np.concatenate([worst[: most // 2], rest[places]]) if len(rest) else worst
         numbers = {
             "rows": self.rows, "distance": self.distance, "baseline": self.baseline,
             "score": scores.release, "score_baseline": scores.train,
         }  # fmt: skip
         return {
-            "groups": [self.labels[at] for at in kept.tolist()],
-            **{key: value[kept].tolist() for key, value in numbers.items()},
+            "groups": [self.labels[at] for at in selected.tolist()],
+            **{key: value[selected].tolist() for key, value in numbers.items()},
         }
 
 

@@ -1,23 +1,26 @@
-"""All columns together: how far the release lies from the training rows as a cloud of points."""
+"""All columns together: maximum mean discrepancy and Frechet distance between the release and the training rows."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.measures.bins import Fresh
 from hushtable.measures.catalogue import FRECHET, MMD
 from hushtable.measures.features import Features, Points, features
 from hushtable.measures.jackknife import variance
 from hushtable.pipeline.step import check_knobs
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats, Integers, Singles
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 EXACT = 2000
 """Up to so many rows of each table the kernel of all pairs is summed; beyond, random features stand for it."""
@@ -116,9 +119,9 @@ class KernelSums:
         (n, within), (m, beside) = self._table(one), self._table(other)
         across = self.sums[np.ix_(self.owner == one, self.owner == other)].sum(axis=1)
         left = n - self.sizes[self.owner == one]
-        kept = within.sum() - 2 * within.sum(axis=1) + np.diag(within)
+        rest_within = within.sum() - 2 * within.sum(axis=1) + np.diag(within)
         rest = _mean_of_pairs(beside.sum(), m) - 2 * (across.sum() - across) / (left * m)
-        return np.asarray(_mean_of_pairs(kept, left) + rest)
+        return np.asarray(_mean_of_pairs(rest_within, left) + rest)
 
     def _table(self, which: str) -> tuple[float, Floats]:
         """The number of its rows, and the sums within it."""
@@ -181,7 +184,7 @@ def _pair_sums(groups: Sequence[tuple[Points, Integers]], sizes: Floats, width: 
     return sums
 
 
-def _waves(points: Points, group: Integers, frequencies: NDArray[np.float32]) -> NDArray[np.complex128]:
+def _waves(points: Points, group: Integers, frequencies: Singles) -> NDArray[np.complex128]:
     """The sum over rows of exp(i w.x) for each frequency w."""
     total = np.zeros(frequencies.shape[1], np.complex128)
     for at in range(0, len(group), 2048):
@@ -200,10 +203,10 @@ class Moments:
 
 def moments(case: Case) -> dict[str, Moments]:
     """Mean and covariance of the features of each table, made once."""
-    found: dict[str, Moments] = case.once(
+    by_table: dict[str, Moments] = case.once(
         "moments", lambda: {which: moments_of(points) for which, points in features(case).points.items()}
     )
-    return found
+    return by_table
 
 
 def moments_of(points: Points) -> Moments:

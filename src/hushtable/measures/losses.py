@@ -1,13 +1,13 @@
-"""What anonymization takes away: wide cells, large classes, hidden cells, missing rows and columns, and variance."""
+"""Information loss of anonymization: wide cells, large classes, hidden cells, missing rows and columns, lost variance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import NORMAL
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.measures.catalogue import (
@@ -19,12 +19,15 @@ from hushtable.measures.catalogue import (
     SUPPRESSED_ROWS,
     VARIANCE,
 )
-from hushtable.measures.cells import Spans, penalties
+from hushtable.measures.generalized_cells import Spans, penalties
 from hushtable.measures.jackknife import LOTS, jackknife
 from hushtable.privacy.criteria import Classes
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import FREE, NUMBERS, Cells, Column, Role
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,7 @@ class Losses(Utility):
     """The losses that anonymizers are compared by.
 
     Generalization loss is the normalized certainty penalty (Xu et al. 2006), a mean over the cells of quasi-identifiers and
-    other generalized columns. Discernibility (Bayardo and Agrawal 2005) and average class size (LeFevre et al. 2006) look at
+    other generalized columns. Discernibility (Bayardo and Agrawal 2005) and average class size (LeFevre et al. 2006) are about
     the rows that are equal on the quasi-identifiers. Variance lost is 1 less the variance of the release over that of the
     training rows, cells counting as their middle: where groups of rows were replaced by their means it is SSE / SST, the
     information loss of microaggregation; where noise made the variance larger it is 0, and the note says so; its interval is a
@@ -56,21 +59,21 @@ def quasi(case: Case) -> list[str]:
 def _generalization(case: Case) -> list[Finding]:
     release = case.release.schema
     if not case.generalized:
-        note = "no column of the release is generalized: every cell is one value, and the distances tell how far it moved"
+        note = "no column of the release is generalized: every cell is one value, and the distances show how far it moved"
         return [GENERALIZATION.finding(None, n=0, note=note)]
     own = quasi(case)
     columns = [name for name in case.columns if release[name].generalized or name in own]
-    found = []
+    findings = []
     for name in columns:
         values, present = generalization(case, name), int((~case.release.missing(name)).sum())
         note = "the mean width of a cell, as a share of the domain" if present else f"{name}: the release has no value"
-        found.append(GENERALIZATION.finding(values, n=present, note=note, scope=name))
-    told = [f.value for f in found if f.value is not None]
-    note = f"mean over {len(told)} columns: quasi-identifiers, and others that are generalized; missing cells are not counted"
+        findings.append(GENERALIZATION.finding(values, n=present, note=note, scope=name))
+    known = [f.value for f in findings if f.value is not None]
+    note = f"mean over {len(known)} columns: quasi-identifiers, and others that are generalized; missing cells are not counted"
     gone = [name for name in absent(case) if case.train.schema[name].role is Role.QUASI]
     if gone:
         note += f"; not released at all: {', '.join(gone)}"
-    return [GENERALIZATION.finding(float(np.mean(told)) if told else None, n=len(told), note=note), *found]
+    return [GENERALIZATION.finding(float(np.mean(known)) if known else None, n=len(known), note=note), *findings]
 
 
 def generalization(case: Case, name: str) -> float | None:
@@ -87,12 +90,12 @@ def generalization(case: Case, name: str) -> float | None:
 def _classes(case: Case) -> list[Finding]:
     names, rows = quasi(case), case.release.rows
     if not names:
-        reason = "no column of the release has the role quasi: there are no classes of rows that look alike"
+        reason = "no column of the release has the role quasi, so there are no classes of equal rows"
         return [measure.finding(None, n=0, note=reason) for measure in (DISCERNIBILITY, CLASS_SIZE)]
     ours, before = (Classes(table, tuple(names)) for table in (case.release, case.train))
     stars = int(ours.suppressed.sum())
-    kept, size = class_size(ours)
-    hidden = f"; {stars:,} rows with * in all of them cannot be told from any row" if stars else ""
+    count, size = class_size(ours)
+    hidden = f"; {stars:,} rows with * in all of them cannot be distinguished from any row" if stars else ""
     left = f", {stars:,} rows with * in all of them left out" if stars else ""
     return [
         DISCERNIBILITY.finding(
@@ -102,7 +105,7 @@ def _classes(case: Case) -> list[Finding]:
         ),
         CLASS_SIZE.finding(
             size, n=rows, baseline=class_size(before)[1],
-            note=f"{kept:,} classes{left}; divided by k it is C_avg of LeFevre et al.; the baseline is the training table",
+            note=f"{count:,} classes{left}; divided by k it is C_avg of LeFevre et al.; the baseline is the training table",
         ),
     ]  # fmt: skip
 
@@ -128,7 +131,7 @@ def _rows(case: Case) -> Finding:
             None, n=before, note=f"the release has more rows ({ours:,}) than the training table ({before:,})"
         )
     if ours == before and not case.generalized:
-        note = "the release has as many rows as the training table; whether they stand for the same people cannot be told from it"
+        note = "the release has as many rows as the training table; whether they stand for the same people is not known"
         return SUPPRESSED_ROWS.finding(None, n=before, note=note)
     note = f"{ours:,} of {before:,} rows are released"
     if not case.generalized:
@@ -196,20 +199,20 @@ def _variances(case: Case, rng: np.random.Generator) -> list[Finding]:
         return [VARIANCE.finding(None, n=0, note="there is no column of numbers or dates")]
     lots = {which: rng.permutation(table.rows) % LOTS for which, table in case.tables.items()}
     ratios = {name: _ratios(case, name, lots) for name in columns}
-    found = [_variance(case, name, ratios[name]) for name in columns]
-    told = [f for f in found if f.value is not None]
-    if not told:
-        return [VARIANCE.finding(None, n=0, note="; ".join(f.note for f in found)), *found]
-    grown = sum(f.detail["ratio"] > 1 for f in told)
-    note = f"mean over {len(told)} columns of numbers and dates, cells counting as their middle" + (
+    findings = [_variance(case, name, ratios[name]) for name in columns]
+    known = [f for f in findings if f.value is not None]
+    if not known:
+        return [VARIANCE.finding(None, n=0, note="; ".join(f.note for f in findings)), *findings]
+    grown = sum(f.detail["ratio"] > 1 for f in known)
+    note = f"mean over {len(known)} columns of numbers and dates, cells counting as their middle" + (
         f"; {grown} of them vary more than in the training rows, and count as 0" if grown else ""
     )
-    bases = [f.baseline for f in told if f.baseline is not None]
+    bases = [f.baseline for f in known if f.baseline is not None]
     base = float(np.mean(bases)) if bases else None
-    lines = np.mean([np.clip(1 - ratios[f.scope], 0.0, 1.0) for f in told], axis=0)
+    lines = np.mean([np.clip(1 - ratios[f.scope], 0.0, 1.0) for f in known], axis=0)
     return [
-        VARIANCE.finding(float(lines[0]), n=len(told), baseline=base, interval=_interval(lines), note=note),
-        *found,
+        VARIANCE.finding(float(lines[0]), n=len(known), baseline=base, interval=_interval(lines), note=note),
+        *findings,
     ]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import kolmogorov
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import holm
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
@@ -24,13 +24,16 @@ from hushtable.measures.divergence import (
     two_samples,
     wider,
 )
-from hushtable.measures.shown import shown
+from hushtable.measures.safe_histogram import safe_histogram
 from hushtable.table.arrays import Floats
 from hushtable.table.columns import Bounds, Kind
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 BOTH = ("release", "control")
 LEVEL = 0.05
-"""A column is told apart where the corrected p-value of its test is below this."""
+"""A column is distinguished where the corrected p-value of its test is below this."""
 NOTES = {
     catalogue.TVD: "total variation distance, 0 (same) to 1",
     catalogue.JENSEN_SHANNON: "Jensen-Shannon distance, 0 (same) to 1 (nothing in common)",
@@ -59,8 +62,8 @@ class MarginDistances(Utility):
     independent draws; those of an anonymized table are not, and can lie closer to the training rows than draws would.
 
     Baselines compare the control rows with the training rows, scaled to the rows of the release (``Fresh``; the chi-square
-    statistic is not, which by chance is as large in tables of any size): no release needs to be closer than that. What is kept to
-    be drawn is coarser than what is compared: see ``shown``.
+    statistic is not, which by chance is as large in tables of any size): no release needs to be closer than that. What is drawn
+    is coarser than what is compared: see ``safe_histogram``.
 
     The detail of a column's distance holds the p-value of a test whether chance explains it: Kolmogorov's (1933) for the largest
     gap of cumulative distributions, chi-square for what counts rows in bins, none for the Wasserstein distance.
@@ -70,19 +73,21 @@ class MarginDistances(Utility):
     """Quantile bins for numbers."""
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
-        """Means over the columns and the share told apart, then every distance of every column."""
+        """Means over the columns and the share distinguished, then every distance of every column."""
         cells = coded(case, self.bins)
-        found: dict[Measure, list[Finding]] = {measure: [] for measure in MEANS}
+        findings: dict[Measure, list[Finding]] = {measure: [] for measure in MEANS}
         tests: dict[str, tuple[ChiSquare | None, ChiSquare | None]] = {}
         for name in case.columns:
-            tests[name] = _tests(cells, name)
+            tests[name] = _test(cells, "release", name), _test(cells, "control", name)
             for measure, pair in {**_counted(cells, name), **_ordered(case, name)}.items():
-                detail = shown(cells.bins[name], case.train, case.ordinary(), self.bins) if measure is catalogue.TVD else {}
+                detail = (
+                    safe_histogram(cells.bins[name], case.train, case.ordinary(), self.bins) if measure is catalogue.TVD else {}
+                )
                 chance = _kolmogorov(case, name, pair[0]) if measure is catalogue.KS else _p(measure, tests[name][0])
-                found[measure].append(_finding(measure, name, pair, case, detail | chance))
-        means = [_mean(measure, items, Fresh.of(case).note) for measure, items in found.items() if items]
+                findings[measure].append(_finding(measure, name, pair, case, detail | chance))
+        means = [_mean(measure, items, Fresh.of(case).note) for measure, items in findings.items() if items]
         tested = [_tested(name, *pair, case) for name, pair in tests.items()]
-        return [*means, _told_apart(tests), *(item for items in found.values() for item in items), *tested]
+        return [*means, _distinguished(tests), *(item for items in findings.values() for item in items), *tested]
 
 
 def _counted(cells: Coded, name: str) -> dict[Measure, Pair]:
@@ -110,11 +115,6 @@ def _ordered(case: Case, name: str) -> dict[Measure, Pair]:
 
 def _present(values: Floats) -> Floats:
     return np.sort(values[~np.isnan(values)])
-
-
-def _tests(cells: Coded, name: str) -> tuple[ChiSquare | None, ChiSquare | None]:
-    release, control = (_test(cells, which, name) for which in BOTH)
-    return release, control
 
 
 def _test(cells: Coded, which: str, name: str) -> ChiSquare | None:
@@ -145,12 +145,12 @@ def _empty(case: Case, name: str) -> str:
     """Who has no value to compare."""
     sides = {"train": "the training rows have", "release": "the release has"}
     empty = [words for which, words in sides.items() if tables(case)[which].missing(name).all()]
-    return " and ".join(empty) or "known to the training rows the release has"
+    return " and ".join(empty) or "of the levels of the training rows the release has"
 
 
 def _mean(measure: Measure, items: list[Finding], more: str) -> Finding:
     values, bases = [f.value for f in items if f.value is not None], [f.baseline for f in items if f.baseline is not None]
-    note = f"mean over {len(values)} columns; the baseline is what control rows of the real table show{more}"
+    note = f"mean over {len(values)} columns{more or '; the baseline is that of the control rows'}"
     if not values:
         note = "no column has values in both tables"
     return MEANS[measure].finding(_average(values), baseline=_average(bases), n=len(values), note=note)
@@ -160,31 +160,32 @@ def _average(values: list[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _tested(name: str, found: ChiSquare | None, fresh: ChiSquare | None, case: Case) -> Finding:
+def _tested(name: str, test: ChiSquare | None, fresh: ChiSquare | None, case: Case) -> Finding:
     n, base = case.release.rows, fresh.statistic if fresh else None
-    if found is None:
-        note = f"{name}: too few rows or bins for a test, since a bin must expect 5 rows and two must be left"
+    if test is None:
+        note = f"{name}: too few rows or bins for a test, which needs two bins with 5 expected rows each"
         return catalogue.CHI_SQUARE.finding(None, baseline=base, n=n, note=note, scope=name)
-    told = "the release is told from the real rows" if found.p < LEVEL else "the release could be drawn as the real rows are"
-    note = f"{found.freedom} degrees of freedom, p {found.p:.2g} before any correction: {told}"
-    detail = {"p": found.p, "freedom": found.freedom}
-    return catalogue.CHI_SQUARE.finding(found.statistic, baseline=base, n=n, note=note, scope=name, detail=detail)
+    meaning = "the release differs from the real rows" if test.p < LEVEL else "no difference from the real rows is shown"
+    note = f"{test.freedom} degrees of freedom, p {test.p:.2g} before any correction: {meaning}"
+    detail = {"p": test.p, "freedom": test.freedom}
+    return catalogue.CHI_SQUARE.finding(test.statistic, baseline=base, n=n, note=note, scope=name, detail=detail)
 
 
-def _told_apart(tests: Mapping[str, tuple[ChiSquare | None, ChiSquare | None]]) -> Finding:
-    """The share of columns that a test tells apart when the chance of one false alarm among all is kept (Holm 1979)."""
-    apart = _rejected({name: found for name, (found, _) in tests.items()})
-    fresh = _rejected({name: found for name, (_, found) in tests.items()})
+def _distinguished(tests: Mapping[str, tuple[ChiSquare | None, ChiSquare | None]]) -> Finding:
+    """The share of columns that a test distinguishes, corrected for the number of tests (Holm 1979)."""
+    apart = _rejected({name: test for name, (test, _) in tests.items()})
+    fresh = _rejected({name: test for name, (_, test) in tests.items()})
     n = len(apart)
     if not apart:
-        return catalogue.TOLD_APART.finding(None, n=0, note="no column has rows enough in two bins for a test")
-    told = [name for name, rejected in apart.items() if rejected]
-    which = f": {', '.join(told[:5])}{' and others' * (len(told) > 5)}" if told else ""
-    return catalogue.TOLD_APART.finding(
-        len(told) / n,
+        return catalogue.DISTINGUISHED.finding(None, n=0, note="no column has enough rows in two bins for a test")
+    names = [name for name, rejected in apart.items() if rejected]
+    more = " and others" if len(names) > 5 else ""
+    which = f": {', '.join(names[:5])}{more}" if names else ""
+    return catalogue.DISTINGUISHED.finding(
+        len(names) / n,
         baseline=sum(fresh.values()) / len(fresh) if fresh else None,
         n=n,
-        note=f"{len(told)} of {n} columns by chi-square at {LEVEL:.0%}{which}; the more rows, the smaller a difference is seen",
+        note=f"{len(names)} of {n} columns by chi-square at {LEVEL:.0%}{which}; with more rows smaller differences are detected",
     )
 
 

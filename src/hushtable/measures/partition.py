@@ -1,19 +1,22 @@
-"""Groups of people: those who share a level, a quarter of a number, or two of these; and how far each lies from its real self."""
+"""Groups of people: those who share a level, a quarter of a number, or two of these; and how far each is from its real rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.evidence.case import Case
 from hushtable.evidence.groups import QUARTERS
 from hushtable.measures.bins import Coded, coded, tables
 from hushtable.measures.jackknife import LOTS
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import CODED, Role
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 BINS = 8
 """Quantile bins for numbers: few, for groups are small."""
@@ -41,11 +44,11 @@ class Partition:
         """How many rows of a table each group has."""
         return np.bincount(self.groups[which] + 1, minlength=len(self.labels) + 1)[1:]
 
-    def kept(self, least: int, fresh: int) -> Partition:
+    def large_enough(self, least: int, fresh: int) -> Partition:
         """Of groups that have enough training rows, and are not the whole table, the largest.
 
         Enough to expect ``fresh`` control rows, too. How many there are must not decide: groups of which the control happens to
-        have many would be kept, and lie nearer to the training rows than they are.
+        have many would be selected, and lie nearer to the training rows than they are.
         """
         train, everyone = self.rows("train"), len(self.groups["train"])
         enough = (train >= least) & (train * len(self.groups["control"]) >= fresh * everyone) & (train < everyone)
@@ -68,11 +71,12 @@ def partitions(case: Case, least: int, fresh: int) -> list[Partition]:
     schema = case.train.schema
     named = [n for n in case.columns if schema[n].kind in CODED or schema[n].role is not Role.PLAIN]
     named = sorted(named, key=lambda name: ROLES.index(schema[name].role))[:COLUMNS]
-    singles = [found for name in named if (found := _by(case, name).kept(least, fresh)).labels]
+    singles = [_by(case, name).large_enough(least, fresh) for name in named]
+    singles = [partition for partition in singles if partition.labels]
     wide = sorted(
         (p for p in singles if len(p.labels) > 1), key=lambda p: (schema[p.columns[0]].role is not Role.QUASI, len(p.labels))
     )
-    pairs = [a.crossed(b).kept(least, fresh) for a, b in combinations(wide[:CROSSED], 2)]
+    pairs = [a.crossed(b).large_enough(least, fresh) for a, b in combinations(wide[:CROSSED], 2)]
     return [*singles, *(pair for pair in pairs if pair.labels)]
 
 
@@ -136,14 +140,14 @@ def distances(partition: Partition, columns: Mapping[str, Bars], draw: Draw) -> 
     that of all rows, each further one leaves out a lot.
     """
     others = {name: bars for name, bars in columns.items() if name not in partition.columns}
-    found = {which: np.zeros((LOTS + 1, len(partition.labels))) for which in ("release", "control")}
+    totals = {which: np.zeros((LOTS + 1, len(partition.labels))) for which in ("release", "control")}
     for bars in others.values():
         (truth,) = (_shares(partition, bars, draw, "train", rows) for rows in draw.parts["train"])
-        for which, total in found.items():
+        for which, total in totals.items():
             for rows in draw.parts[which]:
                 gap = np.abs(_shares(partition, bars, draw, which, rows) - truth).sum(2) / 2
                 total += np.where(np.isnan(gap), 1.0, gap)
-    return {w: total / (len(others) * len(draw.parts[w])) if others else total * np.nan for w, total in found.items()}
+    return {w: total / (len(others) * len(draw.parts[w])) if others else total * np.nan for w, total in totals.items()}
 
 
 def _shares(partition: Partition, bars: Bars, draw: Draw, which: str, rows: Integers) -> Floats:

@@ -3,7 +3,7 @@
 Two columns are counted in a table, numbers in equal bins between their own extremes, and Pearson's chi-square of that table is
 computed. The same number of rows, drawn from a normal pair of correlation rho and counted in as many equal bins over -5 to 5,
 would show a chi-square that grows with rho; the rho at which it is the one found is phi_k, from 0 (no dependence that rises above
-the noise of so many cells) to 1 (one column tells the other). For a normal pair it is the size of Pearson's correlation.
+the noise of so many cells) to 1 (one column determines the other). For a normal pair it is the size of Pearson's correlation.
 
 M. Baak, R. Koopman, H. Snoek, S. Klous, A new correlation coefficient between categorical, ordinal and interval variables with
 Pearson characteristics, Computational Statistics and Data Analysis 152, 2020. The numbers are those of their package ``phik``.
@@ -46,12 +46,12 @@ def phik_matrix(table: Table, names: Sequence[str] | None = None, *, bins: int =
     # Missing values are counted in a first row and column, which is faster than to leave their rows out, and then cut off.
     codes = [codes_of(table, name, bins) + 1 for name in names]
     sizes = [int(c.max(initial=0)) + 1 for c in codes]
-    made = np.eye(len(codes))
+    matrix = np.eye(len(codes))
     for i in range(len(codes)):
         for j in range(i):
             flat = np.bincount(codes[i] * sizes[j] + codes[j], minlength=sizes[i] * sizes[j])
-            made[i, j] = made[j, i] = phik(flat.reshape(sizes[i], sizes[j])[1:, 1:])
-    return made
+            matrix[i, j] = matrix[j, i] = phik(flat.reshape(sizes[i], sizes[j])[1:, 1:])
+    return matrix
 
 
 def codes_of(table: Table, name: str, bins: int = BINS) -> Integers:
@@ -76,15 +76,15 @@ def phik(counts: NDArray[np.generic]) -> float:
     if min(rows, columns) < 2:
         return float("nan")
     total = float(held.sum())
-    found, most = chi_square(held), total * (min(rows, columns) - 1)
+    statistic, most = chi_square(held), total * (min(rows, columns) - 1)
     # Independent columns show about this much by chance.
     pedestal = (rows - 1.0) * (columns - 1.0)
-    if found <= pedestal:
+    if statistic <= pedestal:
         return 0.0
-    if found >= most:
+    if statistic >= most:
         return 1.0
     roots = _roots(min(rows, columns), max(rows, columns))
-    angle = np.interp(np.sqrt((found - pedestal) / (most - pedestal)), roots, _ANGLES)
+    angle = np.interp(np.sqrt((statistic - pedestal) / (most - pedestal)), roots, _ANGLES)
     return float(np.sin(angle))
 
 
@@ -114,15 +114,15 @@ def _roots(rows: int, columns: int) -> Floats:
     moved = np.zeros((rows + 1, columns + 1))
     squares, product = (x**2 + y**2) / 2, x * y
     half = _ANGLES[1] / 2
-    found = [0.0]
+    chi_squares = [0.0]
     for start in _ANGLES[:-1]:
         for node, weight in zip(_NODES, _WEIGHTS, strict=True):
             angle = start + half * (1 + node)
             moved += weight * half / (2 * np.pi) * np.exp((product * np.sin(angle) - squares) / np.cos(angle) ** 2)
-        found.append(float((_cells(moved) ** 2 / free).sum()))
+        chi_squares.append(float((_cells(moved) ** 2 / free).sum()))
     together = _cells(ndtr(np.minimum(x, y))) - free
-    found[-1] = float((together**2 / free).sum())
-    roots = np.sqrt(np.maximum.accumulate(found) / found[-1])
+    chi_squares[-1] = float((together**2 / free).sum())
+    roots = np.sqrt(np.maximum.accumulate(chi_squares) / chi_squares[-1])
     roots.flags.writeable = False
     return roots
 

@@ -1,34 +1,35 @@
-"""Questions that are asked of a table: how far the counts of the release are off."""
+"""Counting and range queries: how far their answers from the release are off."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import NORMAL
 from hushtable.evidence.finding import Finding, Utility
 from hushtable.evidence.measure import Measure
-from hushtable.measures.answers import answers
 from hushtable.measures.bins import Fresh, tables
 from hushtable.measures.catalogue import COUNTING_ABSOLUTE, COUNTING_RELATIVE, RANGE_ABSOLUTE, RANGE_RELATIVE
-from hushtable.measures.conditions import Question, by_range, by_value, counting, ranges
 from hushtable.measures.jackknife import jackknife
-from hushtable.table.arrays import Floats
+from hushtable.measures.query_answers import answers
+from hushtable.measures.query_conditions import Question, by_range, by_value, counting, ranges
+from hushtable.table.arrays import Floats, Mask
 from hushtable.table.table import Table
 
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
+
 SANITY = 0.001
-"""Relative errors are taken of at least this share of the rows: what finds one row and should have found two is not far off."""
+"""Relative errors are taken of at least this share of the rows: an answer of one row instead of two is not far off."""
 LIMITS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """Selectivities are put together between these."""
 FEWEST = 5
-"""A median of fewer questions is not shown."""
+"""A median of fewer queries is not shown."""
 RESAMPLES = 200
 
 
@@ -51,15 +52,15 @@ class Queries(Utility):
     """The most columns in one question."""
 
     def __post_init__(self) -> None:
-        """There must be something to ask."""
+        """There must be something to query."""
         for knob in ("queries", "columns"):
             if getattr(self, knob) < 1:
                 raise InputError(f"must be at least 1, got {getattr(self, knob)}", where=knob)
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """The mean absolute and the median relative error of each kind, then the same by the number of columns asked for."""
-        found = [finding for family in FAMILIES for finding in self._ask(family, case, rng)]
-        return [f for f in found if not f.scope] + [f for f in found if f.scope]
+        findings = [finding for family in FAMILIES for finding in self._ask(family, case, rng)]
+        return [f for f in findings if not f.scope] + [f for f in findings if f.scope]
 
     def _ask(self, family: Family, case: Case, rng: np.random.Generator) -> list[Finding]:
         columns = family.usable(case.train, case.columns)
@@ -67,11 +68,12 @@ class Queries(Utility):
             return [measure.finding(None, n=0, note=family.reason) for measure in (family.absolute, family.relative)]
         questions = family.draw(case.train, columns, self.columns, self.queries, rng)
         errors = Errors.of(case, questions, rng)
-        found = errors.findings(family, "", rng, errors.by_selectivity())
+        findings = errors.findings(family, "", rng, errors.by_selectivity())
         sizes = np.array([len(question) for question in questions])
         for size in np.unique(sizes).tolist() if sizes.min() < sizes.max() else []:
-            found += errors.of_these(sizes == size).findings(family, f"{size} column{'s' * (size > 1)}", rng, {})
-        return found
+            scope = "1 column" if size == 1 else f"{size} columns"
+            findings += errors.of_these(sizes == size).findings(family, scope, rng, {})
+        return findings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,12 +118,12 @@ class Errors:
     def of(cls, case: Case, questions: Sequence[Question], rng: np.random.Generator) -> Errors:
         """Ask all three tables."""
         read = tables(case).items()
-        told = {w: answers(case.tables[w], plain, questions, rng.permutation(plain.rows)) for w, plain in read}
-        truth = told["train"]
+        shares = {w: answers(case.tables[w], plain, questions, rng.permutation(plain.rows)) for w, plain in read}
+        truth = shares["train"]
         fresh = Fresh.of(case)
-        return cls(truth, np.abs(told["release"] - truth), np.abs(told["control"] - truth) * fresh.ratio, fresh.note)
+        return cls(truth, np.abs(shares["release"] - truth), np.abs(shares["control"] - truth) * fresh.ratio, fresh.note)
 
-    def of_these(self, questions: NDArray[np.bool_]) -> Errors:
+    def of_these(self, questions: Mask) -> Errors:
         """Of some of the questions."""
         return Errors(self.truth[:, questions], self.release[:, questions], self.control[:, questions], self.more)
 
@@ -142,13 +144,13 @@ class Errors:
             family.absolute.finding(
                 float(release.mean()), n=n, scope=scope, baseline=float(control.mean()), detail=extremes,
                 interval=_interval(self.release, np.mean, rng, 1.0),
-                note=f"over {n:,} random questions; the worst is off by {release[worst]:.1%} of the rows, "
+                note=f"mean over {n:,} random queries; the worst is off by {release[worst]:.1%} of the rows, "
                 f"where the truth is {truth[worst]:.1%}{self.more}",
             ),
             family.relative.finding(
                 float(np.median(parts[0])), n=n, scope=scope, baseline=float(np.median(fresh)), detail=detail,
                 interval=_interval(parts, np.median, rng, np.inf),
-                note=f"the median of {n:,} random questions; one in ten is off by {np.quantile(parts[0], 0.9):.0%} or more"
+                note=f"median of {n:,} random queries; one in ten is off by {np.quantile(parts[0], 0.9):.0%} or more"
                 f"{self.more}",
             ),
         ]  # fmt: skip
@@ -157,10 +159,10 @@ class Errors:
         """Median relative errors of questions that find about as many rows."""
         truth, release, control = self.truth[0], self.relative(self.release)[0], self.relative(self.control)[0]
         bins = np.searchsorted(LIMITS, truth, side="left")
-        kept = [rows for b in np.unique(bins) if (rows := bins == b).sum() >= FEWEST]
+        groups = [rows for b in np.unique(bins) if (rows := bins == b).sum() >= FEWEST]
         columns = {"selectivity": truth, "relative": release, "baseline": control}
-        middles = {key: [float(np.median(values[rows])) for rows in kept] for key, values in columns.items()}
-        return {**middles, "queries": [float(rows.sum()) for rows in kept]}
+        middles = {key: [float(np.median(values[rows])) for rows in groups] for key, values in columns.items()}
+        return {**middles, "queries": [float(rows.sum()) for rows in groups]}
 
 
 def _interval(errors: Floats, statistic: Callable[..., Any], rng: np.random.Generator, most: float) -> tuple[float, float]:

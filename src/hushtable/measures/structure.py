@@ -1,4 +1,4 @@
-"""Directions and clusters of a cloud of records, and how much of them a release keeps."""
+"""Principal axes and clusters of a table, and how much of them a release preserves."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from hushtable.evidence.finding import Finding
 from hushtable.measures.catalogue import AXES, CLUSTERS_KEPT, SILHOUETTE
-from hushtable.measures.clusters import nmi
 from hushtable.measures.features import alike
+from hushtable.measures.frechet_means import nmi
 from hushtable.measures.joint import Moments
 from hushtable.table.arrays import Floats, Integers, Singles
 
@@ -20,8 +20,9 @@ ROUNDS = 50
 """Rounds of k-means at most: rows without clusters never settle."""
 AS_GOOD = 1.01
 """Solutions of k-means whose sums of squares differ by no more than this factor are as good."""
-LOOKED = 1500
+SILHOUETTE_ROWS = 1500
 """Rows of each table whose silhouette is taken."""
+NAMES = {"train": "the training table", "release": "the release"}
 FLAT = 1e-10
 """A direction with less than this share of the largest variance has none."""
 
@@ -45,16 +46,16 @@ def axes_finding(moments: Mapping[str, Moments], axes: int, n: int) -> Finding:
     axes = min(axes, len(moments["train"].covariance))
     for which in ("train", "release"):
         if not np.trace(moments[which].covariance) > 0:
-            return AXES.finding(None, n=n, note=f"all rows of {which} are equal: they vary in no direction")
+            return AXES.finding(None, n=n, note=f"all rows of {NAMES[which]} are equal, so there are no principal axes")
     value, fresh = (axes_kept(moments["train"].covariance, moments[which].covariance, axes) for which in ("release", "control"))
     spread = np.linalg.eigvalsh(moments["train"].covariance)[::-1]
-    told = max(0.0, float(spread[:axes].sum() / spread.sum()))
+    explained = max(0.0, float(spread[:axes].sum() / spread.sum()))
     return AXES.finding(
         value,
         baseline=fresh,
         n=n,
-        note=f"the first {axes} principal axes of the real rows explain {told:.0%} of their variance, those of the release "
-        f"{value * told:.0%}",
+        note=f"the first {axes} principal axes of the real rows explain {explained:.0%} of their variance, those of the release "
+        f"{value * explained:.0%}",
     )
 
 
@@ -85,7 +86,11 @@ def clarity(points: Singles, labels: Integers, rng: np.random.Generator) -> floa
     """The mean silhouette (Rousseeuw 1987) of some of the points; NaN if they are all in one cluster or each in its own."""
     from sklearn.metrics import silhouette_score
 
-    rows = np.arange(len(points)) if len(points) <= LOOKED else np.sort(rng.choice(len(points), LOOKED, replace=False))
+    rows = (
+        np.arange(len(points))
+        if len(points) <= SILHOUETTE_ROWS
+        else np.sort(rng.choice(len(points), SILHOUETTE_ROWS, replace=False))
+    )
     if not 2 <= len(np.unique(labels[rows])) < len(rows):
         return math.nan
     return float(silhouette_score(points[rows], labels[rows]))
@@ -99,27 +104,27 @@ def cluster_findings(points: Mapping[str, Singles], count: int, rng: np.random.G
     n = len(points["release"])
     flat = [which for which in ("train", "release") if not np.ptp(points[which], axis=0).any()]
     if flat:
-        note = f"all rows of {' and of '.join(flat)} are equal: there are no clusters"
+        note = f"all rows of {' and of '.join(NAMES[which] for which in flat)} are equal, so there are no clusters"
         return [measure.finding(None, n=n, note=note) for measure in (CLUSTERS_KEPT, SILHOUETTE)]
     seed = int(rng.integers(2**31))
     own = centres_of(points["train"], count, seed)
     centres = {which: own if which == "train" else centres_of(these, count, seed, own) for which, these in points.items()}
     labels = {which: assigned(points["train"], these) for which, these in centres.items()}
-    kept, fresh = (nmi(labels["train"], labels[which]) for which in ("release", "control"))
+    agreement, fresh = (nmi(labels["train"], labels[which]) for which in ("release", "control"))
     clear = {which: clarity(these, assigned(these, centres[which]), rng) for which, these in points.items()}
     gap, fresh_gap = (abs(clear[which] - clear["train"]) for which in ("release", "control"))
-    told = f"silhouette {clear['release']:.3f} in the release, {clear['train']:.3f} in the training rows"
+    silhouettes = f"silhouette {clear['release']:.3f} in the release, {clear['train']:.3f} in the training rows"
     return [
         CLUSTERS_KEPT.finding(
-            kept,
+            agreement,
             baseline=fresh,
             n=len(points["train"]),
-            note=f"training rows put into {len(centres['train'])} clusters by their own centres and by those of the release (NMI)",
+            note=f"training rows put into {len(centres['train'])} clusters, by their own centres and by those of the release (NMI)",
         ),
         SILHOUETTE.finding(
             gap,
             baseline=fresh_gap,
             n=n,
-            note=told if math.isfinite(gap) else "too few rows differ for clusters to have a silhouette",
+            note=silhouettes if math.isfinite(gap) else "too few rows differ for a silhouette of clusters",
         ),
     ]

@@ -24,7 +24,7 @@ from numba import njit
 from hushtable.table.arrays import Floats, Integers
 
 LIMIT = 1 - 1e-12
-"""Points are kept within this Euclidean norm: beyond it 1 - |x|^2 has no digits left."""
+"""Points stay within this Euclidean norm: beyond it 1 - |x|^2 has no digits left."""
 FURTHEST = 2 * math.atanh(LIMIT)
 """The geodesic distance of such a point from the origin."""
 
@@ -45,7 +45,8 @@ def printed(one: Floats, other: Floats) -> Floats:
 def log(base: Floats, points: Floats) -> Floats:
     """Tangent vectors at the base (one point, or one for each) that lead to the points."""
     base, points = np.broadcast_arrays(np.atleast_2d(base), np.atleast_2d(points))
-    return _logs(np.ascontiguousarray(base), np.ascontiguousarray(points))
+    vectors: Floats = _logs(np.ascontiguousarray(base), np.ascontiguousarray(points))
+    return vectors
 
 
 def exp(base: Floats, vectors: Floats) -> Floats:
@@ -75,7 +76,8 @@ def clipped(vectors: Floats, reach: float) -> Floats:
 
 def nearest(points: Floats, centres: Floats) -> tuple[Integers, Floats]:
     """For each point the number of its nearest centre (the first on a tie) and the distance to it. Linear memory."""
-    return _nearest(np.ascontiguousarray(points), np.ascontiguousarray(centres))
+    labels, far = _nearest(np.ascontiguousarray(points), np.ascontiguousarray(centres))
+    return labels, far
 
 
 @dataclass(frozen=True)
@@ -94,14 +96,14 @@ def mean(points: Floats, *, tolerance: float = 1e-9, steps: int = 2000) -> Mean:
     if not len(points):
         raise ValueError("nothing has no mean")
     start = exp(np.zeros(points.shape[1]), log(np.zeros(points.shape[1]), points).mean(0))
-    found, error, taken = means(points, np.zeros(len(points), np.int64), start, tolerance=tolerance, steps=steps)
-    return Mean(found[0], float(error[0]), taken)
+    centres, error, taken = means(points, np.zeros(len(points), np.int64), start, tolerance=tolerance, steps=steps)
+    return Mean(centres[0], float(error[0]), taken)
 
 
 def means(
     points: Floats, labels: Integers, centres: Floats, *, tolerance: float = 1e-9, steps: int = 2000
 ) -> tuple[Floats, Floats, int]:
-    """The Frechet mean of each group, found from ``centres`` by gradient descent; an empty group keeps its centre.
+    """The Frechet mean of each group, by gradient descent from ``centres``; an empty group keeps its centre.
 
     Half the mean squared distance has, along every geodesic, a second derivative between 1 and the mean of d coth d. So
     a step of 1/L, where L bounds that mean on the whole step, always descends; and by strong convexity the true mean is
@@ -123,7 +125,8 @@ def means(
 
 def inertia(points: Floats, labels: Integers, centres: Floats) -> Floats:
     """The sum of squared distances of each group to its centre."""
-    return _pull(np.ascontiguousarray(points), labels, np.ascontiguousarray(centres))[2]
+    squares: Floats = _pull(np.ascontiguousarray(points), labels, np.ascontiguousarray(centres))[2]
+    return squares
 
 
 def _gap(points: Floats) -> Floats:
@@ -132,7 +135,7 @@ def _gap(points: Floats) -> Floats:
 
 
 @njit(cache=True)
-def _gap_of(point):
+def _gap_of(point: Floats) -> float:
     """1 - |x|^2, from the norm: near the boundary the square would lose half of the digits."""
     squared = 0.0
     for k in range(len(point)):
@@ -142,7 +145,7 @@ def _gap_of(point):
 
 
 @njit(cache=True)
-def _log_into(base, base_gap, point, out):
+def _log_into(base: Floats, base_gap: float, point: Floats, out: Floats) -> float:
     """Write the tangent vector at the base that leads to the point; its length is returned.
 
     One record at a time and in a fixed order, so that a record's vector cannot depend on the other rows, not even in its
@@ -163,7 +166,7 @@ def _log_into(base, base_gap, point, out):
 
 
 @njit(cache=True)
-def _nearest_to(point, centres, gaps):
+def _nearest_to(point: Floats, centres: Floats, gaps: Floats) -> tuple[int, float]:
     """The number of the nearest centre, the first on a tie, and |x-v|^2 / (1-|v|^2), which orders them."""
     best, least = 0, np.inf
     for j in range(len(centres)):
@@ -177,7 +180,7 @@ def _nearest_to(point, centres, gaps):
 
 
 @njit(cache=True)
-def gaps_of(points):
+def gaps_of(points: Floats) -> Floats:
     """1 - |x|^2 of each point."""
     gaps = np.empty(len(points))
     for i in range(len(points)):
@@ -186,7 +189,7 @@ def gaps_of(points):
 
 
 @njit(cache=True)
-def _logs(bases, points):
+def _logs(bases: Floats, points: Floats) -> Floats:
     out = np.empty_like(points)
     for i in range(len(points)):
         _log_into(bases[i], _gap_of(bases[i]), points[i], out[i])
@@ -194,7 +197,7 @@ def _logs(bases, points):
 
 
 @njit(cache=True)
-def _nearest(points, centres):
+def _nearest(points: Floats, centres: Floats) -> tuple[Integers, Floats]:
     gaps = gaps_of(centres)
     labels, far = np.empty(len(points), np.int64), np.empty(len(points))
     for i in range(len(points)):
@@ -204,7 +207,7 @@ def _nearest(points, centres):
 
 
 @njit(cache=True)
-def _pull(points, labels, centres):
+def _pull(points: Floats, labels: Integers, centres: Floats) -> tuple[Floats, Floats, Floats, Integers]:
     """For each group the sum of the tangent vectors at its centre, of d coth d, and of d^2; and its size."""
     groups, dimension = centres.shape
     gaps = gaps_of(centres)
@@ -222,7 +225,7 @@ def _pull(points, labels, centres):
 
 
 @njit(cache=True)
-def cell_sums(points, centres, bases, scale, steps, weight):
+def cell_sums(points: Floats, centres: Floats, bases: Floats, scale: float, steps: int, weight: int) -> Integers:
     """For each centre, ``weight`` times its points and the sum of their tangent vectors at its base, in whole numbers.
 
     Vectors are multiplied by ``scale``, shortened so that after rounding they are no longer than ``steps``, and rounded.

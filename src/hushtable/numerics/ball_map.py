@@ -1,4 +1,4 @@
-"""The public map of a table into the Poincare ball, and back. It is fixed by the schema alone: no row is looked at.
+"""The public map of a table into the Poincare ball, and back. It is fixed by the schema alone: no row is read.
 
 A number, a date or an ordinal is stretched from its declared bounds to [-1, 1]; unless it is required it has a second
 coordinate, 1 where it is missing (the first is then 0). A category is a corner of a regular simplex around zero, with
@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import PlanError
-from hushtable.table.arrays import Array, Floats
+from hushtable.table.arrays import Array, Floats, Mask
 from hushtable.table.columns import EXACT, Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -39,7 +38,8 @@ class Block:
     @property
     def size(self) -> int:
         """How many coordinates."""
-        return (1 if self.ordered else len(self.column.levels)) + (not self.column.required)
+        present = 1 if self.ordered else len(self.column.levels)
+        return present if self.column.required else present + 1
 
     @property
     def stop(self) -> int:
@@ -47,7 +47,7 @@ class Block:
         return self.start + self.size
 
     def encode(self, array: Array) -> Floats:
-        """One row of coordinates for each value; each is found from its own value alone, by correctly rounded operations."""
+        """One row of coordinates for each value; each is computed from its own value alone, by correctly rounded operations."""
         missing = self.column.is_missing(array)
         out = np.zeros((len(array), self.size))
         if self.ordered:
@@ -71,7 +71,7 @@ class Block:
         middle = np.clip(points[:, 0] / np.maximum(1 - gone, 0.05), -1, 1)
         return low + half * (middle + 1)
 
-    def array(self, numbers: Floats, missing: NDArray[np.bool_]) -> Array:
+    def array(self, numbers: Floats, missing: Mask) -> Array:
         """Numbers as the column's array: on its grid and inside its bounds."""
         if self.column.numeric:
             return self.column.from_floats(np.where(missing, np.nan, numbers))
@@ -113,10 +113,10 @@ class BallMap:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """One for each column, in order."""
-        found: list[Block] = []
+        blocks: list[Block] = []
         for column in self.schema:
-            found.append(Block(column, found[-1].stop if found else 0))
-        return tuple(found)
+            blocks.append(Block(column, blocks[-1].stop if blocks else 0))
+        return tuple(blocks)
 
     @property
     def dimension(self) -> int:

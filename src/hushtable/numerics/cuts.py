@@ -41,8 +41,8 @@ class Cuts:
         below = np.append(0.0, np.cumsum(self.mass))
         starts = np.searchsorted(self.pieces, self.edges)
         low, high = below[starts[bins]], below[starts[bins + 1]]
-        found = np.searchsorted(below, low + rng.random(len(bins)) * (high - low), side="right") - 1
-        return np.clip(found, starts[bins], starts[bins + 1] - 1)
+        pieces = np.searchsorted(below, low + rng.random(len(bins)) * (high - low), side="right") - 1
+        return np.asarray(np.clip(pieces, starts[bins], starts[bins + 1] - 1))
 
     def within(self, pieces: Integers, rng: np.random.Generator) -> Floats:
         """How far into each of these pieces a value lies, as a share of its width below 1."""
@@ -97,8 +97,8 @@ def _spikes(leaves: Leaves, bins: int) -> Integers:
         around[row, to] = density[there]
     beside = np.nanmedian(around, axis=0) if len(density) > 1 else np.zeros(1)
     many = leaves.mass > np.maximum(SURE * np.sqrt(leaves.variance), leaves.mass.sum() / (FEW * bins))
-    found = np.flatnonzero((widths == 1) & many & (density > PROMINENT * beside))
-    return np.sort(found[np.argsort(-leaves.mass[found], kind="stable")][: max(bins // 2, 1)])
+    points = np.flatnonzero((widths == 1) & many & (density > PROMINENT * beside))
+    return np.sort(points[np.argsort(-leaves.mass[points], kind="stable")][: max(bins // 2, 1)])
 
 
 def _pieces(leaves: Leaves, edges: Integers) -> Cuts:
@@ -113,14 +113,14 @@ def _pieces(leaves: Leaves, edges: Integers) -> Cuts:
     mass, variance = leaves.mass[leaf] * part, leaves.variance[leaf] * part
     starts = np.searchsorted(pieces, edges[:-1])
     place = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(mass))))
-    held, many = np.bincount(place, mass), np.bincount(place)
+    held, many = np.bincount(place, mass).astype(np.float64), np.bincount(place)
     scale = _tails(edges, held)
     share = _plain(edges, pieces, scale)
     plain = held[place] * share
     away = np.bincount(place, (mass - plain) ** 2)
     noise = np.bincount(place, variance) * (1 - 1 / many)
-    told = np.clip(1 - noise / np.maximum(away, 1e-9), 0.0, 1.0)
-    drawn = plain + (mass - plain) * told[place]
+    signal = np.clip(1 - noise / np.maximum(away, 1e-9), 0.0, 1.0)
+    drawn = plain + (mass - plain) * signal[place]
     return Cuts(edges, pieces, np.where(held[place] > 0, np.maximum(drawn, 0.0), share), scale)
 
 

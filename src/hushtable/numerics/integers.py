@@ -1,4 +1,4 @@
-"""Records as vectors of whole numbers on a public grid, and an order of them that no row has a say in.
+"""Records as vectors of whole numbers on a public grid, and a total order of them that is the same for all tables.
 
 Noise that is proven is integer noise on integer sums, so each record is first written in integers: a function of the record and
 the declared domain alone, with values that lie in [0, GRID] whatever the rounding did. What one record can change is
@@ -12,15 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.errors import GuaranteeRefused, InputError, PlanError
-from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.event import Event
-from hushtable.privacy.query import Total
-from hushtable.privacy.unit import Relation, Unit
-from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.errors import PlanError
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -52,7 +46,8 @@ class Axes:
     @property
     def options(self) -> int:
         """For a category: the levels, and missing unless it is required."""
-        return len(self.column.levels) + (not self.column.required)
+        levels = len(self.column.levels)
+        return levels if self.column.required else levels + 1
 
     @property
     def width(self) -> int:
@@ -106,7 +101,7 @@ class Axes:
         present = np.clip((means[:, 0] - absent / 2) / np.where(gone, 1.0, 1 - absent), 0.0, 1.0)
         return self.value(present, gone)
 
-    def value(self, shares: Floats, missing: NDArray[np.bool_]) -> Array:
+    def value(self, shares: Floats, missing: Mask) -> Array:
         """The value at a place (0 to 1) of the domain (``ordered`` only)."""
         low, high = self._ends()
         values = low + shares * (high - low)
@@ -126,39 +121,6 @@ def writable(column: Column) -> bool:
     return column.valued
 
 
-def require_fixed_rows(step: str, allowance: Allowance | Unit) -> None:
-    """Refuse where neighbours may have different numbers of rows: the blocks of such a step are cut by their number."""
-    unit = allowance.unit if isinstance(allowance, Allowance) else allowance
-    if not unit.fixes_rows:
-        reason = "a person with several rows" if unit.rows > 1 else "one record added or removed"
-        raise GuaranteeRefused(
-            f"{step}: blocks are counted off, so the number of rows must be public, and it is not for {reason}; "
-            "ask for it with --relation replace_one and one row per person"
-        )
-
-
-def require_rows(step: str, table: Table, rows: int) -> None:
-    """A question for so many rows is asked of a table with so many."""
-    if table.rows != rows:
-        raise InputError(f"a question for {rows} rows was asked of another number of rows", where=step)
-
-
-def require_replaced(step: str, relation: Relation) -> None:
-    """Refuse where the number of rows is not public."""
-    if relation is not Relation.REPLACE_ONE:
-        raise GuaranteeRefused(f"{step}: the number of rows must be public; ask for --relation replace_one")
-
-
-def public_rows(vault: Vault, allowance: Allowance) -> int:
-    """The number of rows, where it is public: asked for with noise too small to change it, and free."""
-    return int(vault.measure(Total(), 1e-3, allowance.noise)[0])
-
-
-def rows_event(budget: Allowance, schema: Schema) -> tuple[Event, ...]:
-    """What a step plans for the number of rows: one free look where it is public, else none."""
-    return (budget.event(Total(), schema),) if budget.unit.fixes_rows else ()
-
-
 def axes_of(schema: Schema, columns: Sequence[str]) -> tuple[Axes, ...]:
     """For these columns; PlanError names those that cannot be written in integers."""
     odd = [name for name in columns if not writable(schema[name])]
@@ -167,7 +129,7 @@ def axes_of(schema: Schema, columns: Sequence[str]) -> tuple[Axes, ...]:
     return tuple(Axes(schema[name]) for name in columns)
 
 
-def in_order(table: Table, axes: Sequence[Axes]) -> NDArray[np.intp]:
+def in_order(table: Table, axes: Sequence[Axes]) -> Integers:
     """The rows in a public total order of the records as integers: along a Hilbert curve, ties by the integers themselves.
 
     Two rows that tie in all of it are the same integers, so any sum over consecutive rows is a function of the set of

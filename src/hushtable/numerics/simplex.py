@@ -1,4 +1,4 @@
-"""Noisy shares made into shares again."""
+"""Projection onto the simplex: noisy shares become shares again."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where a number's values lie, from a few noisy histograms: each one looks closer at what was crowded in the one before.
+"""A tree of histograms of one number: each round cuts finer what was crowded in the round before.
 
-A look is one histogram of disjoint ranges, so it costs the same however many ranges it has; few looks with many ranges see
-more than many looks with few. Everything after the looks is post-processing: counts of a range and of its parts are made to
-agree (Hay, Rastogi, Miklau and Suciu 2010), parts that noise alone explains are taken back, and what is left is ranges
+The counts may be noisy. A round is one histogram of disjoint ranges, so noise of the same size serves however many ranges it
+has; few rounds with many ranges see more than many rounds with few. After the rounds, counts of a range and of its parts are
+reconciled (Hay, Rastogi, Miklau and Suciu 2010), parts that noise alone explains are taken back, and what is left is ranges
 with masses, down to single grid points where many rows share a value.
 """
 
@@ -19,34 +19,35 @@ from hushtable.numerics.simplex import on_simplex
 from hushtable.table.arrays import Floats, Integers
 
 BITS = 9
-"""A look cuts a range into at most two to this power."""
-LOOKS = 4
-"""The most looks at one column."""
+"""A round cuts a range into at most two to this power."""
+ROUNDS = 4
+"""The most rounds of one column."""
 FIRST = 1.5
-"""The part of the first look, beside those of the others."""
+"""The part of the first round, beside those of the others."""
 CROWDED, HEAVY = 2.3, 2.7
-"""A range is looked into where its count is so many standard deviations of the noise (Gaussian, Laplace): one empty one in 100."""
+"""A range is cut where its count is so many standard deviations of the noise (Gaussian, Laplace): one empty one in 100 is."""
 SPLITS = 128
-"""The most ranges looked into at once."""
+"""The most ranges cut at once."""
 TOGETHER = 3.0
 """Standard deviations from which on neighbouring counts together are more than noise."""
 THIN = 8.0
 """So many times less dense than the rest is an end that may be empty."""
 
 
-def looks(points: int) -> int:
-    """How many looks lead from the whole domain down to single points."""
-    return max(1, min(LOOKS, math.ceil(math.log2(max(points, 2)) / BITS)))
+def rounds(points: int) -> int:
+    """How many rounds lead from the whole domain down to single points."""
+    return max(1, min(ROUNDS, math.ceil(math.log2(max(points, 2)) / BITS)))
 
 
 def weights(points: int) -> list[float]:
-    """The parts of the looks: the first one alone says how the rows lie where nothing stands out."""
-    return [FIRST, *[1.0] * (looks(points) - 1)]
+    """The parts of the rounds: the first one alone says how the rows lie where nothing stands out."""
+    return [FIRST, *[1.0] * (rounds(points) - 1)]
 
 
 def fanout(points: int) -> int:
-    """Into how many parts each look cuts."""
-    return min(1 << BITS, math.ceil(max(points, 2) ** (1 / looks(points))))
+    """Into how many parts each round cuts."""
+    parts: float = max(points, 2) ** (1 / rounds(points))
+    return min(1 << BITS, math.ceil(parts))
 
 
 @dataclass(eq=False)
@@ -89,7 +90,7 @@ class Leaves:
 
 
 class Tree:
-    """Ranges being looked into. ``edges`` says what to count next; ``learn`` takes the noisy counts."""
+    """Ranges that are cut round by round. ``edges`` says what to count next; ``learn`` takes the noisy counts."""
 
     def __init__(self, points: int, *, heavy: bool = False) -> None:
         """``heavy`` where the noise is Laplace, whose large values are less rare."""
@@ -101,7 +102,7 @@ class Tree:
         lows = np.concatenate([group.edges[group.whole] for group in self.root.groups()])
         return np.append(np.sort(lows), self.points)
 
-    def learn(self, counts: NDArray[np.int64], variance: float) -> None:
+    def learn(self, counts: Integers, variance: float) -> None:
         """Noisy counts of the ranges of ``edges``, averaged with what is known of them."""
         lows = self.edges()[:-1]
         for group in self.root.groups():
@@ -113,18 +114,18 @@ class Tree:
 
     def cut(self, least: float) -> None:
         """Cut the ranges that are crowded: well above the noise, and above ``least`` rows."""
-        found = []
+        candidates = []
         for group in self.root.groups():
             cells = group.whole
             wide = np.diff(group.edges)[cells] > 1
             sure = HEAVY if self.heavy else CROWDED
             crowded = wide & (group.counts[cells] > np.maximum(sure / np.sqrt(group.precision[cells]), least))
-            found += [(float(group.counts[cell]), group, int(cell)) for cell in cells[crowded]]
-        for _, group, cell in sorted(found, key=lambda item: -item[0])[:SPLITS]:
+            candidates += [(float(group.counts[cell]), group, int(cell)) for cell in cells[crowded]]
+        for _, group, cell in sorted(candidates, key=lambda item: -item[0])[:SPLITS]:
             group.inside[cell] = Group.of(int(group.edges[cell]), int(group.edges[cell + 1]), self.parts)
 
     def leaves(self) -> Leaves:
-        """What the looks say, with noise taken out where it can be."""
+        """The ranges and their masses after all rounds, with noise taken out where it can be."""
         _gather(self.root)
         edges, mass, variance = zip(*_settle(self.root, max(float(self.root.counts.sum()), 0.0), heavy=self.heavy), strict=True)
         return Leaves(np.append(np.concatenate(edges), self.points), np.concatenate(mass), np.concatenate(variance))
@@ -134,9 +135,9 @@ def _gather(group: Group) -> None:
     """From the inside out: a cell's count is averaged with the sum of its parts."""
     for cell, inner in group.inside.items():
         _gather(inner)
-        known, told = group.precision[cell], 1 / float((1 / inner.precision).sum())
-        group.counts[cell] = (group.counts[cell] * known + float(inner.counts.sum()) * told) / (known + told)
-        group.precision[cell] = known + told
+        known, learnt = group.precision[cell], 1 / float((1 / inner.precision).sum())
+        group.counts[cell] = (group.counts[cell] * known + float(inner.counts.sum()) * learnt) / (known + learnt)
+        group.precision[cell] = known + learnt
 
 
 def _settle(group: Group, total: float, *, heavy: bool) -> list[tuple[Integers, Floats, Floats]]:
@@ -156,24 +157,24 @@ def _settle(group: Group, total: float, *, heavy: bool) -> list[tuple[Integers, 
     cells = len(counts)
     # The square of a Gaussian varies by 2, that of a Laplace of the same variance by 5.
     if float((away**2).sum()) > cells + 3 * math.sqrt((5 if heavy else 2) * cells):
-        mass, kept = on_simplex(counts, total), np.ones(cells, bool)
+        mass, distinct = on_simplex(counts, total), np.ones(cells, bool)
     else:
         least = _stands_out(cells, heavy=heavy)
-        kept = away > least
-        kept[[cell for cell, inner in group.inside.items() if _has_spike(inner, heavy=heavy)]] = True
-        out = float(counts[kept].sum())
-        mass = np.where(kept, counts * min(1.0, total / max(out, 1e-9)), 0.0)
-        rest = widths * ~kept
+        distinct = away > least
+        distinct[[cell for cell, inner in group.inside.items() if _has_spike(inner, heavy=heavy)]] = True
+        out = float(counts[distinct].sum())
+        mass = np.where(distinct, counts * min(1.0, total / max(out, 1e-9)), 0.0)
+        rest = widths * ~distinct
         mass += max(total - float(mass.sum()), 0.0) * rest / max(float(rest.sum()), 1e-9)
     # Neighbours that are spread evenly are one range.
-    first = np.flatnonzero(kept | np.append(True, kept[:-1]))
-    told: list[tuple[Integers, Floats, Floats]] = []
+    first = np.flatnonzero(distinct | np.append(True, distinct[:-1]))
+    leaves: list[tuple[Integers, Floats, Floats]] = []
     for start, stop in zip(first.tolist(), np.append(first[1:], cells).tolist(), strict=True):
-        if start in group.inside and kept[start]:
-            told += _settle(group.inside[start], float(mass[start]), heavy=heavy)
+        if start in group.inside and distinct[start]:
+            leaves += _settle(group.inside[start], float(mass[start]), heavy=heavy)
         else:
-            told.append((group.edges[start : start + 1], mass[start:stop].sum(keepdims=True), variance[start : start + 1]))
-    return told
+            leaves.append((group.edges[start : start + 1], mass[start:stop].sum(keepdims=True), variance[start : start + 1]))
+    return leaves
 
 
 def _trimmed(group: Group, *, heavy: bool) -> Group:

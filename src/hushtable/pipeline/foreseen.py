@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from hushtable.errors import BudgetExceeded, Fault, GuaranteeRefused, HushError, InputError
 from hushtable.pipeline import registry
+from hushtable.pipeline.former import claims, states
 from hushtable.pipeline.plan import Course, Planned, alike, plan
 from hushtable.pipeline.recipe import Recipe, step_names
 from hushtable.pipeline.step import Coder, Step
-from hushtable.pipeline.verification import Unchecked, Verification
+from hushtable.pipeline.verification import Unchecked, Verification, worded
 from hushtable.privacy import accountant
 from hushtable.privacy.guarantee import Assurance, Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
@@ -27,8 +28,11 @@ BEST_OF = "best-of"
 """The step that stands in the ledger of the best of several runs, in place of those of the recipe."""
 
 
-def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False) -> Verification:
-    """The recipe in ``text`` on the released schema: whether it can have led to this guarantee."""
+def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False, reworded: bool = False) -> Verification:
+    """The recipe in ``text`` on the released schema: whether it can have led to this guarantee.
+
+    ``reworded``: another version of hushtable wrote the card, so that its sentences may be worded otherwise.
+    """
     foreign = [name for name in step_names(text, "recipe.yaml") if name not in registry.STEPS]
     if foreign and not trust:
         why = f"step {', '.join(foreign)} is not of this package, and what it plans is not checkable without running it (--trust)"
@@ -49,7 +53,7 @@ def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool 
     if course is None:
         return Verification(faults) + _unplanned(guarantee, "the columns or the budget that it began with are not in the release")
     faults += tuple(_promised(course, schema, guarantee))
-    return Verification(faults) + _words(course, schema, guarantee) + _looks(course, guarantee)
+    return Verification(faults) + _words(course, schema, guarantee, reworded=reworded) + _ledger(course, guarantee)
 
 
 def _proven(guarantee: Guarantee) -> bool:
@@ -78,7 +82,7 @@ def _static(recipe: Recipe, schema: Schema, guarantee: Guarantee) -> Iterator[Fa
         yield Fault("delta", f"the card says {guarantee.delta}, and that {asked.delta} was asked for")
 
 
-_UNBOUNDED = "noisy answers decided which looks were taken, so that what one run spent is no guarantee"
+_UNBOUNDED = "noisy answers decided which queries followed, so that what one run spent is no guarantee"
 
 
 def _course(recipe: Recipe, schema: Schema, guarantee: Guarantee) -> Course | None:
@@ -93,27 +97,27 @@ def _course(recipe: Recipe, schema: Schema, guarantee: Guarantee) -> Course | No
     return None if any(p.plan.one_way for p in course.steps) else course
 
 
-def _words(course: Course, schema: Schema, guarantee: Guarantee) -> Verification:
+def _words(course: Course, schema: Schema, guarantee: Guarantee, *, reworded: bool) -> Verification:
     """What the plan says in words and the card does not."""
     faults = [
         Fault("claims", f"the recipe's source states, with gaps that are known, and the card does not: {claim.statement}")
         for claim in course.claims
-        if claim not in guarantee.claims
+        if not claims(guarantee.claims, claim)
     ]
     if schema.undeclared or any(p.step.learns_domains for p in course.steps):
         # The release has another domain than the recipe began with: a plan may speak of other columns.
         why = "what the recipe says where domains were learnt, or read off the rows, is not worked out again"
-        return Verification(tuple(faults), assumed=(Unchecked("caveats", why),))
-    for name, planned, told in (("public", course.public, guarantee.public), ("caveats", course.caveats, guarantee.caveats)):
-        faults += [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if text not in told]
-    return Verification(tuple(faults))
+        return worded(tuple(faults), reworded=reworded) + Verification(assumed=(Unchecked("caveats", why),))
+    for name, planned, stated in (("public", course.public, guarantee.public), ("caveats", course.caveats, guarantee.caveats)):
+        faults += [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if not states(stated, text)]
+    return worded(tuple(faults), reworded=reworded)
 
 
 def _promised(course: Course, schema: Schema, guarantee: Guarantee) -> Iterator[Fault]:
     """Derived promises that no step plans."""
     for promise in guarantee.promises:
-        kept = any(_covers(p, promise, schema) for step in course.steps for p in step.plan.promises)
-        if promise.form is Form.DERIVED and not kept:
+        planned = any(_covers(p, promise, schema) for step in course.steps for p in step.plan.promises)
+        if promise.form is Form.DERIVED and not planned:
             yield Fault("promise", f"{promise}: the recipe plans no such promise")
 
 
@@ -128,12 +132,12 @@ def _covers(planned: Promise, promise: Promise, schema: Schema) -> bool:
     return promise.kind in kinds and weaker and alone and (planned.secret, planned.variant) == (promise.secret, promise.variant)
 
 
-def _looks(course: Course, guarantee: Guarantee) -> Verification:
-    """The ledger: every raw look that is planned, and in a proof no look of another step, of another kind or at another price."""
+def _ledger(course: Course, guarantee: Guarantee) -> Verification:
+    """The ledger: every raw access that is planned, and in a proof no query of another step, kind or price."""
     if _best_of(guarantee):
         why = "the price of the best of several runs: how often each recipe was run, and for what, is not in the release"
         return Verification(unchecked=(Unchecked("ledger", why),) if _proven(guarantee) else ())
-    faults = [*_raw_looks(course, guarantee), *(_wrong_looks(course, guarantee) if _proven(guarantee) else ())]
+    faults = [*_raw_queries(course, guarantee), *(_unplanned_queries(course, guarantee) if _proven(guarantee) else ())]
     return Verification(tuple(faults))
 
 
@@ -141,13 +145,13 @@ def _best_of(guarantee: Guarantee) -> bool:
     return {entry.step for entry in guarantee.ledger} == {BEST_OF}
 
 
-def _raw_looks(course: Course, guarantee: Guarantee) -> Iterator[Fault]:
+def _raw_queries(course: Course, guarantee: Guarantee) -> Iterator[Fault]:
     shown = {entry.step for entry in guarantee.culprits}
     for step, why in {entry.step: entry.why for entry in course.culprits if entry.step not in shown}.items():
         yield Fault("ledger", f"step {step} reads the rows unprotected ({why}), and the ledger does not say so")
 
 
-def _wrong_looks(course: Course, guarantee: Guarantee) -> Iterator[Fault]:
+def _unplanned_queries(course: Course, guarantee: Guarantee) -> Iterator[Fault]:
     names = {p.name for p in course.steps}
     for name in sorted({entry.step for entry in guarantee.ledger} - names):
         yield Fault("ledger", f"step {name} is not one of the recipe's")
@@ -159,36 +163,36 @@ def _wrong_looks(course: Course, guarantee: Guarantee) -> Iterator[Fault]:
         return
     if guarantee.bound is not None and not course.undecided:
         yield Fault(
-            "bound", "all looks of this recipe are decided before a row is read: what they cost is the guarantee, and no bound"
+            "bound", "all queries of this recipe are decided before a row is read: what they cost is the guarantee, and no bound"
         )
     free = _undecided(course)
     for planned in course.steps:
         fits = _fits if planned in free else _same
         if not fits(planned, course, guarantee):
-            yield Fault("ledger", f"step {planned.name} plans other looks, for this budget and unit, than the ledger shows")
+            yield Fault("ledger", f"step {planned.name} plans other queries, for this budget and unit, than the ledger shows")
 
 
 def _undecided(course: Course) -> tuple[Planned, ...]:
-    """The steps whose looks noisy answers decide: those that say so, and all after a coder that pays."""
+    """The steps whose queries noisy answers decide: those that say so, and all after a coder that pays."""
     pays = [p.step.spends and isinstance(p.step, Coder) for p in course.steps]
     return tuple(p for i, p in enumerate(course.steps) if p.plan.adaptive or p.step.learns_domains or any(pays[:i]))
 
 
 def _same(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
-    """Whether the ledger shows the very looks that were planned."""
+    """Whether the ledger shows the very queries that were planned."""
     one, two = (_of(planned, entries) for entries in (course.ledger.entries, guarantee.ledger))
     return alike(one, two) and _kinds(one, planned.step, guarantee.unit) == _kinds(two, planned.step, guarantee.unit)
 
 
 def _fits(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
-    """Whether the looks of an undecided step are of the kinds that it plans, for this unit, and cost the whole that it plans.
+    """Whether the queries of an undecided step are of the kinds that it plans, for this unit, and cost the whole that it plans.
 
-    One that learned domains began with columns that are not in the release; one that found nothing to look at took no look.
+    One that learned domains began with columns that are not in the release; one that found nothing to ask made no query.
     """
     taken = _of(planned, guarantee.ledger)
     if planned.step.learns_domains or not taken.paid:
         return True
-    # Behind a released table the course shows a free look in place of those that the step may take.
+    # Behind a released table the course shows a free access in place of those that the step may take.
     rate = next((entry.rate for entry in _of(planned, course.ledger.entries).entries), 1.0)
     whole = Ledger(Entry(planned.name, happened, "", rate=rate) for happened in planned.plan.events)
     strange = set(_kinds(taken, planned.step, guarantee.unit)) - set(_kinds(whole, planned.step, guarantee.unit))
@@ -196,7 +200,7 @@ def _fits(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
 
 
 def _price(ledger: Ledger, planned: Planned) -> float:
-    """Of all looks together, in the currency of the step's allowance."""
+    """Of all queries together, in the currency of the step's allowance."""
     cost = accountant.compose(entry.event.cost() for entry in ledger.paid)
     return cost.epsilon if planned.allowance is None or planned.allowance.rho is None else cost.rho
 
@@ -206,7 +210,7 @@ def _of(planned: Planned, entries: tuple[Entry, ...]) -> Ledger:
 
 
 def _kinds(ledger: Ledger, step: Step, unit: Unit) -> list[tuple[str, int, int, float, float]]:
-    """The kinds of look, and how much one unit changes: prices alone do not tell one unit from another.
+    """The kinds of query, and how much one unit changes: prices alone do not distinguish one unit from another.
 
     Where the number of rows is public, steps that are made for that may measure in units of it, which a plan does not know.
     """

@@ -1,4 +1,4 @@
-"""The dry run: what a recipe intends on a schema, found out before any row is read."""
+"""The dry run: what a recipe intends on a schema, worked out before any row is read."""
 
 from __future__ import annotations
 
@@ -61,16 +61,16 @@ class Course:
 
     @property
     def undecided(self) -> tuple[Planned, ...]:
-        """Steps after which the looks, or their prices, are no longer those that were planned.
+        """Steps after which the queries, or their prices, are no longer those that were planned.
 
-        A step may decide by noisy answers which looks it takes. After a coder that pays for what it learns, later steps plan for
+        A step may decide by noisy answers which queries it makes. After a coder that pays for what it learns, later steps plan for
         columns whose sizes its noisy answers decide.
         """
         return tuple(p for p in self.steps if p.plan.adaptive or (p.step.spends and isinstance(p.step, Coder)))
 
     @property
     def culprits(self) -> tuple[Entry, ...]:
-        """The planned looks that protect nothing."""
+        """The planned accesses that protect nothing."""
         return self.ledger.culprits
 
 
@@ -99,7 +99,9 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
             learner = name
         elif step.spends and taint is not Taint.RAW and learner:
             # What it will find there, and so what it costs, is not known before the rows are read.
-            raise PlanError(f"step {name!r} looks behind a released table, which does not go with {learner!r}: declare the schema")
+            raise PlanError(
+                f"step {name!r} reads the rows behind a released table, which does not go with {learner!r}: declare the schema"
+            )
         elif step.spends and taint is Taint.RAW:
             require_declared(basis, basis.names, name)
             require_declared(here, here.names, name)
@@ -142,7 +144,7 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
 
 
 def alike(planned: Ledger, taken: Ledger) -> bool:
-    """Whether two ledgers hold looks of the same prices."""
+    """Whether two ledgers hold queries of the same prices."""
     one, two = _prices(planned), _prices(taken)
     # The integers that noise is really drawn with round a planned price in its last digits.
     return len(one) == len(two) and all(
@@ -151,7 +153,7 @@ def alike(planned: Ledger, taken: Ledger) -> bool:
 
 
 def _prices(ledger: Ledger) -> list[list[float]]:
-    """Kind by kind: looks of different kinds and nearly one price must not change places by rounding."""
+    """Kind by kind: queries of different kinds and nearly one price must not change places by rounding."""
     paid = ((type(e.event).__name__, e.event.cost(), e.rate) for e in ledger.paid)
     return [price for _, *price in sorted((kind, cost.rho, cost.epsilon, cost.delta, rate) for kind, cost, rate in paid)]
 
@@ -160,9 +162,9 @@ def refuse_unproven(course: Course) -> None:
     """Refuse a recipe that cannot give the epsilon asked for, unless it is a publication's own claim."""
     if not course.culprits or course.claims:
         return
-    told = "; ".join(f"step {e.step!r} {e.why}" for e in course.culprits)
+    reasons = "; ".join(f"step {e.step!r} {e.why}" for e in course.culprits)
     asked = f", not {course.budget.epsilon:g}" if course.budget else ""
-    raise GuaranteeRefused(f"epsilon would be infinite{asked}: {told}. No row was read.")
+    raise GuaranteeRefused(f"epsilon would be infinite{asked}: {reasons}. No row was read.")
 
 
 def _require_first(recipe: Recipe, first: Schema, here: Schema, name: str) -> None:
@@ -194,7 +196,7 @@ def _allowance(budget: Budget | None, weights: list[float], weight: float, rate:
 
 
 def _after(taint: Taint, segment: list[Planned], core: Plan) -> Taint:
-    """The taint a core is planned to leave (the run looks at what really happened)."""
+    """The taint a core is planned to leave (the run goes by what really happened)."""
     events = [happened for p in segment for happened in p.plan.events]
     raw = any(not event.private(e) or isinstance(e, Transform) for e in events)
     if taint is Taint.RAW and raw:

@@ -1,4 +1,4 @@
-"""The last look at a table before it leaves: no order, and no domain, that only the raw rows could have told."""
+"""The last step before a table leaves: no order, and no domain, that only the raw rows could have given."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def shuffled(table: Table, rng: np.random.Generator) -> Table:
 def own_domains(table: Table) -> Table:
     """The table with every observed domain cut down to what the table itself holds.
 
-    A domain that was read off the raw rows tells their extremes and their rare levels; published in a schema it
+    A domain that was read off the raw rows shows their extremes and their rare levels; published in a schema it
     would give away what the release hides, and so would a drafter's notes. Declared domains are public and stay.
     """
     table = replace(table, schema=replace(table.schema, notes=()))
@@ -79,7 +79,7 @@ def _replaced(column: Column, domain: Levels | Cells) -> Column:
 
 
 def _public(column: Column, cell: Cell) -> Cell:
-    """A cell as it may be told: what lies under a label is read off its hierarchy file, never off the rows.
+    """A cell as it may be published: what lies under a label is read off its hierarchy file, never off the rows.
 
     A set that its own text spells out stays, and so does an interval, whose ends stand in its text. Any other label (a
     prefix) stands for itself alone: which codes of the rows begin with it would give away those of suppressed rows.
@@ -102,9 +102,9 @@ def _base(column: Column, cells: tuple[Cell, ...]) -> Levels | Bounds | None:
         ends = [end for s in spans if isinstance(s, Interval) for end in (s.low, s.high) if np.isfinite(end)]
         return Bounds(min(ends, default=0), max(ends, default=0), observed=True)
     if isinstance(column.base, Levels):
-        told = frozenset[str]().union(*(s for s in spans if isinstance(s, frozenset)))
+        covered = frozenset[str]().union(*(s for s in spans if isinstance(s, frozenset)))
         tree = column.hierarchy
         order = [row[0] for row in tree.rows] if isinstance(tree, FileTree) else list(column.base.levels)
-        known = [level for level in order if level in told]
-        return Levels((*known, *sorted(told.difference(known))) or ("missing",), observed=True)
+        known = [level for level in order if level in covered]
+        return Levels((*known, *sorted(covered.difference(known))) or ("missing",), observed=True)
     return None

@@ -3,7 +3,9 @@
 ::
 
     recipe: mdav
-    title: Microaggregation by maximum distance to the average vector
+    title: MDAV microaggregation
+    family: microaggregate
+    assurance: verified
     steps:
       - microaggregate: {k: 10}
 """
@@ -25,11 +27,14 @@ from hushtable.display import Shown
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Step, knob_fields
+from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Relation
 from hushtable.table.disk import inside_release, read_text
 
-_TEXTS = ("title", "guarantee", "cite", "reports")
-_KEYS = ("recipe", *_TEXTS, "tuned", "steps")
+OTHERS = "others"
+"""The family of a recipe that names none."""
+_TEXTS = ("title", "family", "assurance", "guarantee", "cite", "reports", "tuned")
+_KEYS = ("recipe", *_TEXTS, "steps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +47,12 @@ class Recipe(Shown):
     recipe: str
     steps: tuple[Step, ...]
     title: str = ""
+    family: str = OTHERS
+    """The methods it is listed with."""
+    assurance: Assurance = Assurance.NONE
+    """The evidence that a release by it can have at best, for the table of methods; what a release has is on its card."""
     guarantee: str = ""
-    """What it promises at best, for the table of methods; what a release promises is in its card."""
+    """What it promises at best, for the table of methods; what a release promises is on its card."""
     cite: str = ""
     reports: str = ""
     """What its source reports, to compare with."""
@@ -57,11 +66,15 @@ class Recipe(Shown):
         return Relation.REPLACE_ONE if replaced else Relation.ADD_REMOVE
 
     def __post_init__(self) -> None:
-        """At least one step."""
+        """At least one step, and words that are known."""
         if not self.steps:
             raise InputError("has no steps", where=f"recipe {self.recipe}")
         if self.tuned not in ("no", "public", "private"):
             raise InputError(f"tuned is no, public or private, got {self.tuned!r}", where=f"recipe {self.recipe}")
+        if self.assurance not in tuple(Assurance):
+            known = ", ".join(Assurance)
+            raise InputError(f"assurance is one of {known}, got {str(self.assurance)!r}", where=f"recipe {self.recipe}")
+        object.__setattr__(self, "assurance", Assurance(self.assurance))
 
     @classmethod
     def parse(cls, text: str, where: str = "recipe", *, trust: bool = True) -> Recipe:
@@ -79,16 +92,17 @@ class Recipe(Shown):
                 faults += error.faults
         if faults:
             raise InputError(faults)
-        texts = {key: str(document.get(key, "")) for key in _TEXTS}
-        return cls(recipe=_name(document), steps=tuple(steps), tuned=str(document.get("tuned", "no")), **texts)
+        texts: dict[str, Any] = {key: str(document[key]) for key in _TEXTS if key in document}
+        return cls(recipe=_name(document), steps=tuple(steps), **texts)
 
     def dump(self) -> str:
-        """The recipe as YAML, every knob written out."""
+        """The recipe as YAML, every knob written out, and of the texts those that are not as they are by default."""
+        usual = {f.name: f.default for f in fields(self)}
         document: dict[str, Any] = {"recipe": self.recipe}
-        document |= {key: getattr(self, key) for key in _TEXTS if getattr(self, key)}
-        if self.tuned != "no":
-            document["tuned"] = self.tuned
-        document["steps"] = [{step_name(step): _knobs(step)} for step in self.steps]
+        document |= {key: str(getattr(self, key)) for key in _TEXTS if getattr(self, key) != usual[key]}
+        document["steps"] = [
+            {step_name(step): {f.name: plain_value(getattr(step, f.name)) for f in knob_fields(type(step))}} for step in self.steps
+        ]
         return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000, default_flow_style=None)
 
     def set(self, settings: Mapping[str, Any]) -> Recipe:
@@ -97,7 +111,10 @@ class Recipe(Shown):
 
 
 def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, Any], what: str) -> list[Any]:
-    """Frozen dataclasses with knobs changed by value or text; every fault is listed at once. ``what`` they are called in it."""
+    """Frozen dataclasses with knobs changed by value or text; every fault is listed at once.
+
+    ``named`` are pairs of a name and a dataclass, and ``what`` is the word for one of them in messages: step, audit.
+    """
     pairs = list(named)
     names, things, faults = [name for name, _ in pairs], [thing for _, thing in pairs], []
     for key, given in settings.items():
@@ -105,7 +122,7 @@ def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, Any], what: 
         owners = [i for i, t in enumerate(things) if knob in _field_types(type(t)) and name in ("", names[i])]
         if len(owners) != 1:
             known = ", ".join(f"{names[i]}.{k}" for i, t in enumerate(things) for k in _field_types(type(t)))
-            reason = f"no {what} has this knob" if not owners else f"several {what}s have this knob"
+            reason = f"several {what}s have this knob" if owners else f"no {what} has this knob"
             faults.append(Fault(f"knob {key}", f"{reason}; there are {known}"))
             continue
         try:
@@ -122,7 +139,7 @@ def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, Any], what: 
 
 
 def described(text: str, where: str = "recipe") -> dict[str, str]:
-    """Name, title and source in a recipe file. Unlike ``parse`` it loads no step, so that a stranger's file can be looked at."""
+    """Name, title and source in a recipe file. Unlike ``parse`` it loads no step, so that it is safe for a stranger's file."""
     document = _document(text, where)
     return {"recipe": _name(document), **{key: str(document.get(key, "")) for key in ("title", "cite")}}
 
@@ -228,9 +245,11 @@ def _field_types(kind: type) -> dict[str, Any]:
     return {f.name: hints[f.name] for f in fields(kind)}
 
 
-def _knobs(step: Step) -> dict[str, Any]:
-    values = {f.name: getattr(step, f.name) for f in knob_fields(type(step))}
-    return {name: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, str) else v for name, v in values.items()}
+def plain_value(value: Any) -> Any:
+    """The value of a knob as YAML and JSON write it: a tuple as a list, an enum as its text."""
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, str) else value
 
 
 def _options(hint: Any) -> tuple[Any, ...]:
@@ -272,8 +291,9 @@ def _given(given: Any, hint: Any, between: str) -> Any:
     """A knob as Python gives it (a tuple or a set is a list), or as text."""
     if isinstance(given, str):
         return _from_text(given, hint, between)
-    value = sorted(given) if isinstance(given, (set, frozenset)) else list(given) if isinstance(given, tuple) else given
-    return _coerce(value, hint, "knob")
+    if isinstance(given, (set, frozenset)):
+        return _coerce(sorted(given), hint, "knob")
+    return _coerce(list(given) if isinstance(given, tuple) else given, hint, "knob")
 
 
 def _from_text(text: str, hint: Any, between: str = ",") -> Any:
@@ -292,10 +312,10 @@ def _from_text(text: str, hint: Any, between: str = ",") -> Any:
 def _quoted(text: str) -> list[str]:
     """The texts of a JSON list; none if it is no list of texts."""
     try:
-        found = json.loads(text)
+        items = json.loads(text)
     except ValueError:
         return []
-    return found if isinstance(found, list) and all(isinstance(item, str) for item in found) else []
+    return items if isinstance(items, list) and all(isinstance(item, str) for item in items) else []
 
 
 def defaults(kind: type) -> Iterable[tuple[str, Any]]:

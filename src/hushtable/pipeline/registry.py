@@ -35,8 +35,8 @@ STEPS = {
     "mst": "hushtable.synthesize.marginal.mst:Mst",
     "aim": "hushtable.synthesize.marginal.aim:Aim",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
-    "clustmix-certified": "hushtable.synthesize.mixture.certified:ClustMixCertified",
-    "dpmix": "hushtable.synthesize.mixture.mixing:DPMix",
+    "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
+    "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",
     "dp-merf": "hushtable.synthesize.mixture.merf:DPMerf",
     "thresholded": "hushtable.synthesize.marginal.thresholded:Thresholded",
     "clustmix": "hushtable.synthesize.published.clustmix:ClustMix",
@@ -65,8 +65,8 @@ AUDITS = {
     "rare-values": "hushtable.audits.rare:RareValues",
     "reconstruction": "hushtable.audits.reconstruction:Reconstruction",
     "properties": "hushtable.audits.properties:Properties",
-    "control-seen": "hushtable.audits.checks:ControlSeen",
-    "coverage": "hushtable.audits.checks:Coverage",
+    "control-seen": "hushtable.audits.sanity:ControlSeen",
+    "coverage": "hushtable.audits.sanity:Coverage",
     "membership": "hushtable.audits.membership:Membership",
     "shadow-membership": "hushtable.audits.shadow:ShadowMembership",
     "shadow-inference": "hushtable.audits.shadow:ShadowInference",
@@ -76,7 +76,7 @@ AUDITS = {
     "linkability": "hushtable.audits.linkability:Linkability",
     "inference": "hushtable.audits.inference:Inference",
     "attribution": "hushtable.audits.attribution:Attribution",
-    "learned-inference": "hushtable.audits.learning:LearnedInference",
+    "learned-inference": "hushtable.audits.learned_inference:LearnedInference",
     "contrastive-singling-out": "hushtable.audits.neural.outliers:ContrastiveSinglingOut",
     "contrastive-linkability": "hushtable.audits.neural.contrastive:ContrastiveLinkability",
     "contrastive-inference": "hushtable.audits.neural.contrastive:ContrastiveInference",
@@ -85,8 +85,8 @@ AUDITS = {
     "margins": "hushtable.measures.margins:MarginDistances",
     "association": "hushtable.measures.dependence:Association",
     "downstream": "hushtable.measures.downstream:TrainOnRelease",
-    "composite": "hushtable.measures.composites:CompositeScore",
-    "frechet-means": "hushtable.measures.clusters:FrechetMeans",
+    "composite": "hushtable.measures.composite_audit:CompositeScore",
+    "frechet-means": "hushtable.measures.frechet_means:FrechetMeans",
     "joint": "hushtable.measures.joint:Joint",
     "discriminator": "hushtable.measures.discriminator:Discriminator",
     "geometry": "hushtable.measures.geometry:Geometry",
@@ -112,12 +112,12 @@ def load(target: str) -> type:
     if not name:
         raise InputError(f"expected module:Class, got {target!r}", where="plugin")
     try:
-        found = getattr(import_module(module), name)
+        kind = getattr(import_module(module), name)
     except (ImportError, AttributeError, NameError, SyntaxError, TypeError, ValueError) as error:
         raise InputError(f"cannot load {target!r}: {type(error).__name__}: {error}", where="plugin") from None
-    if not isinstance(found, type):
+    if not isinstance(kind, type):
         raise InputError(f"{target!r} is not a class", where="plugin")
-    return found
+    return kind
 
 
 def find(name: str, known: dict[str, str], what: str) -> type:
@@ -136,9 +136,9 @@ def _points(group: str) -> tuple[EntryPoint, ...]:
 
 
 def _with_plugins(own: dict[str, str], group: str) -> dict[str, str]:
-    found = dict(own)
+    known = dict(own)
     for point in _points(group):
-        if found.get(point.name, point.value) != point.value:
-            raise InputError(f"{point.name!r} is registered twice: {found[point.name]} and {point.value}", where=group)
-        found[point.name] = point.value
-    return found
+        if known.get(point.name, point.value) != point.value:
+            raise InputError(f"{point.name!r} is registered twice: {known[point.name]} and {point.value}", where=group)
+        known[point.name] = point.value
+    return known

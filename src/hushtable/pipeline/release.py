@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -15,10 +15,12 @@ from typing import Any
 
 from hushtable import __version__
 from hushtable.display import Shown
-from hushtable.errors import InputError
+from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.signature import SigningKey
 from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.preserve import Form, unmet
 from hushtable.table import io
 from hushtable.table.arguments import require_seed
 from hushtable.table.disk import CARD, read_text, whole_folder
@@ -45,17 +47,17 @@ class Release(Shown):
     dropped: tuple[str, ...] = ()
     """Columns that were left out: identifiers, keys, free text."""
     versions: Mapping[str, str] = field(default_factory=lambda: installed_versions())
-    redraw: Callable[[int | None, int | None], Table] | None = field(default=None, repr=False)
-    """Draws further tables of so many rows (None: as many as the model says) from the fitted model, if there is one, with a seed.
+    fitted: Fitted | None = field(default=None, repr=False)
+    """The fitted model, to draw further tables from; None where the release is the anonymized table itself.
 
-    It lives in memory only and is never saved.
+    It is not written to the release folder. ``pipeline/store.py`` writes it to a file of its own.
     """
     warnings: tuple[str, ...] = ()
     """For whoever holds the rows alone: they may depend on them, and are never saved."""
 
     def __repr__(self) -> str:
         """What it is and what it promises, in one line."""
-        promised = self.guarantee.brief(self.table.schema.quasi)
+        promised = self.guarantee.headline(self.table.schema.quasi)
         return f"Release({self.recipe.recipe}: {self.table.rows:,} rows, {len(self.table.schema)} columns; {promised})"
 
     def draw(self, rows: int, seed: int | None = None) -> Table:
@@ -64,14 +66,24 @@ class Release(Shown):
         What is promised of the table itself (k, l, t) is measured again on this one. An anonymized table is its own model
         and cannot be drawn from.
         """
-        if self.redraw is None:
-            raise InputError(
-                "changes the rows of a table and has no model to draw new ones from", where=f"recipe {self.recipe.recipe}"
-            )
+        fitted = self.require_fitted()
         if rows < 2:
             raise InputError(f"a table has at least two rows, got {rows}", where="rows")
         require_seed(seed)
-        return self.redraw(rows, seed)
+        table = fitted.draw(rows, seed)
+        for promise in self.guarantee.promises:
+            if promise.form is Form.SYNTACTIC and (why := unmet(promise, table)):
+                raise GuaranteeRefused(f"{why}; nothing is released")
+        return table
+
+    def require_fitted(self) -> Fitted:
+        """The fitted model; InputError where there is none."""
+        if self.fitted is None:
+            raise InputError(
+                "changes the rows of a table, or hands out values of single rows: it has no model to draw new rows from",
+                where=f"recipe {self.recipe.recipe}",
+            )
+        return self.fitted
 
     def card(self) -> dict[str, Any]:
         """The public card as plain values (without the hashes of the files)."""
@@ -123,13 +135,13 @@ def installed_versions() -> dict[str, str]:
 @cache
 def _installed() -> dict[str, str]:
     """They do not change while we run, and asking takes longer than a small release."""
-    found = {"python": platform.python_version(), "hushtable": __version__}
+    versions = {"python": platform.python_version(), "hushtable": __version__}
     for library in LIBRARIES:
         try:
-            found[library] = version(library)
+            versions[library] = version(library)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def data_file(folder: Path) -> Path:
@@ -151,22 +163,27 @@ def load_card(folder: str | Path) -> dict[str, Any]:
     path = Path(folder) / CARD
     if not path.is_file():
         raise InputError("is not a release: it has no card.json", where=str(folder))
+    return parse_card(read_text(path, str(path)), str(folder))
+
+
+def parse_card(text: str, where: str) -> dict[str, Any]:
+    """A card from its text; InputError if it is none, or says one thing twice."""
     try:
-        card = json.loads(read_text(path, str(path)), object_pairs_hook=_once)
+        card = json.loads(text, object_pairs_hook=_once)
     except (json.JSONDecodeError, RecursionError):
-        raise InputError("card.json is not valid JSON", where=str(folder)) from None
+        raise InputError("card.json is not valid JSON", where=where) from None
     if not isinstance(card, dict) or not {"recipe", "rows", "guarantee", "hashes"} <= card.keys():
-        raise InputError("card.json is not a card", where=str(folder))
+        raise InputError("card.json is not a card", where=where)
     return card
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object in which no key is repeated: of two values one reader would take the first, another the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         twice = sorted(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise InputError(f"says more than once: {', '.join(twice)}", where=CARD)
-    return found
+    return values
 
 
 def file_hash(path: Path) -> str:

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from numbers import Integral
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from hushtable.display import Progress, silent
 from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.pipeline.fitted import Fitted
+from hushtable.pipeline.learning import learning_domains
+from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
 from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
 from hushtable.pipeline.publish import own_domains, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.spending import Spending
-from hushtable.pipeline.step import Code, Coder, Core, Model, Plan
+from hushtable.pipeline.step import Code, Coder, Core, Plan
 from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
-from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, measured, of_people, preserve, uncovered, unmet
 from hushtable.privacy.taint import Taint, after
-from hushtable.privacy.unit import Budget, Unit, default_delta
+from hushtable.privacy.unit import Budget
 from hushtable.privacy.vault import Scheme, Vault
-from hushtable.table.arguments import require_seed
 from hushtable.table.columns import Kind, Role
 from hushtable.table.defaults import with_defaults
 from hushtable.table.schema import Schema
@@ -39,48 +39,42 @@ SPARSE = "nothing was common enough to be released under this budget; a larger e
 def release(
     table: Table,
     recipe: Recipe,
+    options: ReleaseOptions | None = None,
     *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    unit: Unit | None = None,
-    rows: int | None = None,
-    seed: int | None = None,
-    entropy: Entropy = SYSTEM,
-    unproven: bool = False,
     progress: Progress = silent,
+    **keywords: Unpack[ReleaseFields],
 ) -> Release:
-    """Run a recipe on a table.
+    """Run a recipe on a table, with these options or with their fields given as keywords.
 
     ``epsilon`` and ``delta`` are the budget of the whole release. ``seed`` fixes everything but the noise of
     differential privacy, which is always fresh (``entropy`` is for tests and voids the proof). With an epsilon, a
     recipe that cannot keep it is refused before a row is read, unless ``unproven`` or it is a publication's claim.
     An error after that has a note of what was spent by then.
     """
-    unit = unit or Unit()
-    if rows is not None and not (isinstance(rows, Integral) and rows >= 2):
-        raise InputError(f"a release has at least two rows, a whole number, got {rows!r}", where="rows")
-    require_seed(seed)
-    budget = _budget(table, epsilon, delta)
+    options = ReleaseOptions.of(options, keywords)
+    unit, budget, seed = options.unit, options.budget(table.schema), options.seed
+    if options.learn_domain and (table.schema.undeclared or table.schema.drafted):
+        recipe = learning_domains(recipe)
     if any(step.learns_domains for step in recipe.steps):
         table = with_defaults(table, unit.by)
-    kept = table.schema.select(table.schema.released)
+    released_schema = table.schema.select(table.schema.released)
     course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None)
-    if budget is not None and not unproven:
+    if budget is not None and not options.unproven:
         refuse_unproven(course)
     last = course.steps[-1]
-    if rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
+    if options.rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
-    vault = Vault.of(table, unit=unit, budget=budget, entropy=entropy, seed=seed).select(kept.names)
-    walk = _Walk(course, vault, np.random.default_rng(seed), rows, progress)
+    vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(released_schema.names)
+    walk = _Walk(course, vault, np.random.default_rng(seed), options.rows, progress)
     with Spending(walk.ledger, budget):
-        return _released(walk, recipe, table, unproven=unproven)
+        return _released(walk, recipe, table, unproven=options.unproven)
 
 
 def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> Release:
     """What a walk leads to, if it keeps what was asked for."""
     budget = walk.course.budget
     released = walk.go()
-    # Where looks were paid for, few rows or none are what they bought: that is released, and said.
+    # Where queries were paid for, few rows or none are what they bought: that is released, and said.
     if released.rows < 2 and not walk.ledger.paid:
         raise InputError(
             f"the release would have {released.rows} rows; a table needs at least two", where=f"recipe {recipe.recipe}"
@@ -89,54 +83,23 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
     if released.rows < 2:
         guarantee = replace(guarantee, caveats=(*guarantee.caveats, SPARSE))
     if budget is not None and not unproven and not guarantee.claims and not math.isfinite(guarantee.epsilon()):
-        told = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
-        raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {told}")
+        reasons = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
+        raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {reasons}")
     dropped = tuple(name for name in table.schema.names if name not in table.schema.released)
     # Which rows belong to one person is private: it was good for counting, and stays here.
     leaving = own_domains(shuffled(released.held_by(None), walk.rng))
     warnings = _warnings(table, budget)
-    return Release(leaving, guarantee, recipe, walk.results, dropped, redraw=walk.redraw(), warnings=warnings)
-
-
-def _budget(table: Table, epsilon: float | None, delta: float | None) -> Budget | None:
-    if epsilon is None:
-        if delta is not None:
-            raise InputError("a delta without an epsilon is no budget", where="delta")
-        return None
-    return Budget(epsilon, default_delta(table.schema.size) if delta is None else delta)
+    return Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
 
 
 def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:
-    """What only whoever holds the rows may know. To refuse, or to say it on the card, would tell how many rows there are."""
+    """What only whoever holds the rows may know. To refuse, or to say it on the card, would give away how many rows there are."""
     if budget is None or budget.delta * table.rows < 1:
         return ()
     return (
         f"delta = {budget.delta:g} is not below one over the number of rows, so it would allow a random record to be published: "
         "take a smaller one, or declare the size of the table in its schema",
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Redraw:
-    """Further tables from a fitted model: a function of what was released already, so it reads no row and costs nothing."""
-
-    model: Model
-    codes: list[Code]
-    origin: Schema
-    """What the marks of the table come from."""
-    promises: tuple[Promise, ...]
-
-    def __call__(self, rows: int | None, seed: int | None) -> Table:
-        """So many rows, or as many as the model says; what is promised of the table itself is measured again."""
-        rng = np.random.default_rng(seed)
-        table = self.model.sample(rows, rng)
-        for code in reversed(self.codes):
-            table = code.undo(table, rng)
-        table = table.under(table.schema.derived_from(self.origin))
-        for promise in self.promises:
-            if promise.form is Form.SYNTACTIC:
-                _require(promise, table)
-        return own_domains(shuffled(table, rng))
 
 
 class _Walk:
@@ -152,8 +115,8 @@ class _Walk:
         self.results: dict[str, Any] = {}
         self.syntactic = False
         """Whether the table at hand is still a table of people, so that k, l and t mean something."""
-        self.last: tuple[Model, list[Code], Schema] | None = None
-        """The model that the last table was drawn from, what was undone after it, and its marks; none if it is the table itself."""
+        self.fitted: Fitted | None = None
+        """The model that the last table was drawn from, and what was undone after it; None if it is the table itself."""
 
     @property
     def ledger(self) -> Ledger:
@@ -166,7 +129,7 @@ class _Walk:
         for number, segment in enumerate(self.course.segments, 1):
             table = self._segment(segment, last=number == len(self.course.segments))
         assert table is not None
-        # Grouping hides nobody's values: only what a mechanism made, or raw looks that are written down, may leave uncharged.
+        # Grouping hides nobody's values: only what a mechanism made, or raw accesses that are written down, may leave uncharged.
         if self.vault.taint is not Taint.DP and not self.ledger.culprits:
             self.ledger.add(Entry(self.course.steps[-1].name, Raw("the rows leave as they are"), "the rows leave as they are"))
         self._measure(table)
@@ -176,21 +139,24 @@ class _Walk:
     def _segment(self, segment: tuple[Planned, ...], *, last: bool) -> Table:
         before = len(self.ledger.entries)
         vault, codes, stable = self.vault, list[Code](), True
-        origin = vault.schema
+        # What the codes lead back to, and what the marks of the columns come from.
+        start = origin = vault.schema
         for planned in segment:
             at_work = replace(vault.named(planned.name, planned.allowance), report=partial(self.progress, planned.name))
             self.progress(planned.name, 0.0)
             if isinstance(planned.step, Coder):
                 code = planned.step.fit(at_work, self.rng)
-                told = getattr(code, "result", None)
-                if result := told() if told is not None else None:
+                # A code may have a result for the card, like a model; most have none.
+                if (summarize := getattr(code, "result", None)) is not None and (result := summarize()):
                     self.results[planned.name] = result
                 codes = [] if planned.plan.one_way else [*codes, code]
                 stable = stable and code.stability == 1
                 self.held *= code.stability
                 vault = vault.through(code, learnt=planned.step.learns_domains)
+                if planned.plan.one_way:
+                    start = vault.schema
                 if planned.step.learns_domains:
-                    # From here on these are the rows: whoever looks behind a later table finds what was paid for.
+                    # From here on these are the rows: whoever reads behind a later table finds what was paid for.
                     self.vault, origin = vault, vault.schema
             else:
                 assert isinstance(planned.step, Core)
@@ -203,28 +169,33 @@ class _Walk:
         for code in reversed(codes):
             table = code.undo(table, self.rng)
         table = table.under(table.schema.derived_from(origin))
-        self.last = (model, codes, origin) if segment[-1].plan.effect is Effect.GENERATE else None
+        self.fitted = None
+        if segment[-1].plan.effect is Effect.GENERATE:
+            self.fitted = Fitted(model=model, codes=tuple(codes), schema=start, origin=origin)
         done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
         self._settle(table, done, self.ledger.entries[before:], stable=stable)
         return table
 
-    def _settle(self, table: Table, done: Plan, looks: tuple[Entry, ...], *, stable: bool) -> None:
+    def _settle(self, table: Table, done: Plan, queries: tuple[Entry, ...], *, stable: bool) -> None:
         """What the table may now be called, from what was really read to make it."""
         before = self.vault.taint
-        raw = any(not event.private(e.event) or isinstance(e.event, Transform) for e in looks)
-        paid = bool(Ledger(looks).paid)
+        raw = any(not event.private(e.event) or isinstance(e.event, Transform) for e in queries)
+        paid = bool(Ledger(queries).paid)
         reads = [before]
         if before is not Taint.RAW:
             # Whatever was raw or paid for here was read behind the table at hand, from the rows it was made of.
-            reads += [Taint.RAW] * raw + [Taint.DP] * paid
+            if raw:
+                reads.append(Taint.RAW)
+            if paid:
+                reads.append(Taint.DP)
         taint = after(reads, mechanism=paid and before is Taint.RAW and not raw)
         # A step that reached back keeps no earlier promise, whatever it said in its plan.
         effect = Effect.READ_RAW if taint is Taint.RAW and before is not Taint.RAW else done.effect
-        left = (preserve(_kept(p, table.schema), effect, done.beta) for p in self.promises)
-        kept = (p if p is None or p.form is Form.DERIVED else measured(p, table) for p in left)
-        made = [measured(p, table) for p in done.promises]
-        self.promises = tuple(p for p in (*kept, *made) if p is not None and not p.empty)
-        for promise in made:
+        left = (preserve(_after_encoding(p, table.schema), effect, done.beta) for p in self.promises)
+        remaining = (p if p is None or p.form is Form.DERIVED else measured(p, table) for p in left)
+        promised = [measured(p, table) for p in done.promises]
+        self.promises = tuple(p for p in (*remaining, *promised) if p is not None and not p.empty)
+        for promise in promised:
             _require(promise, table)
         self.syntactic = (self.syntactic or bool(done.promises)) and effect is not Effect.GENERATE
         if taint is Taint.RAW and done.promises:
@@ -233,10 +204,6 @@ class _Walk:
             self.vault = self.vault.sampled(table, done.beta, done.samples)
         else:
             self.vault = self.vault.released(table, taint)
-
-    def redraw(self) -> _Redraw | None:
-        """Further tables from the last model, if there is one."""
-        return None if self.last is None else _Redraw(*self.last, self.promises)
 
     def _measure(self, table: Table) -> None:
         """Measure k, l and t on the table as it leaves; what was promised of it must hold, and nothing is promised of no rows."""
@@ -253,13 +220,13 @@ class _Walk:
 
     def _count_people(self) -> None:
         """What is promised of rows, as a promise about people; nothing is left of it where one person may hold them all."""
-        found = [(p, of_people(p, self.held)) for p in self.promises]
-        for promise, left in found:
+        by_people = [(p, of_people(p, self.held)) for p in self.promises]
+        for promise, left in by_people:
             if left != promise:
                 follows = f"at least {left.value:g} people follow" if left else "nothing follows for people"
-                key = "" if self.vault.unit.by else "; name the column that tells persons apart (person, --person) to count them"
+                key = "" if self.vault.unit.by else "; name the column that identifies persons (person, --person) to count them"
                 self.caveats.append(f"{promise} counts rows, of which one person may hold {self.held}: {follows}{key}")
-        self.promises = tuple(left for _, left in found if left)
+        self.promises = tuple(left for _, left in by_people if left)
 
 
 def _decoded(promise: Promise, encoded: Schema, decoded: Schema) -> Promise:
@@ -270,7 +237,7 @@ def _decoded(promise: Promise, encoded: Schema, decoded: Schema) -> Promise:
     return replace(promise, quasi=(*(name for name in promise.quasi if name in decoded), *back))
 
 
-def _kept(promise: Promise, schema: Schema) -> Promise:
+def _after_encoding(promise: Promise, schema: Schema) -> Promise:
     """An earlier promise: of columns that an encoding has replaced, only the table that was encoded still has it."""
     if promise.form is Form.SYNTACTIC and not _names(promise, schema):
         return replace(promise, form=Form.DERIVED)

@@ -97,8 +97,8 @@ def authorship(folder: Path, key: str | Path) -> Authorship:
     if not (folder / SIGNATURE).is_file():
         return Authorship.UNSIGNED
     try:
-        told = json.loads((folder / SIGNATURE).read_bytes())
-        signer, signature = (bytes.fromhex(told[name]) for name in ("public_key", "signature"))
+        stored = json.loads((folder / SIGNATURE).read_bytes())
+        signer, signature = (bytes.fromhex(stored[name]) for name in ("public_key", "signature"))
     except (ValueError, TypeError, KeyError, RecursionError):
         return Authorship.ALTERED
     if signer != public.public_bytes_raw():

@@ -1,4 +1,4 @@
-"""What a run that ends in an error has cost: the looks were taken, whether or not anything came of them."""
+"""What a run that ends in an error has cost: the rows were queried, whether or not anything came of them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Spending:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Add the note, if a look was paid for."""
+        """Add the note, if a query was paid for."""
         if error is not None and self.budget is not None and self.ledger.paid:
             error.add_note(self.note(self.budget.delta))
 
     def note(self, delta: float) -> str:
         """How much, and by which steps."""
-        looks = Counter(entry.step for entry in self.ledger.paid)
-        steps = ", ".join(f"{step} ({count} {'look' if count == 1 else 'looks'})" for step, count in looks.items())
+        queries = Counter(entry.step for entry in self.ledger.paid)
+        steps = ", ".join(f"{step} ({count} {'query' if count == 1 else 'queries'})" for step, count in queries.items())
         epsilon = self.ledger.epsilon(delta)
         return f"The budget is spent although nothing was released: epsilon {epsilon:.4g} at delta {delta:g}, by {steps}."

@@ -19,7 +19,6 @@ from functools import cache
 from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError, PlanError
 from hushtable.privacy.allowance import Allowance
@@ -33,20 +32,20 @@ from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-Arrays = dict[str, NDArray[np.generic]]
+Arrays = dict[str, Array]
 Given = Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a step intends, found out without looking at a row."""
+    """What a step intends, worked out without reading a row."""
 
     schema: Schema
     """Of the table that comes out."""
     events: tuple[Event, ...] = ()
-    """The looks at the rows that it will make, for an allowance as given."""
+    """The accesses to the rows that it will make, for an allowance as given."""
     adaptive: bool = False
-    """Whether noisy answers decide how many looks there will be; the events then show one of each kind, and the whole price."""
+    """Whether noisy answers decide how many queries there will be; the events then show one of each kind, and the whole price."""
     effect: Effect = Effect.NOTHING
     """What it does to a syntactic promise that the table already carries."""
     beta: float = 1.0
@@ -117,6 +116,20 @@ class Model(Protocol):
         ...
 
 
+@runtime_checkable
+class Storable(Protocol):
+    """What can be written to a model file: every model, and those codes that are to be undone after one that was read back."""
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """Everything needed to rebuild it: plain JSON values, and arrays."""
+        ...
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        ...
+
+
 class Step(ABC):
     """A line of a recipe."""
 
@@ -159,10 +172,10 @@ class Step(ABC):
 
 def documented_knobs(cls: type) -> dict[str, str]:
     """Each field of a dataclass with the docstring that stands under it."""
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for kind in reversed([kind for kind in cls.__mro__ if is_dataclass(kind)]):
-        told |= _documented(kind)
-    return {f.name: told[f.name] for f in knob_fields(cls) if f.name in told}
+        texts |= _documented(kind)
+    return {f.name: texts[f.name] for f in knob_fields(cls) if f.name in texts}
 
 
 def knob_fields(cls: type) -> list[Field[Any]]:
@@ -188,21 +201,21 @@ def _choose(step: Step) -> None:
 @cache
 def _choices(kind: type) -> dict[str, type[StrEnum]]:
     hints = get_type_hints(kind)
-    found = {field.name: hints[field.name] for field in fields(kind)}
-    return {name: hint for name, hint in found.items() if isinstance(hint, type) and issubclass(hint, StrEnum)}
+    types = {field.name: hints[field.name] for field in fields(kind)}
+    return {name: hint for name, hint in types.items() if isinstance(hint, type) and issubclass(hint, StrEnum)}
 
 
 @cache
 def _documented(kind: type) -> dict[str, str]:
     """The annotated names of a class, each with the docstring under it."""
     body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body  # type: ignore[attr-defined]
-    told = {}
+    texts = {}
     for line, following in zip(body, [*body[1:], None], strict=True):
         if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
             doc = following.value if isinstance(following, ast.Expr) else None
             text = doc.value if isinstance(doc, ast.Constant) and isinstance(doc.value, str) else ""
-            told[line.target.id] = " ".join(text.split())
-    return told
+            texts[line.target.id] = " ".join(text.split())
+    return texts
 
 
 class Coder(Step):
@@ -210,7 +223,7 @@ class Coder(Step):
 
     @abstractmethod
     def fit(self, vault: Vault, rng: np.random.Generator) -> Code:
-        """Look at the rows only through the vault."""
+        """Read the rows only through the vault."""
 
 
 class Core(Step):
@@ -218,7 +231,7 @@ class Core(Step):
 
     @abstractmethod
     def fit(self, vault: Vault, rng: np.random.Generator) -> Model:
-        """Look at the rows only through the vault."""
+        """Read the rows only through the vault."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,7 +251,7 @@ class PrivateCore(Core):
         return True
 
 
-def check_knobs(step: Step, **checks: tuple[bool, str]) -> None:
+def check_knobs(step: object, **checks: tuple[bool, str]) -> None:
     """Raise one InputError for all knobs that are out of range: ``k=(self.k >= 1, "must be at least 1")``.
 
     A share of the budget is checked whether it is named or not.
@@ -256,7 +269,7 @@ def check_knobs(step: Step, **checks: tuple[bool, str]) -> None:
 
 def numbered(step: Step, knob: str) -> dict[str, float]:
     """A knob that holds ``column=number`` items, none negative, as a mapping; one InputError for all that are something else."""
-    found, faults = {}, []
+    numbers, faults = {}, []
     for item in getattr(step, knob):
         name, _, text = item.rpartition("=")
         try:
@@ -264,12 +277,12 @@ def numbered(step: Step, knob: str) -> dict[str, float]:
         except ValueError:
             number = math.nan
         if name.strip() and 0 <= number < math.inf:
-            found[name.strip()] = number
+            numbers[name.strip()] = number
         else:
             faults.append(Fault(f"{type(step).__name__}.{knob}", f"expected column=number with a number from 0 on, got {item!r}"))
     if faults:
         raise InputError(faults)
-    return found
+    return numbers
 
 
 def given_arrays(schema: Schema, given: Given | None, rows: int) -> dict[str, Array]:

@@ -11,9 +11,9 @@ from typing import Any
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline.foreseen import verify_plan
 from hushtable.pipeline.recipe import described, step_names
-from hushtable.pipeline.release import DATA, PAGES, RECIPE, SCHEMA, file_hash, load_card, load_table
+from hushtable.pipeline.release import DATA, PAGES, RECIPE, SCHEMA, file_hash, installed_versions, load_card, load_table
 from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
-from hushtable.pipeline.verification import Unchecked, Verification
+from hushtable.pipeline.verification import Unchecked, Verification, worded
 from hushtable.privacy import criteria, pld
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.guarantee import Guarantee
@@ -21,6 +21,7 @@ from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
 from hushtable.table.disk import CARD, read_text
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 _ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"hierarchies/\d{2,}\.csv"]))
@@ -37,21 +38,43 @@ def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = F
     its signature: ``key`` is the file of the public key that it must be made with. Steps of other packages are planned, and their
     code run, only with ``trust``.
     """
+    return verify_and_load(folder, key, trust=trust)[0]
+
+
+def verify_and_load(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> tuple[Verification, Table | None]:
+    """``verify``, and the table that it read; None where its files are not those that were released."""
     folder = Path(folder)
     card = load_card(folder)
-    try:
-        guarantee, told = Guarantee.from_json(card["guarantee"]), dict(card["guarantee"])
-        explanation = [tuple(pair) for pair in card["explanation"]]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=str(folder)) from None
-    found = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
-    if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/")) for fault in found.faults):
-        return found
+    guarantee = read_guarantee(card, str(folder))
+    verification = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
+    if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/")) for fault in verification.faults):
+        return verification, None
     table = load_table(folder)
-    faults = [*_verify_entries(card, guarantee), *_verify_shape(table, card), *_verify_measured(table, guarantee)]
-    found += Verification(tuple(faults)) + _verify_recipe(folder, card, table, guarantee, trust=trust)
-    found += _verify_words(guarantee, told, explanation)
-    return found + Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
+    verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust)
+    verification += Verification((*_verify_shape(table, card), *_verify_measured(table, guarantee)))
+    verification += Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
+    return verification, table
+
+
+def read_guarantee(card: Mapping[str, Any], where: str) -> Guarantee:
+    """The guarantee of a card; InputError where it, or its explanation, is none."""
+    try:
+        dict(card["explanation"])
+        return Guarantee.from_json(dict(card["guarantee"]))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=where) from None
+
+
+def verify_card(card: Mapping[str, Any], guarantee: Guarantee, recipe: str, schema: Schema, *, trust: bool = False) -> Verification:
+    """Whether a card agrees with itself, and with the text of its recipe planned on the schema of the released columns.
+
+    Sentences are compared with those of this version. A card that another version wrote may say the same in other words: then
+    they are not checkable, and nothing is wrong with them.
+    """
+    reworded = dict(card.get("versions") or {}).get("hushtable") != installed_versions()["hushtable"]
+    verification = Verification(tuple(_verify_entries(card, guarantee)))
+    verification += _verify_recipe(recipe, card, guarantee, schema, trust=trust, reworded=reworded)
+    return verification + _verify_words(guarantee, card, reworded=reworded)
 
 
 def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
@@ -60,12 +83,12 @@ def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
         hashes = {str(name): str(digest) for name, digest in card["hashes"].items()}
     except AttributeError:
         raise InputError("card.json is damaged: its hashes are no mapping", where=str(folder)) from None
-    found = sorted(folder.rglob("*"))
+    paths = sorted(folder.rglob("*"))
     # A link leads out of the folder, to what was not released or can be exchanged.
     faults = [
-        Fault(p.relative_to(folder).as_posix(), "is a link: a release holds its files itself") for p in found if p.is_symlink()
+        Fault(p.relative_to(folder).as_posix(), "is a link: a release holds its files itself") for p in paths if p.is_symlink()
     ]
-    here = {p.relative_to(folder).as_posix() for p in found if p.is_file()} - {CARD, SIGNATURE}
+    here = {p.relative_to(folder).as_posix() for p in paths if p.is_file()} - {CARD, SIGNATURE}
     faults += [Fault(name, "the file is not on the card: it was not released") for name in sorted(here - set(hashes))]
     faults += [Fault(name, "is no file that a release has") for name in hashes if not _ALLOWED.fullmatch(name)]
     if len(data := [name for name in hashes if name in DATA]) != 1:
@@ -81,8 +104,8 @@ def verify_files(folder: Path, card: Mapping[str, Any]) -> list[Fault]:
 def _verify_signature(folder: Path, key: str | Path | None) -> Verification:
     """With a key, anything but its signature on this card is a fault; without one, nobody is known to have made it."""
     if key is not None:
-        found = authorship(folder, key)
-        return Verification(() if found is Authorship.VALID else (Fault(SIGNATURE, f"the card is {found}"),))
+        author = authorship(folder, key)
+        return Verification(() if author is Authorship.VALID else (Fault(SIGNATURE, f"the card is {author}"),))
     signed = (folder / SIGNATURE).is_file()
     why = "give the public key of whom you trust (--key) to see whether it is theirs" if signed else "the card is not signed"
     return Verification(assumed=(Unchecked("author", why),))
@@ -102,25 +125,26 @@ def _verify_shape(table: Table, card: Mapping[str, Any]) -> Iterator[Fault]:
 def _verify_entries(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[Fault]:
     """Entries that no card has: nobody checks them, and somebody may believe them."""
     yield from (Fault(name, "no card has such an entry") for name in card if name not in _ENTRIES)
-    # What was measured, and each look, is compared entry by entry elsewhere.
+    # What was measured, and each entry of the ledger, is compared entry by entry elsewhere.
     known = {name: value for name, value in guarantee.to_json().items() if name not in ("criteria", "ledger")}
-    told = {name: value for name, value in card["guarantee"].items() if name not in ("criteria", "ledger")}
-    yield from (Fault(name, "no guarantee has such an entry") for name in _unknown(known, told))
+    stated = {name: value for name, value in card["guarantee"].items() if name not in ("criteria", "ledger")}
+    yield from (Fault(name, "no guarantee has such an entry") for name in _unknown(known, stated))
 
 
-def _unknown(known: object, told: object) -> Iterator[str]:
+def _unknown(known: object, stated: object) -> Iterator[str]:
     """Keys of nested mappings that are not known."""
-    if isinstance(known, Mapping) and isinstance(told, Mapping):
-        yield from (str(name) for name in told if name not in known)
+    if isinstance(known, Mapping) and isinstance(stated, Mapping):
+        yield from (str(name) for name in stated if name not in known)
         for name in known:
-            yield from _unknown(known[name], told.get(name))
-    elif isinstance(known, list) and isinstance(told, list):
-        for one, two in zip(known, told, strict=False):
+            yield from _unknown(known[name], stated.get(name))
+    elif isinstance(known, list) and isinstance(stated, list):
+        for one, two in zip(known, stated, strict=False):
             yield from _unknown(one, two)
 
 
-def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarantee: Guarantee, *, trust: bool) -> Verification:
-    text = read_text(folder / RECIPE, RECIPE)
+def _verify_recipe(
+    text: str, card: Mapping[str, Any], guarantee: Guarantee, schema: Schema, *, trust: bool, reworded: bool
+) -> Verification:
     faults = [
         Fault(name, f"the card says {card.get(name)!r}, the recipe {words!r}")
         for name, words in described(text, RECIPE).items()
@@ -128,37 +152,37 @@ def _verify_recipe(folder: Path, card: Mapping[str, Any], table: Table, guarante
     ]
     if list(names := step_names(text, RECIPE)) != card.get("steps"):
         faults.append(Fault("steps", f"the card says {card.get('steps')}, the recipe has {', '.join(names)}"))
-    return Verification(tuple(faults)) + verify_plan(text, table.schema, guarantee, trust=trust)
+    return Verification(tuple(faults)) + verify_plan(text, schema, guarantee, trust=trust, reworded=reworded)
 
 
 def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
     """k, l and t, and every promise about the table itself, measured again."""
-    told = dict(guarantee.criteria)
+    stated = dict(guarantee.criteria)
     # Which rows belong to one person is not released: of what was counted by persons, the part by rows is measured again.
-    by_rows = {"counted": str(Counted.ROWS), **told.get("by_rows", told)} if told else {}
+    by_rows = {"counted": str(Counted.ROWS), **stated.get("by_rows", stated)} if stated else {}
     named = {name for p in guarantee.promises for name in (*p.quasi, *([p.secret] if p.secret else []))}
-    named |= {str(name) for name in (*told.get("quasi", ()), *told.get("secrets", ()))}
+    named |= {str(name) for name in (*stated.get("quasi", ()), *stated.get("secrets", ()))}
     strange = sorted(named - set(table.schema.names))
     if strange:
         return [Fault("criteria", f"the card speaks of {', '.join(strange)}, which the data has not")]
     faults = []
-    if told:
-        found = criteria.measure(table, told.get("quasi", ()), told.get("secrets", {}))
-        for name, now, then in _differences(found, by_rows):
+    if stated:
+        measured = criteria.measure(table, stated.get("quasi", ()), stated.get("secrets", {}))
+        for name, now, then in _differences(measured, by_rows):
             faults.append(Fault(f"criteria: {name}", f"the card says {then}, the data has {now}"))
-        if told.get("k", 0) > found["k"]:
+        if stated.get("k", 0) > measured["k"]:
             faults.append(
-                Fault("criteria: k", f"the card says {told['k']} persons, where the data has no more than {found['k']} rows")
+                Fault("criteria: k", f"the card says {stated['k']} persons, where the data has no more than {measured['k']} rows")
             )
     promises = [promise for promise in guarantee.promises if promise.form is Form.SYNTACTIC]
     whys = [unmet(promise, table) if table.rows else f"{promise} is said of no rows" for promise in promises]
     return faults + [Fault("promise", why) for why in whys if why]
 
 
-def _differences(found: dict[str, Any], told: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Where two nested mappings differ: name, found, told; numbers up to rounding."""
-    for name in dict.fromkeys((*found, *told)):
-        now, then, label = found.get(name), told.get(name), f"{name}{within}"
+def _differences(measured: dict[str, Any], stated: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two nested mappings differ: name, measured, stated; numbers up to rounding."""
+    for name in dict.fromkeys((*measured, *stated)):
+        now, then, label = measured.get(name), stated.get(name), f"{name}{within}"
         if isinstance(now, dict) and isinstance(then, dict):
             yield from _differences(now, then, f" of {name}" if name != "secrets" else "")
         elif isinstance(now, float) and isinstance(then, (int, float)):
@@ -168,36 +192,37 @@ def _differences(found: dict[str, Any], told: dict[str, Any], within: str = "") 
             yield label, now, then
 
 
-def _verify_words(guarantee: Guarantee, told: dict[str, Any], explanation: list[tuple[str, ...]]) -> Verification:
+def _verify_words(guarantee: Guarantee, card: Mapping[str, Any], *, reworded: bool) -> Verification:
     """Whether the card says of itself what its own ledger, promises and claims give."""
-    now = guarantee.to_json()
+    now, stated = guarantee.to_json(), card["guarantee"]
     faults = [
-        Fault(name, f"the card says {told.get(name)}, its ledger and promises give {now[name]}")
+        Fault(name, f"the card says {stated.get(name)}, its ledger and promises give {now[name]}")
         for name in ("assurance", "rho", "not_private", "public", "caveats")
-        if not _near(now[name], told.get(name))
+        if not _near(now[name], stated.get(name))
     ]
-    if not _near(now.get("spent"), told.get("spent")):
+    if not _near(now.get("spent"), stated.get("spent")):
         faults.append(
-            Fault("ledger", f"the card says that {told.get('spent')} was spent, the ledger adds up to {now.get('spent')}")
+            Fault("ledger", f"the card says that {stated.get('spent')} was spent, the ledger adds up to {now.get('spent')}")
         )
-    found = Verification(tuple(faults)) + _verify_epsilon(guarantee, told)
-    said = told.get("epsilon")
+    verification = Verification(tuple(faults)) + _verify_epsilon(guarantee, stated)
+    said = stated.get("epsilon")
     # Another accountant would have given other digits: those of the card, if nothing is wrong with them.
-    if not found.faults and explanation != guarantee.sentences(float(said) if isinstance(said, (int, float)) else None):
-        return found + Verification((Fault("explanation", "the card explains another guarantee than it gives"),))
-    return found
+    sentences = guarantee.sentences(float(said) if isinstance(said, (int, float)) else None)
+    if verification.faults or [tuple(pair) for pair in card["explanation"]] == sentences:
+        return verification
+    return verification + worded((Fault("explanation", "the card explains another guarantee than it gives"),), reworded=reworded)
 
 
-def _verify_epsilon(guarantee: Guarantee, told: dict[str, Any]) -> Verification:
+def _verify_epsilon(guarantee: Guarantee, stated: Mapping[str, Any]) -> Verification:
     """Whether the card's epsilon is what the ledger adds up to, by the accountant that the card names."""
-    said, own = told.get("epsilon"), guarantee.epsilon()
+    said, own = stated.get("epsilon"), guarantee.epsilon()
     if not math.isfinite(own):
         return _agrees("infinity", said)
     # A bound that was fixed beforehand is the same for every accountant.
-    if guarantee.bound is not None or (told.get("accountant") == "pld" and pld.available()):
+    if guarantee.bound is not None or (stated.get("accountant") == "pld" and pld.available()):
         return _agrees(own, said)
     closed = Ledger(guarantee.ledger).epsilon(guarantee.delta)
-    if told.get("accountant") != "pld" or _near(closed, said):
+    if stated.get("accountant") != "pld" or _near(closed, said):
         return _agrees(closed, said)
     # The closed form can only be larger than what the numerical accountant found.
     if not (isinstance(said, float) and 0 < said <= closed):
@@ -209,19 +234,21 @@ def _verify_epsilon(guarantee: Guarantee, told: dict[str, Any]) -> Verification:
     return Verification(unchecked=(Unchecked("epsilon", why),))
 
 
-def _agrees(found: object, said: object) -> Verification:
-    return Verification(() if _near(found, said) else (Fault("epsilon", f"the card says {said}, the ledger adds up to {found}"),))
+def _agrees(computed: object, said: object) -> Verification:
+    return Verification(
+        () if _near(computed, said) else (Fault("epsilon", f"the card says {said}, the ledger adds up to {computed}"),)
+    )
 
 
-def _near(found: object, told: object) -> bool:
+def _near(value: object, stated: object) -> bool:
     """Whether two values are the same; numbers up to the accountant's own grid."""
-    if isinstance(found, float) and isinstance(told, (int, float)):
-        return math.isclose(found, told, rel_tol=1e-6)
-    return found == told
+    if isinstance(value, float) and isinstance(stated, (int, float)):
+        return math.isclose(value, stated, rel_tol=1e-6)
+    return value == stated
 
 
 def _not_in_the_file(guarantee: Guarantee) -> Iterator[Unchecked]:
-    """Promises that the released table cannot show, whoever looks at it."""
+    """Promises that the released table cannot show to anybody."""
     for promise in guarantee.promises:
         if promise.form is Form.DERIVED:
             yield Unchecked("promise", f"{promise} is of the table that this one was made from, which the file cannot show")
@@ -232,7 +259,9 @@ def _not_in_the_file(guarantee: Guarantee) -> Iterator[Unchecked]:
 def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[Unchecked]:
     """What a card says that no folder could show."""
     if math.isfinite(guarantee.epsilon()):
-        yield Unchecked("ledger", "that no other look was taken, and that each had fresh noise, as wide as it says")
+        yield Unchecked(
+            "ledger", "that the rows were read in no other way, and that each answer had fresh noise, as wide as it says"
+        )
         if guarantee.unit.rows > 1 or guarantee.unit.by is not None:
             yield Unchecked("unit", f"that nobody holds more than {guarantee.unit.rows} of the rows that were read")
     if guarantee.promises or math.isfinite(guarantee.epsilon()):

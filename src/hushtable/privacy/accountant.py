@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+
+from hushtable.table.arrays import Floats
 
 INF = math.inf
 _LARGE = 700.0
 """Above this the exponential of an epsilon is no float any more."""
-ALPHAS: NDArray[np.float64] = np.concatenate([1 + np.arange(1, 100) / 10, np.arange(11.0, 65.0), 2.0 ** np.arange(6.5, 14.1, 0.5)])
+ALPHAS: Floats = np.concatenate([1 + np.arange(1, 100) / 10, np.arange(11.0, 65.0), 2.0 ** np.arange(6.5, 14.1, 0.5)])
 """The orders at which a Renyi curve is kept."""
 
 
-def _no_curve() -> NDArray[np.float64]:
+def _no_curve() -> Floats:
     return np.full(len(ALPHAS), INF)
 
 
@@ -39,13 +40,18 @@ class Cost:
     epsilon: float = INF
     rho: float = INF
     mu: float = INF
-    curve: NDArray[np.float64] = field(default_factory=_no_curve)
+    curve: Floats = field(default_factory=_no_curve)
     delta: float = 0.0
 
 
 FREE = Cost(0.0, 0.0, 0.0, np.zeros(len(ALPHAS)))
 NEVER = Cost(delta=1.0)
 """No privacy at all."""
+GEOMETRIC = 3.0
+"""The best of a geometric number of runs costs so many times the pure epsilon of one of them (Liu-Talwar 2019).
+
+The score by which the best is chosen must be part of the private run.
+"""
 
 
 def pure(epsilon: float, rho: float | None = None, delta: float = 0.0) -> Cost:
@@ -79,29 +85,6 @@ def compose(costs: Iterable[Cost]) -> Cost:
     return t
 
 
-def parallel(costs: Iterable[Cost]) -> Cost:
-    """Parallel composition under add-remove: the worst of the parts.
-
-    The parts must be told apart by a function of the record alone that was fixed without looking at the data.
-    """
-    parts = [FREE, *costs]
-    worst = {name: max(getattr(c, name) for c in parts) for name in ("epsilon", "rho", "mu", "delta")}
-    return Cost(curve=np.max([c.curve for c in parts], axis=0), **worst)
-
-
-def parallel_replace(same_part: Iterable[Cost], add_remove: Iterable[Cost]) -> Cost:
-    """Parallel composition under replace-one: the worse of a change inside one part and a move between two.
-
-    ``same_part`` are the parts' own replace-one costs; ``add_remove`` their add-remove costs, of which a move pays the two
-    largest. Parts proven only under replace-one do not qualify: give them an infinite add-remove cost.
-    """
-    parts = list(add_remove)
-    two = {name: sorted((getattr(c, name) for c in parts), reverse=True)[:2] for name in ("epsilon", "rho", "delta", "mu")}
-    curves = np.sort(np.array([c.curve for c in parts]), axis=0)[-2:].sum(axis=0) if parts else np.zeros(len(ALPHAS))
-    move = Cost(sum(two["epsilon"]), sum(two["rho"]), math.hypot(*two["mu"], 0.0), curves, sum(two["delta"]))
-    return parallel([*same_part, move])
-
-
 def group(cost: Cost, size: int) -> Cost:
     """The cost for a person who holds ``size`` rows: g eps, g^2 rho, g mu, and delta grown accordingly."""
     if size == 1:
@@ -116,17 +99,6 @@ def group(cost: Cost, size: int) -> Cost:
         return Cost(epsilon=size * cost.epsilon, delta=min(1.0, cost.delta * growth))
     rho = size**2 * cost.rho
     return Cost(size * cost.epsilon, rho, size * cost.mu, np.minimum(ALPHAS * rho, size * cost.epsilon))
-
-
-def to_replace_one(cost: Cost) -> Cost:
-    """From add-remove to replace-one: remove one, add another. The way back does not exist, because n leaks."""
-    epsilon, rho, mu = 2 * cost.epsilon, 4 * cost.rho, 2 * cost.mu
-    delta = 0.0
-    if cost.delta > 0:
-        if cost.epsilon > _LARGE:
-            return NEVER
-        rho, mu, delta = INF, INF, min(1.0, (1 + math.exp(cost.epsilon)) * cost.delta)
-    return Cost(epsilon, rho, mu, np.minimum(ALPHAS * rho, epsilon), delta)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -191,7 +163,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     return _largest(lambda mu: gdp_delta(mu, epsilon) <= delta, epsilon + 10)
 
 
-def curve_epsilon(curve: NDArray[np.float64], delta: float) -> float:
+def curve_epsilon(curve: Floats, delta: float) -> float:
     """The best epsilon that a Renyi curve gives at this delta."""
     if delta <= 0:
         return INF
@@ -230,7 +202,7 @@ def before_sampling(epsilon: float, rate: float) -> float:
     return math.log1p(math.expm1(epsilon) / rate) if epsilon < _LARGE else epsilon
 
 
-def sampled_gaussian_curve(rate: float, multiplier: float, steps: int) -> NDArray[np.float64]:
+def sampled_gaussian_curve(rate: float, multiplier: float, steps: int) -> Floats:
     """Renyi curve of ``steps`` Gaussians on fresh Poisson samples, for add-remove; known at whole orders, infinite between."""
     from scipy.special import gammaln, logsumexp
 
@@ -248,22 +220,6 @@ def sampled_gaussian_curve(rate: float, multiplier: float, steps: int) -> NDArra
     return curve
 
 
-def best_of_list(runs: Iterable[Cost], selection: Cost) -> Cost:
-    """The best of a fixed list of runs, picked by a private selection: everything is paid."""
-    return compose([*runs, selection])
-
-
-def best_of_random(epsilon: float, eta: float | None = None) -> float:
-    """Pure-DP price of the best of a random number of runs.
-
-    Geometric stopping costs 3 epsilon (Liu-Talwar 2019), a truncated negative binomial (2 + eta) epsilon (Papernot-Steinke
-    2022). The score must be part of the private base run.
-    """
-    if eta is not None and not eta > -1:
-        raise ValueError(f"a truncated negative binomial has eta > -1, got {eta}")
-    return 3 * epsilon if eta is None else (2 + eta) * epsilon
-
-
 def mean_of_random(eta: float, gamma: float) -> float:
     """The mean of a negative binomial number of runs truncated to at least one (eta = 1: geometric, 0: logarithmic)."""
     if not (eta > -1 and 0 < gamma < 1):
@@ -273,7 +229,7 @@ def mean_of_random(eta: float, gamma: float) -> float:
     return eta * (1 - gamma) / (gamma * -math.expm1(eta * math.log(gamma)))
 
 
-def best_of_random_curve(curve: NDArray[np.float64], eta: float, gamma: float, mean_runs: float) -> NDArray[np.float64]:
+def best_of_random_curve(curve: Floats, eta: float, gamma: float, mean_runs: float) -> Floats:
     """Renyi price of the best of K runs, K truncated negative binomial (Papernot-Steinke 2022, theorem 2).
 
     ``mean_runs`` is the mean of K, which eta and gamma fix: to give less is refused.

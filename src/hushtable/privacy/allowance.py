@@ -143,7 +143,7 @@ def price(query: Query, schema: Schema, unit: Unit, scale: float, noise: Noise) 
 
 
 def discovery(cells: Occupied, schema: Schema, unit: Unit, scale: float, delta: float) -> StabilityHistogram:
-    """What it costs to tell the cells that hold rows with noise of this scale, from the threshold that delta sets."""
+    """What it costs to publish which cells hold rows, with noise of this scale, from the threshold that delta sets."""
     variance = gaussian_variance(scale)
     sigma = math.sqrt(variance)
     # A sigma that rounding made larger than it is would make the price smaller.

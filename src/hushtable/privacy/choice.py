@@ -10,9 +10,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.privacy.noise import SYSTEM, Entropy, exp_minus
+from hushtable.table.arrays import Integers
 
 BATCH = 4096
 """The most candidates tried at once."""
@@ -20,7 +20,7 @@ GRID = 1 << 20
 """An epsilon is rounded down to a multiple of 1/GRID."""
 
 
-def exponential(scores: NDArray[np.int64], rate: Fraction, entropy: Entropy = SYSTEM) -> int:
+def exponential(scores: Integers, rate: Fraction, entropy: Entropy = SYSTEM) -> int:
     """The place of one score, drawn with probability proportional to exp(rate * score).
 
     Where one record changes every score by at most 1, a rate of epsilon/2 makes the choice epsilon-DP; where a record
@@ -28,13 +28,13 @@ def exponential(scores: NDArray[np.int64], rate: Fraction, entropy: Entropy = SY
     """
     if not len(scores) or rate < 0:
         raise ValueError("a choice needs candidates, and a rate that is not negative")
-    kept = _kept(scores, rate, entropy)
-    while not len(kept):
-        kept = _kept(scores, rate, entropy)
-    return int(kept[0])
+    accepted = _accepted(scores, rate, entropy)
+    while not len(accepted):
+        accepted = _accepted(scores, rate, entropy)
+    return int(accepted[0])
 
 
-def _kept(scores: NDArray[np.int64], rate: Fraction, entropy: Entropy) -> NDArray[np.int64]:
+def _accepted(scores: Integers, rate: Fraction, entropy: Entropy) -> Integers:
     """Independent draws from the stated law: those of a batch of even ones that are kept, maybe none."""
     top, bottom = rate.numerator, rate.denominator
     behind = int(scores.max()) - scores

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.privacy.spread import Secret, Spread, heads, holdings
-from hushtable.table.arrays import Array, Integers
+from hushtable.table.arrays import Array, Integers, Mask
 from hushtable.table.cell import Interval
 from hushtable.table.columns import Cells, Column, Kind
 from hushtable.table.table import Table
@@ -42,7 +42,7 @@ class Classes:
     quasi: tuple[str, ...]
 
     @cached_property
-    def suppressed(self) -> NDArray[np.bool_]:
+    def suppressed(self) -> Mask:
         """Rows whose quasi-identifiers are all ``*``, if others are not."""
         rows = np.ones(self.table.rows, bool)
         for name in self.quasi:
@@ -137,8 +137,8 @@ def t_closeness(classes: Classes, secret: str, *, ordered: bool) -> float:
     column = classes.table.schema[secret]
     if ordered and not has_order(column):
         raise InputError(f"the values of a {column.kind} column have no order; use ordered=False", where=secret)
-    found = [float(s.distances(ordered=ordered).max()) for s in classes.spreads(secret)] if len(classes.sizes) else [0.0]
-    return max(found)
+    distances = [float(s.distances(ordered=ordered).max()) for s in classes.spreads(secret)] if len(classes.sizes) else [0.0]
+    return max(distances)
 
 
 def reidentification(classes: Classes) -> dict[str, float]:
@@ -161,7 +161,7 @@ def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = ()) -> 
         raise InputError("k, l and t need at least one quasi-identifier", where="criteria")
     classes = Classes(table, quasi)
     caps = reidentification(classes)
-    found: dict[str, Any] = {
+    measured: dict[str, Any] = {
         "counted": str(Counted.ROWS if table.persons is None else Counted.PERSONS),
         "k": k_anonymity(classes),
         "quasi": list(quasi),
@@ -171,18 +171,18 @@ def measure(table: Table, quasi: Iterable[str], secrets: Iterable[str] = ()) -> 
         "marketer_risk": caps["marketer"],
     }
     if table.persons is not None:
-        found |= {"largest_share": classes.largest_share, "by_rows": measure(table.held_by(None), quasi, secrets)}
+        measured |= {"largest_share": classes.largest_share, "by_rows": measure(table.held_by(None), quasi, secrets)}
     for secret in secrets:
         column = table.schema[secret]
         ordered = has_order(column)
-        found.setdefault("secrets", {})[secret] = {
+        measured.setdefault("secrets", {})[secret] = {
             "l_distinct": distinct_l(classes, secret),
             "l_entropy": entropy_l(classes, secret),
             "l_recursive_c2": recursive_l(classes, secret, 2.0),
             "t": t_closeness(classes, secret, ordered=ordered),
             "t_distance": "ordered" if ordered else "equal",
         }
-    return found
+    return measured
 
 
 def has_order(column: Column) -> bool:
@@ -199,7 +199,7 @@ def _bitmaps(released: Table, population: Table, name: str) -> tuple[NDArray[np.
     return np.array(rows), codes
 
 
-def _covers(ours: Column, value: Any, theirs: Column, people: Array) -> NDArray[np.bool_]:
+def _covers(ours: Column, value: Any, theirs: Column, people: Array) -> Mask:
     missing = theirs.is_missing(people)
     if bool(ours.is_missing(np.array([value]))[0]):
         return missing

@@ -33,7 +33,7 @@ class Event:
 
 
 def _refuse(event: Event, **holds: bool) -> None:
-    """A parameter out of range is a ValueError: a negative price would pay for other looks."""
+    """A parameter out of range is a ValueError: a negative price would pay for other queries."""
     wrong = [name for name, held in holds.items() if not held]
     if wrong:
         raise ValueError(f"out of range in {event}: {', '.join(wrong)}")
@@ -45,14 +45,14 @@ def _short(value: object) -> str:
 
 @dataclass(frozen=True)
 class Raw(Event):
-    """A look at the rows without any protection. Epsilon becomes infinite, and ``why`` names the culprit."""
+    """Rows read without any protection. Epsilon becomes infinite, and ``why`` names the culprit."""
 
     why: str
 
 
 @dataclass(frozen=True)
 class PostProcessing(Event):
-    """A look at something already released: free, and written down all the same."""
+    """Something already released that is read: free, and written down all the same."""
 
     why: str
 
@@ -65,7 +65,7 @@ class PostProcessing(Event):
 class Transform(Event):
     """Rows changed into other rows that stay locked away (a secret sample). Free, because nothing leaves by it.
 
-    Whatever such a step hands on is as raw as before: if it is released, the release counts as a raw look.
+    Whatever such a step hands on is as raw as before: if it is released, the release counts as rows read raw.
     """
 
     why: str
@@ -97,7 +97,7 @@ class DiscreteGaussian(Event):
 
 @dataclass(frozen=True)
 class StabilityHistogram(Event):
-    """Integer Gaussian noise on the counts of the cells that hold a row, told from a threshold on."""
+    """Integer Gaussian noise on the counts of the cells that hold a row, published from a threshold on."""
 
     sigma: float
     sensitivity: float
@@ -114,22 +114,6 @@ class StabilityHistogram(Event):
     def cost(self) -> Cost:
         """Approximate zCDP (Bun-Steinke 2016, section 8): delta is worked out from the threshold, never stated."""
         return accountant.zcdp(self.sensitivity**2 / (2 * self.sigma**2), failure(self.sigma, self.threshold, self.rows))
-
-
-@dataclass(frozen=True)
-class Gaussian(Event):
-    """Continuous Gaussian noise on floating-point numbers: mu = sensitivity / sigma, but for rounding."""
-
-    sigma: float
-    sensitivity: float
-
-    def __post_init__(self) -> None:
-        """Positive noise."""
-        _refuse(self, sigma=0 < self.sigma < math.inf, sensitivity=self.sensitivity >= 0)
-
-    def cost(self) -> Cost:
-        """Dong-Roth-Su 2019."""
-        return accountant.gdp(self.sensitivity / self.sigma)
 
 
 @dataclass(frozen=True)
@@ -239,7 +223,6 @@ _KINDS: dict[str, type[Event]] = {
         Transform,
         DiscreteGaussian,
         StabilityHistogram,
-        Gaussian,
         DiscreteLaplace,
         Exponential,
         Approximate,
@@ -266,5 +249,5 @@ def private(event: Event) -> bool:
 
 
 def paid(event: Event) -> bool:
-    """Whether it is a mechanism that protects the rows and has its price, not a free look and not a raw one."""
+    """Whether it is a mechanism that protects the rows and has its price, neither free nor raw."""
     return not isinstance(event, (PostProcessing, Transform)) and private(event)

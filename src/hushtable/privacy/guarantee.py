@@ -11,13 +11,15 @@ from typing import Any
 from hushtable.display import Shown
 from hushtable.privacy import accountant, event, pld
 from hushtable.privacy.criteria import Counted
-from hushtable.privacy.event import Gaussian, SampledGaussian
+from hushtable.privacy.event import SampledGaussian
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Budget, Relation, Unit
 
 KS = (Syntactic.K_ANONYMITY, Syntactic.K_MAP)
 ROW_COUNT = "the exact number of rows"
+PROVISO = "would be proven only if it had been chosen before looking at these rows"
+"""What a proof is worth for a recipe that was chosen by looking at private rows: no budget has paid for the choice."""
 LARGE = 10.0
 """Above this epsilon a proof says next to nothing: what is likely may be 22,000 times as likely, and more."""
 
@@ -55,6 +57,18 @@ class Claim:
     gaps: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Statement:
+    """One promise of a release in a line, and the kind of evidence behind it."""
+
+    text: str
+    evidence: Assurance
+
+    def __str__(self) -> str:
+        """The promise, and in brackets how we know; a claim says that itself."""
+        return self.text if self.evidence in (Assurance.CLAIMED, Assurance.NONE) else f"{self.text} ({self.evidence})"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Guarantee(Shown):
     """Everything that can be said about a release, with the evidence kept apart by kind."""
@@ -72,7 +86,7 @@ class Guarantee(Shown):
     budget: Budget | None = None
     """What was asked for; with it the recipe can be planned again, and its plan held against the ledger."""
     bound: float | None = None
-    """Where noisy answers decided which looks were taken: the epsilon, fixed before, that no course of the run could exceed.
+    """Where noisy answers decided which queries followed: the epsilon, fixed before, that no course of the run could exceed.
 
     What this one run happened to cost is then no guarantee; what all of them keep within is (a privacy filter: Feldman and Zrnic
     2021, Whitehouse, Ramdas, Rogers and Wu 2023).
@@ -80,16 +94,16 @@ class Guarantee(Shown):
 
     @property
     def culprits(self) -> tuple[Entry, ...]:
-        """The looks that were not private."""
+        """The accesses that were not private."""
         return tuple(e for e in self.ledger if not event.private(e.event))
 
     @property
     def all_voids(self) -> tuple[Void, ...]:
         """What voids the proof, including what the ledger shows."""
-        found = list(self.voids)
-        if any(isinstance(e.event, (Gaussian, SampledGaussian)) for e in self.ledger):
-            found.append(Void.FLOAT_NOISE)
-        return tuple(dict.fromkeys(found))
+        voids = list(self.voids)
+        if any(isinstance(e.event, SampledGaussian) for e in self.ledger):
+            voids.append(Void.FLOAT_NOISE)
+        return tuple(dict.fromkeys(voids))
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -102,7 +116,7 @@ class Guarantee(Shown):
         return bool(Ledger(self.ledger).paid)
 
     def epsilon(self, delta: float | None = None) -> float:
-        """The proven epsilon: from the ledger, infinite if a look was raw or the proof is void."""
+        """The proven epsilon: from the ledger, infinite if rows were read raw or the proof is void."""
         if self.culprits or self.all_voids or not self.private:
             return math.inf
         asked = self.delta if delta is None else delta
@@ -157,7 +171,7 @@ class Guarantee(Shown):
         }
 
     def _bounded(self) -> dict[str, float]:
-        """The bound and what this run spent of it; nothing where a raw look made both meaningless."""
+        """The bound and what this run spent of it; nothing where rows that were read raw made both meaningless."""
         if self.bound is None or self.culprits:
             return {}
         return {"bound": self.bound, "spent": Ledger(self.ledger).epsilon(self.delta)}
@@ -194,18 +208,43 @@ class Guarantee(Shown):
     def _asked(self, quasi: Iterable[str]) -> set[str]:
         return set(quasi) or {name for promise in self.promises for name in promise.quasi}
 
-    def brief(self, quasi: Iterable[str] = ()) -> str:
-        """The strongest kind of evidence, and what it is evidence of, in one line. ``quasi``: the quasi-identifiers released."""
-        epsilon = self.epsilon()
-        proven = f"epsilon {rounded_up(epsilon, 3):.3g}" + (f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else "")
+    def headline(self, quasi: Iterable[str] = ()) -> str:
+        """What is promised and how we know, in one short line. ``quasi``: the quasi-identifiers released."""
         asked = self._asked(quasi)
-        told = [proven] * math.isfinite(epsilon) + list(dict.fromkeys(_promise_brief(p, asked) for p in self.promises))
-        told += ["a publication's claim with a known gap"] * (self.assurance is Assurance.CLAIMED)
-        return f"{self.assurance}: {'; '.join(told) or 'nothing is promised'}"
+        verified = "; ".join(dict.fromkeys(_promise_headline(p, asked) for p in self.promises))
+        if self.assurance is Assurance.PROVEN:
+            delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
+            proven = f"proven: epsilon {rounded_up(self.epsilon(), 3):.3g}{delta}"
+            return f"{proven}; verified: {verified}" if verified else proven
+        if self.assurance is Assurance.CLAIMED:
+            return f"claimed, not proven; verified: {verified}" if verified else "claimed, not proven"
+        return f"verified: {verified}" if verified else "nothing is promised"
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Every promise in a line, with whom it protects or over which columns it holds; empty if there is none and no claim."""
+        statements = []
+        if self.assurance is Assurance.PROVEN:
+            size = f"{rounded_up(self.epsilon(), 4):.4g}"
+            delta = f", delta {rounded_up(self.delta, 3):.3g}" if self.delta else ""
+            replaced = self.unit.relation is Relation.REPLACE_ONE
+            change = f", for one {self.unit}{' replaced by another' if replaced else ''}" if replaced or self.unit.by else ""
+            statements.append(Statement(f"differential privacy with epsilon {size}{delta}{change}", Assurance.PROVEN))
+        for promise in self.promises:
+            names = promise.quasi
+            over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)
+            derived = ", of the table it was made from" if promise.form is Form.DERIVED else ""
+            statements.append(Statement(f"{promise.what} over {over}{derived}", Assurance.VERIFIED))
+        if self.assurance is Assurance.CLAIMED:
+            if not statements:
+                statements.append(Statement("nothing", Assurance.NONE))
+            claimed = " and ".join(claim.statement for claim in self.claims)
+            text = f"its source claims {claimed}, which is not proven (epsilon is infinite)"
+            statements.append(Statement(text, Assurance.CLAIMED))
+        return tuple(statements)
 
     def __repr__(self) -> str:
         """In one line; ``explain`` says all of it."""
-        return f"Guarantee({self.brief()})"
+        return f"Guarantee({self.headline()})"
 
     def explain(self) -> str:
         """What holds, what it means, what it assumes, what would break it: in plain words."""
@@ -214,23 +253,23 @@ class Guarantee(Shown):
     def sentences(self, epsilon: float | None = None) -> list[tuple[str, str]]:
         """The explanation as (heading, sentence) pairs. ``epsilon``: as another accountant found it."""
         epsilon = self.epsilon() if epsilon is None else epsilon
-        told = self._proven(epsilon) if math.isfinite(epsilon) else self._not_proven()
-        told += [("Verified", _promise_words(p)) for p in self.promises]
+        pairs = self._proven(epsilon) if math.isfinite(epsilon) else self._not_proven()
+        pairs += [("Verified", _promise_words(p)) for p in self.promises]
         if self.unit.rows > 1 and any(p.kind in KS and p.counted is Counted.ROWS for p in self.promises):
-            told.append(("But", f"rows are counted, and one person may hold {self.unit.rows} of those that look alike"))
+            pairs.append(("But", f"rows are counted, and one person may hold {self.unit.rows} of those that look alike"))
         if (most := self.criteria.get("largest_share", 0.0)) > 1 / self.criteria.get("k", 1):
             share = f"{rounded_up(100 * most, 2):g} %"
-            told.append(("But", f"one person holds up to {share} of the rows that look alike, and a guess finds theirs so often"))
+            pairs.append(("But", f"one person holds up to {share} of the rows that look alike, and a guess finds theirs so often"))
         for claim in self.claims:
-            told.append(("Claimed", f"the publication states {claim.statement}"))
-            told += [("Gap in the claim", gap) for gap in claim.gaps]
+            pairs.append(("Claimed", f"the publication states {claim.statement}"))
+            pairs += [("Gap in the claim", gap) for gap in claim.gaps]
         if self.assurance is Assurance.NONE:
-            told.append(("Promised", "nothing. Whether people are safe in this table is a question for the audit alone"))
+            pairs.append(("Promised", "nothing. Whether people are safe in this table is a question for the audit alone"))
         if self.assumed:
-            told.append(("Assumed public", "; ".join(self.assumed)))
-        told += [("Note", caveat) for caveat in self.caveats]
-        told += [("What would break it", text) for text in self._breaks(epsilon)]
-        return [(head, text if text.endswith(".") else text + ".") for head, text in told]
+            pairs.append(("Assumed public", "; ".join(self.assumed)))
+        pairs += [("Note", caveat) for caveat in self.caveats]
+        pairs += [("What would break it", text) for text in self._breaks(epsilon)]
+        return [(head, text if text.endswith(".") else text + ".") for head, text in pairs]
 
     def _proven(self, epsilon: float) -> list[tuple[str, str]]:
         shown, factor = f"{rounded_up(epsilon, 4):.4g}", odds(epsilon)
@@ -239,58 +278,51 @@ class Guarantee(Shown):
         either = self.unit.relation is Relation.ADD_REMOVE
         change, gone = ("added or removed", "left out") if either else ("replaced by another", "another")
         one = f"any one {'record' if self.unit.rows == 1 else 'person'} been {gone}"
-        meant = (
-            f"whatever anybody concludes from this release, they would have concluded almost as readily had {one}"
-            if epsilon <= LARGE
-            else f"hardly anything, as an epsilon this large protects hardly anybody. Had {one}, no more is promised than this"
-        )
+        if epsilon <= LARGE:
+            meaning = f"whatever anybody concludes from this release, they would have concluded almost as readily had {one}"
+        else:
+            meaning = f"hardly anything, as an epsilon this large protects hardly anybody. Had {one}, no more is promised than this"
+        if self.delta:
+            limit = f"nothing becomes more than {factor} times as likely, but for a probability of {delta} on top"
+        else:
+            limit = f"the odds change by a factor of at most {factor}"
         return [
             ("Proven", f"{size}-differential privacy when one {self.unit} is {change}"),
-            (
-                "Which means",
-                f"{meant}: "
-                + (
-                    f"nothing becomes more than {factor} times as likely, but for a probability of {delta} on top"
-                    if self.delta
-                    else f"the odds change by a factor of at most {factor}"
-                ),
-            ),
+            ("Which means", f"{meaning}: {limit}"),
         ]
 
     def _not_proven(self) -> list[tuple[str, str]]:
         if not self.culprits and not self.all_voids:
             return [("Differential privacy", "not promised")]
-        names = "; ".join(f"step {e.step} ({e.why})" for e in self.culprits)
-        told = (
-            [("Differential privacy", f"none, epsilon is infinite, because the rows were read unprotected by {names}")]
-            if names
-            else []
-        )
-        return told + [("The proof is void", str(v)) for v in self.all_voids]
+        pairs = []
+        if self.culprits:
+            names = "; ".join(f"step {e.step} ({e.why})" for e in self.culprits)
+            pairs.append(("Differential privacy", f"none, epsilon is infinite, because the rows were read unprotected by {names}"))
+        return pairs + [("The proof is void", str(v)) for v in self.all_voids]
 
     def _breaks(self, epsilon: float) -> list[str]:
-        told = []
+        breaks = []
         if math.isfinite(epsilon):
-            told.append("a second release of the same people, unless both budgets are added up")
-            told.append("publishing the audit, which is computed from the raw rows")
+            breaks.append("a second release of the same people, unless both budgets are added up")
+            breaks.append("publishing the audit, which is computed from the raw rows")
             if self.unit.by is None:
-                told.append(f"a person who holds more than {self.unit.rows} row{'s' if self.unit.rows > 1 else ''}")
+                breaks.append(f"a person who holds more than {self.unit.rows} row{'s' if self.unit.rows > 1 else ''}")
         if self.promises:
-            told.append(
+            breaks.append(
                 "another release of the same people (the two can be intersected), a column outside the list that others "
                 "know, or an attacker who knows who is in the table and what most of them have in common"
             )
             if any(p.counted is Counted.ROWS for p in self.promises):
-                told.append("a person who holds several of the rows")
+                breaks.append("a person who holds several of the rows")
             if any(p.counted is Counted.PERSONS for p in self.promises):
-                told.append("knowing which of the rows belong to one person, through a column outside the list")
+                breaks.append("knowing which of the rows belong to one person, through a column outside the list")
             if any(p.kind is Syntactic.K_MAP for p in self.promises):
-                told.append("learning who was sampled")
-        return told
+                breaks.append("learning who was sampled")
+        return breaks
 
 
 def odds(epsilon: float) -> str:
-    """The factor exp(epsilon), rounded up; as a power where it is large, which no number could tell."""
+    """The factor exp(epsilon), rounded up; as a power where it is large and its digits mean nothing."""
     if epsilon > LARGE:
         return f"e to the power {rounded_up(epsilon, 3):,.10g}"
     return f"{rounded_up(math.exp(epsilon), 3):.3g}"
@@ -312,18 +344,19 @@ def _promise_json(promise: Promise) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _promise_from(told: Mapping[str, Any]) -> Promise:
+def _promise_from(entry: Mapping[str, Any]) -> Promise:
     return Promise(
-        kind=Syntactic(told["kind"]), value=float(told["value"]), quasi=tuple(map(str, told["quasi"])), secret=told["secret"],
-        variant=told["variant"], form=Form(told["form"]), c=float(told.get("c", 0.0)),
-        counted=Counted(told.get("counted", Counted.ROWS)),
+        kind=Syntactic(entry["kind"]), value=float(entry["value"]), quasi=tuple(map(str, entry["quasi"])), secret=entry["secret"],
+        variant=entry["variant"], form=Form(entry["form"]), c=float(entry.get("c", 0.0)),
+        counted=Counted(entry.get("counted", Counted.ROWS)),
     )  # fmt: skip
 
 
-def _promise_brief(promise: Promise, asked: set[str]) -> str:
+def _promise_headline(promise: Promise, asked: set[str]) -> str:
     covered = len(asked & set(promise.quasi))
     part = f" over {covered} of {len(asked)} columns" if covered < len(asked) else ""
-    return f"{promise.kind.replace('_', '-')} {promise.value:g}{part}{' (derived)' if promise.form is Form.DERIVED else ''}"
+    derived = " (derived)" if promise.form is Form.DERIVED else ""
+    return f"{promise.kind.replace('_', '-')}, {promise.letter} = {promise.value:g}{part}{derived}"
 
 
 def _promise_words(promise: Promise) -> str:

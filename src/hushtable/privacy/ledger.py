@@ -1,4 +1,4 @@
-"""The ledger: every look at private rows, in order, and what all of them cost together."""
+"""The ledger: every access to private rows, in order, and what all of them cost together."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.unit import Budget
 
 _RENAMED = {"why": "note", "rate": "sampling_rate"}
-_KEPT = {told: name for name, told in _RENAMED.items()}
+_ORIGINAL = {written: name for name, written in _RENAMED.items()}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One look: which step, through what mechanism, and why. ``rate`` < 1 if it saw only a secret sample."""
+    """One access to the rows: which step, through what mechanism, and why. ``rate`` < 1 if it saw only a secret sample."""
 
     step: str
     event: Event
     why: str
     sample: int = 0
-    """Looks at the same secret sample, or at samples of it, share a number; 0 is the whole table."""
+    """Queries of the same secret sample, or at samples of it, share a number; 0 is the whole table."""
     rate: float = 1.0
 
     def __post_init__(self) -> None:
-        """A rate outside (0, 1] is a ValueError: it would make looks cheaper than any theorem does."""
+        """A rate outside (0, 1] is a ValueError: it would make queries cheaper than any theorem does."""
         if not 0 < self.rate <= 1:
             raise ValueError(f"a sampling rate lies in (0, 1], got {self.rate}")
 
     def to_json(self) -> dict[str, Any]:
         """A plain mapping."""
         # An event may have a reason or a rate of its own, which must not take the place of the entry's.
-        told = {_RENAMED.get(name, name): value for name, value in self.event.to_json().items()}
-        if told.get("note") == self.why:
-            del told["note"]
-        return {"step": self.step, "why": self.why, "sample": self.sample, "rate": self.rate, **told}
+        values = {_RENAMED.get(name, name): value for name, value in self.event.to_json().items()}
+        if values.get("note") == self.why:
+            del values["note"]
+        return {"step": self.step, "why": self.why, "sample": self.sample, "rate": self.rate, **values}
 
     @classmethod
     def from_json(cls, mapping: dict[str, Any]) -> Entry:
@@ -47,12 +47,12 @@ class Entry:
         own = {name: values.pop(name) for name in ("step", "why", "sample", "rate")}
         if mapping["event"] in ("Raw", "PostProcessing", "Transform"):
             values.setdefault("note", own["why"])
-        values = {_KEPT.get(name, name): value for name, value in values.items()}
+        values = {_ORIGINAL.get(name, name): value for name, value in values.items()}
         return cls(own["step"], event.from_json(values), own["why"], own["sample"], own["rate"])
 
 
 class Ledger:
-    """An append-only list of looks; it alone says what a release cost."""
+    """An append-only list of accesses; it alone says what a release cost."""
 
     def __init__(self, entries: Iterable[Entry] = (), *, secure: bool = True) -> None:
         self._entries = list(entries)
@@ -67,7 +67,7 @@ class Ledger:
         return tuple(self._entries)
 
     def add(self, entry: Entry) -> None:
-        """Write a look down."""
+        """Write an access down."""
         self._entries.append(entry)
         self._samples = max(self._samples, entry.sample)
 
@@ -84,16 +84,16 @@ class Ledger:
 
     @property
     def culprits(self) -> tuple[Entry, ...]:
-        """The looks that protected nothing."""
+        """The accesses that protected nothing."""
         return tuple(e for e in self._entries if not event.private(e.event))
 
     @property
     def paid(self) -> tuple[Entry, ...]:
-        """The looks that cost something and protected."""
+        """The accesses that cost something and protected."""
         return tuple(e for e in self._entries if event.paid(e.event))
 
     def epsilon(self, delta: float, *, tight: bool = False) -> float:
-        """The epsilon at this delta of everything in the ledger; infinite if any look was raw.
+        """The epsilon at this delta of everything in the ledger; infinite if any access was raw.
 
         ``tight`` also asks the numerical accountant where it is installed and can answer.
         """
@@ -115,7 +115,7 @@ class Ledger:
         return math.inf if cost.delta else cost.rho
 
     def with_entry(self, entry: Entry) -> Ledger:
-        """A copy with one more look, to see what it would cost."""
+        """A copy with one more access, to see what it would cost."""
         return Ledger([*self._entries, entry], secure=self.secure)
 
     def within(self, budget: Budget) -> bool:
@@ -140,7 +140,7 @@ class Ledger:
         return accountant.amplify(inner, 0.0, rate)[0] if math.isfinite(inner) else inner
 
     def _apart(self, entries: list[Entry], delta: float) -> float:
-        """Looks with an epsilon of their own, added up, plus all others in their own currency at the delta that is left.
+        """Queries with an epsilon of their own, added up, plus all others in their own currency at the delta that is left.
 
         The former multiply the likelihood of an outcome by at most e^epsilon (but for their delta) wherever they stand among
         the others, so the two bounds add up; converted together with a Gaussian's rho they may cost more than that.

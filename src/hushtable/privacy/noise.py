@@ -13,12 +13,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.table.arrays import Integers
+from hushtable.table.arrays import Array, Integers, Mask
 
 _SAFE = 1 << 62
 """Above this a product of 64-bit integers could overflow, and Python's own integers take over."""
@@ -41,7 +40,7 @@ class Entropy:
         generator = np.random.default_rng(seed)
         return cls(lambda count: generator.integers(0, 2**64, count, dtype=np.uint64, endpoint=False), secure=False)
 
-    def below(self, bound: int, count: int) -> NDArray[Any]:
+    def below(self, bound: int, count: int) -> Array:
         """``count`` integers, uniform on [0, bound), by rejection."""
         if bound > _SAFE:
             return np.array([self._large(bound) for _ in range(count)], dtype=object)
@@ -68,7 +67,7 @@ class Entropy:
 SYSTEM = Entropy()
 
 
-def discrete_laplace(scale: Fraction, count: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
+def discrete_laplace(scale: Fraction, count: int, entropy: Entropy = SYSTEM) -> Integers:
     """Integers x with probability proportional to exp(-|x|/scale)."""
     if not 0 < scale < 1 << 50:
         raise ValueError(f"a noise scale lies between 0 and 2^50, got {scale}")
@@ -78,19 +77,19 @@ def discrete_laplace(scale: Fraction, count: int, entropy: Entropy = SYSTEM) -> 
     while len(open_):
         m = len(open_)
         unit = entropy.below(top, m)
-        kept = exp_minus(unit, top, entropy)
+        accepted = exp_minus(unit, top, entropy)
         tail = _run_of_successes(m, entropy)
         if top * (int(tail.max()) + 1) >= _SAFE:
             unit = unit.astype(object)
         size = (unit + top * tail.astype(unit.dtype)) // bottom
         negative = entropy.below(2, m).astype(bool)
-        kept &= ~(negative & (size == 0))
-        out[open_[kept]] = np.where(negative, -size, size)[kept].astype(np.int64)
-        open_ = open_[~kept]
+        accepted &= ~(negative & (size == 0))
+        out[open_[accepted]] = np.where(negative, -size, size)[accepted].astype(np.int64)
+        open_ = open_[~accepted]
     return out
 
 
-def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy = SYSTEM) -> NDArray[np.int64]:
+def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy = SYSTEM) -> Integers:
     """Integers x with probability proportional to exp(-x^2/(2 variance)).
 
     Accepts discrete Laplace proposals of scale t = floor(sigma) + 1 with probability exp(-(|x| - variance/t)^2/(2 variance)).
@@ -108,9 +107,9 @@ def discrete_gaussian(variance: Fraction, count: int, entropy: Entropy = SYSTEM)
         exact_64 = max((largest * t * b + a) ** 2, 64 * denominator) < _SAFE
         size = np.abs(proposal) if exact_64 else np.abs(proposal).astype(object)
         exponent = (size * (t * b) - a) ** 2
-        kept = exp_minus(exponent, denominator, entropy)
-        out[open_[kept]] = proposal[kept]
-        open_ = open_[~kept]
+        accepted = exp_minus(exponent, denominator, entropy)
+        out[open_[accepted]] = proposal[accepted]
+        open_ = open_[~accepted]
     return out
 
 
@@ -134,7 +133,7 @@ def _round_up(value: float | Fraction, grid: int) -> Fraction:
     return Fraction(steps, grid)
 
 
-def exp_minus(numerator: NDArray[Any], denominator: int, entropy: Entropy) -> NDArray[np.bool_]:
+def exp_minus(numerator: Array, denominator: int, entropy: Entropy) -> Mask:
     """True with probability exp(-numerator/denominator), elementwise and exactly."""
     whole = numerator // denominator
     part = numerator % denominator
@@ -145,7 +144,7 @@ def exp_minus(numerator: NDArray[Any], denominator: int, entropy: Entropy) -> ND
     return accepted
 
 
-def _exp_minus_fraction(part: NDArray[Any], denominator: int, entropy: Entropy) -> NDArray[np.bool_]:
+def _exp_minus_fraction(part: Array, denominator: int, entropy: Entropy) -> Mask:
     """True with probability exp(-part/denominator) for 0 <= part <= denominator.
 
     Count how often a coin of bias x/1, x/2, x/3, ... succeeds before it fails: the count is even with probability e^-x.

@@ -61,11 +61,15 @@ class Promise:
         return self.value <= 1 and (self.variant != "recursive" or self.c > 1)
 
     @property
+    def letter(self) -> str:
+        """The letter that its number is known by: k, l or t."""
+        return self.kind[0]
+
+    @property
     def what(self) -> str:
         """In words, but for the columns it is over."""
-        letter = {"k_anonymity": "k", "k_map": "k", "l_diversity": "l", "t_closeness": "t"}[self.kind]
         name = str(self.kind).replace("_", "-")
-        text = f"{name} with {letter} = {self.value:g}" + (f" and c = {self.c:g}" if self.c else "")
+        text = f"{name} with {self.letter} = {self.value:g}" + (f" and c = {self.c:g}" if self.c else "")
         if self.variant:
             text = f"{self.variant} {text}"
         return f"{text} for {self.secret}" if self.secret else text
@@ -114,22 +118,22 @@ def unmet(promise: Promise, table: Table) -> str:
     """Why a promise about the rows of a table does not hold, measured on it; empty if it does."""
     classes = criteria.Classes(table, promise.quasi)
     if promise.kind is Syntactic.K_ANONYMITY:
-        found: float = criteria.k_anonymity(classes)
-        holds = found >= promise.value or not len(classes.sizes)
+        value: float = criteria.k_anonymity(classes)
+        holds = value >= promise.value or not len(classes.sizes)
     elif promise.kind is Syntactic.L_DIVERSITY and promise.secret and promise.variant in ("distinct", "entropy"):
         measure = criteria.distinct_l if promise.variant == "distinct" else criteria.entropy_l
-        found = measure(classes, promise.secret)
-        holds = found >= promise.value - 1e-9
+        value = measure(classes, promise.secret)
+        holds = value >= promise.value - 1e-9
     elif promise.kind is Syntactic.L_DIVERSITY and promise.secret and promise.variant == "recursive" and promise.c > 0:
-        found = criteria.recursive_l(classes, promise.secret, promise.c)
-        holds = found >= promise.value
+        value = criteria.recursive_l(classes, promise.secret, promise.c)
+        holds = value >= promise.value
     elif promise.kind is Syntactic.T_CLOSENESS and promise.secret:
-        found = criteria.t_closeness(classes, promise.secret, ordered=promise.variant == "ordered")
-        holds = found <= promise.value + 1e-9
+        value = criteria.t_closeness(classes, promise.secret, ordered=promise.variant == "ordered")
+        holds = value <= promise.value + 1e-9
     else:
         wants = "a secret column and, for l-diversity, the variant distinct, entropy or recursive (with its c)"
         return f"{promise} cannot be measured on the table: k-anonymity can, and with {wants} l-diversity and t-closeness"
-    return "" if holds else f"{promise} was promised, but the table has {found:g}"
+    return "" if holds else f"{promise} was promised, but the table has {value:g}"
 
 
 def uncovered(promises: Iterable[Promise], quasi: Iterable[str]) -> str:

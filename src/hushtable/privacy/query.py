@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
 from hushtable.privacy.unit import Relation
+from hushtable.table.arrays import Integers
 from hushtable.table.columns import Bounds, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
@@ -37,7 +38,7 @@ class Query(Protocol):
         """The columns it reads: their domains must be declared."""
         ...
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """The exact answer, a flat array whose length does not depend on the rows."""
         ...
 
@@ -61,7 +62,7 @@ class Scores(Protocol):
         """The columns it reads: their domains must be declared."""
         ...
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One score for each candidate; how many there are does not depend on the rows."""
         ...
 
@@ -74,12 +75,17 @@ class Scores(Protocol):
         ...
 
 
+def in_words(question: Query | Scores) -> str:
+    """What a query asks for, in words for the ledger: ``MarginalScores`` is "marginal scores"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(question).__name__).lower()
+
+
 def require_exact(question: Query | Scores, schema: Schema) -> None:
     """PlanError where a number on the way to an answer could wrap around, on a table of as many rows as there may be."""
     largest = question.largest(schema, ROWS)
     if largest >= SAFE:
         raise PlanError(
-            f"{type(question).__name__.lower()} of {', '.join(question.columns) or 'all rows'}: for {ROWS:,} rows it could come to "
+            f"{in_words(question)} of {', '.join(question.columns) or 'all rows'}: for {ROWS:,} rows it could come to "
             f"{largest:.3g}, and only numbers below 2^62 are added exactly; declare narrower bounds or fewer decimals"
         )
 
@@ -90,7 +96,7 @@ class Histogram:
 
     columns: tuple[str, ...]
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """Row-major over the columns."""
         return table.counts(self.columns).ravel()
 
@@ -116,7 +122,7 @@ class Ranges:
         """The one column."""
         return (self.column,)
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One count per range, missing last; values beyond the edges go to the outermost ranges."""
         values = table.floats(self.column)
         last = len(self.edges) - 2
@@ -142,7 +148,7 @@ class Occupied:
     columns: tuple[str, ...]
     missing: bool = True
 
-    def present(self, table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def present(self, table: Table) -> tuple[Integers, Integers]:
         """The codes of each cell that holds a row (one line per cell, in order, -1 for missing), and its count."""
         codes = np.stack([_codes(table, name) for name in self.columns], axis=1)
         if not self.missing:
@@ -171,7 +177,7 @@ class Ladder:
     """Where the ranges meet, rising: range i holds what is at least rung i - 1 and below rung i."""
     columns: tuple[str, ...] = ()
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One count more than there are rungs, and missing last."""
         values = table.floats(self.column)
         cells = np.searchsorted(self.rungs, values, side="right")
@@ -192,7 +198,7 @@ class Total:
 
     columns: tuple[str, ...] = ()
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One number."""
         return np.array([table.rows])
 
@@ -226,7 +232,7 @@ class Sum:
         """The one column."""
         return (self.column,)
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """One number, in units of ``grid``."""
         low, high = self._range(table.schema)
         values = table.floats(self.column)
@@ -258,7 +264,7 @@ class Sum:
         return math.floor(low), math.ceil(high)
 
 
-def _codes(table: Table, name: str) -> NDArray[np.int64]:
+def _codes(table: Table, name: str) -> Integers:
     """The codes of a column, -1 for missing; whole numbers are their own codes, counted from their lower bound."""
     column, array = table.schema[name], table[name]
     if column.coded:

@@ -59,13 +59,13 @@ class Secret:
         own = self.ranks if rows is None else self.ranks[rows]
         cells, place, counts = np.unique(groups * self.count + own, return_inverse=True, return_counts=True)
         owner, values = cells // self.count, cells % self.count
-        found = [Spread(owner, values, counts, self._wholes[0], self.absent)]
+        spreads = [Spread(owner, values, counts, self._wholes[0], self.absent)]
         if self.persons is not None:
             persons = self.persons if rows is None else self.persons[rows]
             known = own != self.absent
             holders = heads(groups[known], persons[known], int(groups.max(initial=-1)) + 1)
-            found.append(Spread(owner, values, heads(place, persons), self._wholes[1], self.absent, holders))
-        return tuple(found)
+            spreads.append(Spread(owner, values, heads(place, persons), self._wholes[1], self.absent, holders))
+        return tuple(spreads)
 
     @cached_property
     def _wholes(self) -> tuple[Floats, Floats]:
@@ -118,8 +118,8 @@ class Spread:
         """Exp of the entropy of each class: equal frequencies of l values give l; 0 where there is no value."""
         groups, counts = self._present
         shares = counts / np.bincount(groups, counts, minlength=len(self.totals))[groups]
-        found = np.exp(np.bincount(groups, -shares * np.log(shares), minlength=len(self.totals)))
-        return np.where(self.distinct() > 0, found, 0.0)
+        diversity = np.exp(np.bincount(groups, -shares * np.log(shares), minlength=len(self.totals)))
+        return np.where(self.distinct() > 0, diversity, 0.0)
 
     def recursive(self, c: float) -> Integers:
         """For each class the largest l with r_1 < c (r_l + r_(l+1) + ...), its counts in falling order; 0 if there is none."""

@@ -1,7 +1,7 @@
-"""The threshold of a stability histogram: which values exist, told without giving away the one that a single person has.
+"""The threshold of a stability histogram: which values exist, published without giving away the one that a single person has.
 
-Only cells that hold a row get noise, and only those whose noisy count reaches a threshold are told (Korolova, Kenthapadi, Mishra
-and Ntoulas 2009; Bun, Nissim and Stemmer 2016). Two neighbours differ in (a) the counts of cells that both have, which is
+Only cells that hold a row get noise, and only those whose noisy count reaches a threshold are published (Korolova, Kenthapadi,
+Mishra and Ntoulas 2009; Bun, Nissim and Stemmer 2016). Two neighbours differ in (a) the counts of cells that both have, which is
 the Gaussian mechanism, and (b) cells that only one of them has. In (b) nothing is seen unless such a cell reaches the
 threshold. Call that failure; without it, the outputs are those of (a) alone. So the whole is delta-approximate
 rho-zCDP, with delta the largest probability of failure in either table, and rho the price of (a).
@@ -34,8 +34,8 @@ def tail(sigma: float, at: int) -> float:
 def failure(sigma: float, threshold: int, rows: int) -> float:
     """At least the probability that some cell that only one unit's rows are in reaches the threshold.
 
-    The unit's rows lie in new cells of c_1, c_2, ... rows, at most ``rows`` in all, and a cell of c rows is told if its noise is
-    at least ``threshold`` - c. The worst way to spread them is found by trying all; where they are too many for that, each
+    The unit's rows lie in new cells of c_1, c_2, ... rows, at most ``rows`` in all, and a cell of c rows is published if its noise
+    is at least ``threshold`` - c. The worst way to spread them is found by trying all; where they are too many for that, each
     is counted as if it lay in a cell with all the others.
     """
     if rows > MANY:

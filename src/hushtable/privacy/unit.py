@@ -27,10 +27,10 @@ class Unit:
     rows: int = 1
     """The most rows one person may hold."""
     by: str | None = None
-    """The key column that tells persons apart; rows beyond the limit, and of unknown persons, are then left out first."""
+    """The key column that identifies persons; rows beyond the limit, and of unknown persons, are then left out first."""
 
     def __post_init__(self) -> None:
-        """A relation may be given as text: what looks like one and is none would be accounted for as the other."""
+        """A relation may be given as text: what resembles one and is none would be accounted for as the other."""
         if self.relation not in list(Relation):
             raise InputError(f"a relation is one of {', '.join(Relation)}, got {self.relation!r}", where="unit")
         object.__setattr__(self, "relation", Relation(self.relation))

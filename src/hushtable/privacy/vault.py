@@ -1,4 +1,4 @@
-"""The vault: a private table behind doors. Every look at its rows is written in the ledger.
+"""The vault: a private table behind doors. Every access to its rows is written in the ledger.
 
 ``measure`` answers counts and sums with the noise added inside, and ``choose`` picks a candidate with the coins inside, so the
 price cannot lie. ``open`` hands out the rows to
@@ -22,12 +22,13 @@ from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError
 from hushtable.privacy import accountant, event
 from hushtable.privacy.allowance import Allowance, Noise, discovery, price, score_change
 from hushtable.privacy.choice import exponential, rational
-from hushtable.privacy.event import Approximate, Event, Exponential, Gaussian, PostProcessing, Raw, SampledGaussian, Zcdp
+from hushtable.privacy.event import Approximate, Event, Exponential, PostProcessing, Raw, SampledGaussian, Zcdp
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete_laplace, gaussian_variance, laplace_scale
-from hushtable.privacy.query import ROWS, Occupied, Query, Scores
+from hushtable.privacy.query import ROWS, Occupied, Query, Scores, in_words
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.table.arrays import Integers
 from hushtable.table.columns import DRAFTED, Facet
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -67,7 +68,7 @@ class Scheme(StrEnum):
 
 @dataclass(frozen=True)
 class Sample:
-    """A secret sample that the rows of a vault are: looks at it cost less."""
+    """A secret sample that the rows of a vault are: queries of it cost less."""
 
     number: int
     rate: float
@@ -84,7 +85,7 @@ class Vault:
     taint: Taint = Taint.RAW
     entropy: Entropy = SYSTEM
     step: str = ""
-    """The name under which looks are written down."""
+    """The name under which accesses are written down."""
     origin: Vault | None = None
     """The vault of the raw rows, where this one holds what an earlier core released."""
     stability: int = 1
@@ -100,7 +101,7 @@ class Vault:
     basis: Schema | None = field(default=None, repr=False)
     """The schema of everything that the rows at hand were made of; what of it was read off the rows may be in any column."""
     report: Callable[[float], None] = field(default=lambda share: None, repr=False)
-    """Where a long step tells how much of it is done."""
+    """Where a long step reports how much of it is done."""
 
     @classmethod
     def of(
@@ -112,14 +113,14 @@ class Vault:
         entropy: Entropy = SYSTEM,
         seed: int | None = None,
     ) -> Vault:
-        """Lock a table away. With a key to tell persons apart, rows beyond the limit per person are left out here."""
+        """Lock a table away. With a key that identifies persons, rows beyond the limit per person are left out here."""
         unit = unit or Unit()
-        kept = _limit(_countable(table), unit, entropy, seed)
+        bounded = _limit(_countable(table), unit, entropy, seed)
         if unit.by is not None and budget is not None:
             # One person more may move the rows of all others: where a place decides anything, it must be nobody's own.
-            kept = kept.take(np.argsort(entropy.words(kept.rows), kind="stable"))
+            bounded = bounded.take(np.argsort(entropy.words(bounded.rows), kind="stable"))
         return cls(
-            _table=kept, unit=unit, budget=budget, entropy=entropy, ledger=Ledger(secure=True), seeded=seed is not None,
+            _table=bounded, unit=unit, budget=budget, entropy=entropy, ledger=Ledger(secure=True), seeded=seed is not None,
             basis=table.schema,
         )  # fmt: skip
 
@@ -143,7 +144,7 @@ class Vault:
             raise GuaranteeRefused(f"step {self.step!r} is differentially private and was given no budget")
         return self.allowance
 
-    def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> NDArray[np.int64]:
+    def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> Integers:
         """The answer plus integer noise of this scale (sigma of a Gaussian, b of a Laplace), drawn here.
 
         The domains of the columns must be declared: an observed one would give away which values exist.
@@ -152,13 +153,13 @@ class Vault:
             raise InputError(f"a noise scale is positive, got {scale}", where=self.step or "measure")
         self._require_declared(query.columns)
         happened = price(query, self.schema, self._rows(), scale, noise)
-        self._spend(happened, f"{type(query).__name__.lower()} of {', '.join(query.columns) or 'all rows'}")
+        self._spend(happened, f"{in_words(query)} of {', '.join(query.columns) or 'all rows'}")
         exact = query.answer(self._table)
         if noise is Noise.GAUSSIAN:
             return exact + discrete_gaussian(gaussian_variance(scale), exact.size, self.entropy)
         return exact + discrete_laplace(laplace_scale(scale), exact.size, self.entropy)
 
-    def spend(self, query: Query, allowance: Allowance) -> NDArray[np.int64]:
+    def spend(self, query: Query, allowance: Allowance) -> Integers:
         """``measure`` with the noise that an allowance buys when all of it goes into this one answer."""
         return self.measure(query, allowance.scale(query, self.schema), allowance.noise)
 
@@ -170,7 +171,7 @@ class Vault:
         rate = self._rate(scores, allowance, "choice")
         return exponential(scores.answer(self._table), rate, self.entropy)
 
-    def choose_each(self, scores: Scores, allowance: Allowance) -> NDArray[np.int64]:
+    def choose_each(self, scores: Scores, allowance: Allowance) -> Integers:
         """One candidate for each part, where the scores are parts by candidates; one price for all parts together.
 
         ``change`` must then bound the *sum* over the parts of the most by which a record changes any score of the part: for parts
@@ -188,10 +189,10 @@ class Vault:
         if change < 1:
             raise InputError(f"a score changes by at least 1, got {change}", where=self.step or "choose")
         epsilon = rational(allowance.choice)
-        self._spend(Exponential(float(epsilon)), f"{what} by {type(scores).__name__.lower()}")
+        self._spend(Exponential(float(epsilon)), f"{what} by {in_words(scores)}")
         return epsilon / (2 * change)
 
-    def discover(self, cells: Occupied, allowance: Allowance, delta: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def discover(self, cells: Occupied, allowance: Allowance, delta: float) -> tuple[Integers, Integers]:
         """Which cells hold rows, and about how many: those whose noisy count reaches the threshold that ``delta`` sets.
 
         Only cells that hold a row get noise. That is what the threshold is paid for, so no domain has to be declared.
@@ -199,10 +200,10 @@ class Vault:
         scale = allowance.scale(cells, self.schema)
         happened = discovery(cells, self.schema, self._rows(), scale, delta)
         self._spend(happened, f"which values of {', '.join(cells.columns)} there are")
-        found, counts = cells.present(self._table)
+        codes, counts = cells.present(self._table)
         noisy = counts + discrete_gaussian(gaussian_variance(scale), counts.size, self.entropy)
-        told = noisy >= happened.threshold
-        return found[told], noisy[told]
+        above = noisy >= happened.threshold
+        return codes[above], noisy[above]
 
     def open(self, happened: Event, why: str) -> Table:
         """The rows themselves, for code that protects them as ``happened`` says. Reviewed code only.
@@ -238,7 +239,7 @@ class Vault:
         """A vault of a secret sample of the rows, drawn with ``coins``.
 
         A fixed size counts at the rate that was really drawn. Where one row can change more than one row of the sample,
-        or the table is no sample of these rows at all, a private look at it proves nothing.
+        or the table is no sample of these rows at all, a private query of it proves nothing.
         """
         if scheme is Scheme.FIXED and self._table.rows:
             rate = max(rate, table.rows / self._table.rows)
@@ -263,7 +264,7 @@ class Vault:
         )  # fmt: skip
 
     def _require_declared(self, columns: tuple[str, ...]) -> None:
-        """Refuse a paid look at columns that hold, or come from, anything read off the rows; a look at none reads no schema."""
+        """Refuse a paid query of columns that hold, or come from, anything read off the rows; a query of none reads no schema."""
         if self.taint is Taint.RAW and columns:
             basis = self.basis or self.schema
             require_declared(basis, basis.names, self.step)
@@ -272,7 +273,7 @@ class Vault:
     def _part(self, rate: float) -> Sample | None:
         """The sample that a further sampling at this rate leaves.
 
-        A sample of a sample keeps its number: looks at both share the coins of the outer one, so they are charged
+        A sample of a sample keeps its number: queries of both share the coins of the outer one, so they are charged
         together, at the rate of the outer one. A second sample of the same sample amplifies nothing more.
         """
         if rate == 1:
@@ -328,7 +329,7 @@ def unstable(scheme: Scheme, unit: Unit) -> str:
     """Why one row can change more than one row of a sample drawn like this; empty if it cannot.
 
     Poisson coins fall on each row alone. Of a fixed number of rows one stays the same when a row is exchanged; but a row
-    more pushes another one out, which costs up to twice the epsilon of the look, and strata do so each for itself.
+    more pushes another one out, which costs up to twice the epsilon of the query, and strata do so each for itself.
     """
     if scheme in (Scheme.NONE, Scheme.POISSON) or (scheme is Scheme.FIXED and unit.fixes_rows):
         return ""
@@ -368,8 +369,6 @@ def _for_unit(happened: Event, unit: Unit) -> Event:
             f"{happened} is stated for one record replaced by another; a person with {unit.rows} rows may be replaced by one "
             "with fewer, and what that costs is not known"
         )
-    if isinstance(happened, Gaussian):
-        return replace(happened, sensitivity=unit.rows * happened.sensitivity)
     cost = accountant.group(happened.cost(), unit.rows)
     if cost.epsilon < float("inf"):
         return Approximate(cost.epsilon, cost.delta)
@@ -386,7 +385,7 @@ def _countable(table: Table) -> Table:
 
 
 def _limit(table: Table, unit: Unit, entropy: Entropy, seed: int | None) -> Table:
-    """Keep at most ``unit.rows`` rows of each person, picked at random, and none whose person is not told.
+    """Keep at most ``unit.rows`` rows of each person, picked at random, and none whose person is unknown.
 
     (Rows of unknown persons cannot share a place: one person more would then push the row of another one out.)
     """

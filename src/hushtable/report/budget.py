@@ -1,4 +1,4 @@
-"""The privacy budget of a card: every look at the rows, and how the price is shared among them."""
+"""The privacy budget of a card: every access to the rows, and how the price is shared among them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from hushtable.pipeline.card import Card
 from hushtable.privacy import event
 from hushtable.privacy.accountant import Cost
 from hushtable.report.charts import plots, staircase
@@ -15,12 +16,11 @@ from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.words import number, share
 
 MECHANISMS = {
-    "Raw": "unprotected look",
+    "Raw": "unprotected access",
     "PostProcessing": "free: reads only what was released",
-    "Transform": "free: stays locked away",
+    "Transform": "free: its result is not released",
     "DiscreteGaussian": "discrete Gaussian noise",
     "StabilityHistogram": "noisy counts above a threshold",
-    "Gaussian": "Gaussian noise",
     "DiscreteLaplace": "discrete Laplace noise",
     "Exponential": "exponential mechanism",
     "Approximate": "proven mechanism",
@@ -29,28 +29,28 @@ MECHANISMS = {
     "BestOfRuns": "best of a random number of runs",
 }
 SHOWN = 16
-"""A longer table of looks is folded away."""
+"""A longer table of accesses is folded away."""
 CURRENCIES = (
     "Epsilon bounds the odds; the whole costs less than the sum of its parts. Rho (zero-concentrated privacy) adds up. Mu is the "
-    "size as a Gaussian mechanism and adds up in squares; integer noise is told as if it were Gaussian, to compare, not to promise."
+    "size as a Gaussian mechanism and adds up in squares; integer noise counts as if it were Gaussian, to compare, not to promise."
 )
-HEADS = ("Step", "What was looked at", "Mechanism", "Share of the budget")
+HEADS = ("Step", "What was read or asked", "Mechanism", "Share of the budget")
 FREE = ("PostProcessing", "Transform")
 _OWN = ("step", "why", "sample", "rate", "event", "ones")
 
 
 @dataclass(frozen=True)
-class Look:
-    """Like looks at the rows, taken together."""
+class Access:
+    """Equal accesses to the rows, taken together."""
 
     entry: Mapping[str, Any]
     times: int = 1
     part: float | None = None
-    """Their share of the price; None if they have none or it cannot be told."""
+    """Their share of the price; None if they have none or it is not known."""
 
     @property
     def step(self) -> str:
-        """The step that looked."""
+        """The step that accessed the rows."""
         return str(self.entry.get("step", ""))
 
     @property
@@ -70,39 +70,40 @@ class Look:
         return ", ".join([MECHANISMS.get(self.kind, self.kind), *knobs, *sampled])
 
 
-def looks(ledger: Sequence[Mapping[str, Any]]) -> tuple[list[Look], str]:
-    """The ledger with like looks taken together, each with its share; and the currency the shares are told in."""
-    counted: dict[str, Look] = {}
+def accesses(ledger: Sequence[Mapping[str, Any]]) -> tuple[list[Access], str]:
+    """The ledger with equal accesses taken together, each with its share; and the currency of the shares."""
+    counted: dict[str, Access] = {}
     for entry in ledger:
         key = json.dumps(entry, sort_keys=True, default=str)
-        counted[key] = replace(counted[key], times=counted[key].times + 1) if key in counted else Look(entry)
-    found = list(counted.values())
-    paid = [look for look in found if look.kind not in FREE and look.kind != "Raw"]
+        counted[key] = replace(counted[key], times=counted[key].times + 1) if key in counted else Access(entry)
+    distinct = list(counted.values())
+    paid = [access for access in distinct if access.kind not in FREE and access.kind != "Raw"]
     prices, currency = _prices(paid)
     total = math.fsum(prices)
     if not total:
-        return found, ""
-    parts = {id(look): price / total for look, price in zip(paid, prices, strict=True)}
-    return [replace(look, part=parts.get(id(look))) for look in found], currency
+        return distinct, ""
+    parts = {id(access): price / total for access, price in zip(paid, prices, strict=True)}
+    return [replace(access, part=parts.get(id(access))) for access in distinct], currency
 
 
-def section(ledger: Sequence[Mapping[str, Any]], *, infinite: bool, delta: float | None = None, public: Sequence[str] = ()) -> Html:
-    """Where the budget went, look by look and step by step, what was assumed to be public, and the table of looks."""
-    if not ledger:
-        return element("p", "The ledger is empty: no look at the rows was written down.")
-    found, currency = looks(ledger)
+def section(card: Card) -> Html:
+    """Where the budget went, access by access and step by step, what was assumed to be public, and the table of accesses."""
+    if not card.ledger:
+        return element("p", "The ledger is empty: no access to the rows was written down.")
+    infinite, delta = not math.isfinite(card.stated.epsilon), card.stated.delta
+    distinct, currency = accesses(card.ledger)
     rows: list[list[Child]] = [
-        [look.step, look.what(), look.mechanism(), share(look.part) if look.part is not None else _unpaid(look)] for look in found
+        [one.step, one.what(), one.mechanism(), share(one.part) if one.part is not None else _unpaid(one)] for one in distinct
     ]
-    every = table(HEADS, rows, label="Every look at the rows", numbers=[3], class_="ledger")
-    climbed = [] if infinite else staircase.stairs(ledger, delta or 0.0)
+    every = table(HEADS, rows, label="Every access to the rows", numbers=[3], class_="ledger")
+    stairs = [] if infinite else staircase.climb(card.ledger, delta)
     return join(
-        element("p", _lead(found, infinite=infinite)),
-        _bar(found, currency) if currency else None,
-        staircase.figure(climbed, delta or 0.0) if len(climbed) > 1 else None,
-        join(staircase.by_step(climbed, delta or 0.0), element("p", CURRENCIES, class_="soft")) if climbed else None,
-        _assumed(public) if climbed else None,
-        element("details", element("summary", f"All {number(len(rows))} kinds of look"), every) if len(rows) > SHOWN else every,
+        element("p", _lead(distinct, infinite=infinite)),
+        _bar(distinct, currency) if currency else None,
+        staircase.figure(stairs, delta) if len(stairs) > 1 else None,
+        join(staircase.by_step(stairs, delta), element("p", CURRENCIES, class_="soft")) if stairs else None,
+        _assumed(card.public) if stairs else None,
+        element("details", element("summary", f"All {number(len(rows))} kinds of access"), every) if len(rows) > SHOWN else every,
     )
 
 
@@ -112,10 +113,10 @@ def _assumed(public: Sequence[str]) -> Html:
     return join(head, element("ul", [element("li", text) for text in public]))
 
 
-def _lead(found: Sequence[Look], *, infinite: bool) -> str:
-    total = sum(look.times for look in found)
-    count = f"{number(total)} look{'s' if total != 1 else ''} at the rows {'were' if total != 1 else 'was'} written down."
-    if any(look.kind == "Raw" for look in found):
+def _lead(distinct: Sequence[Access], *, infinite: bool) -> str:
+    total = sum(access.times for access in distinct)
+    count = f"{number(total)} access{'es' if total != 1 else ''} to the rows {'were' if total != 1 else 'was'} written down."
+    if any(access.kind == "Raw" for access in distinct):
         which = "It" if total == 1 else "At least one"
         return f"{count} {which} read the rows unprotected, so there is no budget to share out: epsilon is infinite."
     if infinite:
@@ -123,32 +124,34 @@ def _lead(found: Sequence[Look], *, infinite: bool) -> str:
     return f"{count} All of them together cost what is promised above."
 
 
-def _bar(found: Sequence[Look], currency: str) -> Html:
-    steps = list(dict.fromkeys(look.step for look in found if look.part))
-    parts = [(f"{look.step}: {look.what()}", look.part, steps.index(look.step)) for look in found if look.part]
-    totals = {step: math.fsum(look.part for look in found if look.step == step and look.part) for step in steps}
+def _bar(distinct: Sequence[Access], currency: str) -> Html:
+    steps = list(dict.fromkeys(access.step for access in distinct if access.part))
+    parts = [(f"{one.step}: {one.what()}", one.part, steps.index(one.step)) for one in distinct if one.part]
+    totals = {step: math.fsum(one.part for one in distinct if one.step == step and one.part) for step in steps}
     legend = [
         element("li", element("span", class_=f"swatch hue{i % 6}"), f"{step} {share(totals[step])}") for i, step in enumerate(steps)
     ]
-    told = "How the budget is shared: " + ", ".join(f"{step} {share(part)}" for step, part in totals.items())
+    label = "How the budget is shared: " + ", ".join(f"{step} {share(part)}" for step, part in totals.items())
     return element(
         "figure",
-        plots.stacked(parts, told),
+        plots.stacked(parts, label),
         element("ul", legend, class_="legend"),
-        element("figcaption", f"Each piece is one row of the table below; shares are of {currency}, which adds up over looks."),
+        element("figcaption", f"Each piece is one row of the table below; shares are of {currency}, which adds up over accesses."),
         class_="wide",
     )
 
 
-def _prices(paid: Sequence[Look]) -> tuple[list[float], str]:
+def _prices(paid: Sequence[Access]) -> tuple[list[float], str]:
     """What each costs in a currency that adds up and that all of them have: pure epsilon, else rho; nothing if there is none."""
-    if len({(look.entry.get("sample", 0), look.entry.get("rate", 1.0)) for look in paid}) != 1:
+    if len({(access.entry.get("sample", 0), access.entry.get("rate", 1.0)) for access in paid}) != 1:
         return [], ""
-    costs = [_cost(look.entry) for look in paid]
-    for name, told in (("epsilon", "epsilon"), ("rho", "rho (zero-concentrated differential privacy)")):
-        amounts = [look.times * float(getattr(cost, name)) if cost else math.inf for look, cost in zip(paid, costs, strict=True)]
+    costs = [_cost(access.entry) for access in paid]
+    for name, currency in (("epsilon", "epsilon"), ("rho", "rho (zero-concentrated differential privacy)")):
+        amounts = [
+            access.times * float(getattr(cost, name)) if cost else math.inf for access, cost in zip(paid, costs, strict=True)
+        ]
         if all(map(math.isfinite, amounts)):
-            return amounts, told
+            return amounts, currency
     return [], ""
 
 
@@ -160,7 +163,7 @@ def _cost(entry: Mapping[str, Any]) -> Cost | None:
         return None
 
 
-def _unpaid(look: Look) -> str:
-    if look.kind == "Raw":
+def _unpaid(access: Access) -> str:
+    if access.kind == "Raw":
         return "unprotected"
-    return "free" if look.kind in FREE else "not told apart"
+    return "free" if access.kind in FREE else "not known by itself"

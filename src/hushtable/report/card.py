@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hushtable.display import listed
+from hushtable.pipeline.card import Card
 from hushtable.report import budget, promise
 from hushtable.report.charts import ladders
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
-from hushtable.report.words import listed, number, runs, share
+from hushtable.report.words import number, runs, share
 
 CRITERIA = {
     "k": "at least this many rows look alike, whatever combination of the columns above one takes",
@@ -33,83 +34,68 @@ SECRETS = {
 }
 
 
-def card_page(card: Mapping[str, Any]) -> str:
-    """The card of ``Release.card()``, with or without hashes, as one standalone page."""
-    guarantee = card.get("guarantee") or {}
+def card_page(card: Card) -> str:
+    """A card, with or without hashes, as one standalone page."""
     sections = [
         Section("meaning", "What holds, and what would break it", explanation(card)),
-        Section("criteria", "Measured on the table", criteria(guarantee.get("criteria") or {})),
-        Section("budget", "Privacy budget", spent(card)),
+        Section("criteria", "Measured on the table", criteria(card.criteria)),
+        Section("budget", "Privacy budget", budget.section(card)),
         Section("chosen", "What the recipe chose", _chosen(card)),
         Section("table", "The table", _table(card)),
-        Section("made", "How it was made", _made(card)),
+        Section("made", "How it was made", _origin(card)),
         Section("verify", "How to verify", _verify(card)),
     ]
     return page(title=f"{_title(card)}: release card", head=_head(card), sections=sections, kind="public")
 
 
-def spent(card: Mapping[str, Any]) -> Html:
-    """Every look at the rows, and where the budget went."""
-    guarantee = card.get("guarantee") or {}
-    infinite = not math.isfinite(promise.epsilon(card))
-    ledger, public = guarantee.get("ledger") or [], [str(text) for text in guarantee.get("public") or []]
-    return budget.section(ledger, infinite=infinite, delta=guarantee.get("delta"), public=public)
+def _title(card: Card) -> str:
+    return card.name or "Untitled recipe"
 
 
-def _title(card: Mapping[str, Any]) -> str:
-    return str(card.get("title") or card.get("recipe") or "Untitled recipe")
-
-
-def _head(card: Mapping[str, Any]) -> Html:
-    first, *more = promise.sentences(card)
-    columns = card.get("columns") or []
-    size = f"{number(card.get('rows'))} rows, {number(len(columns))} column{'' if len(columns) == 1 else 's'}"
+def _head(card: Card) -> Html:
+    first, *more = card.stated.sentences()
+    size = f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
     return join(
         element("p", "Release card", class_="eyebrow"),
         element("h1", _title(card)),
-        element("p", f"{size}, made with the recipe ", element("code", str(card.get("recipe") or "unnamed")), class_="soft"),
+        element("p", f"{size}, made with the recipe ", element("code", card.recipe or "unnamed"), class_="soft"),
         element(
             "div",
             element("p", "What is promised", class_="eyebrow"),
-            promise.badge(card),
+            promise.badge(card.stated.assurance),
             element("p", first, class_="promise"),
-            [element("p", told, class_="also") for told in more],
-            element("p", promise.in_symbols(card), class_="soft"),
-            _mind(card),
-            class_=f"statement {promise.assurance(card)}",
+            [element("p", line, class_="also") for line in more],
+            element("p", card.stated.in_symbols(), class_="soft"),
+            _caution(card),
+            class_=f"statement {card.stated.assurance}",
         ),
     )
 
 
-def _mind(card: Mapping[str, Any]) -> Html | None:
-    told = [*notes(card.get("result")), *((card.get("guarantee") or {}).get("caveats") or [])]
-    if not told:
-        return None
-    return element("p", element("strong", "Mind: "), "; ".join(str(c).rstrip(".") for c in told), ".", class_="mind")
+def cautions(card: Card) -> list[str]:
+    """What a reader must know before using the table."""
+    return [*card.notes, *card.caveats]
 
 
-def notes(result: object) -> list[str]:
-    """What the steps found that a reader must know (the noise drowns the rows, say), wherever in their results it stands."""
-    if not isinstance(result, Mapping):
-        return []
-    own = [str(result["note"])] if isinstance(result.get("note"), str) else []
-    return list(dict.fromkeys([*own, *(note for value in result.values() for note in notes(value))]))
+def _caution(card: Card) -> Html | None:
+    lines = "; ".join(line.rstrip(".") for line in cautions(card))
+    return element("p", element("strong", "Caution: "), lines, ".", class_="caution") if lines else None
 
 
-def explanation(card: Mapping[str, Any]) -> Html:
-    """What holds and what would break it, as the guarantee itself tells it."""
+def explanation(card: Card) -> Html:
+    """What holds and what would break it, as the guarantee itself explains it."""
     grouped: dict[str, list[str]] = {}
-    for head, told in card.get("explanation") or []:
-        grouped.setdefault(str(head), []).append(str(told))
-    if told := notes(card.get("result")):
-        grouped["Mind"] = [f"{note.rstrip('.')}." for note in told]
+    for head, line in card.explanation:
+        grouped.setdefault(head, []).append(line)
+    if card.notes:
+        grouped["Caution"] = [f"{note.rstrip('.')}." for note in card.notes]
     if not grouped:
         return element("p", "The card gives no explanation.")
-    return pairs((head, _few(told)) for head, told in grouped.items())
+    return pairs((head, _few(lines)) for head, lines in grouped.items())
 
 
-def _few(told: Sequence[str]) -> Html:
-    return element("p", told[0]) if len(told) == 1 else element("ul", [element("li", line) for line in told])
+def _few(lines: Sequence[str]) -> Html:
+    return element("p", lines[0]) if len(lines) == 1 else element("ul", [element("li", line) for line in lines])
 
 
 def criteria(measured: Mapping[str, Any]) -> Html:
@@ -117,7 +103,7 @@ def criteria(measured: Mapping[str, Any]) -> Html:
     if not measured:
         return element("p", "No criterion (k, l, t) was measured on this table.")
     quasi = [str(c) for c in measured.get("quasi") or []]
-    rows = [[_criterion_name(name), _criterion(name, measured[name]), told] for name, told in meanings(measured).items()]
+    rows = [[_criterion_name(name), _criterion(name, measured[name]), meaning] for name, meaning in meanings(measured).items()]
     parts = [
         element("p", "Columns that an outsider may know: ", element("strong", listed(quasi)), "."),
         element("p", counted_by(measured)),
@@ -135,8 +121,8 @@ def criteria(measured: Mapping[str, Any]) -> Html:
 
 def meanings(measured: Mapping[str, Any]) -> dict[str, str]:
     """What each criterion that was measured means, by rows or by persons."""
-    told = CRITERIA | (BY_PERSONS if measured.get("counted") == "persons" else {})
-    return {name: text for name, text in told.items() if name in measured}
+    known = CRITERIA | (BY_PERSONS if measured.get("counted") == "persons" else {})
+    return {name: meaning for name, meaning in known.items() if name in measured}
 
 
 def counted_by(measured: Mapping[str, Any]) -> str:
@@ -157,20 +143,17 @@ def _criterion_name(name: str) -> str:
 
 
 def _criterion(name: str, value: object) -> str:
-    return (
-        share(value)
-        if name in ("unique_share", "marketer_risk", "largest_share") and isinstance(value, (int, float))
-        else number(value)
-    )
+    if name in ("unique_share", "marketer_risk", "largest_share") and isinstance(value, (int, float)):
+        return share(value)
+    return number(value)
 
 
-def _chosen(card: Mapping[str, Any]) -> Html:
-    result = card.get("result") or {}
-    columns = {str(c) for c in card.get("columns") or []}
-    if not result:
+def _chosen(card: Card) -> Html:
+    if not card.result:
         return element("p", "Nothing beyond the recipe itself.")
+    columns = set(card.columns)
     return join(
-        [join(element("h3", "Step ", element("code", str(step))), _step(values, columns)) for step, values in result.items()]
+        [join(element("h3", "Step ", element("code", step)), _step(values, columns)) for step, values in card.result.items()]
     )
 
 
@@ -196,14 +179,12 @@ def _value(value: object, columns: set[str]) -> Child:
     return number(value, 4)
 
 
-def _table(card: Mapping[str, Any]) -> Html:
-    columns = [str(c) for c in card.get("columns") or []]
-    dropped = [str(c) for c in card.get("dropped") or []]
+def _table(card: Card) -> Html:
     return pairs(
         [
-            ("Rows", number(card.get("rows"))),
-            ("Columns", _names(columns)),
-            ("Left out", _names(dropped) if dropped else "no column"),
+            ("Rows", number(card.rows)),
+            ("Columns", _names(card.columns)),
+            ("Left out", _names(card.dropped) if card.dropped else "no column"),
         ]
     )
 
@@ -212,15 +193,15 @@ def _names(names: Sequence[str]) -> Child:
     return element("ul", [element("li", element("code", name)) for name in names], class_="names") if names else "none"
 
 
-def _made(card: Mapping[str, Any]) -> Html:
-    steps = element("ol", [element("li", element("code", str(step))) for step in card.get("steps") or []], class_="names")
-    versions = [[str(name), str(version)] for name, version in (card.get("versions") or {}).items()]
+def _origin(card: Card) -> Html:
+    steps = element("ol", [element("li", element("code", step)) for step in card.steps], class_="names")
+    versions = [[name, version] for name, version in card.versions.items()]
     return join(
         pairs(
             [
-                ("Recipe", element("code", str(card.get("recipe") or ""))),
+                ("Recipe", element("code", card.recipe)),
                 ("Steps", steps),
-                ("Source", str(card.get("cite") or "none given")),
+                ("Source", card.cite or "none given"),
             ]
         ),
         element("details", element("summary", "Versions"), table(["Software", "Version"], versions, label="Versions"))
@@ -229,8 +210,8 @@ def _made(card: Mapping[str, Any]) -> Html:
     )
 
 
-def _verify(card: Mapping[str, Any]) -> Html:
-    hashes = [[str(name), element("code", str(digest))] for name, digest in (card.get("hashes") or {}).items()]
+def _verify(card: Card) -> Html:
+    hashes = [[name, element("code", digest)] for name, digest in card.hashes.items()]
     return join(
         element("p", "Anybody who holds the release folder can check it against this card; the raw rows are not needed:"),
         element("pre", element("code", "hush verify FOLDER")),

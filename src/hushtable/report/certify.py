@@ -8,31 +8,29 @@ from typing import Any
 import numpy as np
 
 from hushtable.report.charts import heat
-from hushtable.report.charts.plots import LETTER, WIDTH, Scale, from_zero, svg, text, titled
+from hushtable.report.charts.response import Ink, durations, response
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, page, table
-from hushtable.report.words import NOTHING, fit, fixed, interval, number
+from hushtable.report.words import NOTHING, fixed, interval, number
 
 SCOPES = 8
 """A metric with at most so many scopes is drawn with a thin line for each."""
 FEW, MANY = 10, 20
 """So many metrics fit into a correlation matrix as wide as a panel, and as half the page; more need all of it."""
-TOLD = {
+MODELS = {
     "leaky": ("Verbatim leaks", "Some released rows are training rows as they are, the others fresh real rows. "
               "A metric is good if it rises with their share; many should reach 1, and all be near 0 without a leak."),
     "noisy": ("Disturbed copies", "The same leak, each copy disturbed first: reals by σ of their column's standard deviation, "
               "whole numbers and days by plus or minus Poisson(λ), levels switched with chance p."),
     "overfit": ("Overfitting", "A generator is trained until it memorizes. The ratio is its loss on rows it did not see over the "
                 "least such loss: 1 is trained as it should be."),
-    "size": ("Size of the release", "A generator that is not trained too far gives more and more rows. Nothing more is told about "
-             "anybody, so a good metric stays where it is."),
+    "size": ("Size of the release", "A generator that is not trained too far gives more and more rows. Nothing more is revealed "
+             "about anybody, so a good metric stays where it is."),
     "outliers": ("Outliers removed", "The loneliest rows, by the local outlier factor, are taken out of the training and control "
                  "rows before the release is made."),
 }  # fmt: skip
 """For each risk model its title and what it does."""
 
 Plain = Mapping[str, Any]
-Ink = tuple[int, bool]
-"""The number of a colour, and whether the line is dashed."""
 
 
 def certify_page(study: Plain) -> str:
@@ -40,7 +38,7 @@ def certify_page(study: Plain) -> str:
     models = list(dict.fromkeys(curve["model"] for curve in study["curves"]))
     parts = [
         Section("summary", "Summary", _summary(study)),
-        *(Section(_anchor(m), _told(m)[0], _model(m, [c for c in study["curves"] if c["model"] == m])) for m in models),
+        *(Section(_anchor(m), _described(m)[0], _model(m, [c for c in study["curves"] if c["model"] == m])) for m in models),
         Section("seconds", "Seconds", _seconds(study["seconds"])),
         Section("scopes", "Every column, split and neighbour count", _scopes(study["curves"])),
     ]
@@ -65,8 +63,8 @@ def _anchor(model: str) -> str:
     return "".join(c if c.isalnum() else "-" for c in model)
 
 
-def _told(model: str) -> tuple[str, str]:
-    return TOLD.get(model, (model[:1].upper() + model[1:], "A verbatim leak, seen by one audit with one knob turned."))
+def _described(model: str) -> tuple[str, str]:
+    return MODELS.get(model, (model[:1].upper() + model[1:], "A verbatim leak, seen by one audit with one knob turned."))
 
 
 def _summary(study: Plain) -> Html:
@@ -114,7 +112,7 @@ def _model(model: str, curves: Sequence[Plain]) -> Html:
         if len(curves) > 1
     ]
     return join(
-        element("p", _told(model)[1]),
+        element("p", _described(model)[1]),
         element("ul", legend, class_="legend") if legend else None,
         element("div", panels, class_="panels"),
         _lines(curves[0], curves[0]["lines"]) if len(curves) == 1 else _ends(curves),
@@ -140,55 +138,6 @@ def _panel(key: tuple[str, str], curves: Sequence[Plain]) -> Html:
 def _inks(count: int) -> list[Ink]:
     """A colour for each curve; where there are more than colours, every second one is dashed in the colour of the one before."""
     return [(i // 2 % 6, bool(i % 2)) if count > 6 else (i, False) for i in range(count)]
-
-
-def response(lines: Sequence[tuple[str, Plain, Ink]], thin: Sequence[Plain], along: str, *, band: bool) -> Html:
-    """Values of a metric over the levels of a risk model: (name, line, ink) each, with a band for the interval of one alone."""
-    left, top, bottom, height = 34.0, 8.0, 130.0, 160.0
-    levels = sorted({x for _, line, _ in lines for x in line["levels"]})
-    across = Scale(levels[0], levels[-1] if levels[-1] > levels[0] else levels[0] + 1, left + 6, WIDTH - 8)
-    drawn = [line for _, line, _ in lines]
-    reached = [v for line in drawn for v in (*line["values"], *((*line["low"], *line["high"]) if band else ()))]
-    up = from_zero([*reached, *(v for s in thin for v in s["values"])], bottom, top, least=0.1)
-    marks: list[Child] = [
-        element("line", class_="axis" if t == 0 else "grid", x1=left, x2=WIDTH, y1=up(t), y2=up(t)) for t in up.ticks()
-    ]
-    marks += [text(left - 5, up(t) + 4, number(t), anchor="end") for t in up.ticks()]
-    marks += [text(across(x), bottom + 14, number(x), anchor="middle") for x in (levels[0], levels[-1])]
-    marks.append(text((left + WIDTH) / 2, height - 3, along, anchor="middle", class_="small"))
-    for scope in thin:
-        marks.append(
-            titled(
-                scope["scope"],
-                element("path", class_="curve stroke5", d=_path(across, up, scope["values"], scope), stroke_opacity=0.6),
-            )
-        )
-    for name, line, ink in lines:
-        marks.append(_drawn_line(name, line, ink, across, up, band=band))
-    ends = [(name, number(line["values"][0]), number(line["values"][-1])) for name, line, _ in lines]
-    label = f"{drawn[0]['name']}: " + "; ".join(f"{name} from {start} to {end}" for name, start, end in ends)
-    return svg(WIDTH, height, label, marks)
-
-
-def _drawn_line(name: str, line: Plain, ink: Ink, across: Scale, up: Scale, *, band: bool) -> Html:
-    marks: list[Child] = []
-    colour, dashed = ink
-    if band:
-        there = [f"{across(x):.2f} {up(v):.2f}" for x, v in zip(line["levels"], line["high"], strict=True)]
-        back = [f"{across(x):.2f} {up(v):.2f}" for x, v in zip(line["levels"], line["low"], strict=True)]
-        marks.append(element("path", class_=f"hue{colour}", fill_opacity=0.18, d=f"M{'L'.join([*there, *back[::-1]])}Z"))
-    dashes = "5 3" if dashed else None
-    marks.append(
-        element("path", class_=f"curve stroke{colour}", d=_path(across, up, line["values"], line), stroke_dasharray=dashes)
-    )
-    for x, v, low, high in zip(line["levels"], line["values"], line["low"], line["high"], strict=True):
-        told = f"{name}, {number(x)}: {number(v)} ({interval(low, high)})"
-        marks.append(titled(told, element("circle", class_=f"hue{colour}", cx=across(x), cy=up(v), r=2.6)))
-    return join(marks)
-
-
-def _path(across: Scale, up: Scale, values: Sequence[float], line: Plain) -> str:
-    return "M" + "L".join(f"{across(x):.2f} {up(v):.2f}" for x, v in zip(line["levels"], values, strict=True))
 
 
 def _lines(curve: Plain, lines: Sequence[Plain]) -> Html:
@@ -221,19 +170,19 @@ def _ends(curves: Sequence[Plain]) -> Html:
 def _end(line: Plain | None) -> Child:
     if line is None:
         return NOTHING
-    told = f"{number(line['values'][0])} → {number(line['values'][-1])}"
-    return told if line["verdict"] in ("rises", "stays", "") else element("span", f"▲ {told}", class_="verdict alarm")
+    ends = f"{number(line['values'][0])} → {number(line['values'][-1])}"
+    return ends if line["verdict"] in ("rises", "stays", "") else element("span", f"▲ {ends}", class_="verdict alarm")
 
 
 def _metric(line: Plain) -> str:
-    return line["name"] + (f", {line['scope']}" if line["scope"] else "")
+    return f"{line['name']}, {line['scope']}" if line["scope"] else str(line["name"])
 
 
-def _verdict(told: str) -> Html:
-    if not told:
+def _verdict(word: str) -> Html:
+    if not word:
         return element("span", NOTHING)
-    good = told in ("rises", "stays")
-    return element("span", f"{'●' if good else '▲'} {told}", class_=f"verdict {'calm' if good else 'alarm'}")
+    good = word in ("rises", "stays")
+    return element("span", f"{'●' if good else '▲'} {word}", class_=f"verdict {'calm' if good else 'alarm'}")
 
 
 def _together(curve: Plain) -> Html:
@@ -255,21 +204,8 @@ def _seconds(seconds: Mapping[str, float]) -> Html:
     """Bars, the longest first."""
     if not seconds:
         return element("p", "Nothing was timed.")
-    ordered = sorted(seconds.items(), key=lambda pair: -pair[1])
-    left, row = 140.0, 18.0
-    scale = from_zero([s for _, s in ordered], left, 470.0, least=1e-9)
-    bars = [
-        titled(
-            f"{name}: {number(taken)} seconds",
-            text(left - 8, i * row + 12, fit(name, left - 10, LETTER), anchor="end"),
-            element("rect", class_="release", x=left, y=i * row + 3, width=scale(taken) - left, height=11),
-            text(scale(taken) + 5, i * row + 12, number(taken), class_="small"),
-        )
-        for i, (name, taken) in enumerate(ordered)
-    ]
-    drawing = svg(520, len(ordered) * row, "Mean seconds of each audit on one release", bars)
-    told = "Mean seconds of each audit on one release. What audits share is paid for by the first that needs it."
-    return element("figure", element("figcaption", told), drawing)
+    caption = "Mean seconds of each audit on one release. What audits share is paid for by the first that needs it."
+    return element("figure", element("figcaption", caption), durations(seconds))
 
 
 def _scopes(curves: Sequence[Plain]) -> Html:

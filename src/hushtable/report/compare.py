@@ -1,20 +1,24 @@
-"""Many releases of one table, tried and judged, as a page that ends in a choice. It is computed from raw rows and stays private."""
+"""A comparison as a page: the choice first, then all that it rests on. It is computed from raw rows and stays private."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.report import ranking
 from hushtable.report.charts import knobs
 from hushtable.report.charts.ground import below
 from hushtable.report.charts.plane import HUES, plane
 from hushtable.report.compare_markdown import comparison_markdown
-from hushtable.report.compare_text import changes, ended, evidence, facts, headline, reading, untried
+from hushtable.report.compare_text import anchor, changes, ended, evidence, facts, headline, reading, untried
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, page, pairs
-from hushtable.report.promise import ASSURANCES, STRENGTH
-from hushtable.report.trials import Trial, Trials
+from hushtable.report.promise import ASSURANCES
 from hushtable.report.words import number, sentence, share
+
+if TYPE_CHECKING:
+    from hushtable.api.compare.cell import Cell
+    from hushtable.api.compare.comparison import Comparison
 
 __all__ = ["comparison_markdown", "comparison_page"]
 
@@ -24,43 +28,43 @@ RISKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Largest risks that the reader may ask for."""
 
 
-def comparison_page(told: Mapping[str, Any]) -> str:
-    """What ``comparison.json`` holds as a page: the choice first, then all that it rests on."""
-    read = Trials.of(told)
-    drawn = [t for t in read.ran if t.score.value is not None]
-    parts = [
-        Section("choice", "The choice", _choice(read)),
-        *([Section("plane", "Risk and use", _plane(read))] if drawn else []),
-        *([Section("cost", "What a stronger promise costs", _cost(read))] if knobs.lines(read) else []),
-        Section("releases", "All releases", ranking.section(read)),
-        *([Section("failed", "What could not be run", ranking.failed(read))] if read.failures else []),
-        *([Section("recipes", "The recipes", ranking.recipes(read))] if read.trials else []),
-        Section("reading", "How to read this, and what it does not say", _reading(read)),
+def comparison_page(comparison: Comparison) -> str:
+    """A comparison as a page: the choice first, then all that it rests on."""
+    scored = any(cell.score for cell in comparison.released)
+    sections = [
+        Section("choice", "The choice", _choice(comparison)),
+        *([Section("plane", "Risk and use", _plane(comparison))] if scored else []),
+        *([Section("cost", "What a stronger promise costs", _cost(comparison))] if knobs.lines(comparison) else []),
+        Section("releases", "All releases", ranking.section(comparison)),
+        *([Section("failed", "What could not be run", ranking.failed(comparison))] if comparison.failures else []),
+        *([Section("recipes", "The recipes", ranking.recipes(comparison))] if comparison.cells else []),
+        Section("reading", "How to read this, and what it does not show", _reading(comparison)),
     ]
     return page(
-        title=f"INTERNAL comparison: {number(len(read.trials))} releases",
-        head=_head(read),
-        sections=parts,
+        title=f"INTERNAL comparison: {number(len(comparison.cells))} releases",
+        head=_head(comparison),
+        sections=sections,
         kind="internal",
         running=INTERNAL,
         scripts=("report.js", "comparison.js"),
     )
 
 
-def _head(read: Trials) -> Html:
+def _head(comparison: Comparison) -> Html:
     counts = [
-        (read.table.get("rows"), "row"),
-        (read.table.get("columns"), "column"),
-        (len(read.recipes), "recipe"),
-        (len(read.ran), "release"),
+        (comparison.table.rows, "row"),
+        (comparison.table.columns, "column"),
+        (len(comparison.recipe_names), "recipe"),
+        (len(comparison.released), "release"),
     ]
     shown = [
         element("li", element("strong", number(count)), f" {what}{'' if count == 1 else 's'}")
         for count, what in counts
         if count is not None
     ]
-    failed = len(read.failures)
-    shown += [element("li", element("strong", number(failed)), " could not be run")] if failed else []
+    failed = len(comparison.failures)
+    if failed:
+        shown.append(element("li", element("strong", number(failed)), " could not be run"))
     return join(
         element("p", "Comparison", class_="eyebrow"),
         element("h1", "Which release to publish"),
@@ -68,56 +72,58 @@ def _head(read: Trials) -> Html:
     )
 
 
-def _choice(read: Trials) -> Html:
-    chosen = read.chosen
-    first, *rest = headline(read)
-    # What to publish and what that promises; its numbers stand in the three facts, so other words come with the reasons.
-    promised = [words for words in rest if chosen and chosen.promise and chosen.promise in words]
-    why = [*(words for words in rest if words not in promised), *read.why] if chosen else read.why
-    tone = chosen.assurance if chosen else "none"
-    changed = changes(read)
-    others = [join(sentence(words), _see(t)) for t, words in read.others]
+def _choice(comparison: Comparison) -> Html:
+    best, advice = comparison.best, comparison.recommendation
+    first, *rest = headline(comparison)
+    why = list(advice.why)
+    if best:
+        # What to take and why, in two sentences; the promise and the numbers stand in the three facts below.
+        numbers = [words for words in rest if words != best.promise_sentence]
+        rest, why = why[:1], [*numbers, *why[1:]]
+    others = [join(sentence(words), _see(cell)) for cell, words in comparison.others]
+    make = None
+    if advice.command:
+        command = element("pre", element("code", advice.command))
+        make = element("article", element("p", "To make it:", class_="soft"), command, class_="command")
     return join(
         element(
             "div",
-            element("p", " ".join([first, *promised]), class_="promise"),
-            element("p", " ".join(rest)) if rest and not chosen else None,
-            class_=f"statement choice {tone}",
+            element("p", first, class_="promise"),
+            element("p", " ".join(rest)) if rest else None,
+            class_=f"statement choice {best.assurance if best else 'none'}",
         ),
-        element("div", [_fact(*fact) for fact in facts(read)], class_="figures risks") if chosen else None,
+        element("div", [_fact(*fact) for fact in facts(comparison)], class_="figures risks") if best else None,
         element(
             "div",
-            _list("Mind", _caveats(read)),
+            _list("Before you decide", _caveats(comparison)),
             _list("If you need something else", others),
-            _list("What would change the choice", changed),
-            _list("Why this one" if chosen else "Why none", why),
+            _list("What would change the choice", changes(comparison)),
+            _list("Why this one" if best else "Why none", why),
             class_="beside",
         ),
-        element(
-            "article", element("p", "To make it:", class_="soft"), element("pre", element("code", read.command)), class_="command"
-        )
-        if read.command
-        else None,
+        make,
     )
 
 
-def _caveats(read: Trials) -> list[Child]:
-    more = len(read.caveats) - CAVEATS
-    shown: list[Child] = list(read.caveats[:CAVEATS])
-    return [*shown, element("a", f"{number(more)} more at the end.", href="#reading")] if more > 0 else shown
+def _caveats(comparison: Comparison) -> list[Child]:
+    caveats = comparison.recommendation.caveats
+    shown: list[Child] = list(caveats[:CAVEATS])
+    if len(caveats) > CAVEATS:
+        shown.append(element("a", f"{number(len(caveats) - CAVEATS)} more at the end.", href="#reading"))
+    return shown
 
 
-def _see(trial: Trial | None) -> Html | None:
-    return join(" ", element("a", f"See {trial.number}.", href=f"#{trial.anchor}")) if trial else None
+def _see(cell: Cell | None) -> Html | None:
+    return join(" ", element("a", f"See {cell.rank}.", href=f"#{anchor(cell)}")) if cell else None
 
 
-def _fact(eyebrow: str, value: str, said: str, kind: str) -> Html:
+def _fact(eyebrow: str, value: str, about: str, kind: str) -> Html:
     short = len(value) <= 12
     return element(
         "article",
         element("p", eyebrow, class_="eyebrow"),
         element("p", value, class_="value" if short else "value long"),
-        element("p", said, class_="told"),
+        element("p", about, class_="explained"),
         element("p", kind, class_="soft"),
     )
 
@@ -129,24 +135,27 @@ def _list(title: str, items: Sequence[Child]) -> Html | None:
     return element("div", element("h3", title), element("ul", lines, class_="said"))
 
 
-def _plane(read: Trials) -> Html:
-    asked = [join(element("code", expression), f": {sentence(told)}" if told else None) for expression, told in read.constraints]
-    missing = [t.id for t in read.ran if t.score.value is None]
-    drawn = [t for t in read.ran if t.score.value is not None]
+def _plane(comparison: Comparison) -> Html:
+    asked = [
+        join(element("code", one.expression), f": {sentence(one.description)}" if one.description else None)
+        for one in comparison.constraints
+    ]
+    missing = [cell.id for cell in comparison.released if cell.score is None]
+    drawn = [cell for cell in comparison.released if cell.score is not None]
     return join(
-        element("p", f"Each mark is one release; up and to the left is better. {evidence(read)}"),
-        _controls(read),
+        element("p", f"Each mark is one release; up and to the left is better. {evidence(comparison)}"),
+        _controls(comparison),
         element(
             "figure",
-            _legend(read),
-            plane(read, class_="wide"),
-            plane(read, width=350.0, height=400.0, class_="slim"),
+            _legend(comparison),
+            plane(comparison, class_="wide"),
+            plane(comparison, width=350.0, height=400.0, class_="slim"),
             element(
                 "figcaption",
                 "A mark sits at what the worst attack gained, on a root scale, and at its score; the lines through it are the "
                 "intervals. The bar at the right end is the upper bound, which decides. The steps are the front: releases that no "
                 "other beats in both. Numbers are ranks, as in the table; pale marks miss something that was asked"
-                + ("; marks on the lower edge lie below it." if below(read, drawn) else "."),
+                + ("; marks on the lower edge lie below it." if below(comparison, drawn) else "."),
             ),
             class_="plane",
         ),
@@ -155,14 +164,14 @@ def _plane(read: Trials) -> Html:
     )
 
 
-def _legend(read: Trials) -> Html:
-    used = {t.recipe for t in read.ran}
+def _legend(comparison: Comparison) -> Html:
+    used = {cell.recipe for cell in comparison.released}
     hues = [
         element("li", element("span", class_=f"swatch hue{i % HUES}"), recipe)
-        for i, recipe in enumerate(read.recipes)
+        for i, recipe in enumerate(comparison.recipe_names)
         if recipe in used
     ]
-    met = {t.assurance for t in read.ran}
+    met = {str(cell.assurance) for cell in comparison.released}
     kinds = [
         element("li", element("span", shape, aria_hidden="true"), word) for word, (shape, _) in ASSURANCES.items() if word in met
     ]
@@ -172,9 +181,9 @@ def _legend(read: Trials) -> Html:
     )
 
 
-def _controls(read: Trials) -> Html:
+def _controls(comparison: Comparison) -> Html:
     """What the reader may ask for by hand. Hidden until the script that answers has run; the choice above never changes."""
-    epsilons = sorted({t.epsilon for t in read.ran if t.epsilon is not None})
+    epsilons = sorted({cell.nominal_epsilon for cell in comparison.released if cell.nominal_epsilon is not None})
     kinds = (("none", "any, or none"), ("verified", "verified or proven"), ("proven", "proven"))
     return element(
         "div",
@@ -201,8 +210,8 @@ def _controls(read: Trials) -> Html:
         ),
         class_="controls",
         hidden=True,
-        data_better="higher" if read.axis.higher else "lower",
-        data_axis=read.axis.label,
+        data_better="higher" if comparison.axis.higher else "lower",
+        data_axis=comparison.axis.label,
     )
 
 
@@ -224,22 +233,23 @@ def _slider(name: str, label: str, stops: Sequence[tuple[str, str]], last: str) 
     )
 
 
-def _cost(read: Trials) -> Html:
+def _cost(comparison: Comparison) -> Html:
     figures = []
-    for knob, drawn in knobs.lines(read).items():
+    for knob, drawn in knobs.lines(comparison).items():
         name, way = knobs.WORDS.get(knob, (knob, ""))
         caption = element("figcaption", element("strong", f"By {name}"), element("span", way) if way else None)
-        figures.append(element("figure", caption, knobs.chart(read, knob, drawn), class_="panel"))
+        figures.append(element("figure", caption, knobs.chart(comparison.axis, knob, drawn), class_="panel"))
+    label = comparison.axis.label
     return join(
-        element("p", f"{read.axis.label} by the knob that sets the promise, the rest as the recipe has it. Bars are intervals."),
+        element("p", f"{label} by the knob that sets the promise, the rest as the recipe has it. Bars are intervals."),
         element("div", figures, class_="knobs"),
-        _list("Searched", [join(element("strong", recipe), f": {sentence(words)}") for recipe, words in read.searched]),
+        _list("Searched", [join(element("strong", one.recipe), f": {sentence(one.words)}") for one in comparison.searched]),
     )
 
 
-def _reading(read: Trials) -> Html:
+def _reading(comparison: Comparison) -> Html:
     return join(
-        pairs(reading(read)),
-        _list("What was not tried", untried(read)),
-        _list("Caveats of this choice", read.caveats),
+        pairs(reading(comparison)),
+        _list("What was not tried", untried(comparison)),
+        _list("Caveats of this choice", comparison.recommendation.caveats),
     )

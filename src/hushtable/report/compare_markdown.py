@@ -1,74 +1,94 @@
-"""Many releases of one table, tried and judged, as Markdown: the same decision, table and caveats as on the page."""
+"""A comparison as Markdown: the same decision, table and caveats as on the page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from hushtable.report.compare_text import changes, ended, facts, headline, reading, untried
+from hushtable.report.compare_text import (
+    alarms,
+    changes,
+    ended,
+    facts,
+    headline,
+    reading,
+    setting,
+    untried,
+    verdict,
+    with_interval,
+)
 from hushtable.report.html import INTERNAL
 from hushtable.report.markdown import bullets, code, grid, plain
-from hushtable.report.ranking import alarms, asked, measure, measures, setting
-from hushtable.report.trials import Trial, Trials
+from hushtable.report.ranking import heads, measure, measures
 from hushtable.report.words import number, sentence
 
+if TYPE_CHECKING:
+    from hushtable.api.compare.cell import Cell
+    from hushtable.api.compare.comparison import Comparison
 
-def comparison_markdown(told: Mapping[str, Any]) -> str:
-    """What ``comparison.json`` holds as plain Markdown."""
-    read = Trials.of(told)
-    first, *rest = headline(read)
+
+def comparison_markdown(comparison: Comparison) -> str:
+    """A comparison as plain Markdown."""
+    first, *rest = headline(comparison)
+    advice = comparison.recommendation
+    asked = [f"{code(one.expression)}: {plain(ended(one.description))}" for one in comparison.constraints]
     blocks = [
         "# Which release to publish",
         f"**{INTERNAL}**",
         f"**{plain(first)}**",
         plain(" ".join(rest)),
-        bullets(plain(ended(f"{title}: {value}; {said}. {kind}")) for title, value, said, kind in facts(read)),
-        *_block("Mind", read.caveats),
-        *_block("If you need something else", [sentence(words) for _, words in read.others]),
-        *_block("What would change the choice", changes(read)),
-        *_block("Why this one" if read.chosen else "Why none", read.why),
-        f"To make it: {code(read.command)}" if read.command else "",
-        *_listed("What was asked", [f"{code(expression)}: {plain(ended(words))}" for expression, words in read.constraints]),
+        bullets(plain(ended(f"{title}: {value}; {about}. {kind}")) for title, value, about, kind in facts(comparison)),
+        *_block("Before you decide", advice.caveats),
+        *_block("If you need something else", [sentence(words) for _, words in comparison.others]),
+        *_block("What would change the choice", changes(comparison)),
+        *_block("Why this one" if comparison.best else "Why none", advice.why),
+        f"To make it: {code(advice.command)}" if advice.command else "",
+        *_listed("What was asked", asked),
         "## All releases",
-        _ranking(read),
-        *_listed("Searched", [f"{plain(recipe)}: {plain(ended(words))}" for recipe, words in read.searched]),
-        *_listed("What could not be run", [plain(f"{t.id}: {ended(t.failed)}") for t in read.failures]),
-        *_listed("The recipes", [plain(_recipe(recipe, read)) for recipe in read.recipes]),
-        *_listed("How to read this, and what it does not say", [plain(f"{term}: {ended(said)}") for term, said in reading(read)]),
-        *_block("What was not tried", untried(read)),
+        _ranking(comparison),
+        *_listed("Searched", [f"{plain(one.recipe)}: {plain(ended(one.words))}" for one in comparison.searched]),
+        *_listed("What could not be run", [plain(f"{cell.id}: {ended(cell.failed)}") for cell in comparison.failures]),
+        *_listed("The recipes", [plain(_recipe(recipe, comparison)) for recipe in comparison.recipe_names]),
+        *_listed(
+            "How to read this, and what it does not show", [plain(f"{term}: {ended(text)}") for term, text in reading(comparison)]
+        ),
+        *_block("What was not tried", untried(comparison)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _ranking(read: Trials) -> str:
-    if not read.ran:
-        return "No release could be made." if read.trials else "Nothing was tried."
-    names = measures(read)
-    heads = ["#", "release", "promise", "risk", "alarms", read.axis.label, "asked", *names, "seconds"]
-    return grid([plain(head) for head in heads], [[plain(cell) for cell in _cells(t, names)] for t in read.ran])
+def _ranking(comparison: Comparison) -> str:
+    if not comparison.released:
+        return "No release could be made." if comparison.cells else "Nothing was tried."
+    names = measures(comparison)
+    rows = [[plain(text) for text in _row(cell, names)] for cell in comparison.released]
+    return grid([plain(head) for head in heads(comparison, names)], rows)
 
 
-def _cells(trial: Trial, names: Sequence[str]) -> list[str]:
-    worst = f", {trial.risk.name}" if trial.risk.name else ""
-    void = " (audit void)" if trial.void else ""
+def _row(cell: Cell, names: Sequence[str]) -> list[str]:
+    risk = "not attacked"
+    if cell.risk:
+        worst = f", {cell.risk.name}" if cell.risk.name else ""
+        risk = f"{with_interval(cell.risk, percent=True)}{worst}{' (audit void)' if cell.void else ''}"
     return [
-        str(trial.number),
-        trial.id,
-        f"{trial.assurance}: {trial.promise}" if trial.promise else trial.assurance,
-        f"{trial.risk.told(percent=True)}{worst}{void}" if trial.risk.value is not None else "not attacked",
-        alarms(trial),
-        trial.score.told(),
-        asked(trial),
-        *(number(measure(trial, name)) for name in names),
-        number(trial.seconds),
+        str(cell.rank),
+        cell.id,
+        f"{cell.assurance}: {cell.promise}" if cell.promise else str(cell.assurance),
+        risk,
+        alarms(cell),
+        with_interval(cell.score),
+        verdict(cell),
+        *(number(measure(cell, name)) for name in names),
+        number(cell.seconds),
     ]
 
 
-def _recipe(recipe: str, read: Trials) -> str:
-    tried = [t for t in read.trials if t.recipe == recipe]
-    title, cite = (next((text for text in texts if text), "") for texts in ([t.title for t in tried], [t.cite for t in tried]))
-    settings = "; ".join(dict.fromkeys(setting(t) for t in tried))
-    return " ".join(f"{part.removesuffix('.')}." for part in (f"{recipe}: {title}", f"Tried: {settings}", cite) if part)
+def _recipe(recipe: str, comparison: Comparison) -> str:
+    tried = [cell for cell in comparison.cells if cell.recipe == recipe]
+    title = next((cell.title for cell in tried if cell.title), "")
+    cite = next((cell.cite for cell in tried if cell.cite), "")
+    settings = "; ".join(dict.fromkeys(setting(cell) for cell in tried))
+    return " ".join(ended(part) for part in (f"{recipe}: {title}", f"Tried: {settings}", cite) if part)
 
 
 def _block(title: str, items: Sequence[str]) -> list[str]:

@@ -1,16 +1,18 @@
-"""What a comparison says in words, for its page and its text."""
+"""A comparison in words, for its page and its text: numbers with their intervals, the facts of the choice, how to read it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from hushtable.report.promise import ASSURANCES, STRENGTH
-from hushtable.report.ranking import alarms
-from hushtable.report.trials import Trial, Trials
-from hushtable.report.words import interval, listed, number, sentence, share
+from hushtable.display import listed
+from hushtable.privacy.guarantee import PROVISO
+from hushtable.report.promise import ASSURANCES
+from hushtable.report.words import interval, number, sentence, share
 
-WIDE = 0.2
-"""A risk that may be larger than measured by more than this is hardly known."""
+if TYPE_CHECKING:
+    from hushtable.api.compare.axis import Axis
+    from hushtable.api.compare.cell import Cell, Estimate
+    from hushtable.api.compare.comparison import Comparison
 
 
 def ended(text: str) -> str:
@@ -18,106 +20,151 @@ def ended(text: str) -> str:
     return f"{text.removesuffix('.')}."
 
 
-def headline(read: Trials) -> list[str]:
+def anchor(cell: Cell) -> str:
+    """Where the line of a release is in the table of all."""
+    return f"release-{cell.rank}"
+
+
+def with_interval(estimate: Estimate | None, *, percent: bool = False) -> str:
+    """A value and its interval."""
+    if estimate is None:
+        return number(None)
+    value = share(estimate.value) if percent else number(estimate.value)
+    ends = interval(estimate.low, estimate.high, percent=percent)
+    return f"{value} ({ends})" if ends else value
+
+
+def score(cell: Cell) -> str:
+    """The score of a release without its interval."""
+    return number(cell.score.value if cell.score else None)
+
+
+def alarms(cell: Cell) -> str:
+    """How many of its tests raised an alarm."""
+    return f"{number(cell.alarms)} of {number(cell.tests)}" if cell.tests else "not tested"
+
+
+def misses(cell: Cell) -> str:
+    """Which constraints a release misses, and why; empty if it misses none."""
+    return "; ".join(map(str, cell.misses))
+
+
+def verdict(cell: Cell) -> str:
+    """Whether a release meets the constraints."""
+    return "meets all" if cell.fits else f"misses {misses(cell)}" if cell.misses else "does not meet all"
+
+
+def setting(cell: Cell) -> str:
+    """The knobs that were set."""
+    return ", ".join(f"{knob} = {value}" for knob, value in cell.settings.items()) or "as it comes"
+
+
+def in_one_line(cell: Cell, axis: Axis) -> str:
+    """The numbers of a release in one line of text."""
+    risk = f"risk {with_interval(cell.risk, percent=True)}" if cell.risk else "not attacked"
+    if cell.risk and cell.risk.name:
+        risk += f", {cell.risk.name}"
+    if cell.void:
+        risk += "; the audit is void"
+    return f"{cell.rank}. {cell.id}: {risk}; {axis.label} {with_interval(cell.score)}; {cell.assurance}; {verdict(cell)}"
+
+
+def headline(comparison: Comparison) -> list[str]:
     """The recommendation, a sentence each."""
-    if read.words:
-        return [sentence(words) for words in read.words]
-    if read.chosen:
-        return [f"Publish {read.chosen.id}."]
-    return ["No release is recommended."]
+    if comparison.recommendation.words:
+        return [sentence(words) for words in comparison.recommendation.words]
+    return [f"Publish {comparison.best.id}." if comparison.best else "No release is recommended."]
 
 
-def facts(read: Trials) -> list[tuple[str, str, str, str]]:
+def facts(comparison: Comparison) -> list[tuple[str, str, str, str]]:
     """What is promised, what was attacked and what it is good for: a title, a value, what it is, and what it rests on."""
-    trial = read.chosen
-    if trial is None:
-        return []
-    shape, meaning = ASSURANCES[trial.assurance]
-    unpaid = trial.assurance == "proven" and not read.made.get("public")
-    attacked = trial.risk.value is not None
-    bounded = trial.risk.high is not None
-    about = f"{trial.risk.name or 'the worst attack'}; measured {trial.risk.told(percent=True)}"
-    tested = f"{alarms(trial)} tests raised an alarm" if trial.tests else "no attack was tested"
-    vague = bounded and (trial.risk.upper or 0.0) - (trial.risk.value or 0.0) > WIDE
-    tested += "; so wide an interval says that little is known" if vague else ""
-    spread = interval(trial.score.low, trial.score.high)
-    real = f"; real rows {number(read.axis.baseline)}" if read.axis.baseline is not None else ""
-    return [
-        (
-            "Promised",
-            f"{shape} proven if named before looking" if unpaid else f"{shape} {trial.assurance}",
-            trial.promise or "nothing",
-            "Evidence: a theorem, which a choice by looking at private rows makes void." if unpaid else f"Evidence: {meaning}.",
-        ),
-        (
-            f"Attacks gain{' at most' if bounded else ''}",
-            share(trial.risk.upper) if attacked else "not attacked",
-            about if attacked else "nothing is known about its risk",
-            f"Evidence: measured. {tested}{'; the audit is void' if trial.void else ''}.",
-        ),
-        (
-            "Good for",
-            number(trial.score.value),
-            f"{read.axis.label}{f'; interval {spread}' if spread else ''}{real}",
-            f"Evidence: measured, {number(trial.runs)} run{'' if trial.runs == 1 else 's'}.",
-        ),
-    ]
+    cell = comparison.best
+    return [_promise_fact(cell, comparison), _risk_fact(cell), _score_fact(cell, comparison)] if cell else []
 
 
-def changes(read: Trials) -> list[str]:
+def _promise_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, str]:
+    shape, meaning = ASSURANCES[cell.assurance]
+    if comparison.unpaid(cell):
+        kind = "proven if chosen before looking"
+        evidence = "Evidence: a theorem. To choose it because of this page makes the proof void, as the rows are private."
+    else:
+        kind, evidence = str(cell.assurance), f"Evidence: {meaning}."
+    return "Promised", f"{shape} {kind}", cell.promise or "nothing", evidence
+
+
+def _risk_fact(cell: Cell) -> tuple[str, str, str, str]:
+    tests = f"{alarms(cell)} tests raised an alarm." if cell.tests else "No attack was tested."
+    if cell.risk is None:
+        return "Risk", "not attacked", "nothing is known about its risk", tests
+    evidence = f"Measured: {with_interval(cell.risk, percent=True)}. {tests}"
+    if cell.risk.hardly_known:
+        evidence += " The interval is so wide that little is known."
+    if cell.void:
+        evidence += " The audit is void."
+    title = "Risk" if cell.risk.high is None else "Risk, at most"
+    attack = f"the worst attack ({cell.risk.name})" if cell.risk.name else "the worst attack"
+    about = f"of the people whom {attack} would otherwise miss are hit because they are in the table"
+    return title, share(cell.risk.upper), about, evidence
+
+
+def _score_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, str]:
+    axis = comparison.axis
+    ends = interval(cell.score.low, cell.score.high) if cell.score else ""
+    about = f"{axis.label}: {axis.meaning}" if axis.meaning else axis.label
+    measured = f"Measured in {number(cell.runs)} run{'' if cell.runs == 1 else 's'}"
+    if ends:
+        measured += f", interval {ends}"
+    if axis.baseline is not None:
+        measured += f"; the real rows reach {number(axis.baseline)}"
+    return "Usefulness", score(cell), about, f"{measured}."
+
+
+def changes(comparison: Comparison) -> list[str]:
     """What else would be chosen if something else were asked, beyond what the recommendation itself says."""
-    chosen = read.chosen
-    mentioned = [t for t, _ in read.others if t]
-    rivals = [t for t in read.ran if t is not chosen and t.score.value is not None]
-    told = []
-    barred = _best([t for t in rivals if not t.fits and (chosen is None or read.better(t, chosen))], read)
-    if barred and barred not in mentioned:
-        missed = "; ".join(barred.misses) or "what was asked"
-        told.append(f"{'A better' if chosen else 'The best'} score has {_named(barred, read)}, but it misses: {missed}")
-    if chosen is None:
-        return told
-    near = [t for t in rivals if t.fits and _overlap(t, chosen)]
-    if near:
-        names = [t.id for t in near[:3]] + ([f"{number(len(near) - 3)} more"] if len(near) > 3 else [])
-        told.append(f"Its score is within the noise of {listed(names)}: another run may order them otherwise")
-    firmer = [t for t in (*mentioned, *rivals) if t.fits and STRENGTH[t.assurance] > STRENGTH[chosen.assurance]]
-    firm = _best(firmer, read) if not set(map(id, firmer)) & set(map(id, mentioned)) else None
-    if firm:
-        unpaid = firm.assurance == "proven" and not read.made.get("public")
-        told.append(
-            f"If its promise must be {firm.assurance}: {_named(firm, read)}, against {number(chosen.score.value)}"
-            + ("; it would be proven had it been named before looking" if unpaid else "")
-        )
-    upper = chosen.risk.upper
-    safer = [t for t in rivals if t.fits and t.front and t.judged and upper is not None and (t.risk.upper or 0.0) < upper]
-    safe = _best(safer, read)
-    if safe and safe is not firm and safe not in mentioned:
-        told.append(f"If less risk is worth more than score: {_named(safe, read)}, risk at most {share(safe.risk.upper)}")
-    return told
+    best, rivals = comparison.best, comparison.rivals
+    lines = []
+    if rivals.barred:
+        missed = misses(rivals.barred) or "what was asked"
+        lines.append(f"{'A better' if best else 'The best'} score has {_named(rivals.barred, comparison)}, but it misses: {missed}")
+    if rivals.near:
+        names = [cell.id for cell in rivals.near[:3]]
+        if len(rivals.near) > 3:
+            names.append(f"{number(len(rivals.near) - 3)} more")
+        lines.append(f"Its score is within the noise of {listed(names)}: another run may order them otherwise")
+    if rivals.firmer and best:
+        proviso = f"; it {PROVISO}" if comparison.unpaid(rivals.firmer) else ""
+        promised = f"If its promise must be {rivals.firmer.assurance}"
+        lines.append(f"{promised}: {_named(rivals.firmer, comparison)}, against {score(best)}{proviso}")
+    if rivals.safer and rivals.safer.risk:
+        bound = share(rivals.safer.risk.upper)
+        lines.append(f"If less risk is worth more than score: {_named(rivals.safer, comparison)}, risk at most {bound}")
+    return lines
 
 
-def evidence(read: Trials) -> str:
+def _named(cell: Cell, comparison: Comparison) -> str:
+    return f"{cell.id} ({comparison.axis.label} {score(cell)})"
+
+
+def evidence(comparison: Comparison) -> str:
     """That the kinds of evidence are never one number."""
-    kinds = [word for word in ASSURANCES if any(t.assurance == word for t in read.ran)]
-    rest = " A promise is not a place on this plane: it is the shape of the mark." if kinds else ""
-    return f"Both axes are measured on this table.{rest}"
+    measured = "Both axes are measured on this table."
+    return f"{measured} A promise is not a place on this plane: it is the shape of the mark." if comparison.released else measured
 
 
-def reading(read: Trials) -> list[tuple[str, str]]:
+def reading(comparison: Comparison) -> list[tuple[str, str]]:
     """The words of the page, and what each rests on."""
-    axis = read.axis
-    kept, fresh = read.table.get("train"), read.table.get("control")
-    split = (
-        f"Every release was made from the same {number(kept)} rows; the other {number(fresh)} are people outside, on whom attacks "
-        "and models were tried."
-        if kept and fresh
-        else "Every release was made from the same rows, and tried on people outside them."
-    )
-    runs = read.made.get("runs")
-    made = f"hushtable {read.made.get('hushtable', '')}, seed {read.made.get('seed', '')}"
-    spent = f", in {number(read.made['seconds'])} seconds" if read.made.get("seconds") else ""
+    axis, run, table = comparison.axis, comparison.run, comparison.table
+    split = "Every release was made from the same rows, and tried on people outside them."
+    if table.train and table.control:
+        split = (
+            f"Every release was made from the same {number(table.train)} rows; the other {number(table.control)} are people "
+            "outside, on whom attacks and models were tried."
+        )
+    spent = f", in {number(run.seconds)} seconds" if run.seconds else ""
+    averaged = f" Each is the mean of {number(run.runs)} runs." if run.runs is not None and run.runs > 1 else ""
+    audits = sum(cell.runs for cell in comparison.released)
     return [
-        *([("Made by", f"{made}{spent}")] if read.made else []),
+        *([("Made by", f"hushtable {run.version}, seed {run.seed}{spent}")] if run.version else []),
         ("Rows", split),
         (
             "Risk",
@@ -127,16 +174,14 @@ def reading(read: Trials) -> list[tuple[str, str]]:
         (
             "Score",
             f"{axis.name}: {axis.meaning or axis.label}. {'Higher' if axis.higher else 'Lower'} is better; where it was "
-            "constrained, the bad end of its interval counts."
-            + (f" Each is the mean of {number(runs)} runs." if isinstance(runs, int) and runs > 1 else ""),
+            f"constrained, the bad end of its interval counts.{averaged}",
         ),
         *((f"{shape} {word}", meaning) for word, (shape, meaning) in ASSURANCES.items()),
         (
             "Alarms",
             "attacks that gained more on people in the table than chance explains, corrected for how many were tried on one "
             "release. One audit in twenty of a release that leaks nothing raises an alarm; with "
-            f"{number(sum(t.runs for t in read.ran))} audits here chance alone may exclude safe releases, and does so oftener the "
-            "more are tried.",
+            f"{number(audits)} audits here chance alone may exclude safe releases, and does so oftener the more are tried.",
         ),
         (
             "Proven, verified, measured",
@@ -147,39 +192,16 @@ def reading(read: Trials) -> list[tuple[str, str]]:
     ]
 
 
-def untried(read: Trials) -> list[str]:
+def untried(comparison: Comparison) -> list[str]:
     """What the comparison cannot speak of."""
-    target = read.table.get("target")
-    runs = read.made.get("runs")
-    told = [
-        *read.notes,
+    target, runs = comparison.table.target, comparison.run.runs
+    other = f"; a release that is good for {target} need not be good for other columns" if target else ""
+    lines = [
+        *comparison.notes,
         "Only these recipes and settings were tried; a setting between two of them may be better",
-        f"Only one use was scored: {read.axis.label}"
-        + (f"; a release that is good for {target} need not be good for other columns" if target else ""),
+        f"Only one use was scored: {comparison.axis.label}{other}",
         "Only the attacks of this audit were tried; a measured risk of 0 is not a proof of safety",
     ]
-    if isinstance(runs, int) and runs <= 1:
-        told.append("Each release was made once, so how much it varies from run to run is not known")
-    return told
-
-
-def _named(trial: Trial, read: Trials) -> str:
-    return f"{trial.id} ({read.axis.label} {number(trial.score.value)})"
-
-
-def _best(trials: Sequence[Trial], read: Trials) -> Trial | None:
-    """The best score of these."""
-    best = None
-    for trial in trials:
-        if best is None or read.better(trial, best):
-            best = trial
-    return best
-
-
-def _overlap(one: Trial, other: Trial) -> bool:
-    """Whether the intervals of two scores meet; without intervals nothing is known."""
-    ends = one.score.low, one.score.high, other.score.low, other.score.high
-    if any(end is None for end in ends):
-        return False
-    low, high, least, most = (float(end) for end in ends if end is not None)
-    return low <= most and least <= high
+    if runs is not None and runs <= 1:
+        lines.append("Each release was made once, so how much it varies from run to run is not known")
+    return lines

@@ -1,44 +1,32 @@
 """The first screen of an audit: four questions, each answered in one sentence with one number.
 
-What was promised, what attacks gained and what the release costs are three kinds of evidence; they are told side by side and
-never added up. The last answer, whether to publish, is a rule over the other three that anybody can follow by hand. It never says
-that a release is safe: an audit can only fail to find something.
+What was promised, what attacks gained and what the release costs are three kinds of evidence; they are shown side by side and
+never added up. The last answer, whether to publish, is the rule of ``evidence.verdict.publish``; here it is put into words.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from hushtable.measures.catalogue import DOWNSTREAM, main_model
-from hushtable.privacy.guarantee import LARGE
-from hushtable.report import attacks, promise
-from hushtable.report.reading import Reading, Tone
-from hushtable.report.words import number, odds, sentence, share
+from hushtable.evidence.finding import Finding
+from hushtable.evidence.verdict import Decision, Evidence, Ground, Publish, Reason, Tone, is_large, publish
+from hushtable.measures.cost import Cost, cost
+from hushtable.privacy.guarantee import LARGE, Assurance
+from hushtable.report import attacks
+from hushtable.report import findings as show
+from hushtable.report.words import number, sentence, share
 
-OVERALL = ("mean pair TVD", "mean TVD", "association difference", "real or released: AUC")
-"""What stands for the cost where nothing is predicted, the first that was measured."""
-REASONS = 4
+EXCESS = "more on people in the table than on people outside it"
+SHOWN = 4
 """So many attacks are named one by one."""
-COARSE, BLIND = 0.1, 0.5
-"""An upper bound above the first is told even where nothing was found; above the second finding nothing says nothing."""
-WEAK = 5.0
-"""An epsilon above this is called weak: what is likely may be 150 times as likely."""
-HARDLY = {"AUC": 0.55, "R2": 0.05}
-"""Scores up to which a target is not to be predicted, whatever one learns from."""
-RULE = (
-    "a void audit cannot say; nor can one without attacks; not as it is if a condition fails or an attack gains more than chance "
-    "explains; look closer if it is not sure who holds which rows, if the release has an identifier column, if only a number "
-    "without a test is worse than for fresh rows, if some attack may still gain more than half, if epsilon is above 5, or if what "
-    "is verified covers only some of the columns that others may know; nothing speaks against it if nothing was found and the "
-    "promise is proven or verified; else nothing was found and nothing is promised. It never calls a release safe"
-)
-"""How the last answer comes about."""
-NAMED = "identifier columns"
-"""A finding that needs no test: whoever has the list behind such a column knows whose rows they are."""
-KINDS = {"k_anonymity": "k", "k_map": "k", "l_diversity": "l", "t_closeness": "t"}
+REMEDIES = {
+    Assurance.PROVEN: "a smaller epsilon, for a proven bound limits what an attack gains and does not forbid it",
+    Assurance.VERIFIED: "a larger k, or a promise about the secrets as well (l, t)",
+    Assurance.CLAIMED: "a recipe whose promise is proven or verified, for a claim does not bind",
+    Assurance.NONE: "a recipe that promises something: k-anonymity, or a privacy budget",
+}
+"""What to try next, by what the release promises now."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +35,7 @@ class Answer:
 
     question: str
     figure: str
-    told: str
+    text: str
     tone: str
     """A tone of a verdict, or the kind of assurance of a promise."""
     mark: str = ""
@@ -57,254 +45,200 @@ class Answer:
     reasons: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """All that the four answers rest on, as plain values."""
-
-    readings: Sequence[Reading]
-    card: Mapping[str, Any] | None = None
-    power: Mapping[str, Any] | None = None
-    gates: Sequence[Mapping[str, Any]] = ()
-    void: Sequence[str] = ()
-    assumed: Sequence[str] = ()
-    """What is not sure about who holds which rows."""
-
-    @property
-    def tested(self) -> list[Reading]:
-        """Attacks with an exact test, the worst first."""
-        return sorted(
-            (r for r in self.readings if r.subject == "privacy" and r.value is not None and r.tested), key=attacks.hardest
-        )
-
-    @property
-    def alarms(self) -> list[Reading]:
-        """Those that chance does not explain."""
-        return [r for r in self.tested if r.surely_worse]
-
-    @property
-    def suspicious(self) -> list[Reading]:
-        """Numbers without a test of their own that are worse than for fresh real rows."""
-        return [r for r in self.readings if r.subject == "privacy" and r.value is not None and not r.tested and r.surely_worse]
-
-    @property
-    def attacked(self) -> bool:
-        """Whether anything about privacy was asked at all."""
-        return any(r.subject == "privacy" for r in self.readings)
-
-    @property
-    def assurance(self) -> str:
-        """Proven, verified, claimed or none; of an epsilon too large to protect anybody, and of a claim, what else is verified."""
-        if not self.card:
-            return "none"
-        word = promise.assurance(self.card)
-        if word == "claimed" or (word == "proven" and promise.epsilon(self.card) > LARGE):
-            rest = "claimed" if word == "claimed" else "none"
-            return "verified" if (self.card.get("guarantee") or {}).get("promises") else rest
-        return word
-
-    @property
-    def widest(self) -> Reading | None:
-        """The attack whose upper bound is largest."""
-        return max((r for r in self.readings if r.risk and r.high is not None), key=lambda r: r.high or 0.0, default=None)
-
-    @property
-    def doubts(self) -> list[str]:
-        """Why it is worth a closer look though no attack succeeded."""
-        told = ["it is not sure who holds which rows"] if self.assumed else []
-        told += [r.note for r in self.readings if r.name == NAMED]
-        if self.suspicious:
-            told.append(f"{_few(self.suspicious)} worse than for fresh real rows")
-        if self.widest is not None and (self.widest.high or 0.0) > BLIND:
-            told.append(f"a gain of up to {share(self.widest.high)} cannot be excluded ({self.widest.label})")
-        if self.assurance == "proven" and promise.epsilon(self.card or {}) > WEAK:
-            told.append("an epsilon this large promises little")
-        if self.assurance == "verified" and not promise.covers(self.card or {}):
-            told.append("what is verified covers only some of the columns that others may know")
-        return told
-
-
-def answers(found: Evidence) -> list[Answer]:
+def answers(evidence: Evidence) -> list[Answer]:
     """The four, in the order in which they are asked."""
-    return [promised(found), attacked(found), cost(found), publish(found)]
+    return [promised(evidence), attacked(evidence), accuracy(evidence.findings), published(evidence)]
 
 
-def promised(found: Evidence) -> Answer:
+def promised(evidence: Evidence) -> Answer:
     """What the card of the release promises, and how it is known."""
-    question = "What was promised?"
-    if not found.card:
+    question = "What is promised?"
+    if evidence.stated is None:
         return Answer(
             question, "not known", "The card of the audited release is not known, so its promise is not shown.", Tone.OPEN
         )
-    word = promise.assurance(found.card)
-    return Answer(question, _size(found.card, word), promise.sentences(found.card)[0], word, word, "guarantee")
+    word = evidence.stated.assurance
+    return Answer(question, evidence.stated.figure, evidence.stated.sentences()[0], word, word, "guarantee")
 
 
-def attacked(found: Evidence) -> Answer:
-    """What the attack gained that chance explains least; without an alarm, the most that any of them may have gained."""
-    question = "What was attacked, and what did it gain?"
-    tested, risks = found.tested, [r for r in found.readings if r.risk and r.value is not None]
-    if found.void and tested:
-        told = f"Nothing that {attacks.count_of(tested)} gained counts, because the audit is void"
-        return Answer(question, "void", sentence(told), Tone.ALARM, "measured", "figures")
-    if found.alarms:
-        worst = found.alarms[0]
-        between = f" (interval {worst.interval()})" if worst.interval() else ""
-        told = (
-            f"{attacks.gaining(tested)} more on people in the table than on people outside it; the worst is {worst.label}{between}"
-        )
-        return Answer(question, worst.told(worst.value), sentence(told), Tone.ALARM, "measured", _section(worst))
+def attacked(evidence: Evidence) -> Answer:
+    """What the worst attack gained; without an alarm, the most that any of them may have gained."""
+    question = "What did attacks achieve?"
+    tested = evidence.tested
+    if evidence.void and tested:
+        line = f"what {attacks.count_of(tested)} gained does not count, because the audit is void"
+        return Answer(question, "void", sentence(line), Tone.ALARM, "measured", "figures")
+    if evidence.alarms:
+        worst = evidence.alarms[0]
+        line = f"{attacks.gaining(tested)} {EXCESS}; the worst is {worst.label}"
+        if worst.risk is not None:
+            line += f", which succeeds on {show.value(worst)} of the people whom it would otherwise miss"
+        if between := show.interval(worst):
+            line += f" (interval {between})"
+        return Answer(question, show.value(worst), sentence(line), Tone.ALARM, "measured", attacks.anchor_of(worst))
     if tested:
-        told = f"{attacks.gaining(tested)} more on people in the table than on people outside it"
-        most = max((r for r in risks if r.high is not None), key=lambda r: r.high or 0.0, default=None)
-        figure = "no excess" if most is None else f"≤ {share(most.high)}"
-        told += "" if most is None else f"; the largest upper bound of a gain is that of {most.label}"
-        return Answer(question, figure, sentence(told), Tone.OPEN, "measured", "figures")
-    if found.attacked:
-        return Answer(question, "not tested", "No attack brought a test against people outside the table.", Tone.OPEN, "measured")
+        line, most = f"{attacks.gaining(tested)} {EXCESS}", evidence.widest
+        if most is None:
+            return Answer(question, "no excess", sentence(line), Tone.OPEN, "measured", "figures")
+        line += f"; the largest gain that cannot be excluded is that of {most.label}"
+        return Answer(question, f"≤ {share(most.high)}", sentence(line), Tone.OPEN, "measured", "figures")
+    if evidence.attacked:
+        return Answer(question, "not tested", "No attack was tested against people outside the table.", Tone.OPEN, "measured")
     return Answer(question, "nothing", "No attack was run: this report is on utility alone.", Tone.OPEN)
 
 
-def cost(found: Evidence) -> Answer:
+def accuracy(findings: Sequence[Finding]) -> Answer:
     """What a model loses by learning from the release; where nothing is predicted, how far the tables lie apart."""
     question = "What does it cost in accuracy?"
-    main = next((r for r in found.readings if main_model(r) and r.value is not None), None)
-    lost = next((r for r in found.readings if r.name == "columns missing" and r.value), None)
-    gone = f"; {lost.told(lost.value)} of the columns are not in it" if lost is not None else ""
-    if main is not None and main.value is not None and main.baseline is not None:
-        score = main.name.rpartition(": ")[2]
-        between = f" (interval {main.interval()})" if main.interval() else ""
-        told = (
-            f"A model that learnt from the release predicts {main.scope or 'the target'} of real people with an {score} "
-            f"of {number(main.value)}{between}; one that learnt from the real rows has {number(main.baseline)}{gone}"
-        )
-        if main.baseline <= HARDLY.get(score, -math.inf):
-            told += "; nobody can predict it from these columns, so this says little"
-        change = main.value - main.baseline
-        return Answer(question, f"{_signed(change)} {score}", sentence(told), str(main.verdict.tone), "measured", "downstream")
-    overall = next((r for name in OVERALL for r in found.readings if r.name == name and not r.scope and r.value is not None), None)
-    if overall is not None:
-        meaning = overall.metric.meaning if overall.metric else overall.note
-        base = f"; for fresh real rows it is {overall.told(overall.baseline)}" if overall.baseline is not None else ""
-        told = f"{overall.name} is {overall.told(overall.value)}{base} ({meaning}){gone}"
-        why = next((r.note for r in found.readings if r.name.startswith(DOWNSTREAM.name) and r.value is None), "")
-        tone = Tone.WATCH if gone and overall.verdict.tone == Tone.CALM else overall.verdict.tone
-        unpredicted = f" No model was tested: {sentence(why)}" if why else ""
-        return Answer(question, overall.told(overall.value), sentence(told) + unpredicted, str(tone), "measured", overall.page)
-    return Answer(question, "not known", "Nothing about its utility was measured.", Tone.OPEN)
-
-
-def publish(found: Evidence) -> Answer:
-    """The rule of ``RULE``, with the reasons that it rests on here."""
-    return replace(_ruled(found), mark="a fixed rule", where="words")
-
-
-def _ruled(found: Evidence) -> Answer:
-    question = "Should it be published?"
-    if found.void:
-        told = "Nothing it says about safety counts, for or against"
-        return Answer(question, "This audit cannot say", sentence(told), Tone.ALARM, reasons=tuple(map(sentence, found.void)))
-    failed = [gate for gate in found.gates if not gate.get("holds")]
-    if not found.tested:
-        told = "No attack was run that was tested against people outside the table" if found.attacked else "No attack was run"
-        reasons = (*_gated(failed), *_suspected(found), "Attack it first: hush audit, with rows that the release never saw.")
-        return Answer(question, "This report cannot say", sentence(told), Tone.OPEN, reasons=reasons)
-    if failed or found.alarms:
-        return _refused(question, found, failed)
-    if found.doubts:
-        told = f"No attack gained more than chance explains, but {', and '.join(found.doubts)}"
-        return Answer(question, "Look closer first", sentence(told), Tone.WATCH, reasons=_open(found))
-    if found.assurance in ("proven", "verified"):
-        told = f"its promise is {found.assurance}, and none of {attacks.count_of(found.tested)} gained more than chance explains"
-        return Answer(question, "Nothing speaks against it", sentence(told), Tone.CALM, reasons=_open(found))
-    told = (
-        f"none of {attacks.count_of(found.tested)} gained more than chance explains, and no theorem or measurement stands behind it"
-    )
-    return Answer(question, "Nothing was found, and nothing is promised", sentence(told), Tone.WATCH, reasons=_open(found))
-
-
-def _refused(question: str, found: Evidence, failed: Sequence[Mapping[str, Any]]) -> Answer:
-    alarms = found.alarms
-    told = (
-        f"{attacks.gaining(found.tested)} more on people in the table than chance explains"
-        if alarms
-        else "what was asked of it fails"
-    )
-    reasons = _gated(failed)
-    reasons += [f"{r.label}: {sentence(r.note)}" for r in alarms[:REASONS]]
-    if len(alarms) > REASONS:
-        reasons.append(f"And {number(len(alarms) - REASONS)} more, each in the section of its kind.")
-    return Answer(question, "Not as it is", sentence(told), Tone.ALARM, reasons=(*reasons, _remedy(found)))
-
-
-def _gated(failed: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [f"{gate.get('expression', '')} fails: {sentence(str(gate.get('told', '')))}" for gate in failed]
-
-
-def _remedy(found: Evidence) -> str:
-    """What to try next, by what the release promises now."""
-    tries = {
-        "proven": "a smaller epsilon, for a proven bound limits what an attack gains and does not forbid it",
-        "verified": "a larger k, or a promise about the secrets as well (l, t)",
-        "claimed": "a recipe whose promise is proven or verified, for a claim does not bind",
-    }.get(found.assurance, "a recipe that promises something: k-anonymity, or a privacy budget")
-    return f"To try: {tries}; hush compare runs several on the same rows."
-
-
-def _open(found: Evidence) -> tuple[str, ...]:
-    """What finding nothing does not mean here: what is promised, what could not be looked at, what would have been noticed."""
-    told = _suspected(found)
-    if found.assurance == "proven":
-        told.append(
-            "The promise is a theorem about the recipe: it holds against attacks that were not tried as well, and allows each "
-            f"to make what it concludes {odds(promise.epsilon(found.card or {}))} times as likely."
-        )
-    elif found.assurance == "verified":
-        told.append("The promise was measured on this table, and says nothing about attackers who know more than it assumes.")
-    elif found.card and promise.assurance(found.card) == "proven":
-        told.append(f"Its epsilon is above {number(LARGE)}: a promise on paper that protects hardly anybody.")
-    elif found.card and promise.assurance(found.card) == "claimed":
-        told.append("A publication claims more, but a gap in its proof is known.")
+    price = cost(findings)
+    finding = price.finding
+    if finding is None:
+        return Answer(question, "not known", "Nothing about its utility was measured.", Tone.OPEN)
+    gone = f"; {show.value(price.missing)} of the columns are not in it" if price.missing is not None else ""
+    if price.by_model:
+        figure, line, where = *_score(price, finding, gone), "downstream"
     else:
-        told.append("An attack that was not tried may succeed: only a promise binds all of them.")
-    blind = [
-        title
-        for risk, (title, _) in attacks.RISKS.items()
-        if not any(r.risk == risk and r.value is not None for r in found.readings)
-    ]
-    if blind:
-        told.append(f"Not looked at: {', '.join(word.lower() for word in blind)}. Not knowing is not the same as finding nothing.")
-    told.append(sentence(f"This is not a proof of safety: {attacks.noticed(found.tested, found.power)}"))
-    if found.widest is not None and (found.widest.high or 0.0) > COARSE:
-        told.append(f"With so few people a gain of up to {share(found.widest.high)} cannot be excluded ({found.widest.label}).")
-    spent = cost(found)
-    if spent.tone == Tone.ALARM:
-        told.append(f"Whether it is still worth publishing is another question: accuracy is far from real ({spent.figure}).")
-    held = [str(gate.get("expression", "")) for gate in found.gates if gate.get("holds")]
-    return (*([f"What was asked of it holds: {', '.join(held)}."] if held else []), *told)
+        base = f"; for fresh real rows it is {show.baseline(finding)}" if finding.baseline is not None else ""
+        meaning = show.meaning_of(finding) or finding.note
+        figure, line = show.value(finding), f"{finding.name} is {show.value(finding)}{base} ({meaning}){gone}"
+        where = str(show.page_of(finding) or "")
+    untested = f" No model was tested: {sentence(price.untested)}" if price.untested else ""
+    return Answer(question, figure, sentence(line) + untested, price.tone, "measured", where)
 
 
-def _suspected(found: Evidence) -> list[str]:
-    return [f"{r.label}: {sentence(r.note)}" for r in found.suspicious[:REASONS]]
+def _score(price: Cost, finding: Finding, gone: str) -> tuple[str, str]:
+    """The change in the score of a model, and the sentence about it."""
+    score = finding.name.rpartition(": ")[2]
+    between = f" (interval {show.interval(finding)})" if show.interval(finding) else ""
+    line = (
+        f"a model that learnt from the release predicts {finding.scope or 'the target'} of real people with an {score} of "
+        f"{number(finding.value)}{between}; one that learnt from the real rows has {number(finding.baseline)}{gone}"
+    )
+    if price.unpredictable:
+        line += "; nobody can predict it from these columns, so this says little"
+    return f"{_signed((finding.value or 0.0) - (finding.baseline or 0.0))} {score}", line
 
 
-def _size(card: Mapping[str, Any], word: str) -> str:
-    if word == "proven" and math.isfinite(promise.epsilon(card)):
-        return promise.short_epsilon(card)
-    promises = (card.get("guarantee") or {}).get("promises") or []
-    if word == "verified" and promises:
-        kind = str(promises[0].get("kind"))
-        return f"{KINDS.get(kind, kind.replace('_', '-'))} = {number(promises[0].get('value'))}"
-    return "only a claim" if word == "claimed" else "nothing"
+def published(evidence: Evidence) -> Answer:
+    """The decision of ``publish``, with the reasons that it rests on here."""
+    decision = publish(evidence)
+    text, reasons = _WORDS[decision.answer](evidence, decision)
+    return Answer(
+        "Should it be published?", decision.answer, sentence(text), decision.tone, "a fixed rule", "words", tuple(reasons)
+    )
 
 
-def _section(reading: Reading) -> str:
-    return reading.risk.replace(" ", "-") if reading.risk in attacks.RISKS else "indicators"
+Worded = tuple[str, list[str]]
+"""The sentence of an answer, and its reasons as sentences."""
 
 
-def _few(readings: Sequence[Reading]) -> str:
-    if len(readings) == 1:
-        return f"{readings[0].label} is"
-    return f"{number(len(readings))} other numbers are"
+def _void(evidence: Evidence, decision: Decision) -> Worded:
+    return "Nothing that this audit says about safety counts, for or against", [sentence(r.text) for r in decision.reasons]
+
+
+def _untested(evidence: Evidence, decision: Decision) -> Worded:
+    text = "No attack was tested against people outside the table" if evidence.attacked else "No attack was run"
+    return text, [*_reasons(decision), "Attack it first: hush audit, with rows that the release never saw."]
+
+
+def _refused(evidence: Evidence, decision: Decision) -> Worded:
+    text = "a condition that was asked for does not hold"
+    if evidence.alarms:
+        text = f"{attacks.gaining(evidence.tested)} more on people in the table than chance explains"
+    return text, [*_reasons(decision), f"To try: {REMEDIES[evidence.assurance]}; hush compare runs several on the same rows."]
+
+
+def _examined(evidence: Evidence, decision: Decision) -> Worded:
+    doubts = [text for ground in Ground if (text := _doubt(ground, decision.on(ground)))]
+    return f"No attack gained more than chance explains, but {', and '.join(doubts)}", _limits(evidence, decision)
+
+
+def _unpromised(evidence: Evidence, decision: Decision) -> Worded:
+    text = (
+        f"none of {attacks.count_of(evidence.tested)} gained more than chance explains, but no theorem and no measurement limits "
+    )
+    return f"{text}what other attacks may gain", _limits(evidence, decision)
+
+
+def _unopposed(evidence: Evidence, decision: Decision) -> Worded:
+    text = (
+        f"its guarantee is {evidence.assurance}, and none of {attacks.count_of(evidence.tested)} gained more than chance explains"
+    )
+    return text, _limits(evidence, decision)
+
+
+_WORDS = {
+    Publish.VOID: _void,
+    Publish.UNTESTED: _untested,
+    Publish.REFUSE: _refused,
+    Publish.EXAMINE: _examined,
+    Publish.UNPROMISED: _unpromised,
+    Publish.NO_OBJECTION: _unopposed,
+}
+
+
+def _doubt(ground: Ground, reasons: Sequence[Reason]) -> str:
+    """All doubts of one kind, to follow "but"; empty if there is none."""
+    if not reasons:
+        return ""
+    findings = [reason.finding for reason in reasons if reason.finding is not None]
+    if ground is Ground.HOLDERS:
+        return "it is not sure who holds which rows"
+    if ground is Ground.IDENTIFIERS:
+        return ", and ".join(finding.note for finding in findings)
+    if ground is Ground.SUSPICIOUS:
+        which = f"{findings[0].label} is" if len(findings) == 1 else f"{number(len(findings))} other numbers are"
+        return f"{which} worse than for fresh real rows"
+    if ground is Ground.WIDE:
+        return f"a gain of up to {share(findings[0].high)} cannot be excluded ({findings[0].label})"
+    if ground is Ground.WEAK_EPSILON:
+        return "an epsilon this large promises little"
+    return "what is verified covers only some of the columns that others may know" if ground is Ground.PARTIAL else ""
+
+
+def _reasons(decision: Decision) -> list[str]:
+    """Failed conditions, then the worst attacks or numbers, the first ones by name."""
+    outcomes = [reason.outcome for reason in decision.on(Ground.FAILED) if reason.outcome is not None]
+    lines = [f"{outcome.expression} fails: {sentence(outcome.reason)}" for outcome in outcomes]
+    alarms, suspicious = decision.on(Ground.ALARM), decision.on(Ground.SUSPICIOUS)
+    lines += [f"{r.finding.label}: {sentence(r.finding.note)}" for r in (*alarms, *suspicious)[:SHOWN] if r.finding is not None]
+    if len(alarms) > SHOWN:
+        lines.append(f"And {number(len(alarms) - SHOWN)} more, each in the section of its kind.")
+    return lines
+
+
+def _limits(evidence: Evidence, decision: Decision) -> list[str]:
+    """What finding nothing does not mean here: what is promised, which attacks were not run, what would have been noticed."""
+    held = [outcome.expression for outcome in evidence.outcomes if outcome.holds]
+    lines = [f"What was asked of it holds: {', '.join(held)}."] if held else []
+    lines += [*_reasons(decision), _scope(evidence)]
+    if evidence.untried:
+        kinds = ", ".join(attacks.RISKS[risk][0].lower() for risk in evidence.untried)
+        lines.append(f"Not attacked: {kinds}. Not knowing is not the same as finding nothing.")
+    lines.append(sentence(f"This is not a proof of safety: {attacks.noticed(evidence.tested, evidence.power)}"))
+    if (coarse := evidence.coarse) is not None and not decision.on(Ground.WIDE):
+        lines.append(f"With so few people a gain of up to {share(coarse.high)} cannot be excluded ({coarse.label}).")
+    price = accuracy(evidence.findings)
+    if price.tone == Tone.ALARM:
+        lines.append(f"Whether it is still worth publishing is another question: accuracy is far from real ({price.figure}).")
+    return lines
+
+
+def _scope(evidence: Evidence) -> str:
+    """Against which attacks the promise holds."""
+    stated = evidence.stated
+    if evidence.assurance is Assurance.PROVEN and stated is not None:
+        return (
+            "The guarantee is a theorem about the recipe: it also holds against attacks that were not tried, and allows each to "
+            f"make what it concludes {stated.factor()} times as likely."
+        )
+    if evidence.assurance is Assurance.VERIFIED:
+        return "The guarantee was measured on this table, and says nothing about attackers who know more than it assumes."
+    if stated is not None and stated.assurance is Assurance.PROVEN and is_large(stated.epsilon):
+        return f"Its epsilon is above {number(LARGE)}: a guarantee on paper that protects hardly anybody."
+    if stated is not None and stated.assurance is Assurance.CLAIMED:
+        return "A publication claims more, but a gap in its proof is known."
+    return "An attack that was not tried may succeed: only a guarantee limits all of them."
 
 
 def _signed(change: float) -> str:

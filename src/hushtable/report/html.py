@@ -103,7 +103,7 @@ def table(
 ) -> Html:
     """A table that scrolls inside its own frame; the columns in ``numbers`` are aligned as numbers.
 
-    With a script it can be sorted by any column, unless it is not ``sortable``, and kept as a file.
+    With a script it can be sorted by any column, unless it is not ``sortable``, and exported as a file.
     """
     heads, right = list(heads), set(numbers)
     top = [element("th", head, scope="col", class_="num" if i in right else None) for i, head in enumerate(heads)]
@@ -116,7 +116,7 @@ def table(
 
 def pairs(items: Iterable[tuple[Child, Child]], class_: str = "facts") -> Html:
     """A list of terms, each with what is said about it."""
-    return element("dl", [element("div", element("dt", term), element("dd", told)) for term, told in items], class_=class_)
+    return element("dl", [element("div", element("dt", term), element("dd", text)) for term, text in items], class_=class_)
 
 
 def _data(cell: Child | Cell, class_: str | None) -> Html:

@@ -3,73 +3,76 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
 
-from hushtable.report import attacks, budget, decision, promise
-from hushtable.report.audit import HALVED, counted, evidence, title_of
-from hushtable.report.card import SECRETS, counted_by, meanings, notes
-from hushtable.report.decision import Evidence
-from hushtable.report.everything import RULES, SHAPES, meaning_of
+from hushtable.display import listed
+from hushtable.evidence.condition import Outcome
+from hushtable.evidence.finding import Finding
+from hushtable.evidence.metrics import family
+from hushtable.evidence.power import Power
+from hushtable.evidence.verdict import Evidence, by_excess, verdict
+from hushtable.pipeline.card import Card
+from hushtable.privacy.stated import MEANINGS
+from hushtable.report import attacks, budget, decision, tables
+from hushtable.report import findings as show
+from hushtable.report.audit import APART, HALVED, RULES, counted, kind_of, origin, title_of
+from hushtable.report.card import SECRETS, cautions, counted_by, meanings
 from hushtable.report.html import INTERNAL
-from hushtable.report.meanings import family
-from hushtable.report.reading import Reading, worst_first
-from hushtable.report.utility import PAGES
-from hushtable.report.words import listed, number, p_value, sentence, share
+from hushtable.report.utility import PAGES, of_page
+from hushtable.report.words import number, p_value, sentence, share
 
-Plain = Mapping[str, Any]
+if TYPE_CHECKING:
+    # The text shows the report and does not make it.
+    from hushtable.api.audit_report import AuditReport
+
 _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|#~&"})
 
 
-def audit_markdown(told: Plain) -> str:
-    """What ``audit_page`` tells of the same values, without the drawings and the values of records."""
-    found = evidence(told)
-    readings, card, made = found.readings, found.card, told.get("made") or {}
-    kind = "Audit" if found.attacked or not readings else "Utility"
-    counts = [f"{count} {what}" for count, what in counted(told)]
-    source = [f"hushtable {made['hushtable']}, seed {made['seed']}"] if "hushtable" in made and "seed" in made else []
+def audit_markdown(report: AuditReport) -> str:
+    """What ``audit_page`` shows of the same report, without the drawings and the values of records."""
+    findings, card, evidence = report.findings, report.card, report.evidence
+    counts = [f"{count} {what}" for count, what in counted(report)]
     parts = [
         f"**{INTERNAL}**",
-        f"# {kind}: {plain(title_of(card))}",
-        plain(", ".join([*counts, *source])),
-        plain(HALVED) if made.get("halved") else "",
-        *(plain(sentence(reason)) for reason in found.assumed),
-        *_decision(found),
-        *_gates(found.gates),
-        *_attacks(readings),
-        *_whom(told.get("at_risk") or (), told.get("groups"), told.get("records")),
-        *_power(found.power),
+        f"# {kind_of(report).capitalize()}: {plain(title_of(card))}",
+        plain(", ".join([*counts, *origin(report)])),
+        plain(HALVED) if report.run.halved else "",
+        *(plain(sentence(reason)) for reason in report.assumed),
+        *_decision(evidence),
+        *_gates(report.gates),
+        *_attacks(evidence),
+        *_whom(report),
+        *_power(report.power),
         *(["## Guarantee", *_guarantee(card)] if card else []),
-        *_utility(readings),
-        *_uncomputed(readings),
-        *_meanings(readings),
+        *_utility(findings),
+        *_uncomputed(findings),
+        *_meanings(findings),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def card_markdown(card: Plain) -> str:
-    """The card of ``Release.card()`` as Markdown."""
-    columns = [str(c) for c in card.get("columns") or []]
-    dropped = [str(c) for c in card.get("dropped") or []]
-    hashes = card.get("hashes") or {}
+def card_markdown(card: Card) -> str:
+    """A card as Markdown."""
     parts = [
-        f"# {plain(card.get('title') or card.get('recipe') or 'Untitled recipe')}",
-        f"{number(card.get('rows'))} rows, {number(len(columns))} columns, recipe {code(card.get('recipe') or 'unnamed')}.",
+        f"# {plain(card.name or 'Untitled recipe')}",
+        f"{number(card.rows)} rows, {number(len(card.columns))} columns, recipe {code(card.recipe or 'unnamed')}.",
         "## What is promised",
         *_guarantee(card),
         *_budget(card),
         "## The table",
         bullets(
-            [f"Columns: {', '.join(map(code, columns)) or 'none'}", f"Left out: {', '.join(map(code, dropped)) or 'no column'}"]
+            [
+                f"Columns: {', '.join(map(code, card.columns)) or 'none'}",
+                f"Left out: {', '.join(map(code, card.dropped)) or 'no column'}",
+            ]
         ),
         "## How it was made",
-        bullets(
-            [f"Steps: {', '.join(code(s) for s in card.get('steps') or [])}", f"Source: {plain(card.get('cite') or 'none given')}"]
-        ),
+        bullets([f"Steps: {', '.join(map(code, card.steps))}", f"Source: {plain(card.cite or 'none given')}"]),
         "## How to verify",
         "Anybody who holds the release folder can check it against this card: `hush verify FOLDER`. The raw rows are not needed.",
-        grid(["File", "SHA-256"], [[code(name), code(digest)] for name, digest in hashes.items()]) if hashes else "",
+        grid(["File", "SHA-256"], [[code(name), code(digest)] for name, digest in card.hashes.items()]) if card.hashes else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -100,79 +103,74 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _decision(found: Evidence) -> list[str]:
-    if not found.readings:
+def _decision(evidence: Evidence) -> list[str]:
+    if not evidence.findings:
         return ["No audit was run, so nothing is known about this release beyond its card."]
-    told = decision.answers(found)
-    *_, last = told
-    rows = [[plain(a.question), f"**{plain(a.figure)}**", plain(a.told), plain(a.mark)] for a in told]
+    answers = decision.answers(evidence)
+    rows = [[plain(a.question), f"**{plain(a.figure)}**", plain(a.text), plain(a.mark)] for a in answers]
+    reasons = answers[-1].reasons
     return [
         "## Decision",
         grid(["Question", "Answer", "In words", "Evidence"], rows),
-        *(["Why:", bullets(map(plain, last.reasons))] if last.reasons else []),
-        "Promised, measured and lost are three kinds of evidence, never added up to one score.",
+        *(["Why:", bullets(map(plain, reasons))] if reasons else []),
+        APART,
     ]
 
 
-def _gates(gates: Sequence[Plain]) -> list[str]:
-    lines = [
-        f"{code(g.get('expression', ''))} {'holds' if g.get('holds') else 'fails'}: {plain(sentence(str(g.get('told', ''))))}"
-        for g in gates
-    ]
+def _gates(outcomes: Sequence[Outcome]) -> list[str]:
+    lines = [f"{code(one.expression)} {'holds' if one.holds else 'fails'}: {plain(sentence(one.reason))}" for one in outcomes]
     return ["## Conditions", bullets(lines)] if lines else []
 
 
-def _attacks(readings: Sequence[Reading]) -> list[str]:
+def _attacks(evidence: Evidence) -> list[str]:
+    planted = None if evidence.power is None else evidence.power.largest
     parts = []
     for risk, (title, law) in attacks.RISKS.items():
-        ours = sorted((r for r in readings if r.risk == risk and r.value is not None), key=attacks.hardest)
-        if ours:
+        if ours := attacks.of_risk(evidence.findings, risk):
             rows = [
                 [
-                    plain(r.label),
-                    r.told(r.value),
-                    r.interval(),
-                    p_value(r.p_adjusted),
-                    _judged(r, power=True),
-                    plain(sentence(r.note)),
+                    plain(f.label),
+                    show.value(f),
+                    show.interval(f),
+                    p_value(f.p_adjusted),
+                    _judged(f, planted),
+                    plain(sentence(f.note)),
                 ]
-                for r in ours
+                for f in ours
             ]
             parts += [f"## {title}", law, grid(["Attack", "Risk", "Interval", "p (corrected)", "Verdict", "What it means"], rows)]
-    others = sorted((r for r in readings if r.subject == "privacy" and not r.risk and r.value is not None), key=worst_first)
+    others = sorted((f for f in evidence.private if not f.risk), key=by_excess)
     return [*parts, "## Other findings about privacy", _table(others)] if others else parts
 
 
-def _whom(at_risk: Sequence[Plain], groups: Plain | None, records: Sequence[Plain] | None) -> list[str]:
+def _whom(report: AuditReport) -> list[str]:
     """Who is at risk, in counts: rows are named on the page only."""
-    sure = sum(not r.get("weak") for r in records or ())
-    lines = [f"{number(int(one['people']))} people have a risk above {share(float(one['above']))}; chance explains "
-             f"{number(round(one['chance']))}" for one in at_risk if sure]  # fmt: skip
-    if groups and groups.get("tested"):
-        alarms, tested = (number(int(groups.get(key) or 0)) for key in ("alarms", "tested"))
+    sure = any(not record.weak for record in report.records)
+    lines = [
+        f"{number(one.people)} people have a risk above {share(one.above)}; chance explains {number(round(one.chance))}"
+        for one in report.at_risk
+        if sure
+    ]
+    if report.groups and report.groups.tested:
+        alarms, tested = number(report.groups.alarms), number(report.groups.tested)
         lines.append(f"{alarms} of {tested} pairs of a group and an attack gain more than chance explains")
     return ["## Who is at risk", bullets(plain(f"{line}.") for line in lines)] if lines else []
 
 
-def _power(power: Plain | None) -> list[str]:
-    if not power or not power.get("noticed"):
+def _power(power: Power | None) -> list[str]:
+    if power is None or not power.noticed:
         return []
     rows = [
-        [share(float(s)), f"{number(int(n))} of {number(int(power.get('tests') or 0))}"]
-        for s, n in zip(power["shares"], power["noticed"], strict=False)
+        [share(planted), f"{number(count)} of {number(power.tests)}"]
+        for planted, count in zip(power.shares, power.noticed, strict=False)
     ]
-    told = [bullets(plain(f"{line}.") for line in lines)] if (lines := attacks.power_of_parts(power)) else []
-    return ["## What it would have noticed", grid(["Planted share of the released rows", "Tests that noticed it"], rows), *told]
+    parts = [bullets(plain(f"{line}.") for line in lines)] if (lines := attacks.power_of_parts(power)) else []
+    return ["## What it would have noticed", grid(["Planted share of the released rows", "Tests that noticed it"], rows), *parts]
 
 
-def _guarantee(card: Plain) -> list[str]:
-    word = promise.assurance(card)
-    guarantee = card.get("guarantee") or {}
-    told = [
-        (str(head), [str(text) for _, text in lines])
-        for head, lines in groupby(card.get("explanation") or [], key=lambda pair: pair[0])
-    ]
-    measured = guarantee.get("criteria") or {}
+def _guarantee(card: Card) -> list[str]:
+    stated, measured = card.stated, card.criteria
+    explained = [(head, [line for _, line in lines]) for head, lines in groupby(card.explanation, key=lambda pair: pair[0])]
     rows = [
         [plain(name.replace("_", " ")), plain(number(measured[name])), plain(text)] for name, text in meanings(measured).items()
     ]
@@ -184,79 +182,68 @@ def _guarantee(card: Plain) -> list[str]:
     columns = plain(listed([str(column) for column in measured.get("quasi") or []]))
     over = [f"Measured on the table, over {columns}. {plain(counted_by(measured))}"] if measured else []
     return [
-        f"**{word}**: {plain(promise.ASSURANCES[word][1])}.",
-        *(plain(line) for line in promise.sentences(card)),
-        plain(promise.in_symbols(card)),
-        bullets(f"**{plain(head)}** {plain(' '.join(lines))}" for head, lines in told),
+        f"**{stated.assurance}**: {plain(MEANINGS[stated.assurance])}.",
+        *map(plain, stated.sentences()),
+        plain(stated.in_symbols()),
+        bullets(f"**{plain(head)}** {plain(' '.join(lines))}" for head, lines in explained),
         *([*over, grid(["Criterion", "Value", "What it means"], rows)] if rows else []),
-        bullets(f"Mind: {plain(sentence(str(c)))}" for c in [*notes(card.get("result")), *(guarantee.get("caveats") or [])]),
+        bullets(f"Caution: {plain(sentence(line))}" for line in cautions(card)),
     ]
 
 
-def _budget(card: Plain) -> list[str]:
-    ledger = (card.get("guarantee") or {}).get("ledger") or []
-    if not ledger:
+def _budget(card: Card) -> list[str]:
+    if not card.ledger:
         return []
-    found, _ = budget.looks(ledger)
-    spends = math.isfinite(promise.epsilon(card))
+    accesses, _ = budget.accesses(card.ledger)
+    spends = math.isfinite(card.stated.epsilon)
     rows = [
         [
-            plain(look.step),
-            plain(look.what()),
-            plain(look.mechanism()),
-            share(look.part) if spends and look.part is not None else "",
+            plain(one.step),
+            plain(one.what()),
+            plain(one.mechanism()),
+            share(one.part) if spends and one.part is not None else "",
         ]
-        for look in found
+        for one in accesses
     ]
-    return ["## Privacy budget", grid(["Step", "What was looked at", "Mechanism", "Share"], rows)]
+    return ["## Privacy budget", grid(["Step", "What was read or asked", "Mechanism", "Share"], rows)]
 
 
-def _utility(readings: Sequence[Reading]) -> list[str]:
+def _utility(findings: Sequence[Finding]) -> list[str]:
     parts = []
     for page, kind in PAGES.items():
-        ours = [r for r in readings if r.page == page and r.subject != "privacy" and r.value is not None]
+        ours = of_page(findings, page)
         parts += [f"## {kind.title}", plain(kind.lead), _table(ours)] if ours else []
-    others = [r for r in readings if not r.page and r.subject != "privacy" and r.value is not None]
+    others = of_page(findings, None)
     return [*parts, "## Other findings", _table(others)] if others else parts
 
 
-def _uncomputed(readings: Sequence[Reading]) -> list[str]:
-    failed = [r for r in readings if r.value is None]
+def _uncomputed(findings: Sequence[Finding]) -> list[str]:
+    failed = [f for f in findings if f.value is None]
     if not failed:
         return []
     return [
         "## What could not be computed",
         "Not knowing is not the same as finding nothing.",
-        grid(["Finding", "Reason"], [[plain(r.label), plain(sentence(r.note))] for r in failed]),
+        grid(["Finding", "Reason"], [[plain(f.label), plain(sentence(f.note))] for f in failed]),
     ]
 
 
-def _meanings(readings: Sequence[Reading]) -> list[str]:
-    found = {family(r.name): r for r in reversed(readings)}
-    told = [
-        f"**{plain(name)}**: {plain(meaning_of(r))}. {plain(', '.join(p for p in (r.direction, r.reach) if p))}".rstrip()
-        for name, r in sorted(found.items(), key=lambda pair: pair[0].lower())
+def _meanings(findings: Sequence[Finding]) -> list[str]:
+    kinds = {family(f.name): f for f in reversed(findings)}
+    lines = [
+        f"**{plain(name)}**: {plain(tables.meaning_or_note(f))}. {plain(show.direction_and_reach(f))}".rstrip()
+        for name, f in sorted(kinds.items(), key=lambda pair: pair[0].lower())
     ]
-    rules = [("Should it be published?", decision.RULE), *RULES]
-    return ["## What the numbers mean", bullets([*told, *(f"**{plain(name)}**: {plain(text)}" for name, text in rules)])]
+    rules = [f"**{plain(name)}**: {plain(text)}" for name, text in (*RULES, *tables.RULES)]
+    return ["## What the numbers mean", bullets([*lines, *rules])]
 
 
-def _table(readings: Sequence[Reading]) -> str:
+def _table(findings: Sequence[Finding]) -> str:
     rows = [
-        [
-            plain(r.label),
-            r.told(r.value),
-            r.interval(),
-            r.told(r.baseline) if r.baseline is not None else "",
-            _judged(r),
-            plain(sentence(r.note)),
-        ]
-        for r in readings
+        [plain(f.label), show.value(f), show.interval(f), show.baseline(f), _judged(f), plain(sentence(f.note))] for f in findings
     ]
     return grid(["Finding", "Value", "Interval", "Baseline", "Verdict", "Note"], rows)
 
 
-def _judged(reading: Reading, *, power: bool = False) -> str:
-    found = reading.verdict
-    more = f"; {reading.power}" if power and reading.power and not reading.surely_worse else ""
-    return f"{SHAPES[found.tone]} {found.words}{more}"
+def _judged(finding: Finding, planted: float | None = None) -> str:
+    return f"{show.SHAPES[verdict(finding).tone]} {show.verdict_words(finding, planted)}"

@@ -5,51 +5,47 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hushtable.report.charts.plots import Scale, from_zero, svg, text, titled
+from hushtable.report.charts.canaries import NOBODY, PROVEN, draw, shape, tone, word
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
-from hushtable.report.words import NOTHING, fit, fixed, number, share
+from hushtable.report.words import NOTHING, fixed, number, share
 
 Plain = Mapping[str, Any]
-WIDTH, ROW, LEFT = 400.0, 44.0, 8.0
-RIGHT = WIDTH - 12
-PROVEN, CLAIM, NOBODY = "the ledger", "a publication's claim", "nobody"
-"""Who states an epsilon, as the lines say it."""
 MEANING = (
     "A lower bound above what is stated refutes it. A bound below it proves nothing: it says only what these canaries, these "
     "guessers and so many runs could show."
 )
 
 
-def mechanism_page(told: Plain) -> str:
+def mechanism_page(report: Plain) -> str:
     """One standalone page from the plain values of a report. No row of anybody is behind it."""
-    lines = told["lines"]
+    lines = report["lines"]
     tested = [line for line in lines if "epsilon_lb" in line]
     sections = [
-        Section("verdict", "Verdict", _verdict(told, tested)),
+        Section("verdict", "Verdict", _verdict(report, tested)),
         Section("canaries", "Canaries", join(_picture(tested), _table(tested), _untested(lines))),
-        Section("questions", "Questions on all neighbours", _questions(told["questions"])),
-        Section("how", "How it was tested", _how(told)),
+        Section("questions", "Questions on all neighbours", _questions(report["questions"])),
+        Section("how", "How it was tested", _how(report)),
     ]
     head = join(
         element("p", "Audit of a mechanism", class_="eyebrow"),
-        element("h1", told["recipe"]),
-        element("p", told["title"], class_="soft") if told["title"] else None,
+        element("h1", report["recipe"]),
+        element("p", report["title"], class_="soft") if report["title"] else None,
     )
-    return page(title=f"Audit of {told['recipe']}", head=head, sections=sections, kind="public", running="")
+    return page(title=f"Audit of {report['recipe']}", head=head, sections=sections, kind="public", running="")
 
 
-def _verdict(told: Plain, tested: Sequence[Plain]) -> Html:
-    mark = element("span", f"{_shape(told)} {told['verdict']}", class_=f"verdict {_tone(told)}")
+def _verdict(report: Plain, tested: Sequence[Plain]) -> Html:
+    mark = element("span", f"{shape(report)} {report['verdict']}", class_=f"verdict {tone(report)}")
     facts: list[tuple[Child, Child]] = [
-        ("Guarantee of the recipe", told["guarantee"] or "none"),
-        ("Confidence", share(told["confidence"])),
+        ("Guarantee of the recipe", report["guarantee"] or "none"),
+        ("Confidence", share(report["confidence"])),
     ]
     if tested:
         first = tested[0]
         size = f"epsilon {number(first['epsilon_stated'])}, delta {number(first['delta'])}"
         facts += [
             (
-                _word(first).capitalize(),
+                word(first).capitalize(),
                 f"{size}, by {first['source']}" if first["source"] != NOBODY else f"{size}; {_nobody(first)}",
             ),
             ("Neighbours", f"{first['relation']}, one {first['unit']}"),
@@ -61,47 +57,10 @@ def _verdict(told: Plain, tested: Sequence[Plain]) -> Html:
 def _picture(tested: Sequence[Plain]) -> Html | None:
     if not tested:
         return None
-    scale = from_zero([x for line in tested for x in (line["epsilon_lb"], line["epsilon_stated"])], LEFT, RIGHT, least=0.1)
-    bottom = ROW * len(tested)
-    marks = [_line(line, scale, i * ROW) for i, line in enumerate(tested)]
-    ticks = [
-        text(scale(t), bottom + 12, number(t), anchor="middle" if LEFT < scale(t) < RIGHT else None, class_="small")
-        for t in scale.ticks()
-    ]
-    label = "Epsilon: " + "; ".join(_words(line) for line in tested)
-    proven = any(line["source"] == PROVEN for line in tested)
-    caption = (
-        "Epsilon, from the lower bound (dot) up to what is stated and proven (tick)."
-        if proven
-        else f"Epsilon: the lower bound (dot) and what is {_word(tested[0])} (tick). Nothing proves that epsilon is not larger."
-    )
-    return element("figure", svg(WIDTH, bottom + 20, label, marks, ticks), element("figcaption", caption), class_="plot")
-
-
-def _line(line: Plain, scale: Scale, top: float) -> Html:
-    y, low, high = top + 29, scale(line["epsilon_lb"]), scale(line["epsilon_stated"])
-    tone = _tone(line)
-    # Between the two lies epsilon itself only where the upper one is proven; where it is refuted, what it falls short by.
-    between = element("line", class_=f"whisker {tone}", x1=min(low, high), x2=max(low, high), y1=y, y2=y)
-    beside = f"{fixed(line['epsilon_lb'])}, {_word(line)} {fixed(line['epsilon_stated'])}"
-    return titled(
-        _words(line),
-        text(LEFT, top + 14, fit(line["canary"], WIDTH - 120, 13), class_="name"),
-        text(RIGHT, top + 14, beside, anchor="end", class_="name"),
-        element("line", class_="grid", x1=LEFT, x2=RIGHT, y1=y, y2=y),
-        between if line["source"] == PROVEN or line["refuted"] else None,
-        element("line", class_="baseline", x1=high, x2=high, y1=y - 9, y2=y + 9),
-        element("circle", class_=f"dot {tone}", cx=low, cy=y, r=5),
-    )
-
-
-def _words(line: Plain) -> str:
-    return f"{line['canary']}: at least {fixed(line['epsilon_lb'])}, {_word(line)} {fixed(line['epsilon_stated'])}"
-
-
-def _word(line: Plain) -> str:
-    """How the epsilon under test came up: "stated" only where the ledger says it."""
-    return {CLAIM: "claimed", NOBODY: "asked about"}.get(line["source"], "stated")
+    caption = f"Epsilon: the lower bound (dot) and what is {word(tested[0])} (tick). Nothing proves that epsilon is not larger."
+    if any(line["source"] == PROVEN for line in tested):
+        caption = "Epsilon, from the lower bound (dot) up to what is stated and proven (tick)."
+    return element("figure", draw(tested), element("figcaption", caption), class_="plot")
 
 
 def _nobody(line: Plain) -> str:
@@ -112,10 +71,10 @@ def _nobody(line: Plain) -> str:
 def _table(tested: Sequence[Plain]) -> Html | None:
     if not tested:
         return None
-    heads = ["Canary", "Runs", "Judged", "At least", _word(tested[0]).capitalize(), "Ceiling", "mu or rho", "Best guesser"]
+    heads = ["Canary", "Runs", "Judged", "At least", word(tested[0]).capitalize(), "Ceiling", "mu or rho", "Best guesser"]
     rows = [
         [
-            element("span", f"{_shape(line)} {line['canary']}", class_=f"verdict {_tone(line)}"),
+            element("span", f"{shape(line)} {line['canary']}", class_=f"verdict {tone(line)}"),
             number(line["runs"]),
             number(line["evaluated"]),
             fixed(line["epsilon_lb"]),
@@ -126,32 +85,19 @@ def _table(tested: Sequence[Plain]) -> Html | None:
         ]
         for line in tested
     ]
-    told = (
+    note = (
         "Runs are those in each world; some judge the guesser that the others picked. The ceiling is the most that so many "
         "could show: where it lies below the epsilon under test (○), no guesser could have refuted it by epsilon. "
         "Beside epsilon, the mu of Gaussian noise or the rho of zCDP is bounded where the ledger states one."
     )
     canaries = pairs([(line["canary"], line["told"]) for line in tested])
-    return join(canaries, table(heads, rows, label="Canaries", numbers=range(1, 7)), element("p", told, class_="soft"))
-
-
-def _shape(line: Plain) -> str:
-    return "▲" if line["refuted"] else "○" if _few(line) else "●"
-
-
-def _tone(line: Plain) -> str:
-    return "alarm" if line["refuted"] else "open" if _few(line) else "calm"
-
-
-def _few(line: Plain) -> bool:
-    """Of a line or of the whole: whether so few runs could have refuted nothing."""
-    return bool(line.get("too_few")) or line.get("label") == "too few runs"
+    return join(canaries, table(heads, rows, label="Canaries", numbers=range(1, 7)), element("p", note, class_="soft"))
 
 
 def _other(line: Plain) -> str:
     """A lower bound on mu or rho and what is stated of it, where both are there."""
-    found = [name for name in ("mu", "rho") if f"{name}_lb" in line]
-    return f"{found[0]} {number(line[f'{found[0]}_lb'])} of {number(line[found[0]])}" if found else NOTHING
+    name = next((name for name in ("mu", "rho") if f"{name}_lb" in line), None)
+    return NOTHING if name is None else f"{name} {number(line[f'{name}_lb'])} of {number(line[name])}"
 
 
 def _untested(lines: Sequence[Plain]) -> Html | None:
@@ -173,8 +119,8 @@ def _questions(questions: Sequence[Plain]) -> Html:
         for q in questions
     ]
     heads = ["Question", "Tried", "Neighbours", "L1 change", "L2 change", "Largest change", "What is stated"]
-    told = "Each question is asked again of neighbours of its rows: the largest change that was found, and what is stated of it."
-    return join(element("p", told), table(heads, rows, label="Questions", numbers=range(1, 6)))
+    lead = "Each question is asked again of neighbours of its rows: the largest change that was found, and what is stated of it."
+    return join(element("p", lead), table(heads, rows, label="Questions", numbers=range(1, 6)))
 
 
 def _beside(question: Plain, name: str) -> str:
@@ -182,7 +128,7 @@ def _beside(question: Plain, name: str) -> str:
     return number(float(question[name])) + ("" if stated is None else f" of {number(float(stated))}")
 
 
-def _how(told: Plain) -> Html:
+def _how(report: Plain) -> Html:
     return join(
         element(
             "p",
@@ -191,5 +137,5 @@ def _how(told: Plain) -> Html:
             "behind it; it is picked on one half of the runs and judged on the other, with Clopper-Pearson limits corrected for "
             "the number of canaries.",
         ),
-        element("ul", [element("li", note) for note in told["notes"]]),
+        element("ul", [element("li", note) for note in report["notes"]]),
     )

@@ -37,8 +37,8 @@ def _curves(fronts: Mapping[str, Sequence[Sequence[float]]], loss: str) -> Html:
 def grid(lines: Sequence[Mapping[str, Any]]) -> Html:
     """Loss and the share suppressed: a line for each k, a column for each limit."""
     limits = list(dict.fromkeys(line["limit"] for line in lines))
-    found = {(line["k"], line["limit"]): line for line in lines}
-    body = [[k, *(_cell(found[k, limit]) for limit in limits)] for k in dict.fromkeys(line["k"] for line in lines)]
+    cells = {(line["k"], line["limit"]): line for line in lines}
+    body = [[k, *(_cell(cells[k, limit]) for limit in limits)] for k in dict.fromkeys(line["k"] for line in lines)]
     heads = ["k", *(f"≤ {share(limit)}" for limit in limits)]
     return table(heads, body, label="Loss by k and limit", numbers=range(1, len(heads)))
 

@@ -23,7 +23,7 @@
     if (pointed && pointed !== mark) pointed.classList.remove("pointed");
     pointed = mark;
     mark.classList.toggle("pointed", outlined);
-    if (tip.textContent !== mark.dataset.told) tip.textContent = mark.dataset.told;
+    if (tip.textContent !== mark.dataset.tip) tip.textContent = mark.dataset.tip;
     tip.hidden = false;
     const box = tip.getBoundingClientRect();
     const above = y - box.height - 12;
@@ -31,10 +31,10 @@
     tip.style.top = `${above > 8 ? above : y + 18}px`;
   };
   for (const title of all("svg title")) {
-    title.parentElement.dataset.told = title.textContent;
+    title.parentElement.dataset.tip = title.textContent;
     title.remove();
   }
-  const marked = (event) => (event.target instanceof Element ? event.target.closest("[data-told]") : null);
+  const marked = (event) => (event.target instanceof Element ? event.target.closest("[data-tip]") : null);
   const follow = (event) => {
     const mark = marked(event);
     if (mark) tell(mark, event.clientX, event.clientY, false);
@@ -57,7 +57,7 @@
     const drawing = event.target;
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!(drawing instanceof SVGSVGElement) || !step) return;
-    const marks = all("[data-told]", drawing);
+    const marks = all("[data-tip]", drawing);
     if (!marks.length) return;
     event.preventDefault();
     const at = marks.indexOf(pointed);
@@ -66,7 +66,7 @@
     requestAnimationFrame(() => tell(next, ...middle(next), true));
   });
   for (const drawing of all("svg")) {
-    const marks = all("[data-told]", drawing);
+    const marks = all("[data-tip]", drawing);
     // A drawing whose marks can be focused by themselves needs no focus of its own.
     if (marks.length && !marks.some((mark) => mark.hasAttribute("tabindex"))) drawing.setAttribute("tabindex", "0");
   }
@@ -113,7 +113,7 @@
   // Every table as a file. A text that a spreadsheet would run as a formula gets an apostrophe in front.
   const running = document.querySelector(".running");
   const prefix = running ? `${running.textContent.split(":")[0]}-` : "";
-  const told = (cell) => {
+  const shown = (cell) => {
     const parts = cell.children.length ? [...cell.childNodes].map((node) => words(node.textContent)).filter(Boolean) : [words(cell.textContent)];
     return parts.join("; ").replace(/−/g, "-");
   };
@@ -122,7 +122,7 @@
     return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
   };
   const save = (table, label) => {
-    const lines = [...table.rows].map((row) => [...row.cells].map((cell) => field(told(cell))).join(","));
+    const lines = [...table.rows].map((row) => [...row.cells].map((cell) => field(shown(cell))).join(","));
     const file = new Blob([`\ufeff${lines.join("\r\n")}\r\n`], { type: "text/csv;charset=utf-8" });
     const link = make("a", "", { href: URL.createObjectURL(file) });
     link.download = `${prefix}${label.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "table"}.csv`;

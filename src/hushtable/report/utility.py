@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.measure import Page
-from hushtable.report import associations, margins
-from hushtable.report.charts import drawings, intervals
-from hushtable.report.everything import FEW
+from hushtable.evidence.verdict import by_excess
+from hushtable.report import findings as show
+from hushtable.report.charts import associations, drawings, intervals, margins
 from hushtable.report.html import Html, Section, element, join
-from hushtable.report.measured import by_scope, directions, measured_table
-from hushtable.report.reading import Reading, worst_first
-from hushtable.report.sections import dots
-from hushtable.report.words import number
+from hushtable.report.tables import FEW, by_scope, directions, dots, measured_table
+from hushtable.report.words import number, sentence
 
 FAMILIES = 8
 """So many models are drawn for one score."""
 SHOWN = 24
 """Longer tables of columns or groups are folded away."""
 DRAWN = 12
-"""So many groups are drawn where only one measure is told of each."""
+"""So many groups are drawn where only one measure is given of each."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ PAGES = {
     Page.JOINT: Kind(
         "joint",
         "All columns together",
-        "Is the table as a whole, with everything that more than two columns tell, as it was?",
+        "Is the table as a whole, with everything that shows only in more than two columns, as it was?",
         "Columns",
     ),
     Page.DOWNSTREAM: Kind(
@@ -63,65 +62,68 @@ PAGES = {
 }
 
 
-def pages(readings: Sequence[Reading]) -> list[Section]:
+def pages(findings: Sequence[Finding]) -> list[Section]:
     """The pages that have something to say, in the order of the catalogue."""
-    found = {page: [r for r in readings if r.page == page and r.subject != "privacy"] for page in Page}
-    return [Section(PAGES[page].anchor, PAGES[page].title, _page(page, ours)) for page, ours in found.items() if _known(ours)]
+    ours = {page: of_page(findings, page) for page in Page}
+    return [Section(PAGES[page].anchor, PAGES[page].title, _page(page, known)) for page, known in ours.items() if known]
 
 
-def _known(readings: Sequence[Reading]) -> list[Reading]:
-    return [r for r in readings if r.value is not None]
+def of_page(findings: Sequence[Finding], page: Page | None) -> list[Finding]:
+    """The findings of utility that have a value and belong to a page; with None those that belong to no known page."""
+    return [f for f in findings if f.subject is Subject.UTILITY and f.value is not None and show.page_of(f) is page]
 
 
-def _page(page: Page, readings: Sequence[Reading]) -> Html:
-    kind, known = PAGES[page], _known(readings)
-    whole, parts = [r for r in known if not r.scope], [r for r in known if r.scope]
+def _page(page: Page, known: Sequence[Finding]) -> Html:
+    kind = PAGES[page]
+    whole, parts = [f for f in known if not f.scope], [f for f in known if f.scope]
     if page is Page.DOWNSTREAM:
         return join(element("p", kind.lead), _downstream(known), _parts(kind, parts))
-    drawn = [drawing for r in known if (drawing := _drawing(page, r))]
+    drawn = [drawing for f in known if (drawing := _drawing(page, f))]
     return join(
         element("p", kind.lead),
         measured_table(whole, label=kind.title) if whole else None,
         dots(whole) if len(whole) > 1 else None,
         drawn,
         margins.panels(parts) if page is Page.MARGINS else None,
-        _parts(kind, sorted(parts, key=worst_first) if page is Page.GROUPS else parts),
+        _parts(kind, sorted(parts, key=by_excess) if page is Page.GROUPS else parts),
     )
 
 
-def _drawing(page: Page, reading: Reading) -> Html | None:
+def _drawing(page: Page, finding: Finding) -> Html | None:
     if page is Page.ASSOCIATIONS:
-        return associations.maps(reading) or associations.levels(reading)
-    return None if page is Page.MARGINS else drawings.special(reading)
+        return associations.maps(finding) or associations.levels(finding)
+    return None if page is Page.MARGINS else drawings.special(finding)
 
 
-def _parts(kind: Kind, readings: Sequence[Reading]) -> Html | None:
-    """What is told of each column, model or group by itself."""
-    if not readings:
+def _parts(kind: Kind, findings: Sequence[Finding]) -> Html | None:
+    """What is known of each column, model or group by itself."""
+    if not findings:
         return None
-    scopes = list(dict.fromkeys(r.scope for r in readings))
+    scopes = list(dict.fromkeys(f.scope for f in findings))
     label = f"{kind.title}, one by one"
-    alone = len({r.name for r in readings}) == 1
-    whole = by_scope(readings, label=label, scope=kind.scope)
+    alone = len({f.name for f in findings}) == 1
+    whole = by_scope(findings, label=label, scope=kind.scope)
     if len(scopes) > SHOWN + FEW:
         whole = element("details", element("summary", f"All {number(len(scopes))}"), whole)
     return join(
         element("h3", label),
-        element("p", directions(readings), class_="soft"),
-        dots(sorted(readings, key=worst_first)[:DRAWN]) if alone and len(readings) > 1 else None,
+        element("p", directions(findings), class_="soft"),
+        dots(sorted(findings, key=by_excess)[:DRAWN]) if alone and len(findings) > 1 else None,
         whole,
     )
 
 
-def _downstream(readings: Sequence[Reading]) -> Html:
+def _downstream(findings: Sequence[Finding]) -> Html:
     """For every score the release beside the real rows, the main model first, and what each score means."""
-    scores = list(dict.fromkeys(r.name for r in readings))
+    scores = list(dict.fromkeys(f.name for f in findings))
     figures = []
     for name in scores:
-        shown = [r for r in readings if r.name == name][:FAMILIES]
+        shown = [f for f in findings if f.name == name][:FAMILIES]
         score = name.rpartition(": ")[2]
-        meaning = f"{shown[0].metric.meaning[0].upper()}{shown[0].metric.meaning[1:]}. " if shown[0].metric else ""
-        label = f"{score} of models that learnt from the release and from the real rows: " + "; ".join(map(intervals.told, shown))
+        meaning = f"{sentence(show.meaning_of(shown[0]))} "
+        label = f"{score} of models that learnt from the release and from the real rows: " + "; ".join(
+            map(intervals.in_words, shown)
+        )
         figures.append(
             element(
                 "figure",
@@ -133,6 +135,6 @@ def _downstream(readings: Sequence[Reading]) -> Html:
     return join(figures)
 
 
-def _directed(reading: Reading) -> str:
-    told = "; ".join(part for part in (reading.direction, f"it lies from {reading.reach}" if reading.reach else "") if part)
-    return f"{told[:1].upper()}{told[1:]}." if told else ""
+def _directed(finding: Finding) -> str:
+    reach = show.reach(finding)
+    return sentence(f"{show.direction(finding)}; it lies from {reach}" if reach else show.direction(finding))

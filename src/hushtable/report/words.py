@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from typing import TypeVar
-
-from hushtable.privacy.guarantee import rounded_up
 
 Item = TypeVar("Item")
 NOTHING = "–"
@@ -37,7 +35,7 @@ def share(value: float | None, digits: int = 3) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """How likely chance does as much; never told as impossible."""
+    """How likely chance does as much; never shown as impossible."""
     if p is None:
         return NOTHING
     return "below 10⁻³⁰⁰" if p < 1e-300 else number(p, 2)
@@ -50,40 +48,18 @@ def interval(low: float | None, high: float | None, *, percent: bool = False) ->
     return f"{number(100.0 * low)} to {number(100.0 * high)} %" if percent else f"{number(low)} to {number(high)}"
 
 
-def odds(epsilon: float) -> str:
-    """The factor exp(epsilon) to three digits, rounded up as in the explanation."""
-    return (
-        number(float(f"{rounded_up(math.exp(epsilon), 3):.3g}"))
-        if epsilon <= 20
-        else f"e to the power {number(rounded_up(epsilon, 3))}"
-    )
-
-
-def chance(probability: float) -> str:
-    """A small probability as one in so many, never rarer than it is."""
-    return f"1 in {math.floor(1 / probability * (1 + 1e-12)):,}" if 0 < probability <= 0.1 else number(probability)
-
-
-def listed(names: Sequence[str], most: int | None = None) -> str:
-    """Names in a row with commas and an "and"; beyond ``most`` they are only counted."""
-    shown = list(names)
-    if most is not None and len(shown) > most + 1:
-        shown = [*shown[:most], f"{len(shown) - most} more columns"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
-
-
 def runs(items: Iterable[object]) -> str:
-    """Values with commas; a value that repeats is told once with its count."""
-    told = [(number(key[1]), len(list(group))) for key, group in groupby(items, key=lambda item: (type(item), item))]
-    return ", ".join(text if times == 1 else f"{text} × {times}" for text, times in told)
+    """Values with commas; a value that repeats is shown once with its count."""
+    counted = [(number(key[1]), len(list(group))) for key, group in groupby(items, key=lambda item: (type(item), item))]
+    return ", ".join(text if times == 1 else f"{text} × {times}" for text, times in counted)
 
 
 def firsts(items: Iterable[Item], key: Callable[[Item], object]) -> list[Item]:
     """The first item of each kind, in their order."""
-    found: dict[object, Item] = {}
+    first: dict[object, Item] = {}
     for item in items:
-        found.setdefault(key(item), item)
-    return list(found.values())
+        first.setdefault(key(item), item)
+    return list(first.values())
 
 
 def sentence(text: str) -> str:
@@ -102,13 +78,13 @@ def fit(text: str, width: float, size: float = 11) -> str:
     room = width / size
     if sum(map(_em, text)) <= room:
         return text
-    used, kept = 0.75, ""
+    used, fitting = 0.75, ""
     for char in text:
         used += _em(char)
         if used > room:
             break
-        kept += char
-    return kept.rstrip() + "…"
+        fitting += char
+    return fitting.rstrip() + "…"
 
 
 def wide(text: str, size: float = 11) -> float:

@@ -1,1 +1,1 @@
-"""Bundled data, the data sets of the benchmarks, and what runs them."""
+"""Published studies repeated: one file for each, on one runner."""

@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.api.store import Cells
+from hushtable.api.store import Result, Store
 from hushtable.display import Progress, silent
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
@@ -30,10 +29,11 @@ from hushtable.pipeline.run import release
 from hushtable.privacy.unit import Unit
 from hushtable.privacy.vault import Vault
 from hushtable.studies.clustmix_page import page_of, svgs, text_of
-from hushtable.studies.runner import at_hand, slug, write
-from hushtable.synthesize.mixture.encoding import Encoding, Layout
+from hushtable.studies.study import Report, Resumable, Setting, repeat, slug
+from hushtable.studies.tables import at_hand
 from hushtable.synthesize.published.clustmix import ClustMix
-from hushtable.table.arrays import Floats
+from hushtable.synthesize.published.clustmix_encoding import Encoding, Layout
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 
 EPSILON = 1.0
@@ -96,14 +96,15 @@ class Data:
         """The class to predict."""
         return Encoding.of(self.train.schema).target
 
-    def table(self, made: Table) -> Lesson:
+    def table(self, released: Table) -> Lesson:
         """What is learned from a table: numbers, and codes of levels as categories."""
-        names = [name for name in made.schema.names if name != self.target]
-        if made.schema[self.target].levels != self.train.schema[self.target].levels:
+        names = [name for name in released.schema.names if name != self.target]
+        if released.schema[self.target].levels != self.train.schema[self.target].levels:
             raise InputError("the release has other classes than the rows", where=self.target)
-        known = made[self.target] >= 0
-        categories = [made.schema[name].coded for name in names]
-        return Lesson(_matrix(made, names)[known], made[self.target][known].astype(np.int64), _matrix(self.test, names), categories)
+        known = released[self.target] >= 0
+        labels = released[self.target][known].astype(np.int64)
+        categories = [released.schema[name].coded for name in names]
+        return Lesson(_matrix(released, names)[known], labels, _matrix(self.test, names), categories)
 
     def auc(self, lesson: Lesson) -> float:
         """The area under the ROC curve of boosted trees on the rows that were held out."""
@@ -127,7 +128,7 @@ class Lesson:
     """What a classifier learns from and is tested on."""
 
     train: Floats
-    labels: NDArray[np.int64]
+    labels: Integers
     test: Floats
     categories: list[bool] | None = None
 
@@ -155,8 +156,8 @@ class Method:
         if not self.proven:
             return one.table(release(one.train, recipe).table), claimed
         unit = Unit(relation=recipe.relation)
-        made = release(one.train, recipe, epsilon=EPSILON, delta=DELTA, unit=unit)
-        return one.table(made.table), f"epsilon {made.guarantee.epsilon():.3g}, {unit.relation}"
+        released = release(one.train, recipe, epsilon=EPSILON, delta=DELTA, unit=unit)
+        return one.table(released.table), f"epsilon {released.guarantee.epsilon():.3g}, {unit.relation}"
 
 
 METHODS = (
@@ -181,43 +182,41 @@ def run(
 
     ``data`` is where the real tables lie, if not in the usual place.
     """
-    found, skipped = at_hand(scope.names, data)
-    sets = [Data.of(name, table, scope.rows) for name, table in found.items()]
-    knobs = ["clustmix", [m.name for m in methods], EPSILON, DELTA, scope.runs, [one.name for one in sets]]
-    cells = Cells.of(folder, knobs, [part for one in sets for part in (one.train, one.test)])
-    told: dict[str, Any] = {
-        "runs": scope.runs, "epsilon": EPSILON, "delta": DELTA, "skipped": skipped, "absent": ABSENT,
-        "methods": [{"name": m.name, "proven": m.proven} for m in methods],
-    }  # fmt: skip
-    told["data"] = [
-        _studied(one, methods, scope, cells, lambda what, done, i=i: progress(what, (i + done) / len(sets)))  # type: ignore[misc]
-        for i, one in enumerate(sets)
-    ]
-    report = text_of(told)
-    write(cells, "clustmix", report, page_of(told), svgs(told))
-    return report
+    tables, skipped = at_hand(scope.names, data)
+    sets = [Data.of(name, table, scope.rows) for name, table in tables.items()]
+
+    def report(results: list[Mapping[str, Any]]) -> Report:
+        study: dict[str, Any] = {
+            "runs": scope.runs, "epsilon": EPSILON, "delta": DELTA, "skipped": skipped, "absent": ABSENT, "data": results,
+            "methods": [{"name": m.name, "proven": m.proven} for m in methods],
+        }  # fmt: skip
+        text = text_of(study)
+        return Report(text, {"clustmix.txt": text, "study.html": page_of(study), **svgs(study)})
+
+    return Resumable(
+        identity=["clustmix", [m.name for m in methods], EPSILON, DELTA, scope.runs, [one.name for one in sets]],
+        sets=sets,
+        tables=[part for one in sets for part in (one.train, one.test)],
+        examine=partial(_examine, methods=methods, scope=scope),
+        report=report,
+    ).run(folder, progress)
 
 
-def _studied(one: Data, methods: Sequence[Method], scope: Scope, cells: Cells, progress: Progress) -> dict[str, Any]:
-    """All cells of a data set: by method, a result for each run."""
-    found: dict[str, list[dict[str, Any]]] = {}
+def _examine(one: Data, store: Store, progress: Progress, *, methods: Sequence[Method], scope: Scope) -> dict[str, Any]:
+    """All results of a data set: by method, one for each run."""
     progress(f"{one.name}: real rows", 0.0)
-    real = cells.kept(f"{one.name}-real", partial(_real, one))
-    for i, method in enumerate(methods):
-        found[method.name] = []
-        for number in range(scope.runs):
-            progress(f"{one.name}: {method.name}", (i + number / scope.runs) / len(methods))
-            name = f"{one.name}-{slug(method.name)}-{number}"
-            found[method.name].append(cells.kept(name, partial(_cell, one, method, number)))
-    return {"name": one.name, "real": real, "found": found, "published": PUBLISHED.get(one.name, {})}
+    real = store.get_or_make(f"{one.name}-real", partial(_real, one))
+    settings = [Setting(f"{one.name}-{slug(m.name)}", f"{one.name}: {m.name}", partial(_cell, one, m)) for m in methods]
+    cells = dict(zip((m.name for m in methods), repeat(store, settings, scope.runs, progress), strict=True))
+    return {"name": one.name, "real": real, "cells": cells, "published": PUBLISHED.get(one.name, {})}
 
 
-def _real(one: Data) -> dict[str, Any]:
+def _real(one: Data) -> Result:
     auc = one.auc(one.table(one.train))
     return {"rows": one.train.rows, "test": one.test.rows, "columns": len(one.train.schema), "target": one.target, "auc": auc}
 
 
-def _cell(one: Data, method: Method, number: int) -> dict[str, Any]:
+def _cell(one: Data, method: Method, number: int) -> Result:
     start = time.process_time()
     try:
         lesson, proven = method.make(one, number)

@@ -2,33 +2,32 @@
 
 Breast cancer and handwritten digits are mapped into the Poincare ball, released in each way, and compared: agreement of the
 clusters with the classes (NMI), silhouette, and the manifold distance of the Frechet means, beside the published numbers (which
-are for other data in the second case: MNIST) and beside what each method proves. ``python -m hushtable.studies.frechet``
+are for other data in the second case: MNIST) and beside what each method proves. ``hush study frechet``
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
-from hushtable.anonymize.private.frechet import PUBLISHED
+from hushtable.anonymize.published.frechet_noise import PUBLISHED
 from hushtable.display import Progress, silent
-from hushtable.measures.clusters import clusters, elbow, knee, nmi, silhouette
+from hushtable.measures.frechet_means import clusters, elbow, knee, nmi, silhouette
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap
-from hushtable.numerics.graph_mean import manifold_distance
 from hushtable.numerics.manifold.geodesics import Paths
 from hushtable.numerics.manifold.graph import neighbourhood
+from hushtable.numerics.manifold.graph_mean import manifold_distance
 from hushtable.pipeline import recipe as recipes
 from hushtable.report.charts.plots import Scale, svg, text, titled
 from hushtable.report.html import Html, element
 from hushtable.studies.frechet_ways import (
     Data,
     K,
-    Made,
     Method,
+    Outcome,
     breast_cancer,
     certified_dp,
     certified_hybrid,
@@ -38,8 +37,9 @@ from hushtable.studies.frechet_ways import (
     published_hybrid,
     raw,
 )
+from hushtable.studies.page import alone, grid
+from hushtable.studies.study import Report
 from hushtable.table.arrays import Floats
-from hushtable.table.disk import whole_folder
 
 KS = (5, 10, 15, 20, 30, 40)
 EPSILONS = (0.01, 0.02, 0.04, 0.07, 0.1, 0.3, 1.0)
@@ -76,22 +76,22 @@ def compare(data: Data, rng: np.random.Generator, progress: Progress, runs: int)
             rows.append([name, *["-"] * (len(HEADS) - 2), f"there is no recipe {recipe} yet"])
             continue
         repeats = 1 if method is raw or recipe == "m-mdav" else runs
-        found = [_scores(data, method(data, rng), rng) for _ in range(repeats)]
-        numbers = [_spread([one[0][i] for one in found]) for i in range(5)]
+        scores = [_scores(data, method(data, rng), rng) for _ in range(repeats)]
+        numbers = [_spread([numbers[i] for numbers, _ in scores]) for i in range(5)]
         paper = " / ".join(f"{x:.2f}" for x in data.published[cited]) if cited else ""
-        rows.append([name, *numbers, paper, found[0][1]])
+        rows.append([name, *numbers, paper, scores[0][1]])
     return rows
 
 
-def _scores(data: Data, made: Made, rng: np.random.Generator) -> tuple[list[float], str]:
+def _scores(data: Data, outcome: Outcome, rng: np.random.Generator) -> tuple[list[float], str]:
     real = BallMap(data.features.schema).points(data.features)
-    found = clusters(made.points, data.groups, rng, starts=4)
-    rows = len(np.unique(made.points, axis=0)) > data.groups
-    own = nmi(found.labels, made.classes) if rows and made.classes is not None else math.nan
-    wide = silhouette(made.points, found.labels, rng).value if rows else math.nan
-    labels, _ = ball.nearest(real, found.centres)
-    moved = distance_of_means(real, made.points)
-    return [own, wide, nmi(labels, data.truth), silhouette(real, labels, rng).value, moved], made.proof
+    grouped = clusters(outcome.points, data.groups, rng, starts=4)
+    rows = len(np.unique(outcome.points, axis=0)) > data.groups
+    own = nmi(grouped.labels, outcome.classes) if rows and outcome.classes is not None else math.nan
+    wide = silhouette(outcome.points, grouped.labels, rng).value if rows else math.nan
+    labels, _ = ball.nearest(real, grouped.centres)
+    moved = distance_of_means(real, outcome.points)
+    return [own, wide, nmi(labels, data.truth), silhouette(real, labels, rng).value, moved], outcome.proof
 
 
 def distance_of_means(one: Floats, other: Floats) -> float:
@@ -100,10 +100,10 @@ def distance_of_means(one: Floats, other: Floats) -> float:
 
 
 def _spread(values: Sequence[float]) -> str:
-    kept = [v for v in values if not math.isnan(v)]
-    if not kept:
+    known = [v for v in values if not math.isnan(v)]
+    if not known:
         return "-"
-    return f"{np.mean(kept):.2f}" + (f" ± {np.std(kept):.2f}" if len(kept) > 1 else "")
+    return f"{np.mean(known):.2f}" + (f" ± {np.std(known):.2f}" if len(known) > 1 else "")
 
 
 Series = dict[str, list[tuple[float, float]]]
@@ -193,38 +193,26 @@ def lines(series: Series, label: str, *, logarithmic: bool) -> Html:
 _COLOURS = ("#1f5fa8", "#2e8b57", "#b3362c", "#8a6d3b")
 
 
-def run(folder: Path | None, progress: Progress = silent, *, quick: bool = False, seed: int = 0) -> str:
-    """The whole study as text; with a folder also written there, the figures as SVG. The noise is fresh: numbers vary a little."""
+def run(progress: Progress = silent, *, quick: bool = False, seed: int = 0) -> Report:
+    """The whole study, its figures as SVG. The noise is fresh: numbers vary a little."""
     rng, runs = np.random.default_rng(seed), 2 if quick else 5
-    told = [_preface()]
-    drawn: dict[str, Html] = {}
+    parts = [_preface()]
+    figures: dict[str, str] = {}
     for data in (breast_cancer(),) if quick else (breast_cancer(), digits()):
-        told.append(
-            _grid(
-                f"Table 3.3, {data.name} ({data.table.rows} rows), {data.groups} clusters",
-                HEADS,
-                compare(data, rng, progress, runs),
-            )
-        )
-        found = sweeps(data, rng, progress, runs, quick=quick)
-        found["3.5 elbow"] = {"inertia": _elbow(data, rng, quick=quick)}
-        for name, series in found.items():
-            told.append(_curves(f"Figure {name}, {data.name}", series))
+        title = f"Table 3.3, {data.name} ({data.table.rows} rows), {data.groups} clusters"
+        parts.append(grid(title, HEADS, compare(data, rng, progress, runs)))
+        curves = sweeps(data, rng, progress, runs, quick=quick)
+        curves["3.5 elbow"] = {"inertia": _elbow(data, rng, quick=quick)}
+        for name, series in curves.items():
+            parts.append(_curves(f"Figure {name}, {data.name}", series))
             if all(series.values()):
-                drawn[f"{data.name} {name}".replace(" ", "-")] = lines(series, name, logarithmic="epsilon" in name.split(" of ")[0])
-        curve = np.array(found["3.5 elbow"]["inertia"])
-        told.append(
-            f"{data.name}: the elbow is at {curve[knee(curve[:, 0], curve[:, 1]), 0]:.0f} clusters; there are {data.groups} classes"
-        )
-        told.append(_on_the_graph(data))
-    report = "\n\n".join(told) + "\n"
-    if folder is not None:
-        with whole_folder(folder) as partial:
-            (partial / "study.txt").write_text(report, encoding="utf-8")
-            for name, figure in drawn.items():
-                alone = figure.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-size="11" ', 1)
-                (partial / f"{name}.svg").write_text(alone, encoding="utf-8")
-    return report
+                drawn = lines(series, name, logarithmic="epsilon" in name.split(" of ")[0])
+                figures[f"{data.name} {name}".replace(" ", "-") + ".svg"] = alone(drawn)
+        inertia = np.array(curves["3.5 elbow"]["inertia"])
+        bend = inertia[knee(inertia[:, 0], inertia[:, 1]), 0]
+        parts.append(f"{data.name}: the elbow is at {bend:.0f} clusters; there are {data.groups} classes")
+        parts.append(_on_the_graph(data))
+    return Report("\n\n".join(parts) + "\n", figures)
 
 
 def _elbow(data: Data, rng: np.random.Generator, *, quick: bool) -> list[tuple[float, float]]:
@@ -238,30 +226,26 @@ def _on_the_graph(data: Data) -> str:
     real = BallMap(data.features.schema).points(data.features)
     records = np.unique(real, axis=0)
     paths = Paths.of(neighbourhood(records, 10))
-    made = k_anonymity()(data, np.random.default_rng(0))
-    along = manifold_distance(paths, records, ball.mean(real).point, ball.mean(made.points).point)
-    straight = distance_of_means(real, made.points)
-    told = f"{straight:.4f} apart in the ball, {along:.4f} along the graph of records, whose links are Euclidean"
-    return f"{data.name}: the means of the real and of the k-anonymous rows are {told}"
+    anonymous = k_anonymity()(data, np.random.default_rng(0))
+    along = manifold_distance(paths, records, ball.mean(real).point, ball.mean(anonymous.points).point)
+    straight = distance_of_means(real, anonymous.points)
+    return (
+        f"{data.name}: the means of the real and of the k-anonymous rows are {straight:.4f} apart in the ball, {along:.4f} along "
+        "the graph of records, whose links are Euclidean"
+    )
 
 
 def _preface() -> str:
     gaps = "\n".join(f"  - {gap}" for gap in PUBLISHED.gaps)
     return (
         "NMI and silhouette are of the released rows, as published; 'real rows' are the original rows grouped by the centres that "
-        "the release tells, which is the fair comparison: the certified DP method releases centres, not rows of people.\n"
+        "the release gives, which is the fair comparison: the certified DP method releases centres, not rows of people.\n"
         "Published numbers: NMI / silhouette; for digits they are those of MNIST.\n"
         "The defaults of the certified method (rounds, radius, reach) were chosen on these same two sets, which flatters it here.\n"
         f"DP as published: {PUBLISHED.statement}. This does not hold:\n{gaps}"
     )
 
 
-def _grid(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
-    written = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (heads, *rows)]
-    return "\n".join([title, *written])
-
-
 def _curves(title: str, series: Series) -> str:
-    told = {name: ", ".join(f"{x:g}: {y:.4g}" for x, y in curve) for name, curve in series.items()}
-    return "\n".join([title, *(f"  {name}: {points or 'none in the range'}" for name, points in told.items())])
+    texts = {name: ", ".join(f"{x:g}: {y:.4g}" for x, y in curve) for name, curve in series.items()}
+    return "\n".join([title, *(f"  {name}: {points or 'none in the range'}" for name, points in texts.items())])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.anonymize.private.frechet import published_noise
+from hushtable.anonymize.published.frechet_noise import published_noise
 from hushtable.api.release import release
 from hushtable.numerics.ball_map import BallMap
 from hushtable.pipeline.release import Release
@@ -86,40 +86,33 @@ def _outwards(value: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """What a method made of a table: points of the ball, their classes where they have some, and what is proven."""
+class Outcome:
+    """What a method turns a table into: points of the ball, their classes where they have some, and what is proven."""
 
     points: Floats
     classes: NDArray[np.integer] | None
     proof: str
 
 
-Method = Callable[[Data, np.random.Generator], Made]
+Method = Callable[[Data, np.random.Generator], Outcome]
 
 
-def _released(data: Data, made: Release) -> Made:
-    names = [n for n in made.table.schema.names if n != CLASS]
-    points = BallMap(data.features.schema).points(made.table.select(names))
-    classes = made.table[CLASS] if CLASS in made.table.schema else None
-    assurance = made.guarantee
-    told = str(assurance.assurance)
-    if math.isfinite(assurance.epsilon()):
-        told = f"proven: epsilon {assurance.epsilon():.3g}, delta {assurance.delta:g}"
-    elif assurance.promises:
-        told = f"k = {assurance.promises[0].value:g} verified" + (", epsilon not proven" if assurance.claims else "")
-    return Made(points, classes, told)
+def _outcome(data: Data, released: Release) -> Outcome:
+    table = released.table
+    points = BallMap(data.features.schema).points(table.select([n for n in table.schema.names if n != CLASS]))
+    return Outcome(points, table[CLASS] if CLASS in table.schema else None, released.guarantee.headline())
 
 
-def raw(data: Data, rng: np.random.Generator) -> Made:
+def raw(data: Data, rng: np.random.Generator) -> Outcome:
     """The rows themselves."""
-    return Made(BallMap(data.features.schema).points(data.features), data.truth, "none")
+    return Outcome(BallMap(data.features.schema).points(data.features), data.truth, "none")
 
 
 def k_anonymity(k: int = K) -> Method:
     """M-MDAV on the measures; classes stay with their rows."""
 
-    def method(data: Data, rng: np.random.Generator) -> Made:
-        return _released(data, release(data.table, "m-mdav", settings={"k": str(k)}, seed=_seed(rng)))
+    def method(data: Data, rng: np.random.Generator) -> Outcome:
+        return _outcome(data, release(data.table, "m-mdav", settings={"k": str(k)}, seed=_seed(rng)))
 
     return method
 
@@ -127,9 +120,9 @@ def k_anonymity(k: int = K) -> Method:
 def published_dp(epsilon: float) -> Method:
     """Laplace noise sized for the mean on every record."""
 
-    def method(data: Data, rng: np.random.Generator) -> Made:
+    def method(data: Data, rng: np.random.Generator) -> Outcome:
         points = BallMap(data.features.schema).points(data.features)
-        return Made(published_noise(points, epsilon, rng), data.truth, f"epsilon {epsilon:g} claimed, not proven")
+        return Outcome(published_noise(points, epsilon, rng), data.truth, f"epsilon {epsilon:g} claimed, not proven")
 
     return method
 
@@ -137,9 +130,9 @@ def published_dp(epsilon: float) -> Method:
 def certified_dp(epsilon: float, groups: int) -> Method:
     """Noisy sums of tangent vectors."""
 
-    def method(data: Data, rng: np.random.Generator) -> Made:
+    def method(data: Data, rng: np.random.Generator) -> Outcome:
         settings = {"clusters": str(groups)}
-        return _released(data, release(data.features, "frechet", settings=settings, epsilon=epsilon, seed=_seed(rng)))
+        return _outcome(data, release(data.features, "frechet", settings=settings, epsilon=epsilon, seed=_seed(rng)))
 
     return method
 
@@ -147,9 +140,9 @@ def certified_dp(epsilon: float, groups: int) -> Method:
 def published_hybrid(epsilon: float, k: int = K) -> Method:
     """Sample, microaggregate, Laplace; epsilon = beta epsilon0 is the publication's."""
 
-    def method(data: Data, rng: np.random.Generator) -> Made:
+    def method(data: Data, rng: np.random.Generator) -> Outcome:
         settings = {"beta": str(BETA), "k": str(k), "epsilon0": str(epsilon / BETA)}
-        return _released(data, release(data.table, "beta-k-eps", settings=settings, seed=_seed(rng)))
+        return _outcome(data, release(data.table, "beta-k-eps", settings=settings, seed=_seed(rng)))
 
     return method
 
@@ -157,9 +150,9 @@ def published_hybrid(epsilon: float, k: int = K) -> Method:
 def certified_hybrid(epsilon: float) -> Method:
     """A sample in insensitive blocks. Without a seed: a seeded sample is no secret and amplifies nothing."""
 
-    def method(data: Data, rng: np.random.Generator) -> Made:
+    def method(data: Data, rng: np.random.Generator) -> Outcome:
         unit = Unit(relation=Relation.REPLACE_ONE)
-        return _released(data, release(data.table, "beta-k-eps-certified", epsilon=epsilon, unit=unit))
+        return _outcome(data, release(data.table, "beta-k-eps-certified", epsilon=epsilon, unit=unit))
 
     return method
 

@@ -16,15 +16,16 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from hushtable.api.store import Cells
+from hushtable.api.store import Result, Store
 from hushtable.display import Progress, silent
 from hushtable.errors import HushError, InputError
-from hushtable.measures.composite import Reference
+from hushtable.measures.composite import CompositeOptions, Reference
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release
 from hushtable.privacy.unit import Unit
 from hushtable.studies.generators_page import page_of, svgs, text_of
-from hushtable.studies.runner import at_hand, slug, write
+from hushtable.studies.study import Report, Resumable, Setting, repeat, slug
+from hushtable.studies.tables import at_hand
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
 
@@ -77,14 +78,12 @@ class Method:
         """A synthetic table of as many rows, and what is proven of it."""
         recipe = recipes.load(self.recipe).set(self.knobs)
         if not self.proven:
-            made = release(table, recipe.set({"epsilon": str(epsilon)}), rows=table.rows)
-            return made.table, "nothing (claimed)"
+            claimed = release(table, recipe.set({"epsilon": str(epsilon)}), rows=table.rows)
+            return claimed.table, "nothing (claimed)"
         unit = Unit(relation=recipe.relation)
-        made = release(
-            table, recipe, epsilon=epsilon, delta=0.0 if self.published else None, unit=unit, rows=table.rows
-        )  # fmt: skip
+        proven = release(table, recipe, epsilon=epsilon, delta=0.0 if self.published else None, unit=unit, rows=table.rows)
         delta = "pure" if self.published else "with a delta"
-        return made.table, f"epsilon, {delta}, {unit.relation}"
+        return proven.table, f"epsilon, {delta}, {unit.relation}"
 
 
 METHODS = (
@@ -111,7 +110,7 @@ class Data:
     @cached_property
     def reference(self) -> Reference:
         """The real side of the scores."""
-        return Reference.of(self.table, self.target, splits=SPLITS if self.table.rows < MANY else 1)
+        return Reference.of(self.table, self.target, CompositeOptions(splits=SPLITS if self.table.rows < MANY else 1))
 
     @property
     def target(self) -> list[str]:
@@ -132,42 +131,42 @@ def run(
 
     ``data`` is where the real tables lie, if not in the usual place.
     """
-    found, skipped = at_hand(scope.names, data, scope.rows)
-    sets = [Data(name, table) for name, table in found.items()]
+    tables, skipped = at_hand(scope.names, data, scope.rows)
+    sets = [Data(name, table) for name, table in tables.items()]
+
+    def report(results: list[Mapping[str, Any]]) -> Report:
+        study: dict[str, Any] = {
+            "epsilons": list(scope.epsilons), "runs": scope.runs, "skipped": skipped, "data": results,
+            "methods": [{"name": m.name, "shown": m.shown, "published": m.published} for m in methods],
+        }  # fmt: skip
+        text = text_of(study)
+        return Report(text, {"generators.txt": text, "study.html": page_of(study), **svgs(study)})
+
     named = [(m.name, m.recipe, dict(m.knobs)) for m in methods]
-    knobs = ["generators", named, list(scope.epsilons), scope.runs, [one.name for one in sets]]
-    cells = Cells.of(folder, knobs, [one.table for one in sets])
-    told: dict[str, Any] = {
-        "epsilons": list(scope.epsilons), "runs": scope.runs, "skipped": skipped,
-        "methods": [{"name": m.name, "shown": m.shown, "published": m.published} for m in methods],
-    }  # fmt: skip
-    told["data"] = [
-        _studied(one, methods, scope, cells, lambda what, done, i=i: progress(what, (i + done) / len(sets)))  # type: ignore[misc]
-        for i, one in enumerate(sets)
-    ]
-    report = text_of(told)
-    write(cells, "generators", report, page_of(told), svgs(told))
-    return report
+    return Resumable(
+        identity=["generators", named, list(scope.epsilons), scope.runs, [one.name for one in sets]],
+        sets=sets,
+        tables=[one.table for one in sets],
+        examine=partial(_examine, methods=methods, scope=scope),
+        report=report,
+    ).run(folder, progress)
 
 
-def _studied(one: Data, methods: Sequence[Method], scope: Scope, cells: Cells, progress: Progress) -> dict[str, Any]:
-    """All cells of a data set: by method, a list for each epsilon of a result for each run."""
-    real = cells.kept(f"{one.name}-real", lambda: _real(one))
-    found: dict[str, list[list[dict[str, Any]]]] = {}
-    for i, method in enumerate(methods):
-        found[method.name] = []
-        for j, epsilon in enumerate(scope.epsilons):
-            made = []
-            for number in range(scope.runs):
-                share = (i + (j + number / scope.runs) / len(scope.epsilons)) / len(methods)
-                progress(f"{one.name}: {method.shown}, epsilon {epsilon:g}", share)
-                name = f"{one.name}-{slug(method.name)}-{epsilon:g}-{number}"
-                made.append(cells.kept(name, partial(_cell, one, method, epsilon)))
-            found[method.name].append(made)
-    return {"name": one.name, "real": real, "found": found}
+def _examine(one: Data, store: Store, progress: Progress, *, methods: Sequence[Method], scope: Scope) -> dict[str, Any]:
+    """All results of a data set: by method, a list for each epsilon of a result for each run."""
+    real = store.get_or_make(f"{one.name}-real", lambda: _real(one))
+    settings = [_setting(one, method, epsilon) for method in methods for epsilon in scope.epsilons]
+    results = iter(repeat(store, settings, scope.runs, progress))
+    cells = {method.name: [next(results) for _ in scope.epsilons] for method in methods}
+    return {"name": one.name, "real": real, "cells": cells}
 
 
-def _real(one: Data) -> dict[str, Any]:
+def _setting(one: Data, method: Method, epsilon: float) -> Setting:
+    title = f"{one.name}: {method.shown}, epsilon {epsilon:g}"
+    return Setting(f"{one.name}-{slug(method.name)}-{epsilon:g}", title, lambda number: _cell(one, method, epsilon))
+
+
+def _real(one: Data) -> Result:
     performance = one.reference.performance[one.target[0]]
     return {"rows": one.table.rows, "columns": len(one.table.schema), "target": one.target[0], **_means(performance)}
 
@@ -176,14 +175,14 @@ def _means(performance: Any) -> dict[str, float]:
     return {"accuracy": performance.mean("accuracy"), "score": performance.mean()}
 
 
-def _cell(one: Data, method: Method, epsilon: float) -> dict[str, Any]:
+def _cell(one: Data, method: Method, epsilon: float) -> Result:
     start = time.process_time()
     try:
-        made, proven = method.make(one.table, epsilon)
+        released, proven = method.make(one.table, epsilon)
     except HushError as error:
         return {"refused": str(error)}
     seconds = time.process_time() - start
-    scores = one.reference.compare(made)
+    scores = one.reference.compare(released)
     own, there = (_means(scores_of[one.target[0]]) for scores_of in (scores.own, scores.there))
     return {
         "mu": scores.mu, "delta": scores.delta, "nu": scores.nu, "g": scores.g, "g_plus": scores.g_plus,

@@ -1,7 +1,7 @@
 """What manifold anonymization leaves of a classifier: the study of Garg and Torra (2023), repeated.
 
-``python -m hushtable.studies.manifold`` prints our rows with the published ones beside them where the data set is the same, or
-of the same kind. Two questions are asked. *As published*: the whole table is anonymized, and a model learns from one part of
+``hush study manifold`` prints our rows with the published ones beside them where the data set is the same, or of the same kind.
+Two questions are asked. *As published*: the whole table is anonymized, and a model learns from one part of
 the result and is tested on another, so that rows of one group stand on both sides. *On real rows*: only the training rows are
 anonymized, and the model is tested on rows that nobody touched (embedded by the map that was learnt from the others).
 """
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.anonymize.microaggregate.geodesic import Centre, Geodesic
+from hushtable.anonymize.microaggregate.geodesic import Geodesic
+from hushtable.anonymize.microaggregate.space import Centre
 from hushtable.data.datasets import VARIABLE, data_folder
 from hushtable.display import Progress, silent
 from hushtable.encode.embed import Embed, Method
@@ -25,7 +25,7 @@ from hushtable.errors import InputError
 from hushtable.measures.geometry import k_stress
 from hushtable.numerics.manifold.ambient import Ambient, Scale
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Bounds, Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -85,7 +85,7 @@ class Row:
 class _Data:
     name: str
     table: Table
-    labels: NDArray[np.int64]
+    labels: Integers
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -115,12 +115,14 @@ def _study(data: _Data) -> Iterator[Row]:
     yield _row(data, "none", "raw", _classify(data, points[learn], learn, points[test], test), None, 0.0)
     for method, (embedding, centre) in METHODS.items():
         start = time.process_time()
-        made, _ = _anonymize(data.table, embedding, centre, ambient)
+        anonymized, _ = _anonymize(data.table, embedding, centre, ambient)
         seconds = time.process_time() - start
-        stress = [k_stress(points, made, np.random.default_rng(0), scaled=scaled).value for scaled in (False, True)]
-        yield _row(data, method, "as published", _classify(data, made[learn], learn, made[test], test), stress, seconds)
-        made, place = _anonymize(data.table.take(learn), embedding, centre, ambient)
-        yield _row(data, method, "on real rows", _classify(data, made, learn, place(data.table.take(test)), test), None, seconds)
+        stress = [k_stress(points, anonymized, np.random.default_rng(0), scaled=scaled).value for scaled in (False, True)]
+        scores = _classify(data, anonymized[learn], learn, anonymized[test], test)
+        yield _row(data, method, "as published", scores, stress, seconds)
+        anonymized, place = _anonymize(data.table.take(learn), embedding, centre, ambient)
+        scores = _classify(data, anonymized, learn, place(data.table.take(test)), test)
+        yield _row(data, method, "on real rows", scores, None, seconds)
 
 
 METHODS: dict[str, tuple[Method | None, Centre]] = {
@@ -137,11 +139,11 @@ def _anonymize(
     """The rows anonymized, in their order, and what places other rows beside them."""
     rng = np.random.default_rng(1)
     if embedding is None:
-        made = Geodesic(k=K, centre=centre).fit(Vault.of(table), rng).table
-        return ambient.points(made), ambient.points
+        anonymized = Geodesic(k=K, centre=centre).fit(Vault.of(table), rng).table
+        return ambient.points(anonymized), ambient.points
     code = Embed(method=embedding, dimensions=min(DIMENSIONS, len(table.schema))).fit(Vault.of(table), rng)
-    made = Geodesic(k=K, centre=centre, scale=Scale.NONE).fit(Vault.of(code.apply(table)), rng).table
-    return _matrix(made), lambda others: _matrix(code.apply(others))
+    anonymized = Geodesic(k=K, centre=centre, scale=Scale.NONE).fit(Vault.of(code.apply(table)), rng).table
+    return _matrix(anonymized), lambda others: _matrix(code.apply(others))
 
 
 def _matrix(table: Table) -> Floats:
@@ -151,25 +153,25 @@ def _matrix(table: Table) -> Floats:
 Scores = tuple[str, float, float, float]
 
 
-def _classify(data: _Data, train: Floats, learn: NDArray[np.int64], test: Floats, held: NDArray[np.int64]) -> Scores:
+def _classify(data: _Data, train: Floats, learn: Integers, test: Floats, held: Integers) -> Scores:
     """The classifier that does best on a quarter of the rows to learn from, and its scores on the test rows."""
     from sklearn.metrics import accuracy_score, precision_score, recall_score
     from threadpoolctl import threadpool_limits
 
     cut = len(learn) // 4
     labels = data.labels[learn]
-    best, kept, name = -1.0, None, ""
+    best, chosen, name = -1.0, None, ""
     for title, model in _classifiers(len(np.unique(data.labels))):
         with threadpool_limits(1):  # small fits: threads would wait for one another longer than they work
             model.fit(train[cut:], labels[cut:])
         score = float(model.score(train[:cut], labels[:cut]))
         if score > best:
-            best, kept, name = score, model, title
-    assert kept is not None
-    told, truth = kept.predict(test), data.labels[held]
+            best, chosen, name = score, model, title
+    assert chosen is not None
+    predicted, truth = chosen.predict(test), data.labels[held]
     weighted = {"average": "weighted", "zero_division": 0.0}
-    precision, recall = (float(score(truth, told, **weighted)) for score in (precision_score, recall_score))
-    return name, float(accuracy_score(truth, told)), precision, recall
+    precision, recall = (float(score(truth, predicted, **weighted)) for score in (precision_score, recall_score))
+    return name, float(accuracy_score(truth, predicted)), precision, recall
 
 
 def _classifiers(classes: int) -> Iterator[tuple[str, Any]]:
@@ -184,7 +186,7 @@ def _classifiers(classes: int) -> Iterator[tuple[str, Any]]:
     yield "tree", tree.DecisionTreeClassifier(random_state=0)
     yield "forest", ensemble.RandomForestClassifier(random_state=0)
     if classes <= BOOSTED:
-        # The root of the columns per split: the publication looks at all of them, for ten times as long.
+        # The root of the columns per split: the publication tries all of them, which takes ten times as long.
         yield "boosting", ensemble.GradientBoostingClassifier(max_depth=5, max_features="sqrt", random_state=0)
         yield "histogram boosting", ensemble.HistGradientBoostingClassifier(max_iter=50, random_state=0)
 

@@ -13,7 +13,7 @@ Plain = Mapping[str, Any]
 
 
 def mean(cells: Sequence[Plain], key: str) -> tuple[float, float] | None:
-    """Mean and standard deviation over runs; None if none was made."""
+    """Mean and standard deviation over runs; None if there is no value."""
     values = [cell[key] for cell in cells if key in cell]
     return (float(np.mean(values)), float(np.std(values))) if values else None
 
@@ -25,9 +25,9 @@ def plus_minus(value: tuple[float, float] | None, runs: int) -> str:
     return f"{value[0]:.3f}" + (f" ± {value[1]:.3f}" if runs > 1 else "")
 
 
-def refusals(found: Mapping[str, Iterable[Plain]]) -> list[str]:
+def refusals(results: Mapping[str, Iterable[Plain]]) -> list[str]:
     """The methods that refused, each reason once."""
-    why = {(name, cell["refused"]) for name, cells in found.items() for cell in cells if "refused" in cell}
+    why = {(name, cell["refused"]) for name, cells in results.items() for cell in cells if "refused" in cell}
     return [f"{name}: {reason}" for name, reason in sorted(why)]
 
 

@@ -1,64 +1,87 @@
-"""What studies that can be stopped share: the tables at hand with declared bounds, and the files written at the end."""
+"""Repeat a published study, its numbers beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from hushtable.api.store import Cells
-from hushtable.data.datasets import load
+from hushtable.display import Progress, silent
 from hushtable.errors import InputError
-from hushtable.table.columns import Bounds
-from hushtable.table.table import Table
-
-_AMOUNTS = {f"{kind}{i}": ends for i in range(1, 7) for kind, ends in (("bill_amt", (-400_000, 2e6)), ("pay_amt", (0, 2e6)))}
-ROUND: Mapping[str, Mapping[str, tuple[float, float]]] = {
-    "credit_approval": {"A2": (0, 100), "A3": (0, 30), "A8": (0, 30), "A11": (0, 100), "A14": (0, 2000), "A15": (0, 100_000)},
-    "credit_card_default": {"limit_bal": (1e4, 1e6), "age": (18, 90), **_AMOUNTS},
-}
-"""Round bounds for columns whose schema leaves them open: what is proven needs declared ones."""
+from hushtable.studies import clustmix, frechet, generators, manifold
+from hushtable.studies.study import Report
+from hushtable.table.disk import refuse_existing, whole_folder
 
 
-def at_hand(names: tuple[str, ...], folder: str | Path | None, rows: int | None = None) -> tuple[dict[str, Table], list[str]]:
-    """The tables that are here, of at most so many rows, and why the others are not; the bundled town if none is."""
-    found, skipped = {}, []
-    for name in names:
-        try:
-            table = load(name, folder)
-        except InputError as error:
-            skipped.append(f"{name}: {error}")
-        else:
-            found[name] = declared(name, table, rows)
-    if not found:
-        found["people"] = declared("people", load("people", folder), rows)
-        skipped.append("none of the published data sets is at hand: these are the people of a fictional town")
-    return found, skipped
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions:
+    """Where the tables lie, where the report goes, and how much of a study is run."""
+
+    data: Path | None = None
+    """The folder of the real tables; HUSHTABLE_DATA when absent."""
+    folder: Path | None = None
+    """A folder for text, pages and figures. A study that can go on takes one where it was stopped, any other a new one."""
+    quick: bool = False
+    """The small data sets only, or few of the rows."""
+    runs: int | None = None
+    """Runs of a study that can go on; 3 when absent, 1 if quick."""
 
 
-def declared(name: str, table: Table, rows: int | None = None) -> Table:
-    """The columns that may leave, with round bounds where they were open, and at most so many rows."""
-    table = table.select(table.schema.released)
-    for column in table.schema:
-        if column.name in ROUND.get(name, {}):
-            low, high = ROUND[name][column.name]
-            bounded = replace(column, domain=Bounds(float(low), float(high)))
-            table = table.with_column(bounded, bounded.from_floats(table.floats(column.name)))
-    if rows is not None and rows < table.rows:
-        table = table.take(np.sort(np.random.default_rng(0).choice(table.rows, rows, replace=False)))
-    return table
+def study(
+    name: str,
+    *,
+    data: str | Path | None = None,
+    folder: str | Path | None = None,
+    quick: bool = False,
+    runs: int | None = None,
+    progress: Progress = silent,
+) -> str:
+    """Repeat a published study and return its report as text. Takes minutes; ``generators``, unless quick, hours.
+
+    ``manifold`` (what anonymization on manifolds leaves of classifiers), ``frechet`` (of means and clusters), ``clustmix``
+    (mixtures of records) or ``generators`` (private generators by epsilon). ``data`` is the folder of the real tables. With a
+    ``folder`` the text is written there with its pages and figures; ``clustmix`` or ``generators`` that was stopped goes on there.
+    """
+    if name not in (*_WHOLE, *_RESUMABLE):
+        raise InputError(f"expected manifold, frechet, clustmix or generators, got {name!r}", where="study")
+    options = StudyOptions(
+        data=None if data is None else Path(data), folder=None if folder is None else Path(folder), quick=quick, runs=runs
+    )
+    if name in _RESUMABLE:
+        return _RESUMABLE[name](options, progress)
+    if runs is not None:
+        raise InputError("is for the studies clustmix and generators", where="--runs")
+    if options.folder is not None:
+        refuse_existing(options.folder)
+    report = _WHOLE[name](options, progress)
+    if options.folder is not None:
+        with whole_folder(options.folder) as partial:
+            for file, text in ({"study.txt": report.text} | dict(report.files)).items():
+                (partial / file).write_text(text, encoding="utf-8")
+    return report.text
 
 
-def slug(name: str) -> str:
-    """A name that can be part of a file's."""
-    return "".join(c if c.isalnum() or c == "-" else "_" for c in name)
+def _manifold(options: StudyOptions, progress: Progress) -> Report:
+    return Report(manifold.text(manifold.run(options.data, progress, quick=options.quick)))
 
 
-def write(cells: Cells, name: str, report: str, page: str, figures: Mapping[str, str]) -> None:
-    """The text, the page and the figures of a study that is complete."""
-    cells.write(f"{name}.txt", report)
-    cells.write("study.html", page)
-    for figure, drawn in figures.items():
-        cells.write(f"{figure}.svg", drawn)
+def _frechet(options: StudyOptions, progress: Progress) -> Report:
+    return frechet.run(progress, quick=options.quick)
+
+
+def _clustmix(options: StudyOptions, progress: Progress) -> str:
+    scope = clustmix.QUICK if options.quick else clustmix.FULL
+    scope = replace(scope, runs=options.runs or scope.runs)
+    return clustmix.run(options.folder, progress, data=options.data, scope=scope)
+
+
+def _generators(options: StudyOptions, progress: Progress) -> str:
+    scope = generators.QUICK if options.quick else generators.FULL
+    scope = replace(scope, runs=options.runs or scope.runs)
+    return generators.run(options.folder, progress, data=options.data, scope=scope)
+
+
+_WHOLE: dict[str, Callable[[StudyOptions, Progress], Report]] = {"manifold": _manifold, "frechet": _frechet}
+"""Studies that are run as a whole."""
+_RESUMABLE: dict[str, Callable[[StudyOptions, Progress], str]] = {"clustmix": _clustmix, "generators": _generators}
+"""Studies that go on where they were stopped."""

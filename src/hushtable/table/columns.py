@@ -27,10 +27,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Floats, Mask
 from hushtable.table.cell import ANY_TEXT, Cell, Interval, set_text
 from hushtable.table.hierarchy import Hierarchy
 
@@ -247,7 +246,7 @@ class Column:
         """Whether an error message may quote a value of this column."""
         return self.kind not in FREE and self.role not in (Role.SECRET, Role.IDENTIFIER)
 
-    def is_missing(self, array: Array) -> NDArray[np.bool_]:
+    def is_missing(self, array: Array) -> Mask:
         """Which entries are missing."""
         if self.kind is Kind.REAL and not self.generalized:
             return np.isnan(array.astype(np.float64, copy=False))
@@ -260,7 +259,7 @@ class Column:
             return np.dtype(np.int32)
         return np.dtype(np.float64 if self.kind is Kind.REAL else np.int64)
 
-    def outside(self, array: Array, words: int | None = None) -> NDArray[np.bool_]:
+    def outside(self, array: Array, words: int | None = None) -> Mask:
         """Which entries are neither missing nor in the domain; ``words`` is the number of texts of a text or key column."""
         if isinstance(self.domain, Bounds):
             strange = (array < self.domain.low) | (array > self.domain.high)
@@ -268,14 +267,14 @@ class Column:
             strange = (array < 0) | (array >= (len(self.levels) if words is None else words))
         return np.asarray(strange & ~self.is_missing(array), dtype=np.bool_)
 
-    def floats(self, array: Array) -> NDArray[np.float64]:
+    def floats(self, array: Array) -> Floats:
         """The numbers as floats, NaN where missing."""
         values = array.astype(np.float64)
         if self.kind is not Kind.REAL:
             values[self.is_missing(array)] = np.nan
         return values
 
-    def from_floats(self, values: NDArray[np.float64]) -> Array:
+    def from_floats(self, values: Floats) -> Array:
         """Back from floats: on the grid, inside the bounds, NaN to missing."""
         if self.kind is Kind.INTEGER and isinstance(self.domain, Bounds) and max(-self.domain.low, self.domain.high) > EXACT:
             reason = "holds whole numbers beyond 2^53, with which nothing exact can be computed: declare it a category or a key"

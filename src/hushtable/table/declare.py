@@ -18,11 +18,12 @@ _LINE = re.compile(rf"\s*{_VALUE}\s*")
 _INSIDE = re.compile(rf",\s*{_VALUE}|(?<=\{{){_VALUE}\s*,?\s*")
 
 
-def declare(path: Path, by: str = "", facets: Iterable[str] = ()) -> tuple[Schema, Schema]:
+def declare(path: str | Path, by: str = "", facets: Iterable[str] = ()) -> tuple[Schema, Schema]:
     """Take the marks out of a schema file, all or those of some facets; the schema before and after.
 
     Comments stay where they are, but for the drafter's own on the marks.
     """
+    path = Path(path)
     if path.suffix not in (".yaml", ".yml"):
         raise InputError(
             "is no schema file: draft one with 'hush schema DATA -o schema.yaml', read every line of it, and declare that",

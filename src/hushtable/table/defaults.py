@@ -28,8 +28,8 @@ WORDS = (
 def with_defaults(table: Table, key: str | None = None) -> Table:
     """The table with every facet that was read off the rows, but for domains, put back to its default.
 
-    A column of a kind that nobody declared becomes a category of texts, to be looked at with a budget. ``key`` names the column
-    that tells persons apart, which is never released. The marks stay: they say what is still to be learnt.
+    A column of a kind that nobody declared becomes a category of texts, whose kind is learnt with a budget. ``key`` names the
+    column that identifies persons, which is never released. The marks stay: they say what is still to be learnt.
     """
     if not table.schema.undeclared and not table.schema.drafted:
         return table
@@ -66,8 +66,8 @@ def _texts(table: Table, column: Column) -> tuple[tuple[str, ...], Array]:
     """Each cell as its own text, whatever the kind that was drafted for its column."""
     words = table.strings(column.name)
     absent = table.missing(column.name)
-    found, codes = np.unique(np.where(absent, "", words).astype(str), return_inverse=True)
-    plain, places = np.unique([plain_text(text) for text in found.tolist()], return_inverse=True)
+    distinct, codes = np.unique(np.where(absent, "", words).astype(str), return_inverse=True)
+    plain, places = np.unique([plain_text(text) for text in distinct.tolist()], return_inverse=True)
     codes = np.where(absent, -1, places[codes]).astype(np.int32)
     used = np.unique(codes[codes >= 0])
     place = np.full(len(plain) + 1, -1, np.int32)

@@ -155,8 +155,8 @@ def _choice(choices: type[_Choice], text: object, where: str, faults: list[Fault
 def _observed(entry: object, where: str, faults: list[Fault]) -> frozenset[Facet]:
     """The facets that were read off the rows: all (true), none (false), or a list of some."""
     if isinstance(entry, list):
-        found = [_choice(Facet, item, where, faults) for item in entry]
-        return frozenset(facet for facet in found if facet is not None)
+        facets = [_choice(Facet, item, where, faults) for item in entry]
+        return frozenset(facet for facet in facets if facet is not None)
     return frozenset(Facet) if flag(entry, where, faults) else frozenset()
 
 

@@ -54,7 +54,7 @@ def form_of(path: Path) -> str:
         return "gzip"
     if name.endswith((".csv", ".tsv", ".txt")):
         return "csv"
-    raise InputError(f"cannot tell the format of {path.name!r}; expected .csv, .csv.gz or .parquet", where="file")
+    raise InputError(f"cannot recognize the format of {path.name!r}; expected .csv, .csv.gz or .parquet", where="file")
 
 
 @contextmanager
@@ -149,8 +149,8 @@ def _csv_fault(message: str, width: int) -> str:
     place = f"line {line.group(1)}: " if line else ""
     if "Invalid unicode" in message:
         return f"{place}the file is not UTF-8; save it as UTF-8 and try again"
-    if found := re.search(r"^Expected Number of Columns: \d+ Found: (\d+)", message, re.MULTILINE):
-        return f"{place}expected {width} values, as in the header, found {found.group(1)}"
+    if match := re.search(r"^Expected Number of Columns: \d+ Found: (\d+)", message, re.MULTILINE):
+        return f"{place}expected {width} values, as in the header, found {match.group(1)}"
     if "unterminated quote" in message:
         return f"{place}a quotation mark is never closed"
     if "invalid state" in message:

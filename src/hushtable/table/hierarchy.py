@@ -70,10 +70,10 @@ class FileTree:
     @cached_property
     def widest(self) -> dict[str, tuple[str, ...]]:
         """Label to the leaves under it; a label used on several levels means its widest group."""
-        found: dict[str, tuple[str, ...]] = {}
+        widest: dict[str, tuple[str, ...]] = {}
         for level in self.groups:
-            found.update(level)
-        return found
+            widest.update(level)
+        return widest
 
 
 @dataclass(frozen=True)
@@ -210,11 +210,11 @@ def lint(rows: Sequence[tuple[str, ...]], where: str, *, first: int = 1) -> list
         lines.setdefault(row[0], i)
     for level in range(1, width - 1):
         parents: dict[str, str] = {}
-        told: set[str] = set()
+        reported: set[str] = set()
         for row in rows:
             parent = parents.setdefault(row[level], row[level + 1])
-            if parent != row[level + 1] and row[level] not in told:
-                told.add(row[level])
+            if parent != row[level + 1] and row[level] not in reported:
+                reported.add(row[level])
                 both = f"{parent!r} and {row[level + 1]!r} on level {level + 1}"
                 faults.append(Fault(where, f"no tree: {row[level]!r} on level {level} lies under both {both}"))
     for level in range(1, width - 1):
@@ -222,7 +222,7 @@ def lint(rows: Sequence[tuple[str, ...]], where: str, *, first: int = 1) -> list
         for row in rows:
             under.setdefault(row[level], set()).add(row[0])
         strange = sorted(label for label, leaves in under.items() if label in lines and label not in leaves)
-        # A reader could not tell the group from the value.
+        # A reader could not distinguish the group from the value.
         faults += [Fault(where, f"{label!r} on level {level} is a value too, and does not lie under itself") for label in strange]
     tops = {row[-1] for row in rows}
     if len(tops) > 1:

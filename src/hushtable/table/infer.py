@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.table import naming
+from hushtable.table.arrays import Integers
 from hushtable.table.columns import CODED, DRAFTED, FREE, NUMBERS, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -47,7 +47,7 @@ class _Profile:
 
     name: str
     words: tuple[str, ...]
-    counts: NDArray[np.int64]
+    counts: Integers
     rows: int
 
     @property
@@ -63,7 +63,7 @@ class _Profile:
 
 
 def infer(names: Sequence[str], source: Source) -> Schema:
-    """Draft a schema; its ``notes`` say what a person should look at."""
+    """Draft a schema; its ``notes`` say what a person should check."""
     codes: set[str] = set()
     profiles = []
     for name in names:
@@ -71,8 +71,8 @@ def infer(names: Sequence[str], source: Source) -> Schema:
         counts = np.bincount(raw.codes[raw.codes >= 0], minlength=len(raw.words))
         blank = {word for word in raw.words if word in MISSING_TEXTS}
         codes |= blank
-        kept = [i for i, word in enumerate(raw.words) if word and word not in blank]
-        profiles.append(_Profile(name, tuple(raw.words[i] for i in kept), counts[kept], len(raw.codes)))
+        present = [i for i, word in enumerate(raw.words) if word and word not in blank]
+        profiles.append(_Profile(name, tuple(raw.words[i] for i in present), counts[present], len(raw.codes)))
     columns = [_draft(profile) for profile in profiles]
     columns = _quasi_by_shape(columns, profiles)
     schema = Schema(tuple(columns), tuple(sorted(codes, key=lambda code: (code != "?", code))))
@@ -97,7 +97,7 @@ def infer(names: Sequence[str], source: Source) -> Schema:
 def _followers(table: Table) -> dict[str, str]:
     """Plain columns that a quasi-identifier determines for 99 rows in 100 (an age group beside an age), by name."""
     groups = {c.name: table.groups([c.name]) for c in table.schema if c.kind not in FREE and c.role in (Role.QUASI, Role.PLAIN)}
-    found = {}
+    followers = {}
     for name in table.schema.role(Role.PLAIN):
         if name not in groups or table.rows < 100 or not 2 <= groups[name][1] <= 200:
             continue
@@ -110,9 +110,9 @@ def _followers(table: Table) -> dict[str, str]:
             if values <= table.rows // 10 and values * levels <= 1_000_000:
                 pairs = np.bincount(above * levels + codes, minlength=values * levels).reshape(values, levels)
                 if pairs.max(axis=1).sum() >= 0.99 * table.rows:
-                    found[name] = quasi
+                    followers[name] = quasi
                     break
-    return found
+    return followers
 
 
 HEAD = (
@@ -124,7 +124,7 @@ HEAD = (
 
 
 def _draft(profile: _Profile) -> Column:
-    if _tells_who(profile):
+    if _identifies(profile):
         return Column(name=profile.name, kind=Kind.KEY, role=Role.IDENTIFIER)
     kind, extra = _kind(profile)
     if kind in (Kind.CATEGORY, Kind.KEY) and profile.matches(naming.SPOKEN) and not profile.answers:
@@ -133,11 +133,14 @@ def _draft(profile: _Profile) -> Column:
     if kind is Kind.KEY or (profile.matches(naming.IDENTIFIER) and (kind is Kind.TEXT or profile.distinct_share > 0.5)):
         role = Role.IDENTIFIER
     elif kind is not Kind.TEXT:
-        role = Role.SECRET if profile.matches(naming.SECRET) else Role.QUASI if profile.matches(naming.QUASI) else Role.PLAIN
+        if profile.matches(naming.SECRET):
+            role = Role.SECRET
+        elif profile.matches(naming.QUASI):
+            role = Role.QUASI
     return Column(name=profile.name, kind=kind, role=role, **extra)  # type: ignore[arg-type]
 
 
-def _tells_who(profile: _Profile) -> bool:
+def _identifies(profile: _Profile) -> bool:
     """By its name alone: a name that many share is a name all the same."""
     return naming.names_people(profile.name) and not profile.answers
 
@@ -147,11 +150,11 @@ def _hidden(profile: _Profile, column: Column) -> list[str]:
         return [f"Column {profile.name} has no value at all: drafted as text, which is left out. Declare it if it may have values."]
     if column.kind is Kind.TEXT:
         return [f"Column {profile.name} seems to be free text, in which anything may stand: it is never released."]
-    if column.role is Role.IDENTIFIER and _tells_who(profile):
+    if column.role is Role.IDENTIFIER and _identifies(profile):
         return [f"Column {profile.name} seems to say who somebody is: drafted as an identifier, which is dropped."]
     if column.kind is Kind.KEY and all(_MOMENT.match(word) for word in profile.words):
-        told = "seems to hold dates in a form that is not read, and is dropped"
-        return [f"Column {profile.name} {told}: write them like 2024-01-31 or 2024-01-31 07:00, without a zone."]
+        reason = "seems to hold dates in a form that is not read, and is dropped"
+        return [f"Column {profile.name} {reason}: write them like 2024-01-31 or 2024-01-31 07:00, without a zone."]
     if column.kind is Kind.KEY:
         return [f"Column {profile.name} has almost as many values as rows: drafted as a key, which is dropped."]
     return []
@@ -215,7 +218,7 @@ def _all_dates(words: Sequence[str], form: str | None) -> bool:
 
 
 def _quasi_by_shape(columns: list[Column], profiles: list[_Profile]) -> list[Column]:
-    """Where no name tells, take the five columns of moderate size that split the rows best."""
+    """Where no name says so, take the five columns of moderate size that split the rows best."""
     if any(c.role is Role.QUASI for c in columns):
         return columns
     spread = {}
@@ -227,7 +230,7 @@ def _quasi_by_shape(columns: list[Column], profiles: list[_Profile]) -> list[Col
     return [replace(c, role=Role.QUASI) if c.name in best else c for c in columns]
 
 
-def _unique_note(groups: NDArray[np.int64], quasi: Sequence[str]) -> str:
+def _unique_note(groups: Integers, quasi: Sequence[str]) -> str:
     return f"{unique_share(groups):.1%} of the rows are unique on the likely quasi-identifiers: {', '.join(quasi)}."
 
 
@@ -236,20 +239,20 @@ def _sentinels(profile: _Profile, column: Column) -> list[str]:
     if column.kind not in (Kind.INTEGER, Kind.REAL):
         return []
     values = np.array([float(word) for word in profile.words])
-    found = []
+    codes = []
     for code in SENTINELS:
         if float(code) in values:
             rest = values[values != float(code)]
             lone = len(rest) > 2 and (rest.min() >= 0 if float(code) < 0 else rest.max() < float(code) / 9)
             if lone:
-                found.append(code)
+                codes.append(code)
     return [
         f"Column {profile.name}: {code} may mean a missing value; if so, add missing: ['{code}'] to it, and mend its "
         "domain and 'required'."
-        for code in found
+        for code in codes
     ]
 
 
-def unique_share(groups: NDArray[np.int64]) -> float:
+def unique_share(groups: Integers) -> float:
     """Share of rows whose group has no other row."""
     return float((np.bincount(groups)[groups] == 1).mean()) if len(groups) else 0.0

@@ -136,15 +136,15 @@ def _frame(source: object) -> tuple[list[str], Source]:
     frame: Any = source
     fetch: Callable[[int], Array]
     if isinstance(source, pd.DataFrame):
-        found, fetch = source.columns, lambda i: _plain(source.iloc[:, i])
+        columns, fetch = source.columns, lambda i: _plain(source.iloc[:, i])
     elif kind == "polars.DataFrame":
-        found, fetch = frame.columns, lambda i: _objects(frame.to_series(i).to_list())
+        columns, fetch = frame.columns, lambda i: _objects(frame.to_series(i).to_list())
     elif kind in ("pyarrow.Table", "pyarrow.RecordBatch"):
-        found, fetch = frame.schema.names, lambda i: _objects(frame.column(i).to_pylist())
+        columns, fetch = frame.schema.names, lambda i: _objects(frame.column(i).to_pylist())
     else:
         reason = f"cannot read a {type(source).__name__}; expected a file, or a pandas, polars or Arrow frame"
         raise InputError(reason, where="table")
-    names = [str(name).strip() for name in found]
+    names = [str(name).strip() for name in columns]
     return names, lambda name: fetch(names.index(name))
 
 

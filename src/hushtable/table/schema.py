@@ -112,8 +112,8 @@ class Schema(Shown):
     def with_columns(self, *columns: Column) -> Schema:
         """The schema with these columns replacing those of the same name, new ones at the end."""
         new = {c.name: c for c in columns}
-        kept = tuple(new.pop(c.name, c) for c in self.columns)
-        return replace(self, columns=(*kept, *new.values()))
+        present = tuple(new.pop(c.name, c) for c in self.columns)
+        return replace(self, columns=(*present, *new.values()))
 
     @property
     def undeclared(self) -> dict[str, frozenset[Facet]]:
@@ -141,10 +141,10 @@ class Schema(Shown):
         """
         marks = before.undeclared
         everywhere = frozenset[Facet]().union(*marks.values())
-        found = {c.name: marks.get(c.name, frozenset()) if c.name in before else everywhere for c in self.columns}
-        if all(found[c.name] <= c.undeclared for c in self.columns) and (self.drafted or not before.drafted):
+        inherited = {c.name: marks.get(c.name, frozenset()) if c.name in before else everywhere for c in self.columns}
+        if all(inherited[c.name] <= c.undeclared for c in self.columns) and (self.drafted or not before.drafted):
             return self
-        columns = tuple(c.marked(found[c.name]) for c in self.columns)
+        columns = tuple(c.marked(inherited[c.name]) for c in self.columns)
         return replace(self, columns=columns, drafted=self.drafted or before.drafted)
 
     def portable(self) -> Schema:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hushtable.display import Shown
 from hushtable.errors import Fault, InputError, MissingExtra
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import FREE, MISSING_CODE, Bounds, Column, Facet, Kind
 from hushtable.table.schema import Schema
 
@@ -39,7 +39,7 @@ class Table(Shown):
     """For text and key columns: the strings their codes stand for."""
     ignored: tuple[str, ...] = ()
     """Columns of the source that the schema does not name; they were left out."""
-    persons: NDArray[np.int64] | None = field(default=None, repr=False)
+    persons: Integers | None = field(default=None, repr=False)
     """For each row the number of the person who holds it; None where every row is a person of its own.
 
     It follows the rows through ``take``, ``select`` and ``with_columns``, is never written, and is lost where a table is made anew.
@@ -83,11 +83,11 @@ class Table(Shown):
         drafted = "; its schema was drafted from the rows, check it" if self.schema.notes else ""
         return f"Table({self.rows:,} rows: {', '.join(self.schema.names)}{drafted})"
 
-    def missing(self, name: str) -> NDArray[np.bool_]:
+    def missing(self, name: str) -> Mask:
         """Which rows miss this value."""
         return self.schema[name].is_missing(self[name])
 
-    def floats(self, name: str) -> NDArray[np.float64]:
+    def floats(self, name: str) -> Floats:
         """A numeric or date column as floats, NaN where missing."""
         return self.schema[name].floats(self[name])
 
@@ -112,7 +112,7 @@ class Table(Shown):
         words[:] = column.levels
         return words
 
-    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Table:
+    def take(self, rows: NDArray[np.integer] | Mask) -> Table:
         """These rows, by position or by mask."""
         persons = None if self.persons is None else _sealed(self.persons[rows])
         return replace(self, arrays={name: _sealed(array[rows]) for name, array in self.arrays.items()}, persons=persons)
@@ -143,14 +143,14 @@ class Table(Shown):
         return self.under(self.schema.declared(by, facets))
 
     def held_by(self, key: str | None) -> Table:
-        """The table with persons told apart by a key column (every row a person of its own without one).
+        """The table with persons identified by a key column (every row a person of its own without one).
 
         A row whose key is missing is a person of its own.
         """
         if key is None:
             return replace(self, persons=None)
         if key not in self.schema:
-            raise InputError(f"there is no column {key!r} to tell persons apart; the table has {', '.join(self.schema.names)}")
+            raise InputError(f"there is no column {key!r} to identify persons by; the table has {', '.join(self.schema.names)}")
         nobodys = self.rows + np.arange(self.rows)
         _, persons = np.unique(np.where(self.missing(key), nobodys, self.groups([key])[0]), return_inverse=True)
         return replace(self, persons=_sealed(persons.astype(np.int64)))
@@ -159,7 +159,7 @@ class Table(Shown):
         """For each column the number of cells a histogram has, a last one for missing unless it is required."""
         return histogram_sizes(self.schema, columns)
 
-    def counts(self, columns: Iterable[str]) -> NDArray[np.int64]:
+    def counts(self, columns: Iterable[str]) -> Integers:
         """The joint histogram over the whole declared domain, one axis per column, missing last on each axis."""
         columns = tuple(columns)
         sizes = self.sizes(columns)
@@ -168,7 +168,7 @@ class Table(Shown):
             flat = flat * size + self.cells(name)
         return np.bincount(flat, minlength=int(np.prod(sizes))).reshape(sizes)
 
-    def cells(self, name: str) -> NDArray[np.int64]:
+    def cells(self, name: str) -> Integers:
         """For each row, its cell in the histogram of one column."""
         column, array = self.schema[name], self[name]
         size = self.sizes((name,))[0]
@@ -178,7 +178,7 @@ class Table(Shown):
             codes = array.astype(np.int64)
         return np.where(column.is_missing(array), size - 1, codes)
 
-    def quantiles(self, name: str, shares: Iterable[float]) -> NDArray[np.float64]:
+    def quantiles(self, name: str, shares: Iterable[float]) -> Floats:
         """Values below which these shares of the present values lie (an actual value, the lower one)."""
         values = self.floats(name)
         present = values[~np.isnan(values)]
@@ -191,7 +191,7 @@ class Table(Shown):
         for start in range(0, self.rows, size):
             yield self.take(np.arange(start, min(start + size, self.rows)))
 
-    def groups(self, columns: Iterable[str]) -> tuple[NDArray[np.int64], int]:
+    def groups(self, columns: Iterable[str]) -> tuple[Integers, int]:
         """A group number for each row, equal where all these columns are equal (missing equals missing)."""
         codes = identities((self[name] for name in columns), self.rows)
         return codes, int(codes.max(initial=-1)) + 1
@@ -265,7 +265,7 @@ class Table(Shown):
         return Table(first.schema, arrays, texts)
 
 
-def identities(columns: Iterable[Array], rows: int) -> NDArray[np.int64]:
+def identities(columns: Iterable[Array], rows: int) -> Integers:
     """A number from 0 for each row, equal exactly where all these columns are equal, and rising with the first of them."""
     ids = np.zeros(rows, np.int64)
     for column in columns:
@@ -293,7 +293,7 @@ def _faults(column: Column, array: Array, texts: Mapping[str, NDArray[np.object_
         yield _fault(where, "has missing values, but is declared required", missing)
 
 
-def _fault(where: str, reason: str, rows: NDArray[np.bool_]) -> Fault:
+def _fault(where: str, reason: str, rows: Mask) -> Fault:
     return Fault(where, reason, int(rows.sum()), tuple(int(r) + 1 for r in np.flatnonzero(rows)[:3]))
 
 
@@ -310,7 +310,7 @@ def _frozen(array: Array) -> Array:
 
 
 def _writeable(base: object) -> bool:
-    """Whether somebody may hold a door to the memory that a read-only view looks at."""
+    """Whether somebody may hold a door to the memory that a read-only view shows."""
     return not isinstance(base, np.ndarray) or base.flags.writeable or (base.base is not None and _writeable(base.base))
 
 
@@ -330,7 +330,7 @@ def histogram_sizes(schema: Schema, columns: Iterable[str]) -> tuple[int, ...]:
             size = int(column.domain.high - column.domain.low) + 1
         else:
             raise InputError(f"a {column.kind} column must be cut into bins before it can be counted", where=name)
-        sizes.append(size + (not column.required))
+        sizes.append(size if column.required else size + 1)
     if float(np.prod([float(s) for s in sizes])) > CELL_LIMIT:
         raise InputError(f"a histogram of {' x '.join(map(str, sizes))} cells is too large", where="table")
     return tuple(sizes)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Floats
 from hushtable.table.cell import ANY_TEXT, ANYTHING, Cell, Interval, parse_interval, parse_set, split_interval
 from hushtable.table.columns import DAY, MISSING_CODE, NUMBERS, Bounds, Column, Kind, Levels
 from hushtable.table.hierarchy import DateTree, FileTree, Hierarchy, IntervalTree, PrefixTree
@@ -27,10 +27,10 @@ class Level:
     """
 
     cells: tuple[Cell, ...]
-    points: NDArray[np.float64]
+    points: Floats
     codes: NDArray[np.int32]
     edges: bool
-    shares: NDArray[np.float64]
+    shares: Floats
     """For each cell, the share of the hierarchy's leaves (all lines of a file), or of the domain's width, under it."""
 
     def index(self, column: Column, array: Array) -> NDArray[np.int32]:
@@ -40,10 +40,10 @@ class Level:
         side = np.clip(np.searchsorted(self.points, values, side="right") - 1, 0, len(self.points) - 1)
         if not self.edges and (strange := int((self.points[side] != values).sum())):
             raise InputError(Fault(f"hierarchy of {column.name}", "has no line for some values", strange))
-        found = self.codes[side].astype(np.int32)
+        codes = self.codes[side].astype(np.int32)
         if not self.top:
-            found[missing] = MISSING_CODE
-        return found
+            codes[missing] = MISSING_CODE
+        return codes
 
     @property
     def top(self) -> bool:
@@ -75,8 +75,8 @@ def build(column: Column) -> tuple[Level, ...]:
             levels = _runs(column) if column.kind is Kind.ORDINAL else []
         case _:
             raise TypeError(f"unknown hierarchy {hierarchy!r}")
-    kept = [level for level in levels if not level.top]
-    return (*kept, _top())
+    below = [level for level in levels if not level.top]
+    return (*below, _top())
 
 
 def derive(column: Column) -> Hierarchy | None:
@@ -88,7 +88,7 @@ def derive(column: Column) -> Hierarchy | None:
             return IntervalTree(_round_widths(column))
         bounds = column.bounds
         width = (bounds.high - bounds.low) or 1.0
-        # Below the spacing of floats there is nothing to tell apart, and a width of zero would never grow.
+        # Below the spacing of floats there is nothing to distinguish, and a width of zero would never grow.
         leaf = max(width / 64, column.step or 0.0, float(np.spacing(max(abs(bounds.low), abs(bounds.high)))))
         if column.kind is Kind.INTEGER:
             leaf = float(np.ceil(leaf))
@@ -131,10 +131,10 @@ def _span(column: Column) -> Bounds:
 def _round_widths(column: Column) -> tuple[float, ...]:
     """Widths among 1, 2, 10, 20, 100, ... that nest, up to the first that is as wide as an observed range, in some 1,000 leaves.
 
-    Of the range they tell no more than its order of magnitude.
+    Of the range they give away no more than its order of magnitude.
     """
     bounds, step = column.bounds, column.step or 0.0
-    # Below the spacing of floats there is nothing to tell apart.
+    # Below the spacing of floats there is nothing to distinguish.
     finest = 1000 * float(np.spacing(max(abs(bounds.low), abs(bounds.high))))
     span = max((bounds.high - bounds.low) or 1.0, step, finest)
     place = 2 * math.floor(math.log10(span)) - 1
@@ -196,8 +196,8 @@ def _read_members(text: str, base: Levels) -> frozenset[str]:
     if members is None and text.endswith(ANY_TEXT):
         # One star masks the rest; where no level has the other stars in it, they mask one character each.
         prefixes = (text.removesuffix(ANY_TEXT), text.rstrip(ANY_TEXT))
-        found = (frozenset(level for level in base.levels if level.startswith(prefix)) for prefix in prefixes)
-        members = next(filter(None, found), None)
+        groups = (frozenset(level for level in base.levels if level.startswith(prefix)) for prefix in prefixes)
+        members = next(filter(None, groups), None)
     if not members or not members <= base.index.keys():
         raise ValueError("not a set of levels of the domain")
     return members
@@ -271,7 +271,7 @@ def _runs_only(codes: NDArray[np.int32], labels: list[str], depth: int, path: st
     return [Fault(f"hierarchy {path}", f"{label!r} on level {depth} {reason}") for label in sorted(repeated)]
 
 
-def _interval_level(column: Column, cuts: NDArray[np.float64]) -> Level:
+def _interval_level(column: Column, cuts: Floats) -> Level:
     bounds = _span(column)
     ends = np.append(cuts[1:], bounds.high)
     spans = [Interval(a, b, False, i < len(cuts) - 1) for i, (a, b) in enumerate(zip(cuts, ends, strict=True))]
@@ -283,7 +283,7 @@ def _interval_level(column: Column, cuts: NDArray[np.float64]) -> Level:
     return Level(cells, cuts, np.arange(len(cuts), dtype=np.int32), True, shares)
 
 
-def _cuts(column: Column, width: float) -> NDArray[np.float64]:
+def _cuts(column: Column, width: float) -> Floats:
     bounds = _span(column)
     count = max(1, int(np.ceil((bounds.high - bounds.low + (column.step or 0.0)) / width - 1e-12)))
     cuts = bounds.low + width * np.arange(count)
@@ -293,7 +293,7 @@ def _cuts(column: Column, width: float) -> NDArray[np.float64]:
     return np.asarray(cuts[cuts <= bounds.high], dtype=np.float64)
 
 
-def _calendar(column: Column, unit: str) -> NDArray[np.float64]:
+def _calendar(column: Column, unit: str) -> Floats:
     bounds = _span(column)
     first = _floor(datetime.fromtimestamp(bounds.low, UTC), unit)
     if unit == "week":

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Integers, Mask
 from hushtable.table.cell import Cell
 from hushtable.table.columns import CODED, FREE, MISSING_CODE, MISSING_INTEGER, Bounds, Cells, Column, Kind, Levels
 from hushtable.table.schema import Schema
@@ -29,7 +29,7 @@ Source = Callable[[str], Array]
 class Raw:
     """A raw column as its distinct values: ``words[codes]``, code -1 where the source has no value."""
 
-    codes: NDArray[np.int64]
+    codes: Integers
     words: tuple[str, ...]
     moments: bool = False
     """Whether the source holds dates and not texts: the words are then in ISO form, whatever the column's format."""
@@ -41,7 +41,7 @@ class Raw:
         try:
             codes, uniques = pd.factorize(array, use_na_sentinel=True)
         except TypeError:
-            # Lists and other values that cannot be hashed are told apart as they are written.
+            # Lists and other values that cannot be hashed are compared as they are written.
             codes, uniques = pd.factorize(np.array([None if v is None else text_of(v) for v in array], object))
         moments = len(uniques) > 0 and all(isinstance(value, (date, np.datetime64)) for value in uniques)
         words = _moments(uniques) if moments else [text_of(value) for value in uniques]
@@ -153,12 +153,12 @@ class _Reader:
         """Whether it is a missing code, compared as numbers where the column holds numbers: -9 is -9.0."""
         return word in self.missing or bool(self.codes and _PLAIN.match(word) and Decimal(word) in self.codes)
 
-    def _free(self, raw: Raw, present: NDArray[np.bool_]) -> Column:
+    def _free(self, raw: Raw, present: Mask) -> Column:
         self.words = np.array([*raw.words, ""], dtype=object)[:-1]
         self.array = np.where(present[raw.codes], raw.codes, MISSING_CODE).astype(np.int32)
         return self.column
 
-    def _levels(self, raw: Raw, present: NDArray[np.bool_]) -> Column:
+    def _levels(self, raw: Raw, present: Mask) -> Column:
         domain = self.column.domain
         if not isinstance(domain, Levels):
             seen = [w for w, p in zip(raw.words, present, strict=False) if p]
@@ -170,7 +170,7 @@ class _Reader:
         self._coverage(column, domain.levels)
         return column
 
-    def _numbers(self, raw: Raw, present: NDArray[np.bool_]) -> Column:
+    def _numbers(self, raw: Raw, present: Mask) -> Column:
         numbers, bad = self._parse(raw, present)
         self._fault(raw, bad, f"values that are not {_NOUN[self.column.kind]}")
         good = present & ~bad
@@ -189,7 +189,7 @@ class _Reader:
         self._coverage(column, [w for w, g in zip(raw.words, good & ~outside, strict=False) if g])
         return column
 
-    def _parse(self, raw: Raw, present: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+    def _parse(self, raw: Raw, present: Mask) -> tuple[Array, Mask]:
         whole = self.column.kind is not Kind.REAL
         numbers = np.zeros(len(raw.words) + 1, np.int64 if whole else np.float64)
         bad = np.zeros(len(numbers), bool)
@@ -210,14 +210,14 @@ class _Reader:
             raise ValueError("the format leaves out a part of the date")
         return seconds
 
-    def _needs_cells(self, raw: Raw, present: NDArray[np.bool_]) -> bool:
+    def _needs_cells(self, raw: Raw, present: Mask) -> bool:
         """Whether some value is no value of the domain itself."""
         domain = self.column.domain
         if isinstance(domain, Levels):
             return any(w not in domain.index for w, p in zip(raw.words, present, strict=False) if p)
         return bool(self._parse(raw, present)[1].any()) if self.column.kind not in CODED else False
 
-    def _cells(self, raw: Raw, present: NDArray[np.bool_]) -> Column:
+    def _cells(self, raw: Raw, present: Mask) -> Column:
         declared = self.column.domain if isinstance(self.column.domain, Cells) else Cells((), self.column.base)
         cells: list[Cell] = list(declared.cells)
         index = dict(declared.index)
@@ -245,7 +245,7 @@ class _Reader:
             shown = tuple(bare[:3]) if column.shows_values else ()
             self.faults.append(Fault(self.where, "the hierarchy has no line for some values", len(bare), (), shown))
 
-    def _fault(self, raw: Raw, words: NDArray[np.bool_], reason: str, *, values: bool = True) -> None:
+    def _fault(self, raw: Raw, words: Mask, reason: str, *, values: bool = True) -> None:
         """Record the rows whose word is marked, with three examples."""
         if not words.any():
             return

@@ -10,7 +10,7 @@ import pytest
 
 import hushtable as ht
 from hushtable.anonymize.private.frechet import Draw, Frechet, Tangent
-from hushtable.anonymize.private.tangent import STEPS, TangentSums
+from hushtable.anonymize.private.frechet_queries import STEPS, TangentSums
 from hushtable.checks import example
 from hushtable.errors import InputError, PlanError
 from hushtable.numerics import ball
@@ -41,7 +41,7 @@ def everybody() -> Table:
     return Table(TINY, {"x": np.array([x for x, _ in cells]), "c": np.array([c for _, c in cells], np.int32)})
 
 
-def look(groups: int, tangent: Tangent, reach: float, weight: int, radius: float = 0.9) -> TangentSums:
+def tangent_sums(groups: int, tangent: Tangent, reach: float, weight: int, radius: float = 0.9) -> TangentSums:
     space = BallMap(TINY, radius)
     rng = np.random.default_rng(groups)
     centres = ball.exp(np.zeros(space.dimension), 0.5 * rng.normal(size=(groups, space.dimension)))
@@ -59,8 +59,8 @@ def half(sensitivity):
 @pytest.mark.parametrize("weight", [300, 5000])
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize(("rule", "holds"), [(lambda s: s[:2], True), (half, False)])
-def test_one_record_changes_a_look_by_no_more_than_it_says(groups, tangent, reach, weight, relation, rule, holds):
-    query, people = look(groups, tangent, reach, weight), everybody()
+def test_one_record_changes_a_query_by_no_more_than_it_says(groups, tangent, reach, weight, relation, rule, holds):
+    query, people = tangent_sums(groups, tangent, reach, weight), everybody()
     alone = [query.answer(people.take(np.array([i]))) for i in range(people.rows)]
     # Sums add up record by record, so the neighbours of any table change it as those of an empty one do.
     pairs = [(a, 0 * a) for a in alone] if relation is Relation.ADD_REMOVE else list(product(alone, alone))
@@ -77,7 +77,7 @@ def test_one_record_changes_a_look_by_no_more_than_it_says(groups, tangent, reac
 
 @pytest.mark.parametrize("tangent", list(Tangent))
 def test_a_sum_is_the_sum_of_its_records_to_the_last_bit(tangent):
-    query, people = look(3, tangent, 0.4, weight=7), everybody()
+    query, people = tangent_sums(3, tangent, 0.4, weight=7), everybody()
     rows = np.random.default_rng(0).integers(0, people.rows, 50)
     parts = sum(query.answer(people.take(np.array([row]))) for row in rows)
     assert (query.answer(people.take(rows)) == parts).all()
@@ -95,7 +95,7 @@ def test_the_longest_vector_stays_within_the_sphere_after_rounding():
 
 
 def test_vectors_are_those_of_the_ball():
-    query, people = look(2, Tangent.CENTRE, 2.0, weight=1), everybody()
+    query, people = tangent_sums(2, Tangent.CENTRE, 2.0, weight=1), everybody()
     points = query.ball.points(people)
     labels, _ = ball.nearest(points, query.centres)
     counts, sums = query.read(query.answer(people))
@@ -150,11 +150,11 @@ def model(table, epsilon=1000.0, seed=0, unit=None, **knobs):
 def test_with_hardly_any_noise_one_cluster_is_the_mean(tangent, unit):
     table = example(400)
     points = BallMap(table.schema, 0.95).points(table)
-    found = model(table, unit=unit, clusters=1, rounds=12, reach=1.0, radius=0.95, tangent=tangent)
+    actual = model(table, unit=unit, clusters=1, rounds=12, reach=1.0, radius=0.95, tangent=tangent)
     flat = ball.exp(np.zeros(points.shape[1]), ball.log(np.zeros(points.shape[1]), points).mean(0))[0]
     true = ball.mean(points).point if tangent is Tangent.CENTRE else flat
-    assert float(ball.distance(found.points[0], true)) < 0.01
-    assert found.counts[0] == pytest.approx(400, abs=2)
+    assert float(ball.distance(actual.points[0], true)) < 0.01
+    assert actual.counts[0] == pytest.approx(400, abs=2)
     assert float(ball.distance(flat, ball.mean(points).point)) > 0.3
 
 
@@ -171,15 +171,15 @@ def two_heaps(rows=600) -> Table:
     return Table(schema, numbers | {"kind": np.where(low, 0, 1).astype(np.int32)})
 
 
-def test_clusters_are_found_and_their_sizes_told():
-    found = model(two_heaps(), epsilon=8.0, clusters=2, reach=0.5, draw=Draw.MODE)
-    made = found.sample(None, np.random.default_rng(0))
-    assert made.rows == pytest.approx(600, abs=30)
-    values, counts = np.unique(made["u"], return_counts=True)
+def test_clusters_are_found_and_their_sizes_reported():
+    actual = model(two_heaps(), epsilon=8.0, clusters=2, reach=0.5, draw=Draw.MODE)
+    released = actual.sample(None, np.random.default_rng(0))
+    assert released.rows == pytest.approx(600, abs=30)
+    values, counts = np.unique(released["u"], return_counts=True)
     assert values == pytest.approx([2, 8], abs=0.6)
     assert counts == pytest.approx([200, 400], abs=40)
-    assert (made["kind"][made["u"] < 5] == 0).all()
-    assert (made["kind"][made["u"] > 5] == 1).all()
+    assert (released["kind"][released["u"] < 5] == 0).all()
+    assert (released["kind"][released["u"] > 5] == 1).all()
 
 
 def test_levels_and_missing_values_come_in_their_shares():
@@ -192,21 +192,21 @@ def test_levels_and_missing_values_come_in_their_shares():
             Column(name="x", kind=Kind.REAL, domain=Bounds(0, 40), decimals=0),
         )
     )
-    found = model(Table(schema, {"c": codes, "x": ages}), clusters=1, tangent=Tangent.ORIGIN, reach=1.0, radius=0.1)
-    made = found.sample(4000, np.random.default_rng(0))
-    shares = [float((made["c"] == code).mean()) for code in (-1, 0, 1)]
+    actual = model(Table(schema, {"c": codes, "x": ages}), clusters=1, tangent=Tangent.ORIGIN, reach=1.0, radius=0.1)
+    released = actual.sample(4000, np.random.default_rng(0))
+    shares = [float((released["c"] == code).mean()) for code in (-1, 0, 1)]
     assert shares == pytest.approx([0.2, 0.3, 0.5], abs=0.04)
-    assert float(np.isnan(made["x"]).mean()) == pytest.approx(0.4, abs=0.04)
-    assert np.nanmean(made["x"]) == pytest.approx(30, abs=3)
+    assert float(np.isnan(released["x"]).mean()) == pytest.approx(0.4, abs=0.04)
+    assert np.nanmean(released["x"]) == pytest.approx(30, abs=3)
 
 
 def test_rows_follow_the_shares_of_the_clusters_and_conditions_are_kept():
-    found = model(two_heaps(), epsilon=8.0, clusters=2)
-    assert found.sample(7, np.random.default_rng(0)).rows == 7
-    held = found.sample(5, np.random.default_rng(0), {"kind": "none"})
+    actual = model(two_heaps(), epsilon=8.0, clusters=2)
+    assert actual.sample(7, np.random.default_rng(0)).rows == 7
+    held = actual.sample(5, np.random.default_rng(0), {"kind": "none"})
     assert (held["kind"] == 2).all()
     with pytest.raises(InputError, match="is no value"):
-        found.sample(5, np.random.default_rng(0), {"kind": "green"})
+        actual.sample(5, np.random.default_rng(0), {"kind": "green"})
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
@@ -231,22 +231,22 @@ def test_a_text_column_is_refused_by_name():
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_the_recipe_is_proven(relation):
-    made = ht.release(example(), "frechet", epsilon=1.0, unit=Unit(relation=relation))
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert 0.9 < made.guarantee.epsilon() <= 1.0
+    release = ht.release(example(), "frechet", epsilon=1.0, unit=Unit(relation=relation))
+    assert release.guarantee.assurance is Assurance.PROVEN
+    assert 0.9 < release.guarantee.epsilon() <= 1.0
     assert load_recipe("frechet").guarantee == "(epsilon, delta)-differential privacy (proven)"
 
 
 def test_the_result_is_plain_and_says_how_noisy_the_sums_are():
-    told = model(example(), clusters=2, rounds=1).result()
-    assert told["looks"] == 2
-    assert told["noise_of_a_count"] > 0
-    assert len(told["noisy_sizes"]) == 2
+    result = model(example(), clusters=2, rounds=1).result()
+    assert result["looks"] == 2
+    assert result["noise_of_a_count"] > 0
+    assert len(result["noisy_sizes"]) == 2
 
 
 def test_it_reads_what_another_step_released_for_free():
     from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 
     recipe = Recipe(recipe="both", steps=(Microaggregate(k=5), Frechet(clusters=2)))
-    made = ht.release(example(), recipe, epsilon=1.0, unproven=True)
-    assert made.guarantee.assurance is Assurance.VERIFIED
+    release = ht.release(example(), recipe, epsilon=1.0, unproven=True)
+    assert release.guarantee.assurance is Assurance.VERIFIED

@@ -95,14 +95,14 @@ def test_nothing_released_breaks_what_is_promised(table, asked):
     except InputError:
         reject()  # too few rows, or nothing holds: tests of their own below
     assume(model.table.rows >= 2)
-    made = release(table, Recipe(recipe="r", steps=(step,)), seed=1)
-    out, quasi = made.table, table.schema.quasi
+    released = release(table, Recipe(recipe="r", steps=(step,)), seed=1)
+    out, quasi = released.table, table.schema.quasi
     classes = Classes(out, quasi)
     if len(classes.sizes):
         assert criteria.k_anonymity(classes) >= step.k
         if step.l > 0:
-            found = {"distinct": criteria.distinct_l, "entropy": criteria.entropy_l}.get(step.diversity)
-            assert (found(classes, "ill") if found else criteria.recursive_l(classes, "ill", step.c)) >= step.l - 1e-9
+            actual = {"distinct": criteria.distinct_l, "entropy": criteria.entropy_l}.get(step.diversity)
+            assert (actual(classes, "ill") if actual else criteria.recursive_l(classes, "ill", step.c)) >= step.l - 1e-9
         if step.t < 1:
             assert criteria.t_closeness(classes, "ill", ordered=False) <= step.t + 1e-9
     stars = int(classes.suppressed.sum())
@@ -121,10 +121,10 @@ def test_nothing_released_breaks_what_is_promised(table, asked):
 def test_a_written_release_is_read_back_and_verified(tmp_path_factory, table, local):
     folder = tmp_path_factory.mktemp("release") / "out"
     try:
-        made = ht.release(table, "k-anonymity", settings={"k": "3", "limit": "1", "local": str(local).lower()}, seed=1)
+        release = ht.release(table, "k-anonymity", settings={"k": "3", "limit": "1", "local": str(local).lower()}, seed=1)
     except InputError:
         reject()
-    ht.save(made, folder)
+    ht.save(release, folder)
     assert not verify(folder).faults
     again = load_table(folder)
     if criteria.measure(again, table.schema.quasi)["classes"]:
@@ -132,11 +132,11 @@ def test_a_written_release_is_read_back_and_verified(tmp_path_factory, table, lo
 
 
 def test_levels_can_be_fixed_and_the_rest_is_searched(small):
-    made = release(small, Recipe(recipe="r", steps=(Generalize(k=3, limit=1.0, levels=("age=2", "town=0")),)), seed=1)
-    told = made.result["generalize"]["columns"]
-    assert (told["age"]["level"], told["town"]["level"]) == (2, 0)
+    released = release(small, Recipe(recipe="r", steps=(Generalize(k=3, limit=1.0, levels=("age=2", "town=0")),)), seed=1)
+    result = released.result["generalize"]["columns"]
+    assert (result["age"]["level"], result["town"]["level"]) == (2, 0)
     free = release(small, Recipe(recipe="r", steps=(Generalize(k=3, limit=1.0),)), seed=1).result["generalize"]
-    assert free["search"]["value"] <= made.result["generalize"]["search"]["value"]
+    assert free["search"]["value"] <= released.result["generalize"]["search"]["value"]
 
 
 def test_weights_make_a_column_dearer(small):
@@ -157,7 +157,7 @@ def test_local_recoding_loses_less_and_suppresses_nothing(small):
 
 
 @pytest.mark.parametrize(
-    ("knobs", "told"),
+    ("knobs", "message"),
     [
         ({"k": 1}, "at least 2"),
         ({"limit": 1.5}, r"\[0, 1\]"),
@@ -168,13 +168,13 @@ def test_local_recoding_loses_less_and_suppresses_nothing(small):
         ({"levels": ("age=1",), "local": True}, "cannot go with fixed levels"),
     ],
 )
-def test_knobs_out_of_range_are_refused(knobs, told):
-    with pytest.raises(InputError, match=told):
+def test_knobs_out_of_range_are_refused(knobs, message):
+    with pytest.raises(InputError, match=message):
         Generalize(**knobs)
 
 
 @pytest.mark.parametrize(
-    ("knobs", "told"),
+    ("knobs", "message"),
     [
         ({"columns": ("nobody",)}, "nobody"),
         ({"levels": ("age=99",)}, "levels 0 to"),
@@ -186,8 +186,8 @@ def test_knobs_out_of_range_are_refused(knobs, told):
         ({"l": 2.0, "secrets": ("nobody",)}, "nobody"),
     ],
 )
-def test_what_cannot_be_done_is_refused_before_a_row_is_read(knobs, told):
-    with pytest.raises(PlanError, match=told):
+def test_what_cannot_be_done_is_refused_before_a_row_is_read(knobs, message):
+    with pytest.raises(PlanError, match=message):
         Generalize(**knobs).plan(example().schema, None)
 
 
@@ -204,13 +204,13 @@ def test_what_cannot_be_reached_says_how_far_one_can_get(small):
 
 
 def test_a_search_cut_short_says_so(small):
-    made = ht.release(small, "k-anonymity", settings={"seconds": "0.000000001", "limit": "1"}, seed=1)
-    told = made.result["generalize"]["search"]
-    assert not told["optimal"]
-    assert told["gap"] > 0
+    release = ht.release(small, "k-anonymity", settings={"seconds": "0.000000001", "limit": "1"}, seed=1)
+    result = release.result["generalize"]["search"]
+    assert not result["optimal"]
+    assert result["gap"] > 0
     best = ht.release(small, "k-anonymity", settings={"limit": "1"}, seed=1).result["generalize"]["search"]
     assert best["optimal"]
-    assert told["value"] - told["gap"] <= best["value"] <= told["value"]
+    assert result["value"] - result["gap"] <= best["value"] <= result["value"]
 
 
 def test_stars_that_would_be_fewer_than_k_are_dropped():
@@ -219,6 +219,6 @@ def test_stars_that_would_be_fewer_than_k_are_dropped():
     step = Generalize(k=4, limit=0.5, suppressed="star", levels=("a=0",))
     assert release(table, Recipe(recipe="r", steps=(step,)), seed=1).table.rows == 8
     many = Table(Schema((column,)), {"a": np.array([0] * 8 + [1] * 3 + [2] * 3, np.int32)})
-    kept = release(many, Recipe(recipe="r", steps=(step,)), seed=1).table
-    assert kept.rows == 14
-    assert sorted(set(kept.strings("a"))) == ["*", "x"]
+    remaining = release(many, Recipe(recipe="r", steps=(step,)), seed=1).table
+    assert remaining.rows == 14
+    assert sorted(set(remaining.strings("a"))) == ["*", "x"]

@@ -1,4 +1,4 @@
-"""Nothing public tells what only suppressed rows had, and nothing is called proven or verified that is not."""
+"""Nothing public says what only suppressed rows had, and nothing is called proven or verified that is not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 
-def made(table: Table, *more: object, **knobs: object):
+def generalized(table: Table, *more: object, **knobs: object):
     return release(table, Recipe(recipe="r", steps=(Generalize(**knobs), *more)), seed=1)
 
 
@@ -46,10 +46,10 @@ def test_stars_are_a_class_when_k_and_l_are_measured():
     arrays = {"q": np.array([0] * 50 + [1] * 50 + [2, 3, 4, 5, 6], np.int32), "ill": np.array([0, 1] * 50 + [1] * 5, np.int32)}
     table = Table(Schema((q, ill)), arrays)
     for step in (Generalize(k=5, suppressed="star", limit=0.1), Mondrian(k=5)):
-        found = release(table, Recipe(recipe="r", steps=(step,)), seed=1).guarantee.criteria
-        assert found["k"] == 5
-        assert found["secrets"]["ill"]["l_distinct"] == 1
-        assert found["secrets"]["ill"]["t"] > 0.4
+        actual = release(table, Recipe(recipe="r", steps=(step,)), seed=1).guarantee.criteria
+        assert actual["k"] == 5
+        assert actual["secrets"]["ill"]["l_distinct"] == 1
+        assert actual["secrets"]["ill"]["t"] > 0.4
 
 
 def test_the_extremes_of_suppressed_rows_are_nowhere(tmp_path):
@@ -72,7 +72,7 @@ def test_codes_of_suppressed_rows_are_nowhere(tmp_path):
     arrays = {"zip": np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, 3], np.int32), "b": np.array([0] * 9 + [1], np.int32)}
     table = Table(Schema((code, other)), arrays)
     for number, more in enumerate([(), (Transition(how="uniform"),)]):
-        ht.save(made(table, *more, k=3, limit=0.2, levels=("zip=1", "b=0")), tmp_path / str(number))
+        ht.save(generalized(table, *more, k=3, limit=0.2, levels=("zip=1", "b=0")), tmp_path / str(number))
         assert "73155" not in everything(tmp_path / str(number))
         assert not verify(tmp_path / str(number)).faults
 
@@ -81,7 +81,7 @@ def test_a_file_of_labels_is_public_and_can_be_read_back(tmp_path):
     tree = FileTree("t.csv", (("a", "ab", "*"), ("b", "ab", "*"), ("c", "c", "*")))
     column = Column(name="t", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("a", "b", "c"), observed=True), hierarchy=tree)
     for number, levels in enumerate(("t=0", "t=1", "t=2")):
-        ht.save(made(one(column, [0, 0, 0, 1, 1, 1, 2, 2, 2]), k=3, limit=0.0, levels=(levels,)), tmp_path / str(number))
+        ht.save(generalized(one(column, [0, 0, 0, 1, 1, 1, 2, 2, 2]), k=3, limit=0.0, levels=(levels,)), tmp_path / str(number))
         assert not verify(tmp_path / str(number)).faults
 
 
@@ -90,7 +90,7 @@ def test_choices_may_be_given_as_text(name):
     rng = np.random.default_rng(3)
     columns = [Column(name=f"q{i}", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(0, 31)) for i in range(3)]
     table = Table(Schema(tuple(columns)), {c.name: (rng.beta(1, 3, 300) * 31).astype(np.int64) for c in columns})
-    text, choice = (made(table, k=5, loss=loss).result["generalize"] for loss in (str(name), name))
+    text, choice = (generalized(table, k=5, loss=loss).result["generalize"] for loss in (str(name), name))
     assert text == choice
     with pytest.raises(InputError, match="must be one of"):
         Generalize(loss="nothing")
@@ -104,24 +104,24 @@ def test_one_row_may_go_where_the_limit_is_one_row():
         table = Table(Schema(tuple(columns)), {c.name: rng.integers(0, 8, 49) for c in columns})
         lattice = Lattice.of(table, table.schema.names)
         judge, loss = Judge.of(lattice, (), star=False), make(LossName.GEOMETRIC, lattice, (1.0, 1.0))
-        found = Search(lattice, judge, loss, [Goal(4, 1 / 49)]).run()[0]
+        actual = Search(lattice, judge, loss, [Goal(4, 1 / 49)]).run()[0]
         best = np.inf
         for node in itertools.product(*(range(ladder.top + 1) for ladder in lattice.ladders)):
             classes = lattice.classes(node)
-            kept = judge.keep(classes, 4)
-            if kept.suppressed <= 1:
-                best = min(best, loss.value(node, classes, kept.classes, 4))
-        assert found.value == pytest.approx(best)
+            remaining = judge.keep(classes, 4)
+            if remaining.suppressed <= 1:
+                best = min(best, loss.value(node, classes, remaining.classes, 4))
+        assert actual.value == pytest.approx(best)
 
 
 def test_local_recoding_ends_and_keeps_to_its_limit():
     real = Column(name="x", kind=Kind.REAL, role=Role.QUASI, domain=Bounds(0.0, 5.0), decimals=1)
     values = np.repeat(np.round(np.random.default_rng(1).integers(0, 50, 60) / 10, 1), 4)
-    assert made(one(real, values, float), k=3, local=True).table.rows == 240
+    assert generalized(one(real, values, float), k=3, local=True).table.rows == 240
     letters = Column(name="q", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(tuple("abc")))
-    told = made(one(letters, [0] * 40 + [1] * 40 + [2] * 2), k=5, local=True, limit=1.0)
-    assert told.table.rows == 82
-    assert told.result["generalize"]["local"]
+    result = generalized(one(letters, [0] * 40 + [1] * 40 + [2] * 2), k=5, local=True, limit=1.0)
+    assert result.table.rows == 82
+    assert result.result["generalize"]["local"]
 
 
 def test_a_recursive_demand_below_one_is_not_empty():
@@ -129,16 +129,16 @@ def test_a_recursive_demand_below_one_is_not_empty():
     s = Column(name="s", kind=Kind.CATEGORY, role=Role.SECRET, domain=Levels(("x", "y")))
     table = Table(Schema((q, s)), {"q": np.array([0, 1] * 20, np.int32), "s": np.array([0] * 36 + [1] * 4, np.int32)})
     with pytest.raises(InputError, match="no generalization"):
-        made(table, k=2, demands=("s:recursive:1:0.1",))
+        generalized(table, k=2, demands=("s:recursive:1:0.1",))
 
 
 def test_what_cannot_be_is_refused_in_words():
     whole = Column(name="n", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(0, 9), hierarchy=IntervalTree((0.5, 1)))
     with pytest.raises(InputError, match="finer than the column's own steps"):
-        made(one(whole, [1, 2, 3, 4], np.int64), k=2)
+        generalized(one(whole, [1, 2, 3, 4], np.int64), k=2)
     letters = Column(name="q", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(tuple("abc")))
     with pytest.raises(PlanError, match="'q' is named twice"):
-        made(one(letters, [0, 0, 1]), k=2, columns=("q", "q"))
+        generalized(one(letters, [0, 0, 1]), k=2, columns=("q", "q"))
 
 
 @pytest.mark.parametrize("diversity", ["distinct", "entropy", "recursive"])
@@ -147,7 +147,7 @@ def test_a_missing_secret_hides_nobody(diversity):
     q = Column(name="q", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("a", "b")))
     s = Column(name="s", kind=Kind.CATEGORY, role=Role.SECRET, domain=Levels(("no", "yes")))
     arrays = {"q": np.array([0] * 20 + [1] * 20, np.int32), "s": np.array([0] * 10 + [-1] * 10 + [0, 1] * 10, np.int32)}
-    kept = made(
+    remaining = generalized(
         Table(Schema((q, s)), arrays),
         k=2,
         l=2 if diversity != "entropy" else 1.5,
@@ -156,7 +156,7 @@ def test_a_missing_secret_hides_nobody(diversity):
         limit=0.5,
         levels=("q=0",),
     )
-    assert set(kept.table.strings("q")) == {"b"}
+    assert set(remaining.table.strings("q")) == {"b"}
     mixed = release(Table(Schema((q, s)), arrays), Recipe(recipe="r", steps=(Mondrian(k=2, l=2),)), seed=1)
     assert mixed.guarantee.criteria["secrets"]["s"]["l_distinct"] == 2
     assert mixed.guarantee.criteria["classes"] == 1
@@ -168,7 +168,7 @@ def test_the_end_of_a_released_range_is_nobodys_age(tmp_path):
     other = Column(name="b", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("x", "y")))
     ages = np.array([*np.random.default_rng(0).integers(23, 96, 200), 97])
     table = Table(Schema((age, other)), {"age": ages, "b": np.array([0] * 200 + [1], np.int32)})
-    ht.save(made(table, k=3, limit=0.1, levels=("age=5", "b=0")), tmp_path / "r")
+    ht.save(generalized(table, k=3, limit=0.1, levels=("age=5", "b=0")), tmp_path / "r")
     assert "97" not in (tmp_path / "r" / "data.csv").read_text()
     assert not {"97]", "97)"} & set(everything(tmp_path / "r").replace(",", " ").split())
 
@@ -176,8 +176,8 @@ def test_the_end_of_a_released_range_is_nobodys_age(tmp_path):
 def test_no_label_that_only_suppressed_rows_had_is_an_example():
     levels = Levels(("73139", "99999", "80001"), observed=True)
     code = Column(name="zip", kind=Kind.CATEGORY, role=Role.QUASI, domain=levels, hierarchy=PrefixTree((3,)))
-    told = made(one(code, [0] * 5 + [1] + [2] * 5), k=3, limit=0.2, levels=("zip=1",))
-    assert "999" not in json.dumps(told.result)
+    result = generalized(one(code, [0] * 5 + [1] + [2] * 5), k=3, limit=0.2, levels=("zip=1",))
+    assert "999" not in json.dumps(result.result)
 
 
 def halves(first: list[int], second: list[int]) -> Lattice:

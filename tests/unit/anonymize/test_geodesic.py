@@ -27,7 +27,7 @@ from hushtable.table.table import Table
 from tests.random_tables import tables
 
 
-def made(table: Table, **knobs: object) -> Table:
+def grouped(table: Table, **knobs: object) -> Table:
     return Geodesic(**knobs).fit(Vault.of(table), np.random.default_rng(0)).table
 
 
@@ -56,12 +56,12 @@ def test_the_release_says_what_holds(small):
 
 
 def test_a_medoid_is_a_record_of_its_group_and_the_card_says_so(small):
-    out = made(small, k=6, centre=Centre.MEDOID)
+    out = grouped(small, k=6, centre=Centre.MEDOID)
     rows = set(zip(*(small.strings(n).tolist() for n in small.schema.quasi), strict=True))
     assert set(zip(*(out.strings(n).tolist() for n in small.schema.quasi), strict=True)) <= rows
     plan = Geodesic(centre=Centre.MEDOID).plan(small.schema, None)
     assert any("verbatim" in caveat for caveat in plan.caveats)
-    mean = set(zip(*(made(small, k=6).strings(n).tolist() for n in small.schema.quasi), strict=True))
+    mean = set(zip(*(grouped(small, k=6).strings(n).tolist() for n in small.schema.quasi), strict=True))
     assert not mean <= rows
 
 
@@ -75,11 +75,11 @@ def test_distances_go_along_the_manifold():
         assert (widest > 2 * np.pi) == mixes
 
 
-def test_one_column_of_a_table_can_be_taken_and_the_rest_is_told(small):
+def test_one_column_of_a_table_can_be_taken_and_the_rest_is_reported(small):
     plan = Geodesic(columns=("age",)).plan(small.schema, None)
     assert plan.promises[0].quasi == ("age",)
     assert any("height" in caveat for caveat in plan.caveats)
-    out = made(small, k=5, columns=("age",))
+    out = grouped(small, k=5, columns=("age",))
     np.testing.assert_array_equal(out["town"], small["town"])
 
 
@@ -101,7 +101,7 @@ def test_a_radius_that_links_everything_is_refused_before_memory_is_gone(small, 
 
     monkeypatch.setattr(graph, "LINKS", 1000)
     with pytest.raises(InputError, match="radius"):
-        made(small, radius=100.0)
+        grouped(small, radius=100.0)
 
 
 def test_a_table_too_wide_for_memory_is_refused_by_the_widest_column(small, monkeypatch):
@@ -109,7 +109,7 @@ def test_a_table_too_wide_for_memory_is_refused_by_the_widest_column(small, monk
 
     monkeypatch.setattr(ambient, "LIMIT", 500)
     with pytest.raises(InputError, match="column town"):
-        made(small)
+        grouped(small)
 
 
 def test_in_a_large_table_anchors_lose_little_and_memory_stays_linear(monkeypatch):

@@ -41,23 +41,23 @@ def numbers(**arrays: np.ndarray) -> Table:
 
 
 def test_the_published_form_is_claimed_with_its_gaps_and_never_proven():
-    made = release(example(400), load("beta-k-eps"), seed=1)
-    guarantee = made.guarantee
+    released = release(example(400), load("beta-k-eps"), seed=1)
+    guarantee = released.guarantee
     assert guarantee.assurance is Assurance.CLAIMED
     assert math.isinf(guarantee.epsilon())
     (claim,) = guarantee.claims
     assert "epsilon = beta epsilon0 = 0.5" in claim.statement
     assert claim.gaps == GAPS
     assert guarantee.criteria["k"] >= 10
-    assert 120 < made.table.rows < 280
+    assert 120 < released.table.rows < 280
     # Somebody who asks for an epsilon gets the claim, labelled, and no proof.
     assert release(example(400), load("beta-k-eps"), epsilon=1.0).guarantee.assurance is Assurance.CLAIMED
 
 
 def test_one_draw_is_shared_by_a_group_so_that_k_anonymity_holds_over_all_columns():
-    made = release(example(300), recipe(BetaKEps(beta=1.0, k=7, epsilon0=0.5)), seed=1).table
-    assert made.rows == 300
-    assert k_anonymity(Classes(made, made.schema.names)) >= 7
+    released = release(example(300), recipe(BetaKEps(beta=1.0, k=7, epsilon0=0.5)), seed=1).table
+    assert released.rows == 300
+    assert k_anonymity(Classes(released, released.schema.names)) >= 7
 
 
 @pytest.mark.parametrize(("k", "epsilon0"), [(5, 1.0), (10, 1.0), (10, 4.0)])
@@ -65,16 +65,16 @@ def test_the_noise_is_laplace_of_the_printed_scale(k, epsilon0):
     """All records alike but two: every group's mean is 0.5 but for those, and the rest is noise of scale 2/(epsilon0 k)."""
     values = np.full(4000, 0.5)
     values[:2] = 0.4, 0.6
-    made = BetaKEps(beta=1.0, k=k, epsilon0=epsilon0)._protected(numbers(a=values, b=values), Entropy.seeded(1))
-    noise = np.unique(np.abs(made["a"] - 0.5))
+    released = BetaKEps(beta=1.0, k=k, epsilon0=epsilon0)._protected(numbers(a=values, b=values), Entropy.seeded(1))
+    noise = np.unique(np.abs(released["a"] - 0.5))
     mean = float(np.mean(noise[noise > 1e-6]))
     assert mean == pytest.approx(0.2 * 2 / (epsilon0 * k), rel=0.2)
 
 
 def test_iterations_stand_below_one_another():
-    made = release(example(300), recipe(BetaKEps(beta=0.5, k=5, steps=3)), seed=1)
-    assert 350 < made.table.rows < 550
-    assert any("3 iterations" in caveat for caveat in made.guarantee.caveats)
+    released = release(example(300), recipe(BetaKEps(beta=0.5, k=5, steps=3)), seed=1)
+    assert 350 < released.table.rows < 550
+    assert any("3 iterations" in caveat for caveat in released.guarantee.caveats)
 
 
 def test_a_sample_below_k_is_refused():
@@ -85,8 +85,8 @@ def test_a_sample_below_k_is_refused():
 @pytest.mark.parametrize("kind", [BetaKEps, Blocks, Ranking])
 def test_only_the_named_columns_are_released(kind):
     epsilon = 4.0 if kind is not BetaKEps else None
-    made = release(example(400), recipe(kind(columns=("age", "sick"))), epsilon=epsilon, unit=REPLACE, seed=1)
-    assert made.table.schema.names == ("age", "sick")
+    released = release(example(400), recipe(kind(columns=("age", "sick"))), epsilon=epsilon, unit=REPLACE, seed=1)
+    assert released.table.schema.names == ("age", "sick")
     with pytest.raises(PlanError, match="nobody"):
         kind(columns=("nobody",)).plan(example().schema, None)
 
@@ -94,33 +94,33 @@ def test_only_the_named_columns_are_released(kind):
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 def test_the_certified_form_is_proven_at_the_amplified_price(delta):
     table = example(2000)
-    made = release(table, load("beta-k-eps-certified"), epsilon=2.0, delta=delta, unit=REPLACE)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert 1.99 < made.guarantee.epsilon() <= 2.0
-    assert made.table.rows == 1000
-    assert {e.rate for e in made.guarantee.ledger if e.step == "blocks"} == {0.5}
-    told = made.result["blocks"]
-    assert made.guarantee.criteria["k"] >= told["k"] >= 2
-    assert len(block_sizes(1000, told["k"])) == told["blocks"]
+    released = release(table, load("beta-k-eps-certified"), epsilon=2.0, delta=delta, unit=REPLACE)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert 1.99 < released.guarantee.epsilon() <= 2.0
+    assert released.table.rows == 1000
+    assert {e.rate for e in released.guarantee.ledger if e.step == "blocks"} == {0.5}
+    result = released.result["blocks"]
+    assert released.guarantee.criteria["k"] >= result["k"] >= 2
+    assert len(block_sizes(1000, result["k"])) == result["blocks"]
     inner = accountant.before_sampling(2.0, 0.5)
     assert inner == pytest.approx(math.log(1 + (math.exp(2.0) - 1) / 0.5))
 
 
 def test_every_row_of_a_block_is_the_same_and_k_is_kept():
     for rows, k in ((23, 7), (24, 8), (9, 9)):
-        made = release(example(rows), recipe(Blocks(k=k)), epsilon=4.0, delta=1e-6, unit=REPLACE)
-        assert made.table.rows == rows
-        assert made.guarantee.criteria["k"] >= k
+        released = release(example(rows), recipe(Blocks(k=k)), epsilon=4.0, delta=1e-6, unit=REPLACE)
+        assert released.table.rows == rows
+        assert released.guarantee.criteria["k"] >= k
 
 
 def test_with_a_large_budget_block_means_are_the_means_of_neighbours():
     rng = np.random.default_rng(0)
     table = numbers(a=rng.random(4000), b=rng.random(4000))
-    made = release(table, recipe(Blocks(k=100)), epsilon=500.0, delta=1e-6, unit=REPLACE).table
-    assert len(np.unique(made["a"])) == 40
+    released = release(table, recipe(Blocks(k=100)), epsilon=500.0, delta=1e-6, unit=REPLACE).table
+    assert len(np.unique(released["a"])) == 40
     for name in ("a", "b"):
-        assert np.mean(made[name]) == pytest.approx(np.mean(table[name]), abs=0.01)
-        assert np.std(made[name]) == pytest.approx(np.std(table[name]), rel=0.1)
+        assert np.mean(released[name]) == pytest.approx(np.mean(table[name]), abs=0.01)
+        assert np.std(released[name]) == pytest.approx(np.std(table[name]), rel=0.1)
 
 
 def test_a_category_and_missing_values_come_back_from_their_blocks():
@@ -129,8 +129,8 @@ def test_a_category_and_missing_values_come_back_from_their_blocks():
     codes = np.repeat(np.array([0, 1, -1], np.int32), 100)
     values = np.where(codes < 0, -(2**63), 7 * (codes == 1) + 2)
     table = Table(Schema((column, pay)), {"c": codes, "pay": values})
-    made = release(table, recipe(Blocks(k=100)), epsilon=500.0, delta=1e-6, unit=REPLACE).table
-    assert sorted(zip(made["c"].tolist(), made["pay"].tolist(), strict=True)) == sorted(
+    released = release(table, recipe(Blocks(k=100)), epsilon=500.0, delta=1e-6, unit=REPLACE).table
+    assert sorted(zip(released["c"].tolist(), released["pay"].tolist(), strict=True)) == sorted(
         zip(codes.tolist(), values.tolist(), strict=True)
     )
 
@@ -156,17 +156,17 @@ def test_one_record_more_or_less_is_refused_with_what_to_type(kind):
 
 def test_a_poisson_sample_before_the_blocks_is_not_amplified():
     steps = recipe(Sample(beta=0.5, method=Method.POISSON), Blocks(k=20))
-    made = release(example(400), steps, epsilon=2.0, delta=1e-6, unit=REPLACE)
-    assert {e.rate for e in made.guarantee.ledger} == {1.0}
+    released = release(example(400), steps, epsilon=2.0, delta=1e-6, unit=REPLACE)
+    assert {e.rate for e in released.guarantee.ledger} == {1.0}
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 @pytest.mark.parametrize("dependence", Dependence)
 def test_ranking_is_proven_and_releases_as_many_rows_as_there_were(dependence, delta):
-    made = release(example(500), recipe(Ranking(dependence=dependence)), epsilon=2.0, delta=delta, unit=REPLACE)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert made.guarantee.epsilon() <= 2.0
-    assert made.table.rows == 500
+    released = release(example(500), recipe(Ranking(dependence=dependence)), epsilon=2.0, delta=delta, unit=REPLACE)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.guarantee.epsilon() <= 2.0
+    assert released.table.rows == 500
 
 
 def test_with_a_large_budget_ranking_gives_margins_missing_values_and_dependence_back():
@@ -178,12 +178,12 @@ def test_with_a_large_budget_ranking_gives_margins_missing_values_and_dependence
     columns = tuple(Column(name=n, kind=Kind.INTEGER, domain=Bounds(0, 100), required=n == "one") for n in ("one", "two"))
     arrays = {c.name: c.from_floats(v) for c, v in zip(columns, (one, two), strict=True)}
     table = Table(Schema(columns), arrays)
-    made = release(table, recipe(Ranking()), epsilon=300.0, delta=1e-6, unit=REPLACE).table
-    assert np.mean(np.isnan(made.floats("two"))) == pytest.approx(0.3, abs=0.03)
+    released = release(table, recipe(Ranking()), epsilon=300.0, delta=1e-6, unit=REPLACE).table
+    assert np.mean(np.isnan(released.floats("two"))) == pytest.approx(0.3, abs=0.03)
     for name in ("one", "two"):
         shares = np.linspace(0.05, 0.95, 10)
-        assert made.quantiles(name, shares) == pytest.approx(table.quantiles(name, shares), abs=2.5)
-    assert _correlation(made) == pytest.approx(_correlation(table), abs=0.2)
+        assert released.quantiles(name, shares) == pytest.approx(table.quantiles(name, shares), abs=2.5)
+    assert _correlation(released) == pytest.approx(_correlation(table), abs=0.2)
     alone = release(table, recipe(Ranking(dependence=Dependence.NONE)), epsilon=300.0, delta=1e-6, unit=REPLACE).table
     assert abs(_correlation(alone)) < 0.1 < _correlation(table) - 0.3
 
@@ -229,6 +229,6 @@ def test_any_small_table_comes_out_k_anonymous_or_is_refused(rows, k, seed, kind
         with pytest.raises(InputError):
             fit(step, table)
         return
-    made = fit(step, table)[0].sample(None, rng)
-    assert made.rows == rows
-    assert k_anonymity(Classes(made, made.schema.names)) >= k
+    released = fit(step, table)[0].sample(None, rng)
+    assert released.rows == rows
+    assert k_anonymity(Classes(released, released.schema.names)) >= k

@@ -42,15 +42,15 @@ LEFT = {
 
 @pytest.mark.parametrize("name", LEFT)
 def test_what_the_recipes_leave_of_k(name):
-    made = release(people(), load(name), seed=1)
-    assert [(p.value, p.kind, p.form) for p in made.guarantee.promises] == [(5, *LEFT[name])]
-    assert not any(column.generalized for column in made.table.schema)
+    released = release(people(), load(name), seed=1)
+    assert [(p.value, p.kind, p.form) for p in released.guarantee.promises] == [(5, *LEFT[name])]
+    assert not any(column.generalized for column in released.table.schema)
 
 
 def test_a_safe_table_brought_back_by_noisy_counts_is_proven():
-    made = release(people(6000), load("safe-noisy"), epsilon=3.0)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert 0 < made.guarantee.epsilon() <= 3.0
-    assert {entry.step for entry in made.guarantee.ledger if entry.event.cost().epsilon > 0} >= {"safe"}
-    assert not any(column.generalized for column in made.table.schema)
-    assert made.guarantee.promises == ()
+    released = release(people(6000), load("safe-noisy"), epsilon=3.0)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert 0 < released.guarantee.epsilon() <= 3.0
+    assert {entry.step for entry in released.guarantee.ledger if entry.event.cost().epsilon > 0} >= {"safe"}
+    assert not any(column.generalized for column in released.table.schema)
+    assert released.guarantee.promises == ()

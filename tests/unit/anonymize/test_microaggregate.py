@@ -42,10 +42,10 @@ def test_what_is_promised_holds_on_any_table(table, k, method, centre, scale):
     assume(table.rows >= k)
     step = Microaggregate(k=k, method=method, centre=centre, scale=scale)
     plan = step.plan(table.schema, None)
-    made = step.fit(Vault.of(table), np.random.default_rng(0)).table
-    assert made.rows == table.rows
+    output = step.fit(Vault.of(table), np.random.default_rng(0)).table
+    assert output.rows == table.rows
     assert plan.promises
-    assert not [why for promise in plan.promises if (why := unmet(promise, made))]
+    assert not [why for promise in plan.promises if (why := unmet(promise, output))]
     joint = Promise(kind=Syntactic.K_ANONYMITY, value=k, quasi=table.schema.names)
     assert method is Method.UNIVARIATE or joint in plan.promises
 
@@ -76,10 +76,10 @@ def test_l_and_t_hold_on_any_table_or_are_refused(table, k, data):
             step.fit(Vault.of(table), np.random.default_rng(0))
         return
     plan = step.plan(table.schema, None)
-    made = step.fit(Vault.of(table), np.random.default_rng(0)).table
+    output = step.fit(Vault.of(table), np.random.default_rng(0)).table
     asked = 1 + (step.l > 0) + (step.t < 1)
     assert len(plan.promises) == asked
-    assert not [why for promise in plan.promises if (why := unmet(promise, made))]
+    assert not [why for promise in plan.promises if (why := unmet(promise, output))]
 
 
 def two_columns(rows: int = 40) -> Table:
@@ -90,11 +90,11 @@ def two_columns(rows: int = 40) -> Table:
 
 
 def test_columns_by_themselves_promise_nothing_together():
-    made = released(two_columns(), k=5, method=Method.UNIVARIATE)
-    assert [p.quasi for p in made.guarantee.promises] == [("a",), ("b",)]
-    assert all(criteria.k_anonymity(Classes(made.table, (name,))) >= 5 for name in ("a", "b"))
-    assert criteria.k_anonymity(Classes(made.table, ("a", "b"))) < 5
-    assert any("not for two of them together" in caveat for caveat in made.guarantee.caveats)
+    release = released(two_columns(), k=5, method=Method.UNIVARIATE)
+    assert [p.quasi for p in release.guarantee.promises] == [("a",), ("b",)]
+    assert all(criteria.k_anonymity(Classes(release.table, (name,))) >= 5 for name in ("a", "b"))
+    assert criteria.k_anonymity(Classes(release.table, ("a", "b"))) < 5
+    assert any("not for two of them together" in caveat for caveat in release.guarantee.caveats)
 
 
 def test_a_joint_promise_over_columns_by_themselves_is_refused():
@@ -109,16 +109,16 @@ def test_a_joint_promise_over_columns_by_themselves_is_refused():
 
 def test_grouping_columns_apart_keeps_no_earlier_promise():
     steps = (Microaggregate(k=5), Microaggregate(k=2, method=Method.UNIVARIATE))
-    made = release(two_columns(), Recipe(recipe="x", steps=steps), seed=0)
-    assert [(p.value, p.quasi) for p in made.guarantee.promises] == [(2, ("a",)), (2, ("b",))]
+    outcome = release(two_columns(), Recipe(recipe="x", steps=steps), seed=0)
+    assert [(p.value, p.quasi) for p in outcome.guarantee.promises] == [(2, ("a",)), (2, ("b",))]
 
 
 def test_one_column_by_itself_is_the_whole_promise():
     table = two_columns().select(["a"])
-    made = released(table, k=4, method=Method.UNIVARIATE)
-    assert [str(p) for p in made.guarantee.promises] == ["k-anonymity with k = 4 over a"]
-    assert not any("by itself" in caveat for caveat in made.guarantee.caveats)
-    assert made.result["microaggregate"]["sse"] <= released(table, k=4).result["microaggregate"]["sse"]
+    release = released(table, k=4, method=Method.UNIVARIATE)
+    assert [str(p) for p in release.guarantee.promises] == ["k-anonymity with k = 4 over a"]
+    assert not any("by itself" in caveat for caveat in release.guarantee.caveats)
+    assert release.result["microaggregate"]["sse"] <= released(table, k=4).result["microaggregate"]["sse"]
 
 
 @pytest.mark.parametrize("gone", [0, 1, 3, 4, 9, 17, 20])
@@ -155,12 +155,12 @@ def test_a_last_parcel_that_is_too_small_joins_the_smallest_group():
 
 
 def test_a_medoid_is_a_record_and_says_so(small):
-    made = released(small, k=6, centre=Centre.MEDOID)
-    names = made.table.schema.quasi
-    before, after = ({tuple(row) for row in zip(*(t.strings(n) for n in names), strict=True)} for t in (small, made.table))
+    release = released(small, k=6, centre=Centre.MEDOID)
+    names = release.table.schema.quasi
+    before, after = ({tuple(row) for row in zip(*(t.strings(n) for n in names), strict=True)} for t in (small, release.table))
     assert after <= before
     assert any(
-        caveat.startswith("verbatim: what stands for a group is a real person's record") for caveat in made.guarantee.caveats
+        caveat.startswith("verbatim: what stands for a group is a real person's record") for caveat in release.guarantee.caveats
     )
     assert not any("verbatim" in caveat for caveat in released(small, k=6).guarantee.caveats)
 
@@ -169,8 +169,8 @@ def test_weights_say_how_much_a_column_counts():
     table = two_columns(200)
     spread = {}
     for weights in ((), ("a=100",), ("a=0",)):
-        made = fitted(table, k=10, weights=weights).table
-        spread[weights] = float(np.abs(made.floats("a") - table.floats("a")).mean())
+        output = fitted(table, k=10, weights=weights).table
+        spread[weights] = float(np.abs(output.floats("a") - table.floats("a")).mean())
     assert spread[("a=100",)] < 0.5 * spread[()] < 0.5 * spread[("a=0",)]
     for text in ("a", "a=-1", "a=many", "=2", "a=inf"):
         with pytest.raises(InputError, match="column=number"):
@@ -186,7 +186,7 @@ def test_a_weight_scales_the_squared_distance(small):
 
 
 @pytest.mark.parametrize(
-    ("knobs", "told"),
+    ("knobs", "message"),
     [
         ({"k": 1}, "at least 2"),
         ({"gamma": 0.5}, "for v-mdav only"),
@@ -201,8 +201,8 @@ def test_a_weight_scales_the_squared_distance(small):
         ({"weights": ("age=2",), "method": Method.UNIVARIATE}, "whole records"),
     ],
 )
-def test_knobs_that_make_no_sense_are_refused(knobs, told):
-    with pytest.raises(InputError, match=told):
+def test_knobs_that_make_no_sense_are_refused(knobs, message):
+    with pytest.raises(InputError, match=message):
         Microaggregate(**knobs)
 
 
@@ -233,14 +233,14 @@ def test_an_impossible_l_is_refused_with_the_most_that_is_possible(small):
         released(small, k=3, l=3.0)
 
 
-def test_progress_is_told(small):
-    told = []
+def test_progress_is_reported(small):
+    result = []
     table = two_columns(400)
     knobs = [{}, {"method": Method.V_MDAV}, {"method": Method.V_MDAV, "gamma": 0.2}]
     for more in knobs:
         recipe = Recipe(recipe="x", steps=(Microaggregate(k=3, **more),))
-        release(table, recipe, seed=0, progress=lambda step, share: told.append(share))
-        assert told[-1] == 1.0
-        assert len(told) > 3
-        assert told == sorted(told)
-        told.clear()
+        release(table, recipe, seed=0, progress=lambda step, share: result.append(share))
+        assert result[-1] == 1.0
+        assert len(result) > 3
+        assert result == sorted(result)
+        result.clear()

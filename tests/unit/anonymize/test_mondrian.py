@@ -53,8 +53,8 @@ def test_every_class_has_k_rows_and_every_cell_covers(table, k, cells, strict):
     assert [uncovered(model.table, table, name) for name in quasi] == [0] * len(quasi)
     assert 0 <= model.result().get("loss", 0) <= 1
     sizes = np.bincount(model.table.groups(quasi)[0])
-    told = (model.result()[key] for key in ("classes", "smallest_class", "largest_class", "discernibility"))
-    assert tuple(told) == (len(sizes), sizes.min(), sizes.max(), (sizes**2).sum())
+    result = (model.result()[key] for key in ("classes", "smallest_class", "largest_class", "discernibility"))
+    assert tuple(result) == (len(sizes), sizes.min(), sizes.max(), (sizes**2).sum())
 
 
 @given(mixed(), st.integers(2, 4))
@@ -131,8 +131,8 @@ def staff(ages: list[int], jobs: list[int]) -> Table:
     ],
 )
 def test_what_is_written(cells, expected):
-    made = fitted(staff([20, 21, 70, 50], [0, 2, 1, 3]), k=2, cells=Written(cells)).table
-    rows = list(zip(made.strings("age"), made.strings("job"), strict=True))
+    released = fitted(staff([20, 21, 70, 50], [0, 2, 1, 3]), k=2, cells=Written(cells)).table
+    rows = list(zip(released.strings("age"), released.strings("job"), strict=True))
     assert rows == [expected[0]] * 2 + [expected[1]] * 2
 
 
@@ -148,28 +148,28 @@ def test_what_is_written_alike_is_one_cell():
 
 def test_levels_are_cut_between_nodes_of_the_hierarchy():
     """In the order of the levels cook and judge are neighbours; in the tree they are not."""
-    made = fitted(staff([30] * 8, [0, 1, 2, 3] * 2), k=4).table
-    assert made.strings("job").tolist() == ["food", "court", "food", "court"] * 2
+    released = fitted(staff([30] * 8, [0, 1, 2, 3] * 2), k=4).table
+    assert released.strings("job").tolist() == ["food", "court", "food", "court"] * 2
 
 
 def test_missing_values_come_apart_where_they_are_k():
     table = staff([30] * 9, [-1] * 4 + [0] * 5)
-    made = fitted(table, k=4).table
-    assert made.strings("job").tolist() == [None] * 4 + ["cook"] * 5
+    released = fitted(table, k=4).table
+    assert released.strings("job").tolist() == [None] * 4 + ["cook"] * 5
     fewer = fitted(table.take(np.arange(1, 9)), k=4).table
     assert fewer.strings("job").tolist() == ["*"] * 8
 
 
 def test_a_class_of_missing_and_present_values_says_only_a_star():
-    made = fitted(staff([30] * 5, [-1, 0, 0, 0, 0]), k=3).table
-    assert made.strings("job").tolist() == ["*"] * 5
+    released = fitted(staff([30] * 5, [-1, 0, 0, 0, 0]), k=3).table
+    assert released.strings("job").tolist() == ["*"] * 5
 
 
 def test_no_strict_cut_and_a_relaxed_one():
     table = staff([30] * 9 + [31], [0] * 10)
     assert fitted(table, k=5).result()["classes"] == 1
-    made = fitted(table, k=5, strict=False, cells=Written.RANGES).table
-    assert sorted(made.strings("age").tolist()) == ["30"] * 5 + ["[30, 31]"] * 5
+    release = fitted(table, k=5, strict=False, cells=Written.RANGES).table
+    assert sorted(release.strings("age").tolist()) == ["30"] * 5 + ["[30, 31]"] * 5
 
 
 def test_secrets_that_cannot_be_diverse_are_named():
@@ -229,7 +229,7 @@ def test_a_release_with_labels_of_a_hierarchy_is_saved_and_verified(tmp_path):
     table = staff(rng.integers(0, 100, 60).tolist(), rng.integers(-1, 4, 60).tolist())
     table = table.with_column(secret, rng.integers(0, 2, 60).astype(np.int32))
     settings_ = {"k": "4", "l": "2", "diversity": "recursive", "c": "3", "t": "0.5"}
-    made = ht.release(table, "mondrian", settings=settings_, seed=1)
-    ht.save(made, tmp_path / "release")
+    release = ht.release(table, "mondrian", settings=settings_, seed=1)
+    ht.save(release, tmp_path / "release")
     assert not verify(tmp_path / "release").faults
-    assert made.guarantee.criteria["k"] >= 4
+    assert release.guarantee.criteria["k"] >= 4

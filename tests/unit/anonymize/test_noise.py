@@ -67,12 +67,12 @@ def test_factors_have_mean_one_and_never_hide_a_zero(shape):
 def test_correlated_noise_keeps_correlations_and_plain_noise_does_not():
     table = normals()
 
-    def found(step: Noise) -> np.ndarray:
+    def actual(step: Noise) -> np.ndarray:
         return np.corrcoef([masked(step, table)[n] for n in "abc"])
 
     before = np.corrcoef([table[n] for n in "abc"])
-    np.testing.assert_allclose(found(Noise(sigma=1.0, correlated=True)), before, atol=0.02)
-    assert abs(found(Noise(sigma=1.0)) - before).max() > 0.3
+    np.testing.assert_allclose(actual(Noise(sigma=1.0, correlated=True)), before, atol=0.02)
+    assert abs(actual(Noise(sigma=1.0)) - before).max() > 0.3
 
 
 def test_correlated_noise_copes_with_missing_and_constant_columns():
@@ -110,7 +110,7 @@ def test_a_date_without_a_day_is_not_carried_back():
     assert set(out) <= {int(month.number(month.write(v))) for v in out.tolist()}
 
 
-def test_small_noise_on_a_coarse_grid_tells_that_it_rounds_away():
+def test_small_noise_on_a_coarse_grid_says_that_it_rounds_away():
     whole = Column(name="n", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(0, 9))
     table = Table(Schema((whole,)), {"n": np.arange(1000) % 10})
     model = Noise(sigma=0.01).fit(Vault.of(table), np.random.default_rng(0))

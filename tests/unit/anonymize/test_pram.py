@@ -20,14 +20,14 @@ from tests.unit.privacy.cases import recipe
 CODES = (Kind.CATEGORY, Kind.ORDINAL)
 
 
-def made(step: Pram, table: Table, seed: int = 0) -> Table:
+def randomized(step: Pram, table: Table, seed: int = 0) -> Table:
     return step.fit(Vault.of(table), np.random.default_rng(seed)).table
 
 
 @settings(max_examples=25)
 @given(tables(CODES), st.floats(0, 0.999), st.booleans(), st.integers(0, 2**32))
 def test_missing_stays_missing_and_codes_stay_in_the_domain(table, keep, invariant, seed):
-    out = made(Pram(keep=keep, invariant=invariant), table, seed)
+    out = randomized(Pram(keep=keep, invariant=invariant), table, seed)
     assert out.schema == table.schema
     for name in table.schema.names:
         np.testing.assert_array_equal(out.missing(name), table.missing(name))
@@ -40,7 +40,7 @@ def test_missing_stays_missing_and_codes_stay_in_the_domain(table, keep, invaria
 def test_no_level_appears_in_a_group_that_did_not_have_it(table, keep, seed):
     if len(table.schema) < 2:
         return
-    out = made(Pram(keep=keep, within=("c0",), columns=("c1",)), table, seed)
+    out = randomized(Pram(keep=keep, within=("c0",), columns=("c1",)), table, seed)
     pairs = set(zip(table["c0"].tolist(), table["c1"].tolist(), strict=True))
     assert set(zip(out["c0"].tolist(), out["c1"].tolist(), strict=True)) <= pairs
 

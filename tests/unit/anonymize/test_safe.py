@@ -44,53 +44,53 @@ def thousand() -> Table:
 
 
 def test_it_is_proven_within_its_budget_and_k_anonymous_over_all_columns(thousand):
-    made = release(thousand, recipe(Safe()), epsilon=1.0, delta=1e-6)
-    told = made.result["safe"]
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert 0.99 < made.guarantee.epsilon() <= 1.0
-    levels, cells = (e.event for e in made.guarantee.ledger)
+    released = release(thousand, recipe(Safe()), epsilon=1.0, delta=1e-6)
+    result = released.result["safe"]
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert 0.99 < released.guarantee.epsilon() <= 1.0
+    levels, cells = (e.event for e in released.guarantee.ledger)
     assert isinstance(levels, Exponential)
     assert levels.epsilon == pytest.approx(0.3)
-    assert cells == Approximate(told["epsilon_cells"], exact_delta(told["k"], told["beta"], told["epsilon_cells"]))
+    assert cells == Approximate(result["epsilon_cells"], exact_delta(result["k"], result["beta"], result["epsilon_cells"]))
     assert cells.delta <= 1e-6
-    (promise,) = made.guarantee.promises
-    assert (promise.kind, promise.value, promise.quasi) == (Syntactic.K_ANONYMITY, told["k"], made.table.schema.names)
-    assert k_anonymity(Classes(made.table, made.table.schema.names)) >= told["k"]
-    assert made.table.schema.names == thousand.schema.names
+    (promise,) = released.guarantee.promises
+    assert (promise.kind, promise.value, promise.quasi) == (Syntactic.K_ANONYMITY, result["k"], released.table.schema.names)
+    assert k_anonymity(Classes(released.table, released.table.schema.names)) >= result["k"]
+    assert released.table.schema.names == thousand.schema.names
 
 
 def test_levels_chosen_in_public_cost_nothing(thousand):
-    made = release(thousand, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6)
-    (entry,) = made.guarantee.ledger
+    released = release(thousand, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6)
+    (entry,) = released.guarantee.ledger
     assert entry.event.epsilon == pytest.approx(1.0)
-    assert made.result["safe"]["levels"] == {"age": 7, "town": 0, "school": 2, "sick": 0}
-    assert set(made.table.strings("age")) == {ANY_TEXT}
-    assert made.table.schema["town"] == thousand.schema["town"]
+    assert released.result["safe"]["levels"] == {"age": 7, "town": 0, "school": 2, "sick": 0}
+    assert set(released.table.strings("age")) == {ANY_TEXT}
+    assert released.table.schema["town"] == thousand.schema["town"]
     # The smallest cell that holds about k/beta rows survives: north, south and west, sick or not, are 100 rows and more.
-    assert made.table.rows > 0.5 * made.result["safe"]["beta"] * thousand.rows
+    assert released.table.rows > 0.5 * released.result["safe"]["beta"] * thousand.rows
 
 
 def test_some_levels_may_be_fixed_and_the_others_chosen(thousand):
-    made = release(thousand, recipe(Safe(levels=("age=*",))), epsilon=1.0, delta=1e-6)
-    assert made.result["safe"]["candidates"] == 2 * 3 * 2
-    assert made.result["safe"]["levels"]["age"] == 7
+    released = release(thousand, recipe(Safe(levels=("age=*",))), epsilon=1.0, delta=1e-6)
+    assert released.result["safe"]["candidates"] == 2 * 3 * 2
+    assert released.result["safe"]["levels"]["age"] == 7
 
 
 def test_the_released_domain_holds_every_cell_of_the_level_and_not_only_those_seen(thousand):
     levels = ("age=5", "town=*", "school=*", "sick=*")
-    made = release(thousand, recipe(Safe(levels=levels)), epsilon=1.0, delta=1e-6)
+    released = release(thousand, recipe(Safe(levels=levels)), epsilon=1.0, delta=1e-6)
     young = thousand.take(np.flatnonzero(thousand["age"] < 50))
     again = release(young, recipe(Safe(levels=levels)), epsilon=1.0, delta=1e-6)
-    assert made.table.schema == again.table.schema
-    assert len(made.table.schema["age"].levels) > len(set(again.table.strings("age")))
+    assert released.table.schema == again.table.schema
+    assert len(released.table.schema["age"].levels) > len(set(again.table.strings("age")))
 
 
 @pytest.mark.parametrize(("k", "beta"), [(30, 0.0), (0, 0.1), (30, 0.25)])
 def test_k_and_beta_that_are_given_stay(thousand, k, beta):
-    told = release(thousand, recipe(Safe(k=k, beta=beta, levels=TOWN)), epsilon=1.0, delta=1e-6).result["safe"]
-    assert told["k"] == k or not k
-    assert told["beta"] == beta or not beta
-    assert told["delta"] <= 1e-6
+    result = release(thousand, recipe(Safe(k=k, beta=beta, levels=TOWN)), epsilon=1.0, delta=1e-6).result["safe"]
+    assert result["k"] == k or not k
+    assert result["beta"] == beta or not beta
+    assert result["delta"] <= 1e-6
 
 
 @pytest.mark.parametrize(
@@ -130,23 +130,23 @@ def test_unknown_columns_and_levels_are_refused_by_name(thousand):
 
 
 def test_a_seed_does_not_fix_the_coins_and_a_seeded_entropy_voids_the_proof(thousand):
-    made = [release(thousand, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6, seed=1) for _ in range(2)]
-    assert all(math.isfinite(m.guarantee.epsilon()) for m in made)
-    tallies = [np.bincount(m.table["town"] * 2 + m.table["sick"]).tolist() for m in made]
+    released = [release(thousand, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6, seed=1) for _ in range(2)]
+    assert all(math.isfinite(m.guarantee.epsilon()) for m in released)
+    tallies = [np.bincount(m.table["town"] * 2 + m.table["sick"]).tolist() for m in released]
     assert tallies[0] != tallies[1]
-    told = release(thousand, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6, entropy=Entropy.seeded(1), unproven=True)
-    assert math.isinf(told.guarantee.epsilon())
+    result = release(thousand, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6, entropy=Entropy.seeded(1), unproven=True)
+    assert math.isinf(result.guarantee.epsilon())
 
 
 def test_two_private_steps_share_the_budget_or_are_refused(thousand):
     """The second one reads the first one's release, which is free; nothing may come out beyond the budget."""
-    made = release(thousand, recipe(Safe(levels=TOWN, share=3.0), Bins(), Margins()), epsilon=2.0, delta=1e-6)
-    assert made.guarantee.epsilon() <= 2.0
-    assert made.result["safe"]["epsilon_cells"] == pytest.approx(1.5)
-    assert made.result["safe"]["delta"] <= 0.75e-6
+    released = release(thousand, recipe(Safe(levels=TOWN, share=3.0), Bins(), Margins()), epsilon=2.0, delta=1e-6)
+    assert released.guarantee.epsilon() <= 2.0
+    assert released.result["safe"]["epsilon_cells"] == pytest.approx(1.5)
+    assert released.result["safe"]["delta"] <= 0.75e-6
 
 
-def test_a_look_that_overdraws_is_refused_by_the_vault(thousand):
+def test_a_query_that_overdraws_is_refused_by_the_vault(thousand):
     with pytest.raises(BudgetExceeded):
         release(thousand, recipe(_Greedy(levels=TOWN)), epsilon=1.0, delta=1e-6)
 
@@ -161,25 +161,25 @@ class _Greedy(Safe):
 
 def test_nothing_survives_in_a_table_that_is_too_small_and_the_release_says_so(tmp_path):
     table = example(40).select(["age", "town", "school", "sick"])
-    made = release(table, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6)
-    assert made.table.rows == 0
-    assert "nothing was common enough" in made.guarantee.caveats[-1]
-    made.save(tmp_path / "out")
+    released = release(table, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6)
+    assert released.table.rows == 0
+    assert "nothing was common enough" in released.guarantee.caveats[-1]
+    released.save(tmp_path / "out")
     assert verify(tmp_path / "out").faults == ()
 
 
 def test_the_recipe_works_on_the_demo_town():
-    made = release(people(3000, 1), load("safe-k"), epsilon=1.0)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert made.table.rows > 300
+    released = release(people(3000, 1), load("safe-k"), epsilon=1.0)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.table.rows > 300
 
 
 def test_the_rows_kept_are_a_share_beta_of_the_rows():
     column = Column(name="a", kind=Kind.CATEGORY, domain=Levels(("x", "y")), required=True)
     table = Table(Schema((column,)), {"a": np.zeros(40_000, np.int32)})
     step = Safe(levels=("a=0",), beta=0.25)
-    kept = release(table, recipe(step), epsilon=1.0, delta=1e-6).table.rows
-    assert abs(kept - 10_000) < 6 * math.sqrt(40_000 * 0.25 * 0.75)
+    remaining = release(table, recipe(step), epsilon=1.0, delta=1e-6).table.rows
+    assert abs(remaining - 10_000) < 6 * math.sqrt(40_000 * 0.25 * 0.75)
 
 
 def test_identifiers_are_not_needed_and_text_is_refused(thousand):
@@ -197,8 +197,8 @@ def test_levels_are_drawn_at_the_rate_that_is_paid(thousand, monkeypatch):
         return exponential(scores, rate, entropy)
 
     monkeypatch.setattr(choice, "exponential", listening)
-    made = release(thousand, recipe(Safe(levels=TOWN[:2])), epsilon=1.0, delta=1e-6)
+    released = release(thousand, recipe(Safe(levels=TOWN[:2])), epsilon=1.0, delta=1e-6)
     ((scores, rate),) = seen
-    paid = made.guarantee.ledger[0].event.epsilon
+    paid = released.guarantee.ledger[0].event.epsilon
     assert 0.999 * paid < rate * WEIGHTS <= paid
-    assert len(scores) == made.result["safe"]["candidates"]
+    assert len(scores) == released.result["safe"]["candidates"]

@@ -54,27 +54,27 @@ def test_rows_alike_number_k_and_cells_cover(table, k, what):
         assert what is What.RECORDS
         assert alike.max() < k
         return
-    made = model.table
-    raw = numbered.take(made["row"])
-    told = model.result()
-    assert smallest(made, quasi) >= k
-    assert made.rows + told["rows_dropped"] == table.rows
+    release = model.table
+    raw = numbered.take(release["row"])
+    result = model.result()
+    assert smallest(release, quasi) >= k
+    assert release.rows + result["rows_dropped"] == table.rows
     if what is What.RECORDS:
-        assert all(np.array_equal(made[n], raw[n], equal_nan=made[n].dtype.kind == "f") for n in made.schema.names)
+        assert all(np.array_equal(release[n], raw[n], equal_nan=release[n].dtype.kind == "f") for n in release.schema.names)
         return
-    assert told["rows_dropped"] < k
-    assert [uncovered(made, raw, name) for name in quasi] == [0] * len(quasi)
-    stars = {name: (made.strings(name) == "*") & made_star(made, name) for name in quasi}
-    assert {name: int(found.sum()) for name, found in stars.items()} == told["cells"]
+    assert result["rows_dropped"] < k
+    assert [uncovered(release, raw, name) for name in quasi] == [0] * len(quasi)
+    stars = {name: (release.strings(name) == "*") & starred(release, name) for name in quasi}
+    assert {name: int(actual.sum()) for name, actual in stars.items()} == result["cells"]
     if what is What.VALUES:
-        for name, found in stars.items():
+        for name, actual in stars.items():
             values = raw.strings(name)
-            assert not set(values[found]) & set(values[~found])
-    elif made.rows == table.rows and "cells_at_least" in told:
-        assert told["cells_at_least"] <= sum(told["cells"].values())
+            assert not set(values[actual]) & set(values[~actual])
+    elif release.rows == table.rows and "cells_at_least" in result:
+        assert result["cells_at_least"] <= sum(result["cells"].values())
 
 
-def made_star(table: Table, name: str) -> np.ndarray:
+def starred(table: Table, name: str) -> np.ndarray:
     cells = table.schema[name].domain.cells
     return np.array([code >= 0 and cells[code].anything for code in table[name]], bool)
 
@@ -108,9 +108,9 @@ def written(table: Table) -> list[str]:
 def test_a_star_is_like_no_other_value():
     """Read as any value, one star would do: a* is then like ab and ac. As written it is alone."""
     table = staff("ab", "ab", "ac")
-    made = fitted(table, k=3)
-    assert written(made.table) == ["a*"] * 3
-    assert made.result()["cells"] == {"q0": 0, "q1": 3}
+    release = fitted(table, k=3)
+    assert written(release.table) == ["a*"] * 3
+    assert release.result()["cells"] == {"q0": 0, "q1": 3}
     wildcard = ["ab", "ab", "a*"]
     assert all(sum(all(x in (y, "*") or y == "*" for x, y in zip(a, b, strict=True)) for b in wildcard) == 3 for a in wildcard)
     assert min(wildcard.count(row) for row in wildcard) == 1
@@ -145,16 +145,16 @@ def test_records_go_whole_and_values_everywhere():
 def test_missing_is_a_value_like_any_other():
     table = staff("aa", "aa", "aa", "ab", "ab")
     gone = table.with_column(table.schema["q1"], np.array([-1, -1, -1, 1, 0], np.int32))
-    made = fitted(gone, k=2).table
-    assert made.strings("q1").tolist() == [None, None, None, "*", "*"]
+    released = fitted(gone, k=2).table
+    assert released.strings("q1").tolist() == [None, None, None, "*", "*"]
 
 
 def test_a_generalized_table_can_be_suppressed_further():
     table = example()
     recipe = Recipe(recipe="x", steps=(Mondrian(k=3, columns=("age", "height")), Suppress(k=4)))
-    made = release(table, recipe, seed=0)
-    assert k_anonymity(Classes(made.table, table.schema.quasi)) >= 4
-    assert [str(p) for p in made.guarantee.promises] == [
+    released = release(table, recipe, seed=0)
+    assert k_anonymity(Classes(released.table, table.schema.quasi)) >= 4
+    assert [str(p) for p in released.guarantee.promises] == [
         "k-anonymity with k = 3 over age, height (derived)",
         "k-anonymity with k = 4 over age, height, town, school",
     ]
@@ -180,7 +180,7 @@ def test_faults_name_the_knob_and_the_column():
 
 
 def test_a_release_is_saved_and_verified(tmp_path):
-    made = ht.release(example(), "local-suppression", settings={"k": "4", "columns": "town,school,age"}, seed=1)
-    ht.save(made, tmp_path / "release")
+    release = ht.release(example(), "local-suppression", settings={"k": "4", "columns": "town,school,age"}, seed=1)
+    ht.save(release, tmp_path / "release")
     assert not verify(tmp_path / "release").faults
-    assert made.guarantee.criteria["k"] >= 4
+    assert release.guarantee.criteria["k"] >= 4

@@ -23,14 +23,14 @@ from tests.unit.privacy.cases import recipe
 ORDERED = (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.ORDINAL)
 
 
-def made(step: RankSwap | Swap, table: Table, seed: int = 0) -> Table:
+def swapped(step: RankSwap | Swap, table: Table, seed: int = 0) -> Table:
     return step.fit(Vault.of(table), np.random.default_rng(seed)).table
 
 
 @settings(max_examples=25)
 @given(tables(ORDERED), st.floats(0.1, 100))
 def test_rank_swapping_keeps_every_margin_and_every_gap(table, p):
-    out = made(RankSwap(p=p), table)
+    out = swapped(RankSwap(p=p), table)
     assert out.schema == table.schema
     for name in table.schema.names:
         np.testing.assert_array_equal(out.missing(name), table.missing(name))
@@ -39,10 +39,10 @@ def test_rank_swapping_keeps_every_margin_and_every_gap(table, p):
 
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(0, 2**32))
 def test_partners_are_pairs_inside_the_window(n, window, seed):
-    found = partners(np.random.default_rng(seed).random(n), window)
-    np.testing.assert_array_equal(found[found], np.arange(n))
-    assert abs(found - np.arange(n)).max() <= window
-    alone = np.flatnonzero(found == np.arange(n))
+    actual = partners(np.random.default_rng(seed).random(n), window)
+    np.testing.assert_array_equal(actual[actual], np.arange(n))
+    assert abs(actual - np.arange(n)).max() <= window
+    alone = np.flatnonzero(actual == np.arange(n))
     assert len(alone) < 2 or np.diff(alone).min() > window  # two neighbours that are both alone would have been paired
 
 
@@ -50,7 +50,7 @@ def test_a_value_moves_no_further_than_p_percent_of_the_ranks(small):
     big = small.take(np.arange(20_000) % small.rows)
     values = np.random.default_rng(0).permutation(20_000).astype(float) / 200 + 120
     big = big.with_column(big.schema["height"], np.round(values, 3))
-    out = made(RankSwap(p=2, columns=("height",)), big)
+    out = swapped(RankSwap(p=2, columns=("height",)), big)
     ranks = {value: rank for rank, value in enumerate(np.sort(big["height"]))}
     moved = [abs(ranks[a] - ranks[b]) for a, b in zip(out["height"], big["height"], strict=True)]
     assert max(moved) <= 400
@@ -62,7 +62,7 @@ def test_equal_values_change_places():
     # Nine in ten rows hold a zero: were ties ranked by row, zeros near the border alone could become ones.
     column = Column(name="c", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(0, 1))
     table = Table(Schema((column,)), {"c": (np.arange(2000) >= 1800).astype(np.int64)})
-    out = made(RankSwap(p=50), table)
+    out = swapped(RankSwap(p=50), table)
     became = np.flatnonzero((table["c"] == 0) & (out["c"] == 1))
     assert became.min() < 200
     assert became.max() > 1600
@@ -82,10 +82,10 @@ def test_swapping_keeps_margins_and_the_tables_with_the_groups(table, rate, toge
     names = table.schema.names
     by = tuple(data.draw(st.lists(st.sampled_from(names), unique=True, max_size=len(names) - 1)))
     columns = tuple(name for name in names if name not in by)
-    out = made(Swap(rate=rate, by=by, together=together, columns=columns), table)
+    out = swapped(Swap(rate=rate, by=by, together=together, columns=columns), table)
 
-    def rows(of: Table, kept: tuple[str, ...]) -> list[tuple[str, ...]]:
-        return sorted(zip(*([str(v) for v in of[name]] for name in kept), strict=True))
+    def rows(of: Table, remaining: tuple[str, ...]) -> list[tuple[str, ...]]:
+        return sorted(zip(*([str(v) for v in of[name]] for name in remaining), strict=True))
 
     for name in columns:
         assert rows(out, (*by, name)) == rows(table, (*by, name))
@@ -97,17 +97,17 @@ def test_the_rate_is_kept_in_groups_of_every_size(small):
     big = small.take(np.arange(6000) % small.rows)
     whole = np.arange(6000) // 3
     step = Swap(rate=0.2)
-    found = step._partners(whole, np.random.default_rng(0))
-    assert (whole[found] == whole).all()
-    assert (found != np.arange(6000)).mean() == pytest.approx(0.2, abs=0.02)  # groups of three: rounding would give none
-    out = made(Swap(rate=1.0, columns=("town", "school")), big)
+    actual = step._partners(whole, np.random.default_rng(0))
+    assert (whole[actual] == whole).all()
+    assert (actual != np.arange(6000)).mean() == pytest.approx(0.2, abs=0.02)  # groups of three: rounding would give none
+    out = swapped(Swap(rate=1.0, columns=("town", "school")), big)
     same = [(out[n] == big[n]).mean() for n in ("town", "school")]
     assert all(share < 0.5 for share in same)
 
 
 def test_apart_columns_find_partners_of_their_own(small):
-    one = made(Swap(rate=1.0, columns=("town", "age")), small)
-    two = made(Swap(rate=1.0, together=False, columns=("town", "age")), small)
+    one = swapped(Swap(rate=1.0, columns=("town", "age")), small)
+    two = swapped(Swap(rate=1.0, together=False, columns=("town", "age")), small)
     pairs = sorted(zip(small["town"].tolist(), small["age"].tolist(), strict=True))
     assert sorted(zip(one["town"].tolist(), one["age"].tolist(), strict=True)) == pairs
     assert sorted(zip(two["town"].tolist(), two["age"].tolist(), strict=True)) != pairs

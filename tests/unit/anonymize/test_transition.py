@@ -58,14 +58,16 @@ def people(rows: int = 400, seed: int = 0) -> Table:
 def coarse(table: Table, k: int = 5) -> Table:
     """Decades and sides; classes of fewer than k rows are suppressed."""
     town = table["town"]
-    made = table.with_columns(
+    generalized = table.with_columns(
         (DECADES, (table["age"] // 10).astype(np.int32)),
         (SIDES, np.where(town < 0, -1, town // 2).astype(np.int32)),
         (GRADES, np.zeros(table.rows, np.int32)),
     )
-    groups, _ = made.groups(("age", "town", "grade"))
+    groups, _ = generalized.groups(("age", "town", "grade"))
     small = np.bincount(groups)[groups] < k
-    return made.with_columns(*((made.schema[n], np.where(small, STAR[n], made[n]).astype(np.int32)) for n in STAR))
+    return generalized.with_columns(
+        *((generalized.schema[n], np.where(small, STAR[n], generalized[n]).astype(np.int32)) for n in STAR)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +79,8 @@ class Coarse(Core):
 
     def plan(self, schema, budget):
         promise = Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=("age", "town", "grade"))
-        made = schema.with_columns(DECADES, SIDES, GRADES)
-        return Plan(schema=made, events=(Raw("reads"),), effect=Effect.EDIT_ROWS, promises=(promise,))
+        generalized = schema.with_columns(DECADES, SIDES, GRADES)
+        return Plan(schema=generalized, events=(Raw("reads"),), effect=Effect.EDIT_ROWS, promises=(promise,))
 
     def fit(self, vault, rng):
         return Anonymized(coarse(vault.open(Raw("reads"), "reads"), self.k))
@@ -114,7 +116,7 @@ def behind(table: Table, raw: Table) -> Vault:
     return Vault.of(raw).released(table, Taint.KANON)
 
 
-def made(step: Transition, table: Table, raw: Table | None = None, seed: int = 0) -> Table:
+def ordinary(step: Transition, table: Table, raw: Table | None = None, seed: int = 0) -> Table:
     vault = Vault.of(table) if raw is None else behind(table, raw)
     return step.fit(vault, np.random.default_rng(seed)).table
 
@@ -131,16 +133,16 @@ def pairs(draw: st.DrawFn) -> tuple[Table, Table]:
 def test_every_value_lies_under_its_cell_and_missing_stays_missing(way, pair):
     released, raw = pair
     step = Transition(**way, suppressed=Suppressed.DRAW)
-    out = made(step, released, raw)
+    out = ordinary(step, released, raw)
     assert [(c.name, c.kind, c.generalized) for c in out.schema] == [(c.name, c.kind, False) for c in raw.schema]
     for name in released.schema.names:
         ours, theirs = released.schema[name], out.schema[name]
         if not ours.generalized:
             np.testing.assert_array_equal(out.strings(name), released.strings(name))
             continue
-        told = isinstance(theirs.domain, Bounds) or set(theirs.levels) <= set(raw.schema[name].levels)
+        result = isinstance(theirs.domain, Bounds) or set(theirs.levels) <= set(raw.schema[name].levels)
         for code, value, text in zip(released[name], out[name], out.strings(name), strict=True):
-            if told:
+            if result:
                 value = raw.schema[name].levels.index(text) if theirs.coded and text is not None else value
                 assert covers(ours, code, raw.schema[name], value)
         if way["how"] is How.SINGLE:
@@ -150,10 +152,10 @@ def test_every_value_lies_under_its_cell_and_missing_stays_missing(way, pair):
 
 def test_single_takes_the_middle_or_the_first():
     table = coarse(people())
-    middle, leaf = (made(Transition(how=How.SINGLE, statistic=s), table) for s in (Statistic.MIDDLE, Statistic.LEAF))
-    kept = table.take(table["age"] != STAR["age"])
-    np.testing.assert_array_equal(middle["age"], kept["age"] * 10 + 5)
-    np.testing.assert_array_equal(leaf["age"], kept["age"] * 10)
+    middle, leaf = (ordinary(Transition(how=How.SINGLE, statistic=s), table) for s in (Statistic.MIDDLE, Statistic.LEAF))
+    remaining = table.take(table["age"] != STAR["age"])
+    np.testing.assert_array_equal(middle["age"], remaining["age"] * 10 + 5)
+    np.testing.assert_array_equal(leaf["age"], remaining["age"] * 10)
     assert set(middle.strings("town")) - {None} == set(leaf.strings("town")) - {None} == {"north", "east"}
     assert set(middle.strings("grade")) == {"middle"}
     assert set(leaf.strings("grade")) == {"low"}
@@ -163,14 +165,14 @@ def test_single_takes_the_middle_or_the_first():
 def test_raw_statistics_are_those_of_all_rows_under_the_cell(statistic):
     raw = people()
     table = coarse(raw)
-    out = made(Transition(how=How.SINGLE, statistic=statistic), table, raw)
-    kept = table.take(table["age"] != STAR["age"])
-    for decade in np.unique(kept["age"]):
+    out = ordinary(Transition(how=How.SINGLE, statistic=statistic), table, raw)
+    remaining = table.take(table["age"] != STAR["age"])
+    for decade in np.unique(remaining["age"]):
         under = np.sort(raw["age"][raw["age"] // 10 == decade])
         wanted = {
             "mode": np.bincount(under).argmax(), "median": under[(len(under) - 1) // 2], "mean": round(under.mean()),
         }[statistic]  # fmt: skip
-        assert set(out["age"][kept["age"] == decade]) == {wanted}
+        assert set(out["age"][remaining["age"] == decade]) == {wanted}
     assert set(out.strings("town")) - {None} == {"north", "west"}
 
 
@@ -181,9 +183,9 @@ def test_suppressed_rows_are_left_out_or_made_up():
     model = Transition().fit(Vault.of(table), np.random.default_rng(0))
     assert model.table.rows == table.rows - gone
     assert model.result()["left_out"] == gone
-    assert made(Transition(suppressed=Suppressed.DRAW), table).rows == table.rows
+    assert ordinary(Transition(suppressed=Suppressed.DRAW), table).rows == table.rows
     # Where nobody has more to show than stars, the stars are what there is.
-    assert made(Transition(), table.take(table["age"] == STAR["age"])).rows == gone
+    assert ordinary(Transition(), table.take(table["age"] == STAR["age"])).rows == gone
 
 
 def test_multivariate_keeps_what_hangs_together_and_the_others_lose_it():
@@ -192,7 +194,7 @@ def test_multivariate_keeps_what_hangs_together_and_the_others_lose_it():
     raw = people(1000).with_columns((AGE, 20 + 5 * south + rng.integers(0, 5, 1000)), (TOWN, south.astype(np.int32)))
 
     def link(**way: object) -> float:
-        out = made(Transition(**way), coarse(raw), raw)
+        out = ordinary(Transition(**way), coarse(raw), raw)
         return float(np.corrcoef(out["age"], out["town"])[0, 1])
 
     assert link(how=How.CONDITIONAL, density=Density.MULTIVARIATE) == pytest.approx(
@@ -205,10 +207,10 @@ def test_multivariate_keeps_what_hangs_together_and_the_others_lose_it():
 def test_multivariate_takes_all_values_of_a_row_from_one_raw_row():
     raw = people(300)
     table = coarse(raw)
-    out = made(Transition(how=How.CONDITIONAL, density=Density.MULTIVARIATE), table, raw)
+    out = ordinary(Transition(how=How.CONDITIONAL, density=Density.MULTIVARIATE), table, raw)
     real = set(zip(raw["age"], raw["town"], raw["grade"], strict=True))
     assert set(zip(out["age"], out["town"], out["grade"], strict=True)) <= real
-    apart = made(Transition(how=How.CONDITIONAL), table, raw)
+    apart = ordinary(Transition(how=How.CONDITIONAL), table, raw)
     assert not set(zip(apart["age"], apart["town"], apart["grade"], strict=True)) <= real
 
 
@@ -217,7 +219,9 @@ def test_kde_says_values_that_no_row_has():
     raw = Table(Schema((age,)), {"age": np.repeat([20.0, 24.0, 28.0], 20)})
     wide = age.generalize((age.interval_cell(Interval(20.0, 29.0)),))
     table = Table(Schema((wide,)), {"age": np.zeros(60, np.int32)})
-    plain, smooth = (made(Transition(how=How.CONDITIONAL, density=d), table, raw)["age"] for d in (Density.HISTOGRAM, Density.KDE))
+    plain, smooth = (
+        ordinary(Transition(how=How.CONDITIONAL, density=d), table, raw)["age"] for d in (Density.HISTOGRAM, Density.KDE)
+    )
     assert set(plain) == {20.0, 24.0, 28.0}
     assert len(set(smooth)) == 60
     assert smooth.min() >= 20
@@ -226,24 +230,24 @@ def test_kde_says_values_that_no_row_has():
 
 @pytest.mark.parametrize("how", [How.SINGLE, How.UNIFORM])
 def test_an_observed_domain_does_not_come_back_through_a_star(how):
-    # One person is 99. The decades of the others are told, hers is suppressed: nothing above 49 may be printed.
+    # One person is 99. The decades of the others are released, hers is suppressed: nothing above 49 may be printed.
     seen = undeclared(AGE)
     cells = (*(seen.interval_cell(Interval(low, low + 9)) for low in (20, 30, 40)), ANYTHING)
     column = seen.generalize(cells)
     table = Table(Schema((column, ILL)), {"age": np.array([0, 1, 2, 3] * 200, np.int32), "ill": np.zeros(800, np.int32)})
-    out = made(Transition(how=how, suppressed=Suppressed.DRAW), table)
+    out = ordinary(Transition(how=how, suppressed=Suppressed.DRAW), table)
     assert out["age"].min() >= 20
     assert out["age"].max() <= 49
     assert out.schema["age"].observed
     declared = replace(column, domain=Cells(cells, AGE.domain))
     table = Table(Schema((declared, ILL)), dict(table.arrays))
-    assert made(Transition(suppressed=Suppressed.DRAW), table)["age"].max() > 90
+    assert ordinary(Transition(suppressed=Suppressed.DRAW), table)["age"].max() > 90
 
 
-def test_a_column_of_which_nothing_is_told_comes_back_missing():
+def test_a_column_of_which_nothing_is_public_comes_back_missing():
     column = undeclared(replace(AGE, required=True)).generalize((ANYTHING,))
     table = Table(Schema((column, SIDES)), {"age": np.zeros(8, np.int32), "town": np.zeros(8, np.int32)})
-    out = made(Transition(), table)
+    out = ordinary(Transition(), table)
     assert out.missing("age").all()
     assert not out.missing("town").any()
 
@@ -252,7 +256,7 @@ def test_dates_without_a_day_come_back_evenly_over_their_months():
     month = Column(name="m", kind=Kind.DATE, role=Role.QUASI, domain=Bounds(0, 86_400 * 20_000), format="%Y-%m")
     ends = [month.number(text) for text in ("1990-03", "1990-06")]
     column = month.generalize((month.interval_cell(Interval(*ends)),))
-    out = made(Transition(), Table(Schema((column,)), {"m": np.zeros(4000, np.int32)}))
+    out = ordinary(Transition(), Table(Schema((column,)), {"m": np.zeros(4000, np.int32)}))
     months, counts = np.unique(out.strings("m").astype(str), return_counts=True)
     assert months.tolist() == ["1990-03", "1990-04", "1990-05", "1990-06"]
     assert counts.min() > 850
@@ -264,7 +268,7 @@ def test_rows_that_no_raw_row_explains_fall_back_to_the_cell_and_then_to_the_dom
     codes = {"age": np.array([2, 2, 7]), "town": np.array([0, 1, 1]), "grade": np.zeros(3), "ill": np.zeros(3)}
     table = Table(Schema((DECADES, SIDES, GRADES, ILL)), {n: a.astype(np.int32) for n, a in codes.items()})
     for density in Density:
-        out = made(Transition(how=How.CONDITIONAL, density=density), table, raw, seed=3)
+        out = ordinary(Transition(how=How.CONDITIONAL, density=density), table, raw, seed=3)
         assert out["age"][0] == out["age"][1] == 25  # the second row's town fits nobody, but its decade does
         assert 70 <= out["age"][2] <= 79
         assert out["town"][0] == 0
@@ -301,9 +305,9 @@ def test_stars_that_are_fewer_than_k_break_the_promise_before_anything_is_brough
 def test_before_and_after_a_synthesizer(how):
     first = release(people(), recipe(Coarse(), Transition(how=how), Sequential()), seed=1)
     last = release(people(), recipe(Coarse(), Sequential(), Transition(how=how)), seed=1)
-    for made_ in (first, last):
-        assert [(p.value, p.form) for p in made_.guarantee.promises] == [(5, Form.DERIVED)]
-        assert not any(column.generalized for column in made_.table.schema)
+    for released in (first, last):
+        assert [(p.value, p.form) for p in released.guarantee.promises] == [(5, Form.DERIVED)]
+        assert not any(column.generalized for column in released.table.schema)
 
 
 @pytest.mark.parametrize(
@@ -316,15 +320,15 @@ def test_conditional_loses_every_promise_on_either_side_of_a_synthesizer(steps):
 
 
 def test_uniform_on_a_private_table_stays_private_at_no_cost():
-    made_ = release(people(), recipe(NoisyDecades(), Transition()), epsilon=1.0)
-    assert made_.guarantee.assurance is Assurance.PROVEN
-    assert made_.guarantee.epsilon() <= 1.0
-    assert set(made_.table["age"] // 10) <= set(range(10))
+    released = release(people(), recipe(NoisyDecades(), Transition()), epsilon=1.0)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.guarantee.epsilon() <= 1.0
+    assert set(released.table["age"] // 10) <= set(range(10))
 
 
 def test_noisy_leaves_on_a_private_table_are_paid_for():
-    made_ = release(people(3000), recipe(NoisyDecades(), Transition(how=How.NOISY)), epsilon=4.0)
-    guarantee = made_.guarantee
+    released = release(people(3000), recipe(NoisyDecades(), Transition(how=How.NOISY)), epsilon=4.0)
+    guarantee = released.guarantee
     assert guarantee.assurance is Assurance.PROVEN
     assert guarantee.epsilon() <= 4.0
     paid = [e.step for e in guarantee.ledger if e.event.cost().rho > 0]
@@ -370,10 +374,10 @@ def test_what_cannot_be_brought_back_is_refused_by_name():
     with pytest.raises(PlanError, match="age"):
         Transition().plan(bare, None)
     with pytest.raises(InputError, match="no raw rows behind"):
-        made(Transition(how=How.CONDITIONAL), coarse(people()))
+        ordinary(Transition(how=How.CONDITIONAL), coarse(people()))
     other = Table(Schema((replace(TOWN, domain=Levels(("a", "b"))),)), {"town": np.zeros(3, np.int32)})
     with pytest.raises(InputError, match="column age"):
-        made(Transition(how=How.CONDITIONAL), coarse(people()), other)
+        ordinary(Transition(how=How.CONDITIONAL), coarse(people()), other)
 
 
 @pytest.mark.parametrize("wrong", [{"leaves": 1}, {"share": 0.0}, {"statistic": Statistic.MODE}, {"density": Density.KDE}], ids=str)
@@ -388,10 +392,10 @@ def test_columns_that_are_not_generalized_pass(small):
         assert model.result()["columns"] == []
         assert all(np.array_equal(model.table[n], small[n], equal_nan=small[n].dtype.kind == "f") for n in small.schema.names)
     table = coarse(people())
-    out = made(Transition(columns=("age", "ill")), table)
+    out = ordinary(Transition(columns=("age", "ill")), table)
     assert [c.name for c in out.schema if c.generalized] == ["town", "grade"]
 
 
 @pytest.mark.parametrize("way", [*PUBLIC_WAYS, *RAW_WAYS], ids=str)
 def test_a_table_without_rows_stays_one(way):
-    assert made(Transition(**way), coarse(people()).take(np.arange(0)), people()).rows == 0
+    assert ordinary(Transition(**way), coarse(people()).take(np.arange(0)), people()).rows == 0

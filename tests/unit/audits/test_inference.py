@@ -9,7 +9,7 @@ import pytest
 
 from hushtable.audits.attribution import Attribution
 from hushtable.audits.inference import Inference
-from hushtable.audits.learning import LearnedInference
+from hushtable.audits.learned_inference import LearnedInference
 from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
@@ -81,8 +81,8 @@ def test_inference_by_hand():
     assert ward.detail["naive"] == pytest.approx(0.4)  # x and y are two of five released rows each
     assert ward.detail["best_constant"] == pytest.approx(4 / 6)
     assert "knows every column but ward" in ward.note
-    assert "key, age" in ward.trace.tell(0, False)
-    assert ward.trace.tell(0, True).endswith(": x")
+    assert "key, age" in ward.trace.describe(0, False)
+    assert ward.trace.describe(0, True).endswith(": x")
 
 
 def test_chosen_columns_are_tried_as_knowledge():

@@ -61,7 +61,7 @@ def test_hits_are_those_of_the_two_searches(case):
     assert found.trace.train.tolist() == [bool(b) for b in both]
     for common, row in zip(both, found.trace.released.tolist(), strict=True):
         assert row in common if common else row == -1
-    assert "age, town and pay" in found.trace.tell(0, True)
+    assert "age, town and pay" in found.trace.describe(0, True)
 
 
 def test_fewer_neighbours_are_the_first_of_more(case):

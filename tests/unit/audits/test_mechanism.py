@@ -1,4 +1,4 @@
-"""The worlds, what is heard of a run, and the report of a mechanism audit."""
+"""The worlds, the transcript of a run, and the report of a mechanism audit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import pytest
 from hushtable.api.mechanism import audit_mechanism, proven_recipes
 from hushtable.audits.mechanism import bounds, onerun, scores, twoworld
 from hushtable.audits.mechanism.guessing import judge
-from hushtable.audits.mechanism.watch import Heard, watched
+from hushtable.audits.mechanism.lines import Bound, Bounds, CanaryLine, QueryLine, Stated, Verdict
+from hushtable.audits.mechanism.twoworld import TwoWorldOptions
+from hushtable.audits.mechanism.watch import Transcript, watched
 from hushtable.audits.mechanism.worlds import CANARIES, HOLDS, table, worlds
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError
@@ -61,37 +63,37 @@ def test_a_canary_that_is_not_there_is_named():
 
 
 def test_watching_a_recipe_changes_nothing_but_the_names():
-    pair, heard = worlds("crowd", Relation.ADD_REMOVE), Heard()
+    pair, transcript = worlds("crowd", Relation.ADD_REMOVE), Transcript()
     entropy = [twoworld.seeded(4) for _ in range(2)]
     plain = release(pair.within, MARGINS, epsilon=2.0, seed=4, entropy=entropy[0], unproven=True)
-    seen = release(pair.within, watched(MARGINS, heard), epsilon=2.0, seed=4, entropy=entropy[1], unproven=True)
+    seen = release(pair.within, watched(MARGINS, transcript), epsilon=2.0, seed=4, entropy=entropy[1], unproven=True)
     assert rows(plain.table) == rows(seen.table)
     assert [e.event for e in plain.guarantee.ledger] == [e.event for e in seen.guarantee.ledger]
-    assert [type(one.question).__name__ for one in heard.asked] == ["Histogram"] * 3
-    assert heard.log_ratio == 0.0, "without another world there is nothing to compare with"
+    assert [type(one.question).__name__ for one in transcript.asked] == ["Histogram"] * 3
+    assert transcript.log_ratio == 0.0, "without another world there is nothing to compare with"
 
 
 def test_the_ratio_of_the_answers_is_the_exact_one_and_has_one_sign_in_both_worlds():
-    """With a budget so large that there is no noise to speak of, the ratio tells the world every time."""
+    """With a budget so large that there is no noise to speak of, the ratio gives the world away every time."""
     pair = worlds("corner", Relation.ADD_REMOVE)
     for here, there, sign in ((pair.within, pair.without, 1), (pair.without, pair.within, -1)):
-        heard = Heard(rival=there, sign=sign)
-        release(here, watched(MARGINS, heard), epsilon=200.0, seed=1, unproven=True)
-        assert heard.answers == 3
-        assert sign * heard.log_ratio > 10
+        transcript = Transcript(rival=there, sign=sign)
+        release(here, watched(MARGINS, transcript), epsilon=200.0, seed=1, unproven=True)
+        assert transcript.answers == 3
+        assert sign * transcript.log_ratio > 10
 
 
 def test_a_release_becomes_numbers_that_the_canary_moves():
     pair = worlds("lone", Relation.ADD_REMOVE)
-    heard = Heard()
-    made = release(pair.within, watched(MARGINS, heard), epsilon=50.0, seed=0, unproven=True)
-    found = scores.features(made, heard, pair)
+    transcript = Transcript()
+    made = release(pair.within, watched(MARGINS, transcript), epsilon=50.0, seed=0, unproven=True)
+    found = scores.features(made, transcript, pair)
     assert found["rows"] == made.table.rows
     assert found["somebody like the canary in town"] == float("lone" in made.table.strings("town"))
     assert any(name.startswith("model.arrays.town[") for name in found)
     assert any(name.startswith("card.") for name in found)
     assert all(np.isfinite(list(found.values())))
-    outside = scores.features(made, heard, pair, inside=False)
+    outside = scores.features(made, transcript, pair, inside=False)
     assert not any(name.startswith(("model", "card")) or name == scores.TRANSCRIPT for name in outside)
     assert scores.refused(InputError("x"))[scores.REFUSED] == 1.0
 
@@ -118,19 +120,20 @@ class Copies(Core):
 @pytest.mark.parametrize(("step", "canary"), [(Copies(), "lone"), (Copies(), "label"), (Copies(fails=True), "lone")])
 def test_a_copy_and_a_refusal_that_tells_are_refuted_by_few_runs(step, canary):
     recipe = Recipe(recipe="copies", steps=(step,))
-    (line,) = twoworld.audit(recipe, epsilon=1.0, canaries=[canary], runs=60, seed=0)
-    assert line["refuted"]
-    assert line["epsilon_lb"] == pytest.approx(line["ceiling"])
-    assert line["source"].startswith("nobody")
-    assert bool(line["unreleased"]) is step.fails
+    (line,) = twoworld.audit(recipe, TwoWorldOptions(epsilon=1.0, canaries=[canary], runs=60, seed=0))
+    assert line.refuted
+    assert line.bounds.epsilon.value == pytest.approx(line.bounds.epsilon.ceiling)
+    assert line.stated.source == twoworld.NOBODY
+    assert bool(line.unreleased) is step.fails
 
 
 def test_one_run_refutes_a_copy_and_finds_nothing_where_nothing_is():
     copy = onerun.one_run(Recipe(recipe="copies", steps=(Copies(),)), epsilon=1.0, canaries=200, repeats=1, seed=0)
-    assert copy["refuted"]
-    assert copy["right"] == copy["guesses"]
+    assert copy.refuted
+    assert copy.bounds.right == copy.bounds.guesses > 0
+    assert CanaryLine.from_json(copy.to_json()) == copy
     fair = onerun.one_run(MARGINS, epsilon=1.0, canaries=200, repeats=1, seed=0)
-    assert not fair["refuted"]
+    assert not fair.refuted
     with pytest.raises(InputError, match="at least 40"):
         onerun.one_run(MARGINS, epsilon=1.0, canaries=10)
     with pytest.raises(InputError, match="holds 1000 different"):
@@ -138,10 +141,12 @@ def test_one_run_refutes_a_copy_and_finds_nothing_where_nothing_is():
 
 
 def test_a_canary_that_the_recipe_refuses_is_not_tested_and_says_why():
-    lines = twoworld.audit(load("beta-k-eps-certified"), epsilon=2.0, canaries=["person", "tie"], runs=4, seed=0)
-    assert lines[0]["verdict"] == "not tested"
-    assert lines[0]["why"]
-    assert lines[1]["relation"] == "replace_one"
+    options = TwoWorldOptions(epsilon=2.0, canaries=["person", "tie"], runs=4, seed=0)
+    lines = twoworld.audit(load("beta-k-eps-certified"), options)
+    assert lines[0].verdict == Verdict("not tested")
+    assert lines[0].why
+    assert not lines[0].tested
+    assert lines[1].stated.relation == "replace_one"
     assert load("beta-k-eps-certified").relation is Relation.REPLACE_ONE
 
 
@@ -150,7 +155,7 @@ def test_runs_follow_from_the_time_of_one():
 
 
 def test_no_runs_that_differ_are_no_evidence():
-    assert judge([{}] * 40, [{}] * 40, delta=0.0, tail=0.025, also="rho")["epsilon_lb"] == 0.0
+    assert judge([{}] * 40, [{}] * 40, delta=0.0, tail=0.025, also="rho").epsilon.value == 0.0
 
 
 def test_the_report_is_plain_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
@@ -158,7 +163,7 @@ def test_the_report_is_plain_and_goes_on_where_it_stopped(tmp_path, monkeypatch)
     first = audit_mechanism(MARGINS, **told)
     assert json.loads((tmp_path / "out" / "mechanism.json").read_text()) == first.to_json()
     assert not first.refuted
-    assert first.told["label"] == "not refuted"
+    assert first.label == "not refuted"
     page = (tmp_path / "out" / "mechanism.html").read_text()
     assert "not refuted (at least" in page
     monkeypatch.setattr(twoworld._Audited, "line", lambda self: pytest.fail("was done already"))
@@ -168,14 +173,14 @@ def test_the_report_is_plain_and_goes_on_where_it_stopped(tmp_path, monkeypatch)
 
 
 def stated(source, epsilon=1.0, **more):
-    return {"source": source, "epsilon_stated": epsilon, "delta": 0.0, "mu": None, "rho": None, "claimed": None} | more
+    return Stated(source=source, epsilon=epsilon, delta=0.0, **more)
 
 
-FOUND = {"epsilon_lb": 0.5, "ceiling": 2.0, "tail": 0.025}
+SHOWN = Bounds(epsilon=Bound(0.5, 2.0), evaluated=30, tail=0.025)
 
 
 @pytest.mark.parametrize(
-    ("here", "told"),
+    ("here", "verdict"),
     [
         (stated(twoworld.LEDGER), "not refuted (at least 0.5, at most the stated 1)"),
         (stated(twoworld.VOID), "not refuted (at least 0.5; the ledger adds up to 1, but its proof is void)"),
@@ -184,26 +189,56 @@ FOUND = {"epsilon_lb": 0.5, "ceiling": 2.0, "tail": 0.025}
         (stated(twoworld.NOBODY, claimed=0.25), "not refuted (at least 0.5; asked about 1; its publication claims 0.25)"),
     ],
 )
-def test_at_most_is_said_only_of_what_is_proven(here, told):
-    assert twoworld.verdict(here, FOUND) == {"refuted": False, "verdict": told}
+def test_at_most_is_said_only_of_what_is_proven(here, verdict):
+    assert twoworld.verdict(here, SHOWN) == Verdict(verdict)
 
 
 @pytest.mark.parametrize("source", [twoworld.LEDGER, twoworld.CLAIM, twoworld.NOBODY])
 def test_too_few_runs_say_how_many_are_needed(source):
-    few = twoworld.verdict(stated(source), FOUND | {"ceiling": 0.9})
-    assert few["too_few"]
-    assert not few["refuted"]
-    assert few["verdict"].startswith(f"too few runs to refute: at least {2 * bounds.needed(1.0)} are needed")
-    assert "no more than 0.9" in few["verdict"]
-    assert "more than anybody can make" in twoworld.verdict(stated(source, 50.0), FOUND)["verdict"]
-    guesses = twoworld.verdict(stated(source, 5.0), FOUND | {"guesses": 40})
-    assert guesses["verdict"].startswith("too few guesses to refute")
+    few = twoworld.verdict(stated(source), replace(SHOWN, epsilon=Bound(0.5, 0.9)))
+    assert few.too_few
+    assert not few.refuted
+    assert few.text.startswith(f"too few runs to refute: at least {2 * bounds.needed(1.0)} are needed")
+    assert "no more than 0.9" in few.text
+    assert "more than anybody can make" in twoworld.verdict(stated(source, 50.0), SHOWN).text
+    guesses = twoworld.verdict(stated(source, 5.0), replace(SHOWN, guesses=40, right=20, tail=None))
+    assert guesses.text.startswith("too few guesses to refute")
 
 
 def test_runs_that_could_refute_by_mu_are_not_too_few():
     here = stated(twoworld.LEDGER, 3.0, mu=0.5)
-    assert "by mu alone" in twoworld.verdict(here, FOUND | {"mu_lb": 0.1, "mu_ceiling": 1.0})["verdict"]
-    assert twoworld.verdict(here, FOUND | {"mu_lb": 0.1, "mu_ceiling": 0.4})["too_few"]
+    assert "by mu alone" in twoworld.verdict(here, replace(SHOWN, other=("mu", Bound(0.1, 1.0)))).text
+    assert twoworld.verdict(here, replace(SHOWN, other=("mu", Bound(0.1, 0.4)))).too_few
+
+
+LINE = {
+    "canary": "corner", "told": "(a) the only record", "rows": 101, "relation": "add_remove", "unit": "record", "public": ["n"],
+    "source": "the ledger", "epsilon_stated": 2.0, "delta": 1e-6, "rho": 0.1, "mu": None, "evaluated": 6, "ceiling": 0.5,
+    "tail": 0.01, "epsilon_lb": 0.0, "guess_epsilon": None, "rho_lb": 0.02, "rho_ceiling": 0.3, "runs": 12, "seconds": 0.5,
+    "guess_rho": {"score": "rows", "threshold": 3.0, "above": True, "false": 1, "missed": 2}, "seconds_per_run": 0.01,
+    "unreleased": 0, "claims": [], "refuted": False, "too_few": True, "verdict": "too few runs to refute",
+}  # fmt: skip
+CLAIMED = {k: v for k, v in LINE.items() if not k.startswith(("rho_", "guess_rho", "too_few"))}
+CLAIMED |= {"source": "nobody", "claimed": 0.25, "rho": None, "guess_epsilon": LINE["guess_rho"]}
+UNTESTED = {"canary": "tie", "told": "(c) between", "rows": 20, "verdict": "not tested", "refuted": False, "why": "no budget"}
+ONE_RUN = {k: v for k, v in CLAIMED.items() if k not in ("tail", "guess_epsilon", "seconds_per_run", "unreleased")}
+ONE_RUN |= {"guesses": 24, "right": 13}
+
+
+@pytest.mark.parametrize("plain", [LINE, CLAIMED, UNTESTED, ONE_RUN])
+def test_the_keys_of_a_saved_line_stay(plain):
+    line = CanaryLine.from_json(plain)
+    assert line.to_json() == plain
+    assert line.tested is ("epsilon_lb" in plain)
+
+
+def test_the_keys_of_a_saved_query_stay():
+    plain = {
+        "question": "Histogram", "tried": 3, "holds": True, "l1": 1.0, "l2": 1.0, "most": 1.0, "coordinates": 1, "neighbours": 40,
+        "stated": {"l1": 1.0, "l2": 1.0, "coordinates": 1},
+    }  # fmt: skip
+    assert QueryLine.from_json(plain).to_json() == plain
+    assert QueryLine.from_json(plain).holds
 
 
 def test_what_a_guarantee_states_and_who_states_it():
@@ -212,15 +247,15 @@ def test_what_a_guarantee_states_and_who_states_it():
     raw = Guarantee(ledger=(Entry("x", Raw("reads"), "reads"),))
     claimed = Guarantee(ledger=raw.ledger, claims=(Claim("epsilon = 0.5", ("a gap",)),))
     result = {"x": {"claimed_epsilon": 0.5}}
-    assert twoworld.stated(proven, 1.0, {})["source"] == twoworld.LEDGER
-    assert twoworld.stated(replace(proven, voids=(Void.SEEDED_NOISE,)), 1.0, {})["source"] == twoworld.LEDGER
-    assert twoworld.stated(replace(proven, voids=(Void.ROW_COUNT,)), 1.0, {})["source"] == twoworld.VOID
-    assert twoworld.stated(replace(proven, bound=2.0), 1.0, {})["epsilon_stated"] == 2.0, "what one run spent is no promise"
-    assert twoworld.stated(raw, 1.0, {})["source"] == twoworld.NOBODY
-    assert twoworld.stated(claimed, None, result)["epsilon_stated"] == 0.5
-    assert twoworld.stated(claimed, 0.5, result)["source"] == twoworld.CLAIM
+    assert twoworld.stated(proven, 1.0, {}).source == twoworld.LEDGER
+    assert twoworld.stated(replace(proven, voids=(Void.SEEDED_NOISE,)), 1.0, {}).source == twoworld.LEDGER
+    assert twoworld.stated(replace(proven, voids=(Void.ROW_COUNT,)), 1.0, {}).source == twoworld.VOID
+    assert twoworld.stated(replace(proven, bound=2.0), 1.0, {}).epsilon == 2.0, "what one run spent is no promise"
+    assert twoworld.stated(raw, 1.0, {}).source == twoworld.NOBODY
+    assert twoworld.stated(claimed, None, result).epsilon == 0.5
+    assert twoworld.stated(claimed, 0.5, result).source == twoworld.CLAIM
     other = twoworld.stated(claimed, 1.0, result)
-    assert (other["source"], other["claimed"]) == (twoworld.NOBODY, 0.5)
+    assert (other.source, other.claimed) == (twoworld.NOBODY, 0.5)
 
 
 @pytest.mark.parametrize(("runs", "label"), [(8, "too few runs"), (24, "not refuted")])
@@ -237,8 +272,10 @@ def test_the_page_draws_no_bar_up_to_what_nobody_proved(runs, label):
 
 
 def test_a_seed_gives_the_same_report_but_for_the_time():
-    one, two = (twoworld.audit(MARGINS, epsilon=2.0, canaries=["tie"], runs=8, seed=3)[0] for _ in range(2))
-    assert {k: v for k, v in one.items() if "seconds" not in k} == {k: v for k, v in two.items() if "seconds" not in k}
+    options = TwoWorldOptions(epsilon=2.0, canaries=["tie"], runs=8, seed=3)
+    one, two = (replace(twoworld.audit(MARGINS, options)[0], seconds=0.0, seconds_per_run=0.0) for _ in range(2))
+    assert one == two
+    assert one.tested
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from hushtable.audits.texts import PublishedTexts
 from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.evidence import harness
-from hushtable.evidence.attack import judge
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.evidence.power import Power
 
 N = 400
 
@@ -34,7 +35,7 @@ class Copies(Audit):
             ours = np.zeros_like(ours)
         trace = Trace(ours, others, np.arange(len(ours)), np.arange(len(others)))
         name = f"copies {self.blind}"
-        found = judge(trace, name=name, risk=Risk.SINGLING_OUT, knows="knows a row", does="finds it", naive=None)
+        found = judge(trace, Scenario(name=name, risk=Risk.SINGLING_OUT, knows="knows a row", does="finds it"), naive=None)
         bare = Finding(name="bare", value=0.0, better=Better.LOWER, subject=Subject.PRIVACY, n=1, note="no test")
         return [found, bare, uncomputed("never", 1, "a reason")] if not self.blind else [found]
 
@@ -109,8 +110,9 @@ def test_findings_carry_what_they_would_have_noticed(case):
 
 
 def test_a_summary_counts_the_tests():
-    told = summary({("a", ""): 0.01, ("a", "b"): 0.1, ("c", ""): None, WHOLE: 0.01})
-    assert told == {"shares": sorted(SHARES), "audit": 0.01, "tests": 3, "noticed": [0, 1, 1, 1, 2]}
+    power = summary({("a", ""): 0.01, ("a", "b"): 0.1, ("c", ""): None, WHOLE: 0.01})
+    assert power == Power(shares=tuple(sorted(SHARES)), smallest=0.01, tests=3, noticed=(0, 1, 1, 1, 2))
+    assert Power.from_json(power.to_json()) == power
 
 
 def test_identifiers_and_texts_are_planted_where_there_are_any(case):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hushtable.audits.singling_out import SinglingOut, _independent, _worth
+from hushtable.audits.singling_out import SinglingOut, _independent, _with_effective_size
 from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
@@ -34,7 +34,7 @@ def run(case: Case, seed: int = 0, **knobs: object) -> dict[str, Finding]:
 
 
 def told(finding: Finding, values: bool = True) -> set[str]:
-    return {finding.trace.tell(i, values) for i in range(len(finding.trace.train))}
+    return {finding.trace.describe(i, values) for i in range(len(finding.trace.train))}
 
 
 RELEASE = table((20, "cook"), (30, "cook"), (40, "cook"), (50, "nurse"), (50, None), (None, "nurse"))
@@ -64,7 +64,7 @@ def test_several_columns_ask_by_the_half_of_the_release_that_a_number_lies_in():
         "age >= 50, job is missing",
         "age is missing, job = nurse",
     }
-    hit = {found.trace.tell(i, True): int(found.trace.persons[i]) for i in range(4)}
+    hit = {found.trace.describe(i, True): int(found.trace.persons[i]) for i in range(4)}
     assert hit == {
         "age <= 20, job = cook": 0,
         "age >= 50, job = nurse": 1,
@@ -92,7 +92,7 @@ def test_where_nothing_stands_alone_it_says_so_and_gives_no_number():
     for finding in run(Case(TRAIN, release, CONTROL)).values():
         assert finding.value is None
         assert finding.p is None
-        assert "fits one released row alone" in finding.note
+        assert "matches a single released row" in finding.note
 
 
 def test_a_release_of_stars_says_nothing_about_anybody():
@@ -132,7 +132,7 @@ def test_numbers_of_columns_are_cut_to_those_of_the_table():
     assert list(run(narrow)) == ["one column"]
 
 
-def test_intervals_count_what_descriptions_by_one_row_are_worth():
+def test_intervals_count_what_descriptions_by_one_row_are_with_effective_size():
     sources = np.repeat(np.arange(50), 4)
     together, apart = np.repeat(np.arange(50) % 2 == 0, 4), np.tile([True, False], 100)
     assert _independent(together, sources) == pytest.approx(49)
@@ -163,10 +163,10 @@ def test_as_many_hits_on_both_sides_are_no_risk():
     some = next(iter(run(case).values()))
     sources = np.repeat(np.arange(8), 4)
     none, single = np.zeros(32, bool), np.arange(32) == 3
-    found = _worth(replace(some, value=0.0), {"train": none, "control": single}, sources)
+    found = _with_effective_size(replace(some, value=0.0), {"train": none, "control": single}, sources)
     assert found.value == 0
     assert found.low == 0 < found.high
-    assert _worth(replace(some, value=0.0), {"train": single, "control": single}, sources).value == 0
+    assert _with_effective_size(replace(some, value=0.0), {"train": single, "control": single}, sources).value == 0
 
 
 @pytest.mark.parametrize("knobs", [{"columns": (1,)}, {"exact": (0, 4)}, {"rounds": 0}])

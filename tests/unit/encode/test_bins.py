@@ -81,7 +81,7 @@ def test_a_tree_finds_the_spike_and_pays_for_it():
     assert [e.event for e in vault.ledger.entries] == list(planned)
 
 
-def test_quantile_edges_are_a_raw_look(small):
+def test_quantile_edges_are_a_raw_access(small):
     vault = Vault.of(small)
     Bins(edges=Edges.QUANTILE).fit(vault, np.random.default_rng(0))
     assert len(vault.ledger.culprits) == 1

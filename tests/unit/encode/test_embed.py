@@ -43,12 +43,12 @@ def test_variants_work_on_ordinary_and_awkward_tables(method):
 @given(tables(), st.sampled_from(QUICK), st.integers(1, 4))
 def test_any_table_gets_coordinates_inside_bounds_that_are_marked(table, method, dimensions):
     code = fitted(table, method=method, dimensions=dimensions, columns=table.schema.names, neighbours=3)
-    made = code.apply(table)
-    assert made.schema == code.schema
-    assert made.schema.names == tuple(f"y{i + 1}" for i in range(dimensions))
-    assert made.rows == table.rows
-    assert all(c.kind is Kind.REAL and c.role is Role.QUASI and c.observed for c in made.schema)
-    assert np.isfinite(coordinates(made)).all()
+    released = code.apply(table)
+    assert released.schema == code.schema
+    assert released.schema.names == tuple(f"y{i + 1}" for i in range(dimensions))
+    assert released.rows == table.rows
+    assert all(c.kind is Kind.REAL and c.role is Role.QUASI and c.observed for c in released.schema)
+    assert np.isfinite(coordinates(released)).all()
 
 
 @pytest.mark.parametrize("method", QUICK)
@@ -89,9 +89,9 @@ def test_tsne_has_no_place_for_rows_it_has_not_seen_and_shows_none_of_them():
 
 
 def test_columns_are_the_quasi_identifiers_or_all_numbers_and_the_others_stay(small):
-    made = fitted(small).apply(small)
-    assert made.schema.names == ("born", "sick", "pay", "y1", "y2")
-    np.testing.assert_array_equal(made["pay"], small["pay"])
+    released = fitted(small).apply(small)
+    assert released.schema.names == ("born", "sick", "pay", "y1", "y2")
+    np.testing.assert_array_equal(released["pay"], small["pay"])
     rest = small.select(["born", "sick", "pay"])
     assert fitted(rest).apply(rest).schema.names == ("sick", "y1", "y2")
 

@@ -1,4 +1,4 @@
-"""What values look like, each by itself, and the kinds that noisy counts of it speak for."""
+"""The shapes of values, each by itself, and the kinds that noisy counts of them speak for."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def test_a_cell_is_read_by_itself(text, plain):
 
 
 @pytest.mark.parametrize(
-    ("text", "looks"),
+    ("text", "expected"),
     [
         ("7", kinds.WHOLE), ("7.5", kinds.NUMBERS), ("abc", kinds.OTHER), ("1e+19", kinds.OTHER),
         *((form, 3 + place) for place, form in enumerate(["2024-01-31", "31.12.2024", "31/12/2024", "12/31/2024", "2024/12/31"])),
         ("03/04/2024", SHAPES - 1), ("99/99/2024", kinds.OTHER),
     ],
 )  # fmt: skip
-def test_shapes(text, looks):
-    assert shape(text) == looks
+def test_shapes(text, expected):
+    assert shape(text) == expected
 
 
 def counts(**shapes: int) -> np.ndarray:
-    found = np.zeros(SHAPES + 1)
+    actual = np.zeros(SHAPES + 1)
     places = {"other": 0, "whole": 1, "number": 2, "either": SHAPES - 1, "missing": SHAPES}
     for name, count in shapes.items():
-        found[places[name] if name in places else 3 + int(name.removeprefix("f"))] = count
-    return found
+        actual[places[name] if name in places else 3 + int(name.removeprefix("f"))] = count
+    return actual
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_defaults_do_not_depend_on_other_rows():
 
 def test_texts_become_numbers_and_days_one_by_one():
     plain = table()
-    found = Kinds(plain.schema, {"number": (Kind.REAL, None), "day": (Kind.DATE, "%d/%m/%Y"), "name": (Kind.CATEGORY, None)})
-    cast = found.apply(plain)
+    actual = Kinds(plain.schema, {"number": (Kind.REAL, None), "day": (Kind.DATE, "%d/%m/%Y"), "name": (Kind.CATEGORY, None)})
+    cast = actual.apply(plain)
     assert cast.schema["number"].domain == Bounds(-(2**53), 2**53, observed=True)
     np.testing.assert_array_equal(cast.floats("number"), [7, np.nan, 8.5, np.nan, 9])
     assert cast.missing("day").tolist() == [False, False, True, True, True]

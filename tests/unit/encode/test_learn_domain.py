@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import hushtable as ht
-from hushtable.api.release import learning_domains
 from hushtable.checks.tables import observed
 from hushtable.encode.learn_domain import LearnDomain
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
+from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Raw, StabilityHistogram
@@ -53,8 +53,8 @@ def test_common_values_stay_and_rare_ones_become_other():
     assert code.schema["x"].levels == ("a", "b", "OTHER")
     assert not code.schema["x"].observed
     assert not code.schema["x"].required
-    made = code.apply(table)
-    counts = dict(zip(*np.unique(made.strings("x").astype(str), return_counts=True), strict=True))
+    released = code.apply(table)
+    counts = dict(zip(*np.unique(released.strings("x").astype(str), return_counts=True), strict=True))
     assert counts == {"a": 300, "b": 300, "OTHER": 2, "None": 40}
     assert [type(e.event) for e in vault.ledger.entries] == [StabilityHistogram]
     assert vault.ledger.within(BUDGET)
@@ -97,9 +97,9 @@ def test_bounds_hold_nearly_all_rows_and_no_outlier(entry, values, low, high, bu
     bounds = code.schema["x"].bounds
     assert low[0] <= bounds.low <= low[1]
     assert high[0] <= bounds.high <= high[1]
-    made = code.apply(table)
-    assert made.missing("x").sum() == 1
-    same = made["x"][:-2] == table["x"][:-2]
+    released = code.apply(table)
+    assert released.missing("x").sum() == 1
+    same = released["x"][:-2] == table["x"][:-2]
     assert same.mean() > 0.97
     assert isinstance(bounds.low, float) == (code.schema["x"].kind is Kind.REAL)
     kind = DiscreteGaussian if budget.delta else DiscreteLaplace
@@ -144,16 +144,16 @@ def test_any_private_recipe_can_learn_first(small):
     table = many(small, 100)
     with pytest.raises(GuaranteeRefused, match="--learn-domain"):
         ht.release(table, "independent", epsilon=2.0)
-    made = ht.release(table, learning_domains(load("independent")), epsilon=2.0)
-    assert not any(c.observed for c in made.table.schema)
-    assert not any(isinstance(e.event, Raw) for e in made.guarantee.ledger)
-    assert made.guarantee.epsilon() <= 2.0
-    assert any("learnt" in text for text in made.guarantee.public)
-    learnt = made.card()["result"]["learn-domain"]["learnt"]
+    release = ht.release(table, learning_domains(load("independent")), epsilon=2.0)
+    assert not any(c.observed for c in release.table.schema)
+    assert not any(isinstance(e.event, Raw) for e in release.guarantee.ledger)
+    assert release.guarantee.epsilon() <= 2.0
+    assert any("learnt" in text for text in release.guarantee.public)
+    learnt = release.card()["result"]["learn-domain"]["learnt"]
     assert set(learnt) == set(table.schema.names)
     assert learnt["age"]["low"] <= 30 <= learnt["age"]["high"]
     assert learnt["town"]["levels"][-1] == "OTHER"
-    assert Recipe.parse(made.recipe.dump()) == made.recipe
+    assert Recipe.parse(release.recipe.dump()) == release.recipe
     with pytest.raises(InputError, match="mdav"):
         learning_domains(load("mdav"))
 
@@ -192,14 +192,14 @@ def test_a_small_table_has_its_range_held_or_is_refused(name, budget):
         assert (bounds.low >= 0) == (values.min() >= 0)
 
 
-def test_all_drowned_columns_are_named_at_once_and_after_every_look_is_paid(small):
+def test_all_drowned_columns_are_named_at_once_and_after_every_query_is_paid(small):
     table = many(small, 1)
     with pytest.raises(InputError, match=r"the noise drowns its range \(about [0-9,]+ rows .* declare its bounds") as refusal:
         learn(table, Budget(1.0, 1e-6))
     assert {fault.where for fault in refusal.value.faults} == {c.name for c in table.schema if c.numeric}
 
 
-def test_values_that_mostly_became_other_are_told():
+def test_values_that_mostly_became_other_are_reported():
     rng = np.random.default_rng(0)
     text = "columns:\n  x: {kind: category}\n  y: {kind: category}\n  n: {kind: integer}\n"
     raw = {
@@ -208,15 +208,15 @@ def test_values_that_mostly_became_other_are_told():
         "n": [str(v) for v in rng.integers(20, 80, 10_000)],
     }
     code, vault = learn(read(text, raw), Budget(1.0, 1e-6))
-    told = code.result()
-    assert told["learnt"]["x"]["levels"] == ["common", "OTHER"]
-    assert told["learnt"]["x"]["other_or_missing"] == pytest.approx(0.7, abs=0.03)
-    assert told["learnt"]["y"]["other_or_missing"] == pytest.approx(0, abs=0.03)
-    assert told["learnt"]["n"].keys() == {"low", "high"}
+    result = code.result()
+    assert result["learnt"]["x"]["levels"] == ["common", "OTHER"]
+    assert result["learnt"]["x"]["other_or_missing"] == pytest.approx(0.7, abs=0.03)
+    assert result["learnt"]["y"]["other_or_missing"] == pytest.approx(0, abs=0.03)
+    assert result["learnt"]["n"].keys() == {"low", "high"}
     least = next(e.event.threshold for e in vault.ledger.entries if isinstance(e.event, StabilityHistogram))
-    assert told["note"].startswith(("about 69%", "about 70%", "about 71%"))
-    assert f"of the rows of x became OTHER or are missing: a value needs about {least:,} rows" in told["note"]
-    assert " y " not in told["note"]
+    assert result["note"].startswith(("about 69%", "about 70%", "about 71%"))
+    assert f"of the rows of x became OTHER or are missing: a value needs about {least:,} rows" in result["note"]
+    assert " y " not in result["note"]
     none = learn(words(("a", 3)), Budget(1.0, 1e-6))[0].result()
     assert "100% of the rows of x became OTHER" in none["note"]
 

@@ -9,7 +9,7 @@ import hushtable as ht
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import GuaranteeRefused
 from hushtable.numerics.cuts import cuts, even_cuts
-from hushtable.numerics.tree import Leaves, Tree, fanout, looks
+from hushtable.numerics.tree import Leaves, Tree, fanout, rounds
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
@@ -156,8 +156,8 @@ def test_a_long_tail_does_not_fill_the_declared_domain(delta):
     for seed in range(3):
         values = np.random.default_rng(seed).lognormal(7, 1, 5000).clip(0, 10**6).astype(np.int64)
         table = Table(Schema((of,)), {"x": values})
-        made = ht.release(table, "independent", epsilon=1.0, delta=delta, seed=seed, entropy=Entropy.seeded(seed), unproven=True)
-        drawn = made.table.floats("x")
+        release = ht.release(table, "independent", epsilon=1.0, delta=delta, seed=seed, entropy=Entropy.seeded(seed), unproven=True)
+        drawn = release.table.floats("x")
         assert 1 / 1.5 < np.nanmean(drawn) / values.mean() < 1.5
         at = (0.25, 0.5, 0.75, 0.9)
         np.testing.assert_allclose(np.nanquantile(drawn, at), np.quantile(values, at), rtol=0.15)
@@ -168,16 +168,16 @@ def test_a_tail_goes_on_from_its_neighbours_and_falls(back):
     edges, mass = np.array([0, 10, 20, 10_020]), np.array([100.0, 100, 100])
     if back:
         edges, mass = 10_020 - edges[::-1], mass[::-1]
-    found = cuts(Leaves(edges, mass, np.ones(3)), 3)
+    actual = cuts(Leaves(edges, mass, np.ones(3)), 3)
     tail = 0 if back else 2
-    within = found.within(np.full(20_000, tail), np.random.default_rng(0))
+    within = actual.within(np.full(20_000, tail), np.random.default_rng(0))
     assert within.min() >= 0
     assert within.max() < 1
     away = 10_000 * (1 - within if back else within)
     # Half of it lies as near as the neighbour is wide: w / (w + d) with w = 10.
     for d in (10, 90, 990):
         assert (away > d).mean() == pytest.approx(10 / (10 + d), abs=0.02)
-    even = found.within(np.full(20_000, 1), np.random.default_rng(0))
+    even = actual.within(np.full(20_000, 1), np.random.default_rng(0))
     assert even.mean() == pytest.approx(0.5, abs=0.02)
 
 
@@ -191,9 +191,9 @@ def test_rows_spread_evenly_have_no_tail():
 
 def test_inside_a_bin_values_lie_as_the_counts_say():
     leaves = Leaves(np.array([0, 10, 20, 100]), np.array([900.0, 100.0, 0.0]), np.ones(3))
-    found = cuts(leaves, 1)
-    assert found.edges.tolist() == [0, 100]
-    drawn = found.draw(np.zeros(4000, np.int64), np.random.default_rng(0))
+    actual = cuts(leaves, 1)
+    assert actual.edges.tolist() == [0, 100]
+    drawn = actual.draw(np.zeros(4000, np.int64), np.random.default_rng(0))
     np.testing.assert_allclose(np.bincount(drawn, minlength=3) / 4000, [0.9, 0.1, 0.0], atol=0.02)
     noisy = cuts(Leaves(leaves.edges, leaves.mass, np.full(3, 1e9)), 1)
     np.testing.assert_allclose(noisy.mass / noisy.mass.sum(), [0.1, 0.1, 0.8])
@@ -203,7 +203,7 @@ def test_exact_counts_give_exact_masses():
     rng = np.random.default_rng(0)
     values = np.append(np.full(5000, 40), rng.integers(0, 1000, 20_000))
     tree = Tree(1000)
-    for _ in range(looks(1000)):
+    for _ in range(rounds(1000)):
         counts = np.histogram(values, tree.edges())[0]
         tree.learn(counts, 1e-6)
         tree.cut(0.0)
@@ -212,10 +212,10 @@ def test_exact_counts_give_exact_masses():
     np.testing.assert_allclose(leaves.mass, np.histogram(values, leaves.edges)[0], atol=1e-3)
 
 
-def test_looks_lead_down_to_single_points():
+def test_rounds_lead_down_to_single_points():
     for points in (2, 99, 512, 513, 100_000, 2**24, 2**36):
-        assert fanout(points) ** looks(points) >= points
-    assert looks(1) == looks(99) == 1
+        assert fanout(points) ** rounds(points) >= points
+    assert rounds(1) == rounds(99) == 1
     assert even_cuts(3, 32).edges.tolist() == [0, 1, 2, 3]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hushtable.evidence import harness
-from hushtable.evidence.attack import Attack, Strike, Way, judge, of_hundred, sentence
+from hushtable.evidence.attack import Attack, Scenario, Strike, Way, judge, of_hundred
 from hushtable.evidence.case import Case
 from hushtable.evidence.confidence import fisher, residual_risk, wilson
 from hushtable.evidence.finding import Risk, Trace, uncomputed
@@ -21,8 +21,9 @@ def trace(train: list[bool], control: list[bool]) -> Trace:
 def test_the_risk_is_what_is_left_above_the_control():
     found = judge(
         trace([True] * 30 + [False] * 70, [True] * 20 + [False] * 80),
-        name="x", risk=Risk.LINKABILITY, knows="knows all", does="finds", naive=0.1,
-    )  # fmt: skip
+        Scenario(name="x", risk=Risk.LINKABILITY, knows="knows all", does="finds"),
+        naive=0.1,
+    )
     expected = residual_risk(wilson(30, 100), wilson(20, 100))
     assert (found.value, found.low, found.high) == (expected.value, expected.low, expected.high)
     assert found.p == fisher(30, 100, 20, 100)
@@ -33,18 +34,19 @@ def test_the_risk_is_what_is_left_above_the_control():
 def test_where_both_rates_are_the_same_the_sizes_of_the_tables_make_no_risk(ours, n, others, m):
     """Wilson's centre alone would: it leans towards one half, the more the fewer rows there are."""
     sides = [[True] * hits + [False] * (rows - hits) for hits, rows in ((ours, n), (others, m))]
-    found = judge(trace(*sides), name="x", risk=Risk.LINKABILITY, knows="knows", does="finds", naive=None)
+    found = judge(trace(*sides), Scenario(name="x", risk=Risk.LINKABILITY, knows="knows", does="finds"), naive=None)
     assert found.value == pytest.approx(0.0, abs=1e-12)
     assert found.low <= found.value < found.high
     assert residual_risk(wilson(ours, n), wilson(others, m)).value > 0.003
 
 
 def test_an_attack_that_does_not_beat_blind_guessing_is_never_called_safe():
-    told = sentence("knows a", "guesses b", 0.2, 0.1, 0.3)
-    assert "tells nothing, neither risk nor safety" in told
+    scenario = Scenario(name="x", risk=Risk.INFERENCE, knows="knows a", does="guesses b")
+    assert "shows neither risk nor safety" in scenario.sentence(0.2, 0.1, 0.3)
+    assert "blind guessing:" not in scenario.sentence(0.4, 0.1, 0.3)
 
 
-def test_small_shares_are_told_in_people():
+def test_small_shares_are_counted_in_people():
     assert of_hundred(0.00012) == "1.2 of 10,000"
     assert of_hundred(0.0) == "0 of 100"
 

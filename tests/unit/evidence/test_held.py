@@ -41,10 +41,10 @@ def case(release: Table = FRESH) -> Case:
     return Case(TRAIN.held_by(KEY), release, CONTROL.held_by(KEY))
 
 
-def test_persons_are_told_apart_on_both_sides_or_on_neither():
-    with pytest.raises(InputError, match="control: does not tell who holds its rows"):
+def test_persons_are_identified_on_both_sides_or_on_neither():
+    with pytest.raises(InputError, match="control: does not say who holds its rows"):
         Case(TRAIN.held_by(KEY), FRESH, CONTROL)
-    with pytest.raises(InputError, match="train: does not tell who holds its rows"):
+    with pytest.raises(InputError, match="train: does not say who holds its rows"):
         Case(TRAIN, FRESH, CONTROL.held_by(KEY))
 
 
@@ -78,7 +78,7 @@ def test_a_trace_has_one_attempt_a_person_by_the_first_row_that_was_hit():
     assert np.flatnonzero(trace.train).tolist() == [1, 3]
     assert trace.persons[[1, 3]].tolist() == [3, 9]
     assert trace.released[[1, 3]].tolist() == [4, 9]
-    assert (trace.tell(1, False), trace.tell(3, False)) == ("4", "9")
+    assert (trace.describe(1, False), trace.describe(3, False)) == ("4", "9")
     assert trace.one_by_one
 
 
@@ -108,10 +108,10 @@ def test_risks_rates_and_groups_count_people():
     verbatim = next(f for f in report.findings if f.name == "published verbatim")
     assert (verbatim.detail["hits"], verbatim.n, verbatim.detail["control_attempts"]) == (20, 100, 80)
     assert report.people == {"train": 100, "control": 80}
-    assert report.at_risk[0]["people"] == 20
-    assert {record["row"] for record in report.records} == set(range(1, 61, 3))
+    assert report.at_risk[0].people == 20
+    assert {record.row for record in report.records} == set(range(1, 61, 3))
     groups = by_group(case(copies), report.findings)
-    assert all(group["attacked"] <= 100 for group in groups["worst"])
+    assert all(group.attacked <= 100 for group in groups.worst)
     assert report.assumed == []
     assert "300 training rows of 100 people" in report.markdown()
     assert "300</strong> training rows of 100 people" in report.page()
@@ -176,9 +176,9 @@ def test_rows_without_a_key_are_left_out_and_counted():
     assert "90 of 300 training rows and 30 of 240 control rows have no person_id" in report.assumed[0]
     for text in (report.markdown().replace("\\", ""), report.page()):
         assert "90 of 300 training rows and 30 of 240 control rows have no person_id" in text
-    assert {record["row"] for record in report.records} == set(range(91, 151, 3))
+    assert {record.row for record in report.records} == set(range(91, 151, 3))
     first = report.records[0]
-    assert first["values"]["sex"] == TRAIN.strings("sex")[first["row"] - 1]
+    assert first.values["sex"] == TRAIN.strings("sex")[first.row - 1]
     with pytest.raises(InputError) as caught:
         held_by(unkeyed(TRAIN, slice(None)), unkeyed(CONTROL, slice(None)), KEY)
     assert [fault.where for fault in caught.value.faults] == ["train", "control"]
@@ -186,7 +186,7 @@ def test_rows_without_a_key_are_left_out_and_counted():
 
 @pytest.mark.parametrize("kind", [Kind.CATEGORY, Kind.INTEGER])
 def test_a_column_that_repeats_and_never_crosses_sides_looks_like_persons_whatever_its_kind(kind):
-    """Without a key, and also where the key that was given tells rows apart."""
+    """Without a key, and also where the key that was given identifies rows."""
 
     def sided(first: int, last: int) -> Table:
         who, levels = np.repeat(np.arange(first, last), 3), tuple(f"p{i}" for i in range(60))
@@ -206,14 +206,14 @@ def test_copies_of_one_person_are_too_few_to_be_tested_and_not_called_chance():
     others = TOWN.take(np.concatenate([np.full(200, 100), np.arange(101, 180)]))
     release = Table.concat([giant.take(np.arange(200)).select(FRESH.schema.names), FRESH.take(np.arange(100))])
     share = IdenticalMatches().run(Case(giant.held_by(KEY), release, others.held_by(KEY)), np.random.default_rng(0))[0]
-    assert "too few people hold them to be tested" in share.note
+    assert "too few people hold these rows for a test" in share.note
     tie = IdenticalMatches().run(Case(giant.held_by(KEY), FRESH, others.held_by(KEY)), np.random.default_rng(0))[0]
     assert "no more than chance explains" in tie.note
 
 
 def test_keys_that_stand_on_both_sides_are_counted():
     mixed = TRAIN.take(np.arange(0, 300, 2)), TRAIN.take(np.arange(1, 300, 2))
-    assert "100 of them stand on both sides" in assumed(Case(mixed[0], FRESH, mixed[1]))[0]
+    assert "100 of them occur on both sides" in assumed(Case(mixed[0], FRESH, mixed[1]))[0]
 
 
 def test_one_row_a_person_is_assumed_in_peace():
@@ -242,6 +242,6 @@ def test_the_key_that_the_card_names_is_used_or_missed_aloud():
     asked = {"only": ["coverage"], "card": card}
     assert ht.audit(TRAIN, FRESH, CONTROL, **asked).people == {"train": 100, "control": 80}
     names = FRESH.schema.names
-    told = ht.audit(rows_of(0, 100, 1).select(names), FRESH, rows_of(100, 180, 1).select(names), **asked)
-    assert told.people == {}
-    assert "the card tells persons apart by person_id, which the training or the control rows lack" in told.assumed[0]
+    report = ht.audit(rows_of(0, 100, 1).select(names), FRESH, rows_of(100, 180, 1).select(names), **asked)
+    assert report.people == {}
+    assert "the card identifies persons by person_id, which the training or the control rows lack" in report.assumed[0]

@@ -45,7 +45,7 @@ def test_swapped_tables_are_noticed(parts):
     report = audited(control, planted.leaky(train, fresh, 0.3, np.random.default_rng(0)), train)
     assert any("swapped" in reason for reason in report.void)
     assert not report.gates[0].holds
-    assert "void" in report.gates[0].told
+    assert "void" in report.gates[0].reason
 
 
 def test_swapped_tables_are_noticed_though_no_row_is_copied(parts):

@@ -148,4 +148,4 @@ def test_columns_of_very_many_levels_cost_no_table_of_all_pairs():
     assert time.process_time() - start < 5
     assert findings["association difference", ""].n == 3
     assert findings["phi_k difference", ""].value is None
-    assert "2 columns of more than 100 levels are not in it" in findings["phi_k difference", ""].note
+    assert "2 columns of more than 100 levels are left out" in findings["phi_k difference", ""].note

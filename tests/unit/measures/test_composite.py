@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hushtable.errors import InputError
-from hushtable.measures.composite import Composite, Reference, delta, mu, nu
-from hushtable.measures.learners import MODELS, NUMBER_MODELS, SCORES, Performance, Task
+from hushtable.measures.composite import Composite, CompositeOptions, Reference, delta, mu, nu
+from hushtable.measures.composite_models import MODELS, NUMBER_MODELS, SCORES, Performance, Task
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -41,7 +41,7 @@ def performance(value: float) -> Performance:
 
 def test_a_copy_scores_zero_and_a_shuffled_table_does_not():
     real = small()
-    reference = Reference.of(real, splits=2)
+    reference = Reference.of(real, options=CompositeOptions(splits=2))
     same = reference.compare(real)
     assert (same.mu, same.delta, same.nu, same.g, same.g_plus) == (0, 0, 0, 0, 0)
     rng = np.random.default_rng(1)
@@ -115,7 +115,7 @@ def test_nu_of_a_common_histogram_by_hand():
 
 def test_numbers_are_predicted_too_and_their_scores_are_bounded():
     real = small()
-    reference = Reference.of(real, ["number", "other", "ill"], splits=2)
+    reference = Reference.of(real, ["number", "other", "ill"], CompositeOptions(splits=2))
     assert set(reference.performance["number"].values) == {(m, "R2") for m in NUMBER_MODELS}
     assert reference.performance["number"].mean() > 0.3
     assert reference.performance["other"].mean() < 0.1
@@ -145,10 +145,13 @@ def test_r2_is_that_of_scikit_learn():
 
 def test_few_rows_of_a_large_table_are_enough():
     real = small(2000)
-    whole, part = (Reference.of(real, rows=rows, models=("linear",)).performance["ill"].mean() for rows in (None, 500))
+    whole, part = (
+        Reference.of(real, options=CompositeOptions(rows=rows, models=("linear",))).performance["ill"].mean()
+        for rows in (None, 500)
+    )
     assert whole != part
     assert part == pytest.approx(whole, abs=0.1)
-    assert Reference.of(real, rows=5000, models=("linear",)).performance["ill"].mean() == whole
+    assert Reference.of(real, options=CompositeOptions(rows=5000, models=("linear",))).performance["ill"].mean() == whole
 
 
 def test_scores_are_those_of_scikit_learn():
@@ -190,11 +193,11 @@ def test_bad_input():
     with pytest.raises(InputError, match="role target"):
         Reference.of(real.select(["number", "level"]))
     with pytest.raises(InputError, match="expected one of pairs"):
-        Reference.of(real, norm="L7")
+        Reference.of(real, options=CompositeOptions(norm="L7"))
     with pytest.raises(InputError, match="expected one of quantiles, equal, got 'odd'"):
-        Reference.of(real, cut="odd")
+        Reference.of(real, options=CompositeOptions(cut="odd"))
     with pytest.raises(InputError, match="expected one of support vectors, linear, tree, got 'oracle'"):
-        Reference.of(real, models=("tree", "oracle"))
+        Reference.of(real, options=CompositeOptions(models=("tree", "oracle")))
     with pytest.raises(InputError, match="single value"):
         Reference.of(real.with_columns((SCHEMA["ill"], np.zeros(real.rows, dtype=np.int32))))
     with pytest.raises(InputError, match="no column of values other"):

@@ -46,7 +46,7 @@ def test_a_level_that_no_real_row_has_gives_the_release_away():
     tables = [levels("a", rng.integers(0, k, 300).tolist(), ("x", "y", "z")) for k in (2, 3, 2)]
     findings = found(Discriminator(), Case(*tables))
     assert findings[AUC].low > 0.6
-    assert findings[AUC].note.endswith("what gives the release away: a")
+    assert findings[AUC].note.endswith("the columns that distinguish them most: a")
 
 
 def test_copies_are_not_told_apart_and_do_not_fool_the_model(monkeypatch):

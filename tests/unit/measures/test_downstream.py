@@ -11,8 +11,8 @@ from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import TrainOnRelease, fitted, target_of
-from hushtable.measures.models import FAMILIES, Rows, Shape, predictions
-from hushtable.measures.scores import told_by
+from hushtable.measures.downstream_models import FAMILIES, Rows, Shape, predictions
+from hushtable.measures.prediction_scores import predicted
 from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
@@ -81,7 +81,7 @@ def test_the_boosting_is_fitted_once_for_all_audits():
     assert models is fitted(case, "sick")
     assert models.task.shape.classes
     assert np.array_equal(models.task.control, np.arange(300))
-    told = told_by(models.predictions["release"])
+    told = predicted(models.predictions["release"])
     main = TrainOnRelease(target="sick", models=("boosting",), seeds=0, bootstrap=1).run(case, np.random.default_rng(0))
     assert main[1].value == pytest.approx(np.mean(told == models.task.truth))
 
@@ -153,7 +153,7 @@ def test_families_take_any_predictors(family, classes):
     if classes:
         assert np.sum(list(told.values()), axis=0) == pytest.approx(np.ones(7))
     same = predictions(family, Rows(x, np.full(60, 2.0)), test, shape)
-    assert np.array_equal(told_by(same), np.full(7, 2.0))
+    assert np.array_equal(predicted(same), np.full(7, 2.0))
 
 
 def test_classes_that_the_release_does_not_have():
@@ -166,7 +166,7 @@ def test_classes_that_the_release_does_not_have():
         replace(case.release.schema["school"], domain=Levels(("none", "other"))), np.arange(case.release.rows, dtype=np.int32) % 2
     )
     (none,) = replace(QUICK, target="school").run(Case(case.train, strange, case.control), np.random.default_rng(0))
-    assert "only 0 rows of release have a value" in none.note
+    assert "only 0 rows of the release have a value" in none.note
 
 
 def test_one_column_and_few_rows():
@@ -174,7 +174,7 @@ def test_one_column_and_few_rows():
     alone = Case(*(t.select(["sick"]) for t in case.tables.values()))
     assert "no other column" in QUICK.run(alone, np.random.default_rng(0))[0].note
     few = Case(case.train, case.release.take(np.arange(10)), case.control)
-    assert "rows of release have a value" in QUICK.run(few, np.random.default_rng(0))[0].note
+    assert "rows of the release have a value" in QUICK.run(few, np.random.default_rng(0))[0].note
 
 
 def test_a_generalized_target_is_read_as_values():
@@ -205,4 +205,4 @@ def test_a_number_that_is_a_constant_in_the_control():
     parts = [Table(schema, {"a": rng.random(50), "b": rng.random(50)}) for _ in range(2)]
     flat = Table(schema, {"a": rng.random(50), "b": np.full(50, 0.5)})
     (none,) = replace(QUICK, target="b").run(Case(*parts, flat), rng)
-    assert "b: all rows of control have the same value" in none.note
+    assert "b: all rows of the control table have the same value" in none.note

@@ -11,9 +11,9 @@ import pytest
 from hushtable.checks import example
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case
+from hushtable.evidence.verdict import surely_worse
 from hushtable.measures.groups import Groups
 from hushtable.measures.partition import partitions
-from hushtable.report.reading import Reading
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -73,7 +73,7 @@ def test_a_garbled_group_is_named_worst(code):
     assert first(findings, TVD) in findings[TVD, ""].note
     worst = findings[TVD, name]
     assert worst.value > 5 * worst.baseline
-    assert Reading.of(worst.to_json()).surely_worse
+    assert surely_worse(worst)
     tie = found(Groups(shown=60), plain(FRESH))[TVD, name]
     assert tie.value == pytest.approx(tie.baseline, abs=0.1)
 
@@ -83,7 +83,7 @@ def test_a_lost_group_is_named_worst_and_lies_as_far_off_as_can_be():
     findings = found(Groups(), plain(kept))
     assert all(first(findings, name).startswith("town = h") for name in (TVD, SIZE))
     assert findings[TVD, "town = h"].value == findings[SIZE, "town = h"].value == findings[SIZE, ""].value == 1
-    assert all(Reading.of(findings[SIZE, scope].to_json()).surely_worse for scope in ("", "town = h"))
+    assert all(surely_worse(findings[SIZE, scope]) for scope in ("", "town = h"))
 
 
 def test_fresh_rows_tie_and_a_release_that_fails_small_groups_does_not():

@@ -9,8 +9,8 @@ import pytest
 
 from hushtable.checks import example
 from hushtable.evidence.case import Case
+from hushtable.evidence.verdict import verdict
 from hushtable.measures.losses import Losses
-from hushtable.report.reading import Reading
 from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Kind, Role
 from tests.unit.measures.awkward import constant, found, missing, plain, sound
@@ -87,7 +87,7 @@ def test_columns_that_were_not_released_are_counted_and_named():
     assert gone.detail == {"columns": ["town", "pay"]}
     assert findings["cells hidden", ""].value == pytest.approx(2 / len(names))
     assert findings["cells hidden", "pay"].value == 1
-    assert Reading.of(gone.to_json()).verdict.words == "far from real"
+    assert verdict(gone).words == "far from real"
     assert found(Losses(), Case(train, train, control))["columns missing", ""].value == 0
 
 

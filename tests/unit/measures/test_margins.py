@@ -137,7 +137,7 @@ def test_two_rows_on_every_side():
     findings = found(MarginDistances(), case)
     sound(findings)
     assert findings["columns told apart", ""].value is None
-    assert all("a bin must expect 5 rows" in f.note for (metric, _), f in findings.items() if metric == "chi-square")
+    assert all("two bins with 5 expected rows each" in f.note for (metric, _), f in findings.items() if metric == "chi-square")
 
 
 def test_levels_that_the_tables_do_not_share():
@@ -169,5 +169,5 @@ def test_a_small_release_is_not_excused_and_a_small_control_excuses_nothing():
     train, control = example(400, 1), example(100, 3)
     small, large = (found(MarginDistances(), Case(train, example(n, 2), control))["mean TVD", ""] for n in (50, 400))
     assert large.baseline == pytest.approx(small.baseline * np.sqrt((2 / 400) / (1 / 400 + 1 / 100)))
-    assert "scaled to the rows of the release" in large.note
+    assert "scaled to the number of released rows" in large.note
     assert "scaled" not in small.note

@@ -107,8 +107,8 @@ def test_the_mean_is_the_one_a_general_optimizer_finds(dimension):
     def loss(vector):
         return float((ball.distance(ball.exp(np.zeros(dimension), vector), points) ** 2).sum())
 
-    found = minimize(loss, np.zeros(dimension), method="BFGS", options={"gtol": 1e-9})
-    assert ball.mean(points).point == pytest.approx(ball.exp(np.zeros(dimension), found.x)[0], abs=1e-5)
+    actual = minimize(loss, np.zeros(dimension), method="BFGS", options={"gtol": 1e-9})
+    assert ball.mean(points).point == pytest.approx(ball.exp(np.zeros(dimension), actual.x)[0], abs=1e-5)
 
 
 def test_the_mean_of_two_points_is_halfway():
@@ -178,9 +178,9 @@ def test_what_has_no_place_is_refused_by_name():
 @settings(max_examples=20)
 def test_the_nearest_shares_are_shares(seed, levels):
     weights = np.random.default_rng(seed).normal(size=(20, levels))
-    found = on_simplex(weights)
-    assert (found >= 0).all()
-    assert found.sum(1) == pytest.approx(np.ones(20))
+    actual = on_simplex(weights)
+    assert (actual >= 0).all()
+    assert actual.sum(1) == pytest.approx(np.ones(20))
     others = np.random.default_rng(seed + 1).dirichlet(np.ones(levels), 200)
     best = ((weights[:, None] - others[None]) ** 2).sum(2).min(1)
-    assert (((weights - found) ** 2).sum(1) <= best + 1e-9).all()
+    assert (((weights - actual) ** 2).sum(1) <= best + 1e-9).all()

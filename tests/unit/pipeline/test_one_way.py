@@ -39,8 +39,8 @@ CHAINS = {
 
 @pytest.mark.parametrize(("steps", "names"), CHAINS.values(), ids=CHAINS)
 def test_the_table_stays_encoded_from_the_last_one_way_coder_on(small, steps, names):
-    made = release(small, recipe(*steps), seed=1)
-    assert set(made.table.schema.names) == set(names)
+    released = release(small, recipe(*steps), seed=1)
+    assert set(released.table.schema.names) == set(names)
 
 
 def test_what_stands_before_a_one_way_coder_is_not_undone_and_what_stands_behind_it_is(small):
@@ -60,17 +60,17 @@ def test_the_next_core_is_planned_on_the_encoded_table(small):
 
 
 def test_a_promise_on_coordinates_that_lead_back_is_one_on_the_columns(small):
-    made = release(small, recipe(Embed(method=Method.PCA, dimensions=6), Geodesic(k=4, scale=Scale.NONE)), seed=1)
-    (promise,) = made.guarantee.promises
+    released = release(small, recipe(Embed(method=Method.PCA, dimensions=6), Geodesic(k=4, scale=Scale.NONE)), seed=1)
+    (promise,) = released.guarantee.promises
     assert promise.quasi == ("age", "height", "town", "school")
-    assert made.guarantee.criteria["k"] >= 4
+    assert released.guarantee.criteria["k"] >= 4
     with pytest.raises(GuaranteeRefused, match="was promised"):
         release(small, recipe(Embed(method=Method.PCA, dimensions=6), Geodesic(k=4, columns=("y1",))), seed=1)
 
 
 def test_an_earlier_promise_on_columns_that_are_gone_is_only_derived(small):
-    made = release(small, recipe(Microaggregate(k=5), Embed(), Sample(beta=1.0)), seed=1)
-    (promise,) = made.guarantee.promises
+    released = release(small, recipe(Microaggregate(k=5), Embed(), Sample(beta=1.0)), seed=1)
+    (promise,) = released.guarantee.promises
     assert (promise.form, promise.quasi) == (Form.DERIVED, ("age", "height", "town", "school"))
     both = release(small, recipe(Microaggregate(k=5), Embed(), Geodesic(k=7)), seed=1)
     assert [(p.value, p.form) for p in both.guarantee.promises] == [(5, Form.DERIVED), (7, Form.SYNTACTIC)]
@@ -85,8 +85,8 @@ def test_the_card_names_the_quasi_identifiers_that_leave_uncovered_and_no_others
 
 
 def test_a_release_of_coordinates_is_saved_and_verified(small, tmp_path):
-    made = release(small, recipe(Embed(), Geodesic(k=5, scale=Scale.NONE)), seed=1)
-    assert not verify(made.save(tmp_path / "out")).faults
+    released = release(small, recipe(Embed(), Geodesic(k=5, scale=Scale.NONE)), seed=1)
+    assert not verify(released.save(tmp_path / "out")).faults
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +99,9 @@ class Denies(Embed):
 
 class _Restless(Embedded):
     def apply(self, table):
-        made = super().apply(table)
-        drawn = np.random.default_rng().random(table.rows) * made.schema["y1"].bounds.high
-        return made.with_column(made.schema["y1"], drawn)
+        encoded = super().apply(table)
+        drawn = np.random.default_rng().random(table.rows) * encoded.schema["y1"].bounds.high
+        return encoded.with_column(encoded.schema["y1"], drawn)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,21 +20,21 @@ from hushtable.table.values import from_mapping
 
 @pytest.fixture
 def saved(small, tmp_path):
-    made = ht.release(small, "mdav", settings={"k": "4"}, seed=1)
-    return made, ht.save(made, tmp_path / "out")
+    released = ht.release(small, "mdav", settings={"k": "4"}, seed=1)
+    return released, ht.save(released, tmp_path / "out")
 
 
 @pytest.fixture
 def saved_private(small, tmp_path):
-    made = ht.release(small, "independent", epsilon=1.0, seed=1)
-    return made, ht.save(made, tmp_path / "out")
+    released = ht.release(small, "independent", epsilon=1.0, seed=1)
+    return released, ht.save(released, tmp_path / "out")
 
 
 def test_what_is_written_is_what_was_made(saved):
-    made, folder = saved
+    released, folder = saved
     assert {p.name for p in folder.iterdir()} == {"data.csv", "card.json", "card.html", "recipe.yaml", "schema.yaml"}
     back = load_table(folder)
-    assert all(np.array_equal(back[n], made.table[n], equal_nan=back[n].dtype.kind == "f") for n in back.schema.names)
+    assert all(np.array_equal(back[n], released.table[n], equal_nan=back[n].dtype.kind == "f") for n in back.schema.names)
     card = load_card(folder)
     assert set(card) >= {"recipe", "rows", "guarantee", "result", "versions", "hashes"}
     assert set(card["guarantee"]) >= {"assurance", "epsilon", "delta", "relation", "public", "criteria", "caveats"}
@@ -52,9 +52,9 @@ def test_other_forms_verify_too(small, tmp_path, form):
 
 
 def test_a_private_release_verifies(saved_private):
-    made, folder = saved_private
+    released, folder = saved_private
     assert not verify(folder).faults
-    assert load_card(folder)["guarantee"]["epsilon"] == pytest.approx(made.guarantee.epsilon())
+    assert load_card(folder)["guarantee"]["epsilon"] == pytest.approx(released.guarantee.epsilon())
 
 
 def edit_card(folder, change) -> None:
@@ -64,7 +64,7 @@ def edit_card(folder, change) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (lambda c: c["guarantee"]["criteria"].update(k=9), "criteria: k"),
         (lambda c: c["guarantee"]["criteria"]["secrets"]["sick"].update(l_distinct=9), "l_distinct"),
@@ -75,10 +75,10 @@ def edit_card(folder, change) -> None:
         (lambda c: c["hashes"].update({"extra.txt": "0" * 64}), "extra.txt"),
     ],
 )
-def test_a_card_that_claims_more_than_the_data_is_caught(saved, change, told):
+def test_a_card_that_claims_more_than_the_data_is_caught(saved, change, expected):
     _, folder = saved
     edit_card(folder, change)
-    assert any(told in fault.where for fault in verify(folder).faults), verify(folder)
+    assert any(expected in fault.where for fault in verify(folder).faults), verify(folder)
 
 
 def test_edited_data_is_caught(saved):
@@ -111,10 +111,10 @@ def test_an_existing_folder_is_never_touched(saved, small):
 
 
 def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
-    made = ht.release(small, "mdav", seed=1)
+    released = ht.release(small, "mdav", seed=1)
     monkeypatch.setattr("hushtable.pipeline.release.io.write", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(InputError, match="disk full"):
-        made.save(tmp_path / "out")
+        released.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -135,8 +135,8 @@ def test_a_folder_that_is_no_release_is_refused(tmp_path, name):
 
 
 def test_an_audit_is_not_written_into_a_release(saved, small):
-    made, folder = saved
-    report = ht.audit(small, made, small.take(np.arange(0, 120, 2)), only=["identical-matches"])
+    released, folder = saved
+    report = ht.audit(small, released, small.take(np.arange(0, 120, 2)), only=["identical-matches"])
     with pytest.raises(InputError, match="must not be published"):
         report.save(folder / "audit")
 
@@ -180,12 +180,12 @@ def test_a_date_without_a_day_is_released_as_it_is_written(tmp_path):
         "  weight: {kind: integer, role: quasi, domain: [30, 200]}\n"
     )
     raw = {"born": [str(y) for y in rng.integers(1950, 2001, 900)], "weight": [str(w) for w in rng.integers(40, 60, 900)]}
-    made = ht.release(from_mapping(schema, raw), "mdav", settings={"k": "7"}, seed=0)
-    assert not verify(ht.save(made, tmp_path / "out")).faults
+    released = ht.release(from_mapping(schema, raw), "mdav", settings={"k": "7"}, seed=0)
+    assert not verify(ht.save(released, tmp_path / "out")).faults
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (lambda g: g.update(assurance="proven"), "assurance"),
         (lambda g: g.update(not_private=[]), "not_private"),
@@ -196,24 +196,24 @@ def test_a_date_without_a_day_is_released_as_it_is_written(tmp_path):
         (lambda g: g["criteria"].update(marketer_risk=0.001), "criteria: marketer_risk"),
     ],
 )
-def test_a_forged_guarantee_is_caught(saved, change, told):
+def test_a_forged_guarantee_is_caught(saved, change, expected):
     _, folder = saved
     edit_card(folder, lambda card: change(card["guarantee"]))
-    assert told in {fault.where for fault in verify(folder).faults}
+    assert expected in {fault.where for fault in verify(folder).faults}
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (lambda c: c.update(explanation=[["Proven", "everything"]]), "explanation"),
         (lambda c: c.update(columns=["age"]), "columns"),
         (lambda c: c.update(hashes={}), "data.csv"),
     ],
 )
-def test_a_forged_card_is_caught(saved, change, told):
+def test_a_forged_card_is_caught(saved, change, expected):
     _, folder = saved
     edit_card(folder, change)
-    assert told in {fault.where for fault in verify(folder).faults}
+    assert expected in {fault.where for fault in verify(folder).faults}
 
 
 def test_a_stray_file_in_the_folder_is_caught(saved):

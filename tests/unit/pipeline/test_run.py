@@ -41,28 +41,28 @@ DP = (Bins(), Margins())
 
 
 def test_a_private_recipe_is_proven_and_within_its_budget(small):
-    made = release(small, recipe(*DP), epsilon=1.0, delta=1e-6)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert 0.5 < made.guarantee.epsilon() <= 1.0
-    assert not made.guarantee.culprits
+    released = release(small, recipe(*DP), epsilon=1.0, delta=1e-6)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert 0.5 < released.guarantee.epsilon() <= 1.0
+    assert not released.guarantee.culprits
 
 
 def test_pure_privacy_spends_exactly_its_epsilon(small):
-    made = release(small, recipe(*DP), epsilon=1.0, delta=0.0)
-    assert made.guarantee.epsilon() == pytest.approx(1.0, rel=1e-3)
-    assert made.guarantee.epsilon() <= 1.0
+    released = release(small, recipe(*DP), epsilon=1.0, delta=0.0)
+    assert released.guarantee.epsilon() == pytest.approx(1.0, rel=1e-3)
+    assert released.guarantee.epsilon() <= 1.0
 
 
 def test_an_encoder_that_reads_the_rows_makes_epsilon_infinite_and_is_named(small):
     steps = recipe(Bins(edges=Edges.QUANTILE), Margins())
     with pytest.raises(GuaranteeRefused, match=r"infinite.*bins"):
         release(small, steps, epsilon=1.0)
-    made = release(small, steps, epsilon=1.0, unproven=True)
-    assert math.isinf(made.guarantee.epsilon())
-    assert [e.step for e in made.guarantee.culprits] == ["bins"]
-    assert made.guarantee.assurance is Assurance.NONE
-    assert "bins" in made.guarantee.explain()
-    assert made.guarantee.to_json()["epsilon"] == "infinity"
+    released = release(small, steps, epsilon=1.0, unproven=True)
+    assert math.isinf(released.guarantee.epsilon())
+    assert [e.step for e in released.guarantee.culprits] == ["bins"]
+    assert released.guarantee.assurance is Assurance.NONE
+    assert "bins" in released.guarantee.explain()
+    assert released.guarantee.to_json()["epsilon"] == "infinity"
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf])
@@ -104,44 +104,44 @@ def test_an_observed_domain_is_refused_before_any_row_moves(small):
 
 
 def test_training_on_a_k_anonymous_table_keeps_a_derived_k(small):
-    made = release(small, recipe(Microaggregate(k=4), Sequential()), seed=1)
-    (promise,) = made.guarantee.promises
+    released = release(small, recipe(Microaggregate(k=4), Sequential()), seed=1)
+    (promise,) = released.guarantee.promises
     assert (promise.kind, promise.form, promise.value) == (Syntactic.K_ANONYMITY, Form.DERIVED, 4)
-    assert made.guarantee.assurance is Assurance.VERIFIED
-    assert not made.guarantee.criteria
+    assert released.guarantee.assurance is Assurance.VERIFIED
+    assert not released.guarantee.criteria
 
 
 def test_noise_on_a_k_anonymous_table_is_not_differential_privacy(small):
-    made = release(small, recipe(Microaggregate(k=4), Bins(), Margins()), epsilon=1.0, unproven=True)
-    assert math.isinf(made.guarantee.epsilon())
-    assert made.guarantee.promises[0].form is Form.DERIVED
+    released = release(small, recipe(Microaggregate(k=4), Bins(), Margins()), epsilon=1.0, unproven=True)
+    assert math.isinf(released.guarantee.epsilon())
+    assert released.guarantee.promises[0].form is Form.DERIVED
 
 
 def test_anonymizing_a_private_table_keeps_its_epsilon(small):
-    made = release(small, recipe(*DP, Microaggregate(k=3)), epsilon=1.0)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert made.guarantee.promises[0].value == 3
+    released = release(small, recipe(*DP, Microaggregate(k=3)), epsilon=1.0)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.guarantee.promises[0].value == 3
 
 
 def test_sampling_after_microaggregation_leaves_a_k_map(small):
-    made = release(small, recipe(Microaggregate(k=5), Sample(beta=0.5)), seed=2)
-    (promise,) = made.guarantee.promises
+    released = release(small, recipe(Microaggregate(k=5), Sample(beta=0.5)), seed=2)
+    (promise,) = released.guarantee.promises
     assert (promise.kind, promise.form) == (Syntactic.K_MAP, Form.DERIVED)
-    assert made.guarantee.criteria["k"] < 5
-    assert any("seed" in c for c in made.guarantee.caveats)
+    assert released.guarantee.criteria["k"] < 5
+    assert any("seed" in c for c in released.guarantee.caveats)
 
 
 def test_sampling_every_class_leaves_ceil_beta_k(small):
-    made = release(small, recipe(Microaggregate(k=5), Sample(beta=0.5, method=Method.STRATIFIED)), seed=2)
-    (promise,) = made.guarantee.promises
+    released = release(small, recipe(Microaggregate(k=5), Sample(beta=0.5, method=Method.STRATIFIED)), seed=2)
+    (promise,) = released.guarantee.promises
     assert (promise.kind, promise.form, promise.value) == (Syntactic.K_ANONYMITY, Form.SYNTACTIC, 3)
-    assert made.guarantee.criteria["k"] >= 3
+    assert released.guarantee.criteria["k"] >= 3
 
 
 def test_a_sample_alone_promises_nothing_and_says_why(small):
-    made = release(small, recipe(Sample(beta=0.5)))
-    assert made.guarantee.assurance is Assurance.NONE
-    assert "leave as they are" in made.guarantee.explain()
+    released = release(small, recipe(Sample(beta=0.5)))
+    assert released.guarantee.assurance is Assurance.NONE
+    assert "leave as they are" in released.guarantee.explain()
 
 
 def test_a_secret_sample_first_buys_less_noise_and_a_seed_takes_it_back(small):
@@ -170,9 +170,9 @@ class Liar(Core):
 
 
 def test_reaching_back_to_the_raw_rows_costs_every_promise(small):
-    made = release(small, recipe(Microaggregate(k=5), Liar()))
-    assert not made.guarantee.promises
-    assert made.guarantee.assurance is Assurance.NONE
+    released = release(small, recipe(Microaggregate(k=5), Liar()))
+    assert not released.guarantee.promises
+    assert released.guarantee.assurance is Assurance.NONE
     with pytest.raises(GuaranteeRefused, match="nothing is released"):
         release(small, recipe(*DP, Liar()), epsilon=1.0)
     private = release(small, recipe(*DP, Liar()), epsilon=1.0, unproven=True)
@@ -207,9 +207,9 @@ def test_a_seed_gives_the_same_rows_but_never_the_same_noise(small):
 def test_seeded_noise_voids_the_proof(small):
     with pytest.raises(GuaranteeRefused, match="came from a seed"):
         release(small, recipe(*DP), epsilon=1.0, entropy=Entropy.seeded(1))
-    made = release(small, recipe(*DP), epsilon=1.0, entropy=Entropy.seeded(1), unproven=True)
-    assert made.guarantee.assurance is Assurance.NONE
-    assert "seed" in made.guarantee.explain()
+    released = release(small, recipe(*DP), epsilon=1.0, entropy=Entropy.seeded(1), unproven=True)
+    assert released.guarantee.assurance is Assurance.NONE
+    assert "seed" in released.guarantee.explain()
 
 
 def test_the_order_of_the_rows_says_nothing_about_the_original_one(small):
@@ -229,15 +229,15 @@ def test_identifiers_keys_and_text_never_leave():
         )
     )
     table = from_mapping(schema, {"id": list("abcd"), "ssn": list("wxyz"), "note": ["a b c d"] * 4, "age": [1, 2, 3, 4]})
-    made = release(table, recipe(Microaggregate(k=2)))
-    assert made.table.schema.names == ("age",)
-    assert made.dropped == ("id", "ssn", "note")
-    assert any("note" in c for c in made.guarantee.caveats)
+    released = release(table, recipe(Microaggregate(k=2)))
+    assert released.table.schema.names == ("age",)
+    assert released.dropped == ("id", "ssn", "note")
+    assert any("note" in c for c in released.guarantee.caveats)
 
 
 def test_quasi_identifiers_that_the_promise_does_not_cover_are_named(small):
-    made = release(small, recipe(Microaggregate(k=3, columns=("age",))))
-    assert any("town" in c and "does not cover" in c for c in made.guarantee.caveats)
+    released = release(small, recipe(Microaggregate(k=3, columns=("age",))))
+    assert any("town" in c and "does not cover" in c for c in released.guarantee.caveats)
 
 
 def test_k_larger_than_n_is_refused(small):
@@ -253,8 +253,8 @@ def test_a_recipe_that_ends_in_a_coder_is_refused(small):
 def test_tuning_on_private_rows_voids_the_proof(small):
     with pytest.raises(GuaranteeRefused, match="tuned"):
         release(small, recipe(*DP, tuned="private"), epsilon=1.0)
-    made = release(small, recipe(*DP, tuned="private"), epsilon=1.0, unproven=True)
-    assert made.guarantee.assurance is Assurance.NONE
+    released = release(small, recipe(*DP, tuned="private"), epsilon=1.0, unproven=True)
+    assert released.guarantee.assurance is Assurance.NONE
 
 
 def test_persons_with_several_rows_cost_more_noise(small):
@@ -264,10 +264,10 @@ def test_persons_with_several_rows_cost_more_noise(small):
 
 
 def test_progress_is_told(small):
-    told = []
-    release(small, recipe(*DP), epsilon=1.0, progress=lambda name, share: told.append((name, share)))
-    assert {name for name, _ in told} == {"bins", "margins"}
-    assert max(share for _, share in told) == 1.0
+    reported = []
+    release(small, recipe(*DP), epsilon=1.0, progress=lambda name, share: reported.append((name, share)))
+    assert {name for name, _ in reported} == {"bins", "margins"}
+    assert max(share for _, share in reported) == 1.0
 
 
 def test_rows_can_be_asked_of_a_model_but_not_of_a_table(small):
@@ -288,10 +288,10 @@ def test_an_observed_domain_does_not_publish_the_extremes_of_the_raw_rows(small)
     seen = observed(table.schema)
     table = Table(seen, dict(table.arrays))
     for steps in (recipe(Microaggregate(k=10)), recipe(Sequential(), Microaggregate(k=10))):
-        made = release(table, steps, seed=0).table
-        assert made.schema["age"].bounds.high == made.floats("age").max() < 99
-        assert "east" not in made.schema["town"].levels
-        assert made.strings("town").tolist().count(None) == made.missing("town").sum()
+        released = release(table, steps, seed=0).table
+        assert released.schema["age"].bounds.high == released.floats("age").max() < 99
+        assert "east" not in released.schema["town"].levels
+        assert released.strings("town").tolist().count(None) == released.missing("town").sum()
     declared = release(small, recipe(Microaggregate(k=10)), seed=0).table
     assert declared.schema == small.schema
 
@@ -319,9 +319,9 @@ class Peeker(Core):
 
 
 def test_a_paid_look_behind_a_k_anonymous_table_mixes_two_promises_and_keeps_neither(small):
-    made = release(small, recipe(Microaggregate(k=5), Peeker()))
-    assert not made.guarantee.promises
-    assert made.guarantee.assurance is Assurance.NONE
+    released = release(small, recipe(Microaggregate(k=5), Peeker()))
+    assert not released.guarantee.promises
+    assert released.guarantee.assurance is Assurance.NONE
 
 
 @pytest.mark.parametrize("method", [Method.RANDOM, Method.STRATIFIED])

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 
+from hushtable.api import best_of
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -13,7 +14,6 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize import best_of
 from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
@@ -26,7 +26,7 @@ def test_the_best_of_several_runs_does_not_tell_which_one_it_was(monkeypatch):
     rng = np.random.default_rng(0)
     table = Table(Schema(LETTERS), {n: rng.integers(0, 2, 60).astype(np.int32) for n in "xy"})
     seeds, real = [], best_of.release
-    monkeypatch.setattr(best_of, "release", lambda *a, **k: (seeds.append(k["seed"]), real(*a, **k))[1])
+    monkeypatch.setattr(best_of, "release", lambda *a, **k: (seeds.append(a[2].seed), real(*a, **k))[1])
     monkeypatch.setattr(best_of, "number_of_runs", lambda *a: 4)
     best_of.best_of(table, [recipes.load("independent")], epsilon=3.0, delta=0.0, runs=8.0, rows=50, seed=1)
     assert seeds == [1] * 4

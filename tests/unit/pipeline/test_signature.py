@@ -51,7 +51,7 @@ def test_a_signed_release_is_whole_and_its_author_is_known(signed, keys):
 
 
 @pytest.mark.parametrize(
-    ("change", "found"),
+    ("change", "result"),
     [
         (lambda folder: (folder / SIGNATURE).unlink(), Authorship.UNSIGNED),
         (lambda folder: (folder / SIGNATURE).write_text("{"), Authorship.ALTERED),
@@ -60,9 +60,9 @@ def test_a_signed_release_is_whole_and_its_author_is_known(signed, keys):
         (lambda folder: (folder / "card.json").write_text((folder / "card.json").read_text() + " "), Authorship.ALTERED),
     ],
 )
-def test_what_is_not_signed_with_the_key_is_a_fault(signed, keys, change, found):
+def test_what_is_not_signed_with_the_key_is_a_fault(signed, keys, change, result):
     change(signed)
-    assert authorship(signed, keys[1]) is found
+    assert authorship(signed, keys[1]) is result
     assert [fault.where for fault in verify(signed, keys[1]).faults] == [SIGNATURE]
     assert verify(signed).holds
 
@@ -74,9 +74,9 @@ def test_another_persons_signature_is_not_ours(signed, keys, tmp_path):
     ht.sign(signed, other[0])
     assert authorship(signed, other[1]) is Authorship.VALID
     # Our name on their signature does not make it ours.
-    told = json.loads((signed / SIGNATURE).read_text())
+    stored = json.loads((signed / SIGNATURE).read_text())
     own = SigningKey.load(keys[0]).secret.public_key().public_bytes_raw().hex()
-    (signed / SIGNATURE).write_text(json.dumps(told | {"public_key": own}))
+    (signed / SIGNATURE).write_text(json.dumps(stored | {"public_key": own}))
     assert authorship(signed, keys[1]) is Authorship.ALTERED
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from hushtable.api.best_of import best_of
 from hushtable.data.people import people
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.pipeline.run import release
-from hushtable.synthesize.best_of import best_of
 from hushtable.synthesize.marginal.independent import Margins
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
@@ -38,7 +38,7 @@ def test_whatever_ends_a_run_keeps_its_kind_and_says_what_was_spent(small, error
         release(small, recipe(error), **BUDGET)
     (note,) = ended.value.__notes__
     assert note.startswith("The budget is spent although nothing was released: epsilon 2 at delta 1e-06, by bins (")
-    assert note.endswith(f":Failing ({len(small.schema)} looks).")
+    assert note.endswith(f":Failing ({len(small.schema)} queries).")
 
 
 def test_a_refusal_before_a_look_has_no_note(small):
@@ -50,7 +50,7 @@ def test_a_refusal_before_a_look_has_no_note(small):
 def test_of_several_runs_all_are_spent(small):
     with pytest.raises(InputError) as ended:
         best_of(small, [Recipe(recipe="failing", steps=(Bins(), Failing()))], **BUDGET)
-    assert "epsilon 2 at delta 1e-06, by best-of (1 look)" in ended.value.__notes__[-1]
+    assert "epsilon 2 at delta 1e-06, by best-of (1 query)" in ended.value.__notes__[-1]
 
 
 def test_a_number_of_rows_that_a_step_cannot_give_is_refused_before_a_look():

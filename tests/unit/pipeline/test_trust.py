@@ -7,7 +7,6 @@ import sys
 import pytest
 
 import hushtable as ht
-from hushtable.api import pareto as generalization
 from hushtable.api.compare.run import compare
 from hushtable.api.mechanism import audit_mechanism
 from hushtable.checks import example
@@ -33,7 +32,7 @@ def sent(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "use",
     [
-        lambda folder, table: generalization.apply(folder, table),
+        lambda folder, table: ht.apply(folder, table),
         lambda folder, table: ht.release(table, folder / "recipe.yaml"),
         lambda folder, table: ht.audit(table, table, table, recipe=folder / "recipe.yaml", only=["coverage"]),
         lambda folder, table: audit_mechanism(str(folder / "recipe.yaml"), epsilon=1.0),
@@ -55,7 +54,7 @@ def test_a_link_to_it_is_not_ours_either(sent, tmp_path):
 
 
 def test_what_is_trusted_or_ours_runs(sent, tmp_path):
-    assert generalization.apply(sent, example(200), trust=True).table.rows
+    assert ht.apply(sent, example(200), trust=True).table.rows
     (tmp_path / "mine.yaml").write_text((sent / "recipe.yaml").read_text())
     assert len(recipes.load(tmp_path / "mine.yaml").steps) == 2
 

@@ -108,8 +108,8 @@ def test_no_exponential_mechanism_loses_more_than_its_distribution_says():
 
 @pytest.mark.skipif(not pld.available(), reason="needs the extra dp")
 def test_choices_and_counts_compose_below_their_sum():
-    looks = [Exponential(0.1)] * 4 + [DiscreteGaussian(30.0, 1.0, 1)] * 4
-    assert 0.1 < pld.epsilon(looks, 1e-6) < 4 * 0.1 + pld.epsilon(looks[4:], 1e-6)
+    events = [Exponential(0.1)] * 4 + [DiscreteGaussian(30.0, 1.0, 1)] * 4
+    assert 0.1 < pld.epsilon(events, 1e-6) < 4 * 0.1 + pld.epsilon(events[4:], 1e-6)
 
 
 def test_the_relation_reaches_the_scores():

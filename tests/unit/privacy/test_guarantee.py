@@ -20,7 +20,6 @@ from hushtable.privacy.event import (
     Approximate,
     DiscreteGaussian,
     DiscreteLaplace,
-    Gaussian,
     PostProcessing,
     Raw,
     SampledGaussian,
@@ -42,22 +41,22 @@ EPSILON = re.compile(r"\d+(\.\d+)?(, [\d.e-]+\))?-differential privacy|epsilon (
 
 
 def heads(guarantee: Guarantee) -> dict[str, list[str]]:
-    told: dict[str, list[str]] = {}
+    sentences: dict[str, list[str]] = {}
     for head, text in guarantee.sentences():
-        told.setdefault(head, []).append(text)
-    return told
+        sentences.setdefault(head, []).append(text)
+    return sentences
 
 
 def test_a_proven_release_says_what_holds_what_is_public_and_what_breaks_it():
-    told = heads(PROVEN)
+    sentences = heads(PROVEN)
     assert PROVEN.assurance is Assurance.PROVEN
-    assert told["Proven"] == [f"({PROVEN.epsilon():.4g}, 1e-06)-differential privacy when one record is added or removed."]
-    assert f"{math.exp(PROVEN.epsilon()):.3g}" in told["Which means"][0]
-    assert told["Assumed public"] == ["the schema."]
-    breaks = " ".join(told["What would break it"])
+    assert sentences["Proven"] == [f"({PROVEN.epsilon():.4g}, 1e-06)-differential privacy when one record is added or removed."]
+    assert f"{math.exp(PROVEN.epsilon()):.3g}" in sentences["Which means"][0]
+    assert sentences["Assumed public"] == ["the schema."]
+    breaks = " ".join(sentences["What would break it"])
     for danger in ("second release", "publishing the audit", "more than 1 row"):
         assert danger in breaks
-    assert all(text.endswith(".") for texts in told.values() for text in texts)
+    assert all(text.endswith(".") for texts in sentences.values() for text in texts)
     assert PROVEN.explain().count("\n") == len(PROVEN.sentences()) - 1
 
 
@@ -70,19 +69,19 @@ def test_pure_epsilon_is_told_without_a_delta():
 
 def test_replace_one_says_that_the_number_of_rows_is_public():
     exchanged = replace(PROVEN, unit=Unit(relation=Relation.REPLACE_ONE))
-    told = heads(exchanged)
-    assert "replaced by another" in told["Proven"][0]
-    assert "left out" not in told["Which means"][0]
-    assert "the exact number of rows" in told["Assumed public"][0]
+    sentences = heads(exchanged)
+    assert "replaced by another" in sentences["Proven"][0]
+    assert "left out" not in sentences["Which means"][0]
+    assert "the exact number of rows" in sentences["Assumed public"][0]
     assert "the exact number of rows" in exchanged.to_json()["public"]
     assert "number of rows" not in PROVEN.explain()
 
 
 def test_persons_are_called_persons():
-    told = heads(replace(PROVEN, unit=Unit(rows=3, by="who")))
-    assert "one person (at most 3 rows)" in told["Proven"][0]
-    assert "any one person been left out" in told["Which means"][0]
-    assert not any("more than" in text for text in told["What would break it"])
+    sentences = heads(replace(PROVEN, unit=Unit(rows=3, by="who")))
+    assert "one person (at most 3 rows)" in sentences["Proven"][0]
+    assert "any one person been left out" in sentences["Which means"][0]
+    assert not any("more than" in text for text in sentences["What would break it"])
 
 
 @pytest.mark.parametrize(
@@ -103,29 +102,29 @@ def test_persons_are_called_persons():
 )
 def test_a_verified_release_says_what_was_measured_and_on_what(promise, words):
     guarantee = Guarantee(ledger=(PEEK,), promises=(promise,), public=("the schema",))
-    told = heads(guarantee)
+    sentences = heads(guarantee)
     assert guarantee.assurance is Assurance.VERIFIED
-    assert all(word in told["Verified"][0] for word in words)
-    assert "none, epsilon is infinite" in told["Differential privacy"][0]
-    assert "bins" in told["Differential privacy"][0]
-    breaks = " ".join(told["What would break it"])
+    assert all(word in sentences["Verified"][0] for word in words)
+    assert "none, epsilon is infinite" in sentences["Differential privacy"][0]
+    assert "bins" in sentences["Differential privacy"][0]
+    breaks = " ".join(sentences["What would break it"])
     assert "another release of the same people" in breaks
     assert "holds several of the rows" in breaks
     assert ("learning who was sampled" in breaks) == (promise.kind is Syntactic.K_MAP)
 
 
 def test_rows_that_one_person_may_share_are_not_called_people():
-    told = heads(Guarantee(unit=Unit(rows=4), ledger=(PEEK,), promises=(replace(K, form=Form.DERIVED),)))
-    assert told["But"] == ["rows are counted, and one person may hold 4 of those that look alike."]
+    sentences = heads(Guarantee(unit=Unit(rows=4), ledger=(PEEK,), promises=(replace(K, form=Form.DERIVED),)))
+    assert sentences["But"] == ["rows are counted, and one person may hold 4 of those that look alike."]
 
 
 def test_a_claim_is_told_with_its_gap_and_never_as_ours():
     claimed = Guarantee(ledger=(PEEK,), claims=(CLAIM,))
-    told = heads(claimed)
+    sentences = heads(claimed)
     assert claimed.assurance is Assurance.CLAIMED
-    assert told["Claimed"] == ["the publication states epsilon = 1 by theorem 2."]
-    assert told["Gap in the claim"] == ["the row count leaks."]
-    assert "Proven" not in told
+    assert sentences["Claimed"] == ["the publication states epsilon = 1 by theorem 2."]
+    assert sentences["Gap in the claim"] == ["the row count leaks."]
+    assert "Proven" not in sentences
 
 
 def test_a_release_without_promises_says_so():
@@ -155,10 +154,10 @@ def test_no_finite_epsilon_is_printed_once_a_look_was_raw(before, place, delta, 
     assert guarantee.assurance is not Assurance.PROVEN
     assert "Proven" not in heads(guarantee)
     assert not EPSILON.search(guarantee.explain())
-    told = guarantee.to_json()
-    assert (told["epsilon"], told["delta"], told["rho"]) == ("infinity", None, None)
-    assert told["not_private"] == ["bins: reads quantiles off the rows"]
-    json.dumps(told, allow_nan=False)
+    document = guarantee.to_json()
+    assert (document["epsilon"], document["delta"], document["rho"]) == ("infinity", None, None)
+    assert document["not_private"] == ["bins: reads quantiles off the rows"]
+    json.dumps(document, allow_nan=False)
 
 
 @pytest.mark.parametrize("void", list(Void))
@@ -171,7 +170,7 @@ def test_every_void_takes_the_proof_away_and_is_told(void):
     assert not EPSILON.search(spoiled.explain())
 
 
-@pytest.mark.parametrize("happened", [Gaussian(5.0, 1.0), SampledGaussian(1.0, 0.01, 10)])
+@pytest.mark.parametrize("happened", [SampledGaussian(5.0, 1.0, 1), SampledGaussian(1.0, 0.01, 10)])
 def test_floating_point_noise_is_seen_in_the_ledger(happened):
     guarantee = Guarantee(ledger=(PAID, Entry("sgd", happened, "w")), delta=1e-6)
     assert guarantee.all_voids == (Void.FLOAT_NOISE,)
@@ -180,11 +179,11 @@ def test_floating_point_noise_is_seen_in_the_ledger(happened):
 
 
 def test_a_card_holds_the_same_epsilon_and_its_ledger_adds_up():
-    told = json.loads(json.dumps(PROVEN.to_json(), allow_nan=False))
-    again = Ledger(Entry.from_json(entry) for entry in told["ledger"])
-    assert told["epsilon"] == pytest.approx(again.epsilon(told["delta"], tight=told["accountant"] == "pld"))
-    assert told["epsilon"] <= again.epsilon(told["delta"])
-    assert told["rho"] == pytest.approx(again.rho())
+    document = json.loads(json.dumps(PROVEN.to_json(), allow_nan=False))
+    again = Ledger(Entry.from_json(entry) for entry in document["ledger"])
+    assert document["epsilon"] == pytest.approx(again.epsilon(document["delta"], tight=document["accountant"] == "pld"))
+    assert document["epsilon"] <= again.epsilon(document["delta"])
+    assert document["rho"] == pytest.approx(again.rho())
     assert PROVEN.epsilon(1e-9) > PROVEN.epsilon()
 
 
@@ -214,22 +213,39 @@ def test_where_noisy_answers_decided_the_looks_the_budget_is_what_is_promised():
     assert overdrawn.epsilon() > 1.0
 
 
-def test_a_k_is_that_of_the_release_over_all_quasi_identifiers_and_the_brief_says_where_it_is_not():
+def test_a_k_is_that_of_the_release_over_all_quasi_identifiers_and_the_headline_says_where_it_is_not():
     def held(*promises: Promise) -> Guarantee:
         return Guarantee(ledger=(PEEK,), promises=promises)
 
     k = Promise(kind=Syntactic.K_ANONYMITY, value=5, quasi=("age", "sex"))
     part, wide = replace(k, quasi=("age",), value=9), replace(k, quasi=("age", "sex", "town"), value=3)
     asked = ("age", "sex")
-    for promises, expected, brief in (
-        ((k,), 5, "verified: k-anonymity 5"),
-        ((k, wide, part), 3, "verified: k-anonymity 5; k-anonymity 3; k-anonymity 9 over 1 of 2 columns"),
-        ((part, replace(part, quasi=("sex",))), None, "verified: k-anonymity 9 over 1 of 2 columns"),
-        ((replace(k, form=Form.DERIVED),), None, "verified: k-anonymity 5 (derived)"),
-        ((replace(k, kind=Syntactic.K_MAP, form=Form.DERIVED),), None, "verified: k-map 5 (derived)"),
+    for promises, expected, headline in (
+        ((k,), 5, "verified: k-anonymity, k = 5"),
+        ((k, wide, part), 3, "verified: k-anonymity, k = 5; k-anonymity, k = 3; k-anonymity, k = 9 over 1 of 2 columns"),
+        ((part, replace(part, quasi=("sex",))), None, "verified: k-anonymity, k = 9 over 1 of 2 columns"),
+        ((replace(k, form=Form.DERIVED),), None, "verified: k-anonymity, k = 5 (derived)"),
+        ((replace(k, kind=Syntactic.K_MAP, form=Form.DERIVED),), None, "verified: k-map, k = 5 (derived)"),
     ):
         assert held(*promises).k(asked) == expected
-        assert held(*promises).brief(asked) == brief
+        assert held(*promises).headline(asked) == headline
     assert held(part).k() == 9
     assert held(part, replace(part, quasi=("sex",))).k() is None
     assert Guarantee().k(asked) is None
+
+
+def test_every_promise_is_stated_with_its_evidence_whom_it_protects_and_over_which_columns():
+    k = Promise(kind=Syntactic.K_ANONYMITY, value=5, quasi=("age", "sex", "town", "school"), form=Form.DERIVED)
+    assert [str(one) for one in Guarantee(promises=(k,)).statements()] == [
+        "k-anonymity with k = 5 over age, sex and 2 more, of the table it was made from (verified)"
+    ]
+    assert Guarantee().statements() == ()
+    (proven,) = replace(PROVEN, unit=Unit(relation=Relation.REPLACE_ONE)).statements()
+    assert proven.evidence is Assurance.PROVEN
+    assert re.fullmatch(
+        r"differential privacy with epsilon [\d.]+, delta 1e-06, for one record replaced by another \(proven\)", str(proven)
+    )
+    claimed = Guarantee(claims=(Claim("differential privacy", ("a gap",)),))
+    assert "; ".join(map(str, claimed.statements())) == (
+        "nothing; its source claims differential privacy, which is not proven (epsilon is infinite)"
+    )

@@ -122,10 +122,10 @@ def test_samples_are_numbered_once():
 
 def test_a_look_with_a_delta_of_its_own_adds_up_with_noise_and_the_sum_is_no_smaller_than_the_truth():
     sigma, own, delta = 40.0, Approximate(0.06, 1e-4), 3e-4
-    looks = Ledger([Entry("a", own, "w"), Entry("b", DiscreteGaussian(sigma, 1.0, 1), "w")])
+    accesses = Ledger([Entry("a", own, "w"), Entry("b", DiscreteGaussian(sigma, 1.0, 1), "w")])
     alone = Ledger([Entry("b", DiscreteGaussian(sigma, 1.0, 1), "w")])
-    found = looks.epsilon(delta)
-    assert found <= 0.06 + alone.epsilon(2e-4) + 1e-12
+    composed = accesses.epsilon(delta)
+    assert composed <= 0.06 + alone.epsilon(2e-4) + 1e-12
     # The worst pair for such a look, times a Gaussian and the same one shifted.
     rest, odds = 1 - own.delta, math.exp(own.epsilon)
     worst = np.array([[own.delta, rest * odds / (1 + odds), rest / (1 + odds), 0.0]])
@@ -136,5 +136,5 @@ def test_a_look_with_a_delta_of_its_own_adds_up_with_noise_and_the_sum_is_no_sma
     def true_delta(epsilon: float) -> float:
         return float(np.maximum(here - math.exp(epsilon) * there, 0.0).sum())
 
-    assert true_delta(found) <= delta
+    assert true_delta(composed) <= delta
     assert true_delta(0.9 * own.epsilon) > delta

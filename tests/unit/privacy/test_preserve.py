@@ -131,8 +131,8 @@ def add_a_quasi_identifier(table: Table, rng: np.random.Generator) -> Table:
 
 def halves(table: Table, rng: np.random.Generator) -> Table:
     """Ceil(beta n) of every class."""
-    kept = np.concatenate([np.flatnonzero(table["age"] == age)[:3] for age in (20, 40, 60)])
-    return table.take(kept)
+    selected = np.concatenate([np.flatnonzero(table["age"] == age)[:3] for age in (20, 40, 60)])
+    return table.take(selected)
 
 
 LOST = {

@@ -45,14 +45,14 @@ def test_it_is_measured_with_its_c(classes, value, c, holds):
 def test_merging_classes_keeps_it():
     """r_1 of two classes together is at most the sum of both, and the tail at least: the inequality adds up."""
     rng = np.random.default_rng(0)
-    kept = 0
+    holding = 0
     for _ in range(300):
         one, two = ("".join(rng.choice(list("abcd"), rng.integers(3, 12))) for _ in range(2))
         promise = replace(L, value=int(rng.integers(2, 4)), c=float(rng.uniform(0.5, 4)))
         if unmet(promise, grouped(one, two)) == "":
-            kept += 1
+            holding += 1
             assert unmet(promise, grouped(one + two)) == ""
-    assert kept > 30
+    assert holding > 30
 
 
 def test_without_its_c_it_cannot_be_measured():
@@ -61,7 +61,7 @@ def test_without_its_c_it_cannot_be_measured():
 
 def test_the_card_keeps_it():
     guarantee = Guarantee(unit=Unit(), promises=(L, replace(L, variant="distinct", c=0.0)))
-    told = guarantee.to_json()
-    assert [p.get("c") for p in told["promises"]] == [2.0, None]
-    assert Guarantee.from_json(told).promises == guarantee.promises
+    document = guarantee.to_json()
+    assert [p.get("c") for p in document["promises"]] == [2.0, None]
+    assert Guarantee.from_json(document).promises == guarantee.promises
     assert str(L) == "recursive l-diversity with l = 2 and c = 2 for ill over age"

@@ -16,10 +16,10 @@ def by_the_rules(reads: set[Taint], mechanism: bool) -> Taint:
     """Rules 1 to 4, and that a mixture of k-anonymous and differentially private inputs keeps neither promise."""
     if RAW in reads and not mechanism:
         return RAW
-    kept = (reads - {RAW}) | ({DP} if RAW in reads else set())
-    if {KANON, DP} <= kept:
+    remaining = (reads - {RAW}) | ({DP} if RAW in reads else set())
+    if {KANON, DP} <= remaining:
         return RAW
-    return next((taint for taint in (KANON, DP) if taint in kept), PUBLIC)
+    return next((taint for taint in (KANON, DP) if taint in remaining), PUBLIC)
 
 
 @pytest.mark.parametrize("mechanism", [False, True])

@@ -92,8 +92,10 @@ def test_a_seeded_sample_voids_a_proof_where_rows_may_come_and_go():
 def test_with_a_known_seed_one_row_more_changes_the_whole_sample():
     """Why: the same seed on the table with and without its first row keeps other people."""
     with_first, without = people(400), people(400).take(np.arange(1, 400))
-    kept = [release(table, recipe(Sample(beta=0.5)), seed=3).table.frame().value_counts() for table in (with_first, without)]
-    gap = kept[0].sub(kept[1], fill_value=0).abs().sum()
+    sampled_rows = [
+        release(table, recipe(Sample(beta=0.5)), seed=3).table.frame().value_counts() for table in (with_first, without)
+    ]
+    gap = sampled_rows[0].sub(sampled_rows[1], fill_value=0).abs().sum()
     assert gap > 100
 
 
@@ -144,21 +146,21 @@ def test_a_second_sample_of_a_sample_amplifies_nothing_more():
 
 @pytest.mark.parametrize("method", [Method.RANDOM, Method.STRATIFIED])
 def test_a_recipe_whose_sampling_no_theorem_covers_is_not_proven(method):
-    made = release(people(), recipe(Sample(beta=0.5, method=method), Bins(), Margins()), epsilon=1.0, unproven=True)
-    assert made.guarantee.epsilon() == math.inf
-    assert made.guarantee.assurance is Assurance.NONE
-    assert made.guarantee.culprits[0].step == "margins"
-    assert "sample" in made.guarantee.explain()
+    released = release(people(), recipe(Sample(beta=0.5, method=method), Bins(), Margins()), epsilon=1.0, unproven=True)
+    assert released.guarantee.epsilon() == math.inf
+    assert released.guarantee.assurance is Assurance.NONE
+    assert released.guarantee.culprits[0].step == "margins"
+    assert "sample" in released.guarantee.explain()
 
 
 def test_a_poisson_sample_makes_the_noise_smaller_and_stays_proven():
     sampled = release(people(), recipe(Sample(beta=0.1), Bins(), Margins()), epsilon=1.0)
     whole = release(people(), recipe(Bins(), Margins()), epsilon=1.0)
-    noise = [made.result["margins"]["noise_scale"]["age"] for made in (sampled, whole)]
+    noise = [released.result["margins"]["noise_scale"]["age"] for released in (sampled, whole)]
     assert noise[0] < 0.5 * noise[1]
-    for made in (sampled, whole):
-        assert made.guarantee.assurance is Assurance.PROVEN
-        assert 0.5 < made.guarantee.epsilon() <= 1.0
+    for released in (sampled, whole):
+        assert released.guarantee.assurance is Assurance.PROVEN
+        assert 0.5 < released.guarantee.epsilon() <= 1.0
     seeded = release(people(), recipe(Sample(beta=0.1), Bins(), Margins()), epsilon=1.0, seed=1, unproven=True)
     assert Void.SEEDED_NOISE in seeded.guarantee.all_voids
     assert seeded.guarantee.epsilon() == math.inf

@@ -53,8 +53,8 @@ def paying(table: Table, **more) -> Vault:
 def test_rows_that_were_only_transformed_are_never_proven(steps):
     with pytest.raises(GuaranteeRefused):
         release(people(), recipe(*steps), epsilon=1.0)
-    made = release(people(), recipe(*steps), epsilon=1.0, unproven=True)
-    assert made.guarantee.epsilon() == math.inf
+    released = release(people(), recipe(*steps), epsilon=1.0, unproven=True)
+    assert released.guarantee.epsilon() == math.inf
 
 
 def test_a_look_of_its_own_has_no_known_price_for_a_person_with_fewer_rows():
@@ -67,8 +67,8 @@ def test_margins_follow_from_the_noisy_counts_alone(monkeypatch):
     """An empty cell that got no noise would say that nobody is in it."""
     monkeypatch.setattr(Vault, "spend", lambda vault, query, allowance: np.full(query.answer(vault._table).shape, 10))
     table = people().take(np.flatnonzero(people()["town"] == 0))
-    made = Margins().fit(paying(table.select(["town", "ill"])), np.random.default_rng(0))
-    np.testing.assert_allclose(made.shares["town"], 1 / 4)
+    model = Margins().fit(paying(table.select(["town", "ill"])), np.random.default_rng(0))
+    np.testing.assert_allclose(model.shares["town"], 1 / 4)
 
 
 def test_bin_edges_follow_from_the_noisy_counts_alone(monkeypatch):
@@ -94,8 +94,8 @@ def test_every_row_is_sampled_equally_often(method):
 def test_a_secret_sample_follows_the_systems_entropy_and_the_rate_exactly():
     coins = np.array([0, 0.3 * 2.0**64 - 4096, 0.3 * 2.0**64 + 4096, 2.0**64 - 4096]).astype(np.uint64)
     vault = Vault.of(people(4), entropy=Entropy(lambda count: coins[:count]))
-    kept = Sample(beta=0.3).fit(vault, np.random.default_rng(0)).table
-    np.testing.assert_array_equal(kept["age"], people(4)["age"][:2])
+    sampled_rows = Sample(beta=0.3).fit(vault, np.random.default_rng(0)).table
+    np.testing.assert_array_equal(sampled_rows["age"], people(4)["age"][:2])
 
 
 def test_every_column_of_a_joint_histogram_must_be_declared():
@@ -141,8 +141,8 @@ def test_l_and_t_are_measured_before_they_are_promised(kind, value, variant):
 )
 def test_what_every_table_keeps_is_no_promise(kind, value):
     promise = Promise(kind=kind, value=value, quasi=("town",), secret="ill", variant="equal")
-    made = release(people(), recipe(Says(opens=(Raw("r"),), promises=(promise,))))
-    assert made.guarantee.assurance is Assurance.NONE
+    released = release(people(), recipe(Says(opens=(Raw("r"),), promises=(promise,))))
+    assert released.guarantee.assurance is Assurance.NONE
 
 
 def test_a_sample_of_one_from_each_group_promises_nothing():
@@ -176,14 +176,14 @@ def test_a_published_domain_tells_only_what_the_release_holds():
 
 def test_what_is_said_to_be_at_most_is_rounded_up():
     assert rounded_up(1.00001, 4) == pytest.approx(1.001)
-    told = Guarantee(ledger=(Entry("x", Zcdp(0.1), "w"),), delta=1.2345649e-7)
-    assert "1.24e-07" in told.explain()
+    stated = Guarantee(ledger=(Entry("x", Zcdp(0.1), "w"),), delta=1.2345649e-7)
+    assert "1.24e-07" in stated.explain()
     rounded_down = 0
     for rho in np.linspace(0.05, 0.3, 12):
-        told = Guarantee(ledger=(Entry("x", Zcdp(float(rho)), "w"),), delta=1e-6)
-        factor = math.exp(told.epsilon())
+        stated = Guarantee(ledger=(Entry("x", Zcdp(float(rho)), "w"),), delta=1e-6)
+        factor = math.exp(stated.epsilon())
         rounded_down += float(f"{factor:.3g}") < factor
-        assert float(told.explain().split("more than ")[1].split(" times")[0]) >= factor
+        assert float(stated.explain().split("more than ")[1].split(" times")[0]) >= factor
     assert rounded_down
 
 
@@ -248,8 +248,8 @@ def _twice(table: Table) -> Table:
 
 
 def test_a_sample_of_doubled_rows_is_no_clean_sample():
-    made = release(people(), recipe(Doubling(), Sample(beta=0.2), Bins(), Margins()), epsilon=1.0, unproven=True)
-    assert made.guarantee.epsilon() == math.inf
+    released = release(people(), recipe(Doubling(), Sample(beta=0.2), Bins(), Margins()), epsilon=1.0, unproven=True)
+    assert released.guarantee.epsilon() == math.inf
 
 
 def test_the_exact_number_of_rows_does_not_reach_the_next_core():

@@ -46,8 +46,8 @@ def cell(recipe: str, knob: float, risk: float, score: float, /, **changed: Any)
             "association difference": {"value": 0.5 * (0.93 - score), "baseline": 0.006, "better": "lower"},
             "real or released: AUC": {"value": 0.5 + (0.93 - score), "baseline": 0.5, "better": "lower"},
         },
-        "rows": 36632, "seconds": 12.0 + 40 * score, "notes": [],
-        "fits": True, "misses": [], "front": False, "rank": 0, "failed": "",
+        "rows": 36632, "seconds": 12.0 + 40 * score, "notes": [], "gaps": [],
+        "fits": True, "misses": [], "missed": [], "front": False, "rank": 0, "failed": "",
     }  # fmt: skip
     return told | changed
 
@@ -62,7 +62,9 @@ def comparison(cells: list[dict[str, Any]], chosen: str | None, *, sign: int = 1
     """Cells ranked and put on the front as the engine does it, with a recommendation around them; sign -1 if lower is better."""
     for one in cells:
         if not one["failed"] and one["risk"] and one["risk"]["high"] >= 0.05:
-            one |= {"fits": False, "misses": [f"max_risk: upper bound {one['risk']['high']:.3f} (linkability, 10 neighbours)"]}
+            reason = f"upper bound {one['risk']['high']:.3f} (linkability, 10 neighbours)"
+            missed = {"condition": "max_risk", "reason": reason, "kind": "limit"}
+            one |= {"fits": False, "misses": [f"max_risk: {reason}"], "missed": [missed]}
     drawn = [c for c in cells if c["risk"] and c["score"]]
     for one in drawn:
         risk, score = one["risk"]["high"], sign * one["score"]["value"]
@@ -154,7 +156,9 @@ def hostile() -> dict[str, Any]:
     """Every text is markup, and numbers are what numbers must not be."""
     evil = cell(
         "mdav", 5, 0.01, 0.8, id=EVIL, recipe=EVIL, title=EVIL, cite=EVIL, settings={EVIL: EVIL}, assurance=EVIL, promise=EVIL,
-        void=[EVIL], notes=[EVIL], misses=[EVIL], measures={EVIL: {"value": math.nan, "baseline": math.inf, "better": EVIL}},
+        void=[EVIL], notes=[EVIL], misses=[EVIL], gaps=[EVIL],
+        missed=[{"condition": EVIL, "reason": EVIL, "kind": EVIL}],
+        measures={EVIL: {"value": math.nan, "baseline": math.inf, "better": EVIL}},
         risks={EVIL: {"value": 0.1, "low": None, "high": math.inf, "name": EVIL}},
     )  # fmt: skip
     weird = cell("aim", 1, 0.0, 0.5, id="x" * 200, score={"value": math.nan}, risk={"value": math.inf, "name": "\u202e\x00"})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hushtable.api.audit_report import AuditReport
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
+from hushtable.measures.catalogue import MEASURES
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Exponential, Raw
 from hushtable.privacy.guarantee import Claim, Guarantee
 from hushtable.privacy.ledger import Entry
@@ -59,7 +61,9 @@ def card(guarantee: Guarantee = PROVEN, /, **changed: Any) -> dict[str, Any]:
 
 def finding(name: str, value: float | None, **changed: Any) -> dict[str, Any]:
     """A finding as ``Finding.to_json()`` gives it."""
-    fields = {"better": Better.LOWER, "subject": Subject.UTILITY, "n": 100, "note": f"a note on {name}"} | changed
+    measure = MEASURES.get(name)
+    span = None if measure is None else (measure.low, measure.high)
+    fields = {"better": Better.LOWER, "subject": Subject.UTILITY, "n": 100, "note": f"a note on {name}", "span": span} | changed
     return Finding(name=name, value=value, **fields).to_json()
 
 
@@ -106,11 +110,9 @@ def hostile() -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return found, evil
 
 
-def told(
-    findings: list[dict[str, Any]], card: dict[str, Any] | None = None, *, rows: dict[str, int], **more: Any
-) -> dict[str, Any]:
-    """An audit as it is kept."""
-    return {"findings": findings, "card": card, "rows": rows} | more
+def report(findings: list[dict[str, Any]], card: dict[str, Any] | None = None, *, rows: dict[str, int], **more: Any) -> AuditReport:
+    """An audit as it is read back."""
+    return AuditReport.from_json({"findings": findings, "card": card, "rows": rows} | more)
 
 
 def attacked(text: str = "income") -> tuple[list[dict[str, Any]], dict[str, Any]]:

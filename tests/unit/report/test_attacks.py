@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from hushtable.evidence.finding import Subject
+from hushtable.evidence.finding import Finding, Subject
+from hushtable.evidence.verdict import verdict
 from hushtable.report.attacks import RISKS
 from hushtable.report.audit import audit_page
 from hushtable.report.charts import roc
 from hushtable.report.charts.distances import curves
-from hushtable.report.reading import Reading
+from hushtable.report.findings import sensitivity
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader, number
 
@@ -42,7 +43,7 @@ GROUP = {
 
 
 def page(findings: list[dict[str, Any]], **more: Any) -> Reader:
-    return Reader(audit_page(samples.told(findings, None, rows=ROWS, **more)))
+    return Reader(audit_page(samples.report(findings, None, rows=ROWS, **more)))
 
 
 def inside(reader: Reader, section: str, name: str, class_: str = "") -> list[str]:
@@ -50,7 +51,7 @@ def inside(reader: Reader, section: str, name: str, class_: str = "") -> list[st
 
 
 @pytest.mark.parametrize(
-    ("numbers", "tried", "words", "power", "tone"),
+    ("numbers", "planted", "words", "power", "tone"),
     [
         ({"p_adjusted": 0.05}, None, "worse than for people outside", "", "alarm"),
         ({"p_adjusted": 0.051, "low": 0.05}, None, NOTHING, "", "open"),
@@ -59,15 +60,15 @@ def inside(reader: Reader, section: str, name: str, class_: str = "") -> list[st
         ({"low": 0.05}, 0.1, "worse than fresh rows", "", "alarm"),
     ],
 )  # fmt: skip
-def test_a_corrected_test_decides_where_there_is_one(numbers, tried, words, power, tone) -> None:
+def test_a_corrected_test_decides_where_there_is_one(numbers, planted, words, power, tone) -> None:
     base = {"name": "x", "value": 0.1, "low": 0.0, "high": 0.2, "baseline": 0.0, "better": "lower", "subject": "privacy"}
-    reading = Reading.of(base | numbers, tried)
-    assert (reading.verdict.words, reading.power, reading.verdict.tone) == (words, power, tone)
+    finding = Finding.from_json(base | numbers)
+    assert (verdict(finding).words, sensitivity(finding, planted), verdict(finding).tone) == (words, power, tone)
 
 
 def test_the_first_sentence_decides_and_names_the_worst() -> None:
     found = [attack("mild", 0.2, low=0.01), attack("bad", 0.1, low=0.09), attack("none", 0.5, p=0.3)]
-    told = inside(page(found), "summary", "p", "told")[1]
+    told = inside(page(found), "summary", "p", "explained")[1]
     assert told.startswith("2 of 3 attacks gain more on people in the table than on people outside it; the worst is bad")
     assert inside(page(found), "summary", "li")[0] == "bad: An attacker who knows x does bad.", "by what is surely gained"
     assert "2 of 3 attacks gain" not in " ".join(inside(page(found), "figures", "p")), "the decision is told once"
@@ -100,7 +101,7 @@ def test_the_three_risks_have_a_box_each_with_the_surest_attack() -> None:
 def test_the_gate_stands_on_the_first_screen() -> None:
     reader = page([attack("a")], gates=[FAILED, FAILED | {"expression": "alarms<1", "holds": True}])
     told = inside(reader, "summary", "strong", "badge")
-    assert told[-2:] == ["■ Gate failed", "□ Gate passed"]
+    assert told[-2:] == ["■ Condition fails", "□ Condition holds"]
     assert inside(reader, "summary", "code") == ["max_risk<0.05", "alarms<1"]
 
 
@@ -138,8 +139,8 @@ def test_records_are_told_by_number_and_weak_ones_folded() -> None:
         "Of 1,000 people in the table, 118 have a risk above 50 % (the same attacks would hit 64 of as many people outside)."
         in reader.text
     )
-    assert "no record can be said to be at risk" in page([attack("a")], records=[]).text
-    assert "records" not in [e.attributes.get("id") for e in page([attack("a")]).elements]
+    assert "no record is known to be at risk" in page([attack("a")], records=[]).text
+    assert "records" not in [e.attributes.get("id") for e in page([samples.finding("mean TVD", 0.1)]).elements]
 
 
 def test_a_record_tells_one_hit_of_each_kind_and_counts_the_rest() -> None:
@@ -164,7 +165,7 @@ def test_groups_are_listed_with_both_rates() -> None:
 
 
 def test_membership_curves_are_stairs_in_log_scale() -> None:
-    curve = roc.Curve.of(Reading.of({"name": "x", "detail": {"roc": ROC}}))
+    curve = roc.Curve.of(Finding.from_json({"name": "x", "detail": {"roc": ROC}}))
     assert curve is not None
     assert [curve.at(m) for m in (0.0, 0.001, 0.005, 0.01, 1.0)] == [0.02, 0.03, 0.03, 0.05, 1.0]
     drawn = Reader(roc.draw([curve]))
@@ -215,7 +216,9 @@ def test_seventy_findings_stay_small_and_balanced() -> None:
     found = [attack(f"attack {i}", 0.1, risk=list(RISKS)[i % 3], scope=f"column {i}") for i in range(70)]
     groups = {"worst": [GROUP] * 20, "tested": 900, "alarms": 40, "left_out": 3}
     whole = audit_page(
-        samples.told(found, None, rows=ROWS, records=[record(i) for i in range(1, 21)], groups=groups, power=POWER, gates=[FAILED])
+        samples.report(
+            found, None, rows=ROWS, records=[record(i) for i in range(1, 21)], groups=groups, power=POWER, gates=[FAILED]
+        )
     )
     assert Reader(whole).all("section")
     assert len(whole.encode()) < 200_000

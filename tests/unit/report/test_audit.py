@@ -7,12 +7,9 @@ import csv
 import io
 from typing import Any
 
-import pytest
-
-from hushtable.evidence.finding import Better, Subject
+from hushtable.evidence.finding import Better, Finding, Subject
 from hushtable.report.audit import audit_page, key_figures
-from hushtable.report.everything import as_csv
-from hushtable.report.reading import Reading
+from hushtable.report.tables import as_csv
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader
 
@@ -20,7 +17,7 @@ ROWS = {"train": 30000, "release": 29977, "control": 12000}
 
 
 def page(findings: list[dict[str, Any]], card: dict[str, Any] | None = None) -> Reader:
-    return Reader(audit_page(samples.told(findings, card, rows=ROWS)))
+    return Reader(audit_page(samples.report(findings, card, rows=ROWS)))
 
 
 def rows_of(reader: Reader, section: str) -> list[list[str]]:
@@ -28,54 +25,8 @@ def rows_of(reader: Reader, section: str) -> list[list[str]]:
     return [[c.text for c in reader.elements if c.name == "td" and c.parents[-1] is row] for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("numbers", "words"),
-    [
-        ({"value": 0.17, "low": 0.16, "high": 0.18, "baseline": 0.01, "subject": "privacy"}, "worse than fresh rows"),
-        (
-            {"value": 0.02, "low": 0.005, "high": 0.03, "baseline": 0.01, "subject": "privacy"},
-            "no excess found (not a proof of safety)",
-        ),
-        ({"value": 0.0, "low": 0.0, "high": 0.0, "baseline": 0.0, "subject": "privacy"}, "no excess found (not a proof of safety)"),
-        (
-            {"value": 0.4, "low": 0.3, "high": 0.45, "baseline": 0.5, "subject": "privacy", "better": "higher"},
-            "worse than fresh rows",
-        ),
-        ({"value": 0.3, "subject": "privacy"}, "no baseline to compare with"),
-        ({"value": None, "baseline": 0.1, "subject": "privacy"}, "not computed"),
-        ({"value": float("nan"), "baseline": 0.1}, "not computed"),
-        ({"name": "mean TVD", "value": 0.01, "baseline": 0.02}, "no worse than real rows"),
-        ({"name": "mean TVD", "value": 0.03, "baseline": 0.02}, "close to real"),
-        ({"name": "mean TVD", "value": 0.08, "baseline": 0.02}, "noticeably off"),
-        ({"name": "mean TVD", "value": 0.2, "baseline": 0.02}, "far from real"),
-        ({"name": "unheard of", "value": 9.0, "baseline": 2.0}, "no interval to judge it by"),
-        ({"name": "unheard of", "value": 1.0, "baseline": 2.0}, "no worse than real rows"),
-        ({"name": "unheard of", "value": 9.0, "low": 8.0, "high": 9.5, "baseline": 2.0}, "worse than real rows"),
-        ({"name": "chi-square", "value": 30.0, "baseline": 20.0, "detail": {"p": 0.06}}, "no worse than real rows"),
-        ({"name": "chi-square", "value": 40.0, "baseline": 20.0, "detail": {"p": 0.01}}, "worse than real rows"),
-        ({"name": "TVD", "value": 0.3, "baseline": 0.2, "detail": {"p": 0.2}}, "no worse than real rows"),
-        ({"name": "TVD", "value": 0.3, "baseline": 0.2, "detail": {"p": 0.01}}, "noticeably off"),
-        ({"name": "chi-square", "value": 40.0, "baseline": 50.0, "detail": {"p": 0.01}}, "no worse than real rows"),
-        (
-            {"name": "mean TVD", "value": 0.9, "low": 0.85, "high": 0.96, "baseline": 0.95, "better": "higher"},
-            "no worse than real rows",
-        ),
-        ({"name": "mean TVD", "value": 0.5, "low": 0.45, "high": 0.55, "baseline": 0.95, "better": "higher"}, "far from real"),
-    ],
-)
-def test_verdicts_come_from_the_numbers(numbers: dict[str, Any], words: str) -> None:
-    assert Reading.of({"name": "x", "better": "lower", "subject": "utility"} | numbers).verdict.words == words
-
-
-def test_no_verdict_ever_calls_a_release_safe() -> None:
-    low = {"name": "x", "value": 0.0, "low": 0.0, "high": 0.0, "baseline": 0.9, "better": "lower", "subject": "privacy"}
-    verdict = Reading.of(low).verdict
-    assert "not a proof" in verdict.words
-    assert verdict.tone == "open"
-
-
 def test_the_worst_privacy_findings_come_first_and_there_are_five_figures() -> None:
-    found = [Reading.of(f) for f in samples.audit()]
+    found = [Finding.from_json(f) for f in samples.audit()]
     figures = key_figures(found)
     assert [r.name for r in figures] == [
         "plugin attack", "identical match share", "mean TVD", "association difference", "train on release, test on real: AUC",
@@ -122,7 +73,7 @@ def test_a_finding_without_value_shows_its_reason() -> None:
 def test_unknown_metrics_have_a_section_and_a_meaning() -> None:
     reader = page(samples.audit())
     assert [r[0] for r in rows_of(reader, "others")[1:]] == ["plugin metric– no interval to judge it by"]
-    assert reader.text.count("not one of ours") == 3
+    assert reader.text.count("a metric of another package") == 3
     assert "others" not in [e.attributes.get("id") for e in page([samples.finding("mean TVD", 0.1)]).elements]
 
 
@@ -172,7 +123,7 @@ def test_the_export_is_the_table_with_all_digits() -> None:
 def test_the_export_survives_text_that_is_not_unicode() -> None:
     found = [samples.finding("TVD", 0.1, scope="\ud800", subject=Subject.PRIVACY)]
     assert page(found).one("a", "button")
-    assert "\ud800" in as_csv([Reading.of(f) for f in found])
+    assert "\ud800" in as_csv([Finding.from_json(f) for f in found])
 
 
 def test_spoilt_details_are_not_drawn_but_told() -> None:

@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from hushtable.pipeline.card import Card
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.event import DiscreteLaplace
 from hushtable.privacy.ledger import Entry
-from hushtable.report.card import card_page
+from hushtable.report import card as cards
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader, number
+
+
+def card_page(plain: dict[str, Any]) -> str:
+    """The page of a card as it is read back."""
+    return cards.card_page(Card.from_json(plain))
 
 
 @pytest.mark.parametrize(
     ("name", "word", "sentence"),
     [
-        ("PROVEN", "proven", "Adding or removing any one record makes nothing that one could conclude"),
-        ("VERIFIED", "verified", "Whoever knows a person’s age and sex cannot tell which of 10 or more rows is theirs."),
+        (
+            "PROVEN",
+            "proven",
+            "Adding or removing any one record makes no conclusion that anybody could draw from this table more than",
+        ),
+        (
+            "VERIFIED",
+            "verified",
+            "Whoever knows a person’s age and sex finds at least 10 rows that match, and cannot see from these columns which",
+        ),
         (
             "CLAIMED",
             "claimed",
             "A publication claims 1-differential privacy; its proof has a known gap, so it is not promised here.",
         ),
-        ("NONE", "none", "Nothing is promised about the people in this table."),
+        ("NONE", "none", "No privacy guarantee is given for the people in this table."),
     ],
 )
 def test_the_promise_and_how_we_know(name: str, word: str, sentence: str) -> None:
@@ -40,22 +55,22 @@ def test_an_unknown_assurance_promises_nothing() -> None:
     card["guarantee"]["assurance"] = "certified by a friend"
     reader = Reader(card_page(card))
     assert reader.one("strong", "badge").has("none")
-    assert reader.one("p", "promise").text == "Nothing is promised about the people in this table."
+    assert reader.one("p", "promise").text == "No privacy guarantee is given for the people in this table."
 
 
 def test_epsilon_is_told_as_odds_and_in_symbols() -> None:
     card = samples.card()
     card["guarantee"] |= {"epsilon": math.log(2.5), "delta": 1e-6}
     text = Reader(card_page(card)).text
-    assert "more than 2.5 times as likely, but for a probability of 1 in 1,000,000 on top." in text
-    assert "epsilon = 0.9163, delta = 10⁻⁶" in text
+    assert "more than 2.5 times as likely, plus a probability of at most 1 in 1,000,000." in text
+    assert "epsilon = 0.9163, delta = 0.000001" in text
 
 
 def test_the_odds_agree_with_the_explanation() -> None:
     card = samples.card()
     told = dict(card["explanation"])["Which means"]
     factor = told.split("more than ")[1].split(" times")[0]
-    assert f"more than {factor} times as likely, but for" in Reader(card_page(card)).one("p", "promise").text
+    assert f"more than {factor} times as likely, plus" in Reader(card_page(card)).one("p", "promise").text
 
 
 @pytest.mark.parametrize("size", [10.01, 50.0, 800.0, 12345.0])
@@ -76,18 +91,18 @@ def test_what_a_step_warns_of_stands_in_the_box_and_in_the_explanation() -> None
     result = {"bins": {"pieces": {"age": 4, "note": "nested warning"}}, "margins": {"note": "the noise drowns the rows."}}
     card = samples.card(result=result)
     reader = Reader(card_page(card))
-    box = reader.one("p", "mind").text
-    assert box == "Mind: nested warning; the noise drowns the rows; columns were drawn independently."
+    box = reader.one("p", "caution").text
+    assert box == "Caution: nested warning; the noise drowns the rows; columns were drawn independently."
     section = [e.text for e in reader.all("li") if any(p.attributes.get("id") == "meaning" for p in e.parents)]
     assert "the noise drowns the rows." in section
-    plain = Reader(card_page(samples.card(result={"margins": {"note": {"column": 3}}}))).one("p", "mind").text
-    assert plain == "Mind: columns were drawn independently."
+    plain = Reader(card_page(samples.card(result={"margins": {"note": {"column": 3}}}))).one("p", "caution").text
+    assert plain == "Caution: columns were drawn independently."
 
 
 def test_the_unit_and_the_relation_are_told() -> None:
     card = samples.card()
     card["guarantee"] |= {"relation": "replace_one", "unit": {"rows": 3, "by": "patient"}}
-    assert "Replacing any one person (who holds at most 3 rows) by another makes nothing" in Reader(card_page(card)).text
+    assert "Replacing any one person (who holds at most 3 rows) by another makes no conclusion" in Reader(card_page(card)).text
 
 
 def test_infinity_is_a_word() -> None:
@@ -132,7 +147,7 @@ def test_a_card_says_whom_it_counts() -> None:
     assert "Persons are counted" in text
     assert "only k = 10 by rows can be measured again" in text
     assert "are those of at least this many persons" in text
-    assert "or more people they are" in text
+    assert "finds rows of at least 10 people that match" in text
     assert "one person holds up to 50 % of the rows that look alike" in text
     assert "Rows are counted." in Reader(card_page(samples.card(samples.VERIFIED))).text
 
@@ -170,7 +185,7 @@ def test_an_unreadable_event_has_no_share() -> None:
     reader = Reader(card_page(card))
     assert not reader.all("svg")
     assert "Unheard, size 3" in reader.text
-    assert "not told apart" in reader.text
+    assert "not known by itself" in reader.text
 
 
 def test_what_the_core_chose_keeps_column_names() -> None:

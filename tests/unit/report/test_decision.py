@@ -6,16 +6,19 @@ from typing import Any
 
 import pytest
 
-from hushtable.evidence.finding import Better, Subject
+from hushtable.evidence.condition import Outcome
+from hushtable.evidence.finding import Better, Finding, Subject
+from hushtable.evidence.power import Power
+from hushtable.evidence.verdict import Evidence
+from hushtable.privacy.stated import StatedGuarantee
 from hushtable.report.audit import audit_page
-from hushtable.report.decision import Evidence, answers, publish
-from hushtable.report.reading import Reading
+from hushtable.report.decision import answers, published
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader
 
 ROWS = {"train": 1000, "release": 900, "control": 500}
 RISKS = ("singling out", "linkability", "inference")
-FAILED = {"expression": "max_risk<0.05", "holds": False, "told": "the largest upper bound is 0.3"}
+FAILED = Outcome("max_risk<0.05", False, "the largest upper bound is 0.3")
 
 
 def attack(p: float, risk: str = "inference", value: float = 0.03, **more: Any) -> dict[str, Any]:
@@ -29,8 +32,9 @@ def model(value: float = 0.87, baseline: float = 0.93, by: str = "") -> dict[str
     return samples.finding(name, value, scope=f"income{by}", detail={"target": "income"}, **numbers)
 
 
-def evidence(*findings: dict[str, Any], card: dict[str, Any] | None = None, tried: float | None = None, **more: Any) -> Evidence:
-    return Evidence([Reading.of(f, tried) for f in findings], card, **more)
+def evidence(*findings: dict[str, Any], card: dict[str, Any] | None = None, **more: Any) -> Evidence:
+    stated = None if card is None else StatedGuarantee.from_json(card["guarantee"])
+    return Evidence(findings=[Finding.from_json(f) for f in findings], stated=stated, **more)
 
 
 QUIET = tuple(attack(0.5, risk) for risk in RISKS)
@@ -38,13 +42,13 @@ QUIET = tuple(attack(0.5, risk) for risk in RISKS)
 
 def test_four_questions_each_with_a_number_and_a_sentence() -> None:
     found = evidence(*QUIET, attack(1e-6, value=0.12, low=0.1, high=0.14), model(), card=samples.card(samples.VERIFIED))
-    told = answers(found)
-    assert [a.figure for a in told] == ["k = 10", "12 %", "−0.06 AUC", "Not as it is"]
-    assert [a.tone for a in told] == ["verified", "alarm", "watch", "alarm"]
-    assert "1 of 4 attacks gains more" in told[1].told
-    assert "interval 10 to 14 %" in told[1].told
-    assert "an AUC of 0.87 (interval 0.86 to 0.88); one that learnt from the real rows has 0.93" in told[2].told
-    assert all(a.told.endswith(".") for a in told)
+    screen = answers(found)
+    assert [a.figure for a in screen] == ["k = 10", "12 %", "−0.06 AUC", "Do not publish it as it is"]
+    assert [a.tone for a in screen] == ["verified", "alarm", "watch", "alarm"]
+    assert "1 of 4 attacks gains more" in screen[1].text
+    assert "interval 10 to 14 %" in screen[1].text
+    assert "an AUC of 0.87 (interval 0.86 to 0.88); one that learnt from the real rows has 0.93" in screen[2].text
+    assert all(a.text.endswith(".") for a in screen)
 
 
 def test_without_an_alarm_the_number_is_the_largest_upper_bound() -> None:
@@ -56,58 +60,73 @@ def test_without_an_alarm_the_number_is_the_largest_upper_bound() -> None:
 @pytest.mark.parametrize(
     ("found", "figure", "tone", "reason"),
     [
-        (evidence(*QUIET, void=["control rows stand in the release"]), "This audit cannot say", "alarm", "Control rows stand"),
-        (evidence(attack(1e-9), void=["x"]), "This audit cannot say", "alarm", "X."),
-        (evidence(model()), "This report cannot say", "open", "hush audit"),
-        (evidence(*QUIET, gates=[FAILED]), "Not as it is", "alarm", "max_risk<0.05 fails: The largest upper bound is 0.3."),
-        (evidence(attack(0.01), card=samples.card(samples.PROVEN)), "Not as it is", "alarm", "smaller epsilon"),
-        (evidence(attack(0.01), card=samples.card(samples.VERIFIED)), "Not as it is", "alarm", "larger k"),
-        (evidence(attack(0.01)), "Not as it is", "alarm", "a recipe that promises something"),
-        (evidence(*QUIET, card=samples.card(samples.PROVEN)), "Nothing speaks against it", "calm", "a theorem about the recipe"),
-        (evidence(*QUIET, card=samples.card(samples.VERIFIED)), "Nothing speaks against it", "calm", "measured on this table"),
-        (evidence(*QUIET, card=samples.card(samples.NONE)), "Nothing was found, and nothing is promised", "watch", "not tried may"),
-        (evidence(*QUIET, card=samples.card(samples.CLAIMED)), "Nothing was found, and nothing is promised", "watch", "gap in its"),
-        (evidence(*QUIET), "Nothing was found, and nothing is promised", "watch", "was not tried out"),
         (
-            evidence(*QUIET, power={"shares": [0.01], "audit": 0.01}),
-            "Nothing was found, and nothing is promised",
+            evidence(*QUIET, void=["control rows stand in the release"]),
+            "Not decided: the audit is void",
+            "alarm",
+            "Control rows stand",
+        ),
+        (evidence(attack(1e-9), void=["x"]), "Not decided: the audit is void", "alarm", "X."),
+        (evidence(model()), "Not decided: no attack was tested", "open", "hush audit"),
+        (
+            evidence(*QUIET, outcomes=[FAILED]),
+            "Do not publish it as it is",
+            "alarm",
+            "max_risk<0.05 fails: The largest upper bound is 0.3.",
+        ),
+        (evidence(attack(0.01), card=samples.card(samples.PROVEN)), "Do not publish it as it is", "alarm", "smaller epsilon"),
+        (evidence(attack(0.01), card=samples.card(samples.VERIFIED)), "Do not publish it as it is", "alarm", "larger k"),
+        (evidence(attack(0.01)), "Do not publish it as it is", "alarm", "a recipe that promises something"),
+        (
+            evidence(*QUIET, card=samples.card(samples.PROVEN)),
+            "No reason found to withhold it",
+            "calm",
+            "a theorem about the recipe",
+        ),
+        (evidence(*QUIET, card=samples.card(samples.VERIFIED)), "No reason found to withhold it", "calm", "measured on this table"),
+        (evidence(*QUIET, card=samples.card(samples.NONE)), "No leak found, but no guarantee either", "watch", "not tried may"),
+        (evidence(*QUIET, card=samples.card(samples.CLAIMED)), "No leak found, but no guarantee either", "watch", "gap in its"),
+        (evidence(*QUIET), "No leak found, but no guarantee either", "watch", "was not tried out"),
+        (
+            evidence(*QUIET, power=Power(shares=(0.01,), noticed=(1,), tests=1, smallest=0.01)),
+            "No leak found, but no guarantee either",
             "watch",
             "is 1 % of",
         ),
-        (evidence(*QUIET[1:]), "Nothing was found, and nothing is promised", "watch", "Not looked at: singling out."),
+        (evidence(*QUIET[1:]), "No leak found, but no guarantee either", "watch", "Not attacked: singling out."),
         (
             evidence(*QUIET[:2], attack(0.5, high=0.4)),
-            "Nothing was found, and nothing is promised",
+            "No leak found, but no guarantee either",
             "watch",
             "up to 40 % cannot be",
         ),
         (
             evidence(*QUIET, model(0.6), card=samples.card(samples.PROVEN)),
-            "Nothing speaks against it",
+            "No reason found to withhold it",
             "calm",
             "worth publishing is another question",
         ),
     ],
 )
 def test_the_rule(found: Evidence, figure: str, tone: str, reason: str) -> None:
-    told = publish(found)
-    assert (told.figure, told.tone) == (figure, tone)
-    assert any(reason in line for line in told.reasons), told.reasons
+    answer = published(found)
+    assert (answer.figure, answer.tone) == (figure, tone)
+    assert any(reason in line for line in answer.reasons), answer.reasons
 
 
 def test_a_number_without_a_test_asks_for_a_closer_look() -> None:
     copies = samples.finding("identical match share", 0.2, low=0.18, high=0.22, baseline=0.01, subject=Subject.PRIVACY)
-    told = publish(evidence(*QUIET, copies, card=samples.card(samples.PROVEN)))
-    assert told.figure == "Look closer first"
-    assert "identical match share is worse than for fresh real rows" in told.told
+    answer = published(evidence(*QUIET, copies, card=samples.card(samples.PROVEN)))
+    assert answer.figure == "Examine it further first"
+    assert "identical match share is worse than for fresh real rows" in answer.text
 
 
 def test_an_epsilon_that_protects_nobody_promises_nothing() -> None:
     card = samples.card(samples.PROVEN)
     card["guarantee"] |= {"epsilon": 50.0}
-    told = publish(evidence(*QUIET, card=card))
-    assert told.figure == "Nothing was found, and nothing is promised"
-    assert any("protects hardly anybody" in line for line in told.reasons)
+    answer = published(evidence(*QUIET, card=card))
+    assert answer.figure == "No leak found, but no guarantee either"
+    assert any("protects hardly anybody" in line for line in answer.reasons)
 
 
 def turned(card: dict[str, Any], **guarantee: Any) -> dict[str, Any]:
@@ -127,56 +146,56 @@ def test_a_weak_promise_a_partial_one_and_a_bound_that_says_nothing_ask_for_a_cl
         "up to 90 % cannot be excluded": evidence(*QUIET, attack(0.5, high=0.9), card=whole),
     }
     for why, found in asked.items():
-        answer = publish(found)
-        assert (answer.figure, answer.tone) == ("Look closer first", "watch")
-        assert why in answer.told
+        answer = published(found)
+        assert (answer.figure, answer.tone) == ("Examine it further first", "watch")
+        assert why in answer.text
     assert len(quasi) > 1
-    assert publish(evidence(*QUIET, card=whole)).figure == "Nothing speaks against it"
+    assert published(evidence(*QUIET, card=whole)).figure == "No reason found to withhold it"
 
 
 def test_what_is_verified_beside_a_claim_counts() -> None:
     both = turned(samples.card(samples.VERIFIED), assurance="claimed", claims=[{"statement": "epsilon 1", "gaps": ["a gap"]}])
-    assert "its promise is verified" in publish(evidence(*QUIET, card=both)).told.lower()
+    assert "its guarantee is verified" in published(evidence(*QUIET, card=both)).text.lower()
 
 
 def test_a_failed_gate_is_told_where_nothing_was_tested() -> None:
-    assert any("max_risk<0.05 fails" in reason for reason in publish(evidence(model(), gates=[FAILED])).reasons)
+    assert any("max_risk<0.05 fails" in reason for reason in published(evidence(model(), outcomes=[FAILED])).reasons)
 
 
 def test_columns_and_targets_that_are_gone_are_part_of_the_cost() -> None:
     lost = samples.finding("columns missing", 0.3, baseline=0.0)
     unknown = samples.finding("train on release, test on real", None, note="the release has no column income", better=Better.HIGHER)
     near = samples.finding("mean TVD", 0.01, baseline=0.01)
-    told = answers(evidence(lost, unknown, near))[2]
-    assert "30 % of the columns are not in it" in told.told
-    assert "No model was tested: The release has no column income." in told.told
-    assert told.tone == "watch"
-    assert "nobody can predict it" in answers(evidence(model(0.5, 0.52)))[2].told
+    answer = answers(evidence(lost, unknown, near))[2]
+    assert "30 % of the columns are not in it" in answer.text
+    assert "No model was tested: The release has no column income." in answer.text
+    assert answer.tone == "watch"
+    assert "nobody can predict it" in answers(evidence(model(0.5, 0.52)))[2].text
 
 
 def test_no_answer_calls_a_release_safe() -> None:
     for card in (samples.PROVEN, samples.VERIFIED, samples.CLAIMED, samples.NONE):
-        text = " ".join(f"{a.figure} {a.told} {' '.join(a.reasons)}" for a in answers(evidence(*QUIET, card=samples.card(card))))
+        text = " ".join(f"{a.figure} {a.text} {' '.join(a.reasons)}" for a in answers(evidence(*QUIET, card=samples.card(card))))
         assert "proof of safety" in text
         assert "safe" not in text.replace("not a proof of safety", "")
 
 
 def test_the_cost_without_a_target_is_how_far_the_tables_lie_apart() -> None:
-    told = answers(evidence(samples.finding("mean TVD", 0.2, baseline=0.01), samples.finding("TVD", 0.9, scope="age")))[2]
-    assert (told.figure, told.tone) == ("0.2", "alarm")
-    assert "for fresh real rows it is 0.01" in told.told
+    answer = answers(evidence(samples.finding("mean TVD", 0.2, baseline=0.01), samples.finding("TVD", 0.9, scope="age")))[2]
+    assert (answer.figure, answer.tone) == ("0.2", "alarm")
+    assert "for fresh real rows it is 0.01" in answer.text
     assert answers(evidence(*QUIET))[2].figure == "not known"
 
 
 def test_the_main_model_decides_not_the_best_of_many() -> None:
-    told = answers(evidence(model(0.95, by=", by a tree"), model(0.8)))[2]
-    assert told.figure == "−0.13 AUC"
+    answer = answers(evidence(model(0.95, by=", by a tree"), model(0.8)))[2]
+    assert answer.figure == "−0.13 AUC"
 
 
 def test_the_answers_lead_to_sections_that_are_there() -> None:
     for card in (samples.card(samples.PROVEN), None):
         for findings in ([*QUIET, model()], [attack(0.001)], [model()], samples.audit()):
-            reader = Reader(audit_page(samples.told(findings, card, rows=ROWS)))
+            reader = Reader(audit_page(samples.report(findings, card, rows=ROWS)))
             ids = {e.attributes.get("id") for e in reader.elements}
             links = [e.attributes["href"] for e in reader.all("a") if any(p.has("answers") for p in e.parents)]
             assert {(link or "")[1:] for link in links} <= ids
@@ -185,7 +204,7 @@ def test_the_answers_lead_to_sections_that_are_there() -> None:
 def test_a_report_on_utility_alone_has_no_page_of_attacks_and_says_what_it_was_tested_on() -> None:
     findings = [model(), samples.finding("mean TVD", 0.1, baseline=0.01)]
     reader = Reader(
-        audit_page(samples.told(findings, None, rows=ROWS, records=[], made={"hushtable": "1", "seed": 0, "halved": True}))
+        audit_page(samples.report(findings, None, rows=ROWS, records=[], made={"hushtable": "1", "seed": 0, "halved": True}))
     )
     ids = [e.attributes["id"] for e in reader.all("section")]
     assert ids == ["summary", "figures", "margins", "downstream", "all", "words"]

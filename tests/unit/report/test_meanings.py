@@ -7,8 +7,9 @@ import pytest
 
 from hushtable.data.people import people
 from hushtable.evidence.case import Case
+from hushtable.evidence.metrics import FAMILIES, METRICS, family
+from hushtable.measures.catalogue import metric
 from hushtable.pipeline import registry
-from hushtable.report.meanings import FAMILIES, METRICS, family, metric
 
 QUICK = {"downstream": {"models": ("linear", "tree"), "seeds": 0, "bootstrap": 2}}
 
@@ -24,12 +25,12 @@ def test_every_finding_of_ours_has_a_meaning(case: Case, name: str) -> None:
     kind = registry.find(name, registry.AUDITS, "audit")
     if kind.costly:
         pytest.skip("trains a network or makes the release again")
-    found = {finding.name for finding in kind(**QUICK.get(name, {})).run(case, np.random.default_rng(0))}
-    assert found
-    assert {other for other in found if metric(other) is None} == set()
+    names = {finding.name for finding in kind(**QUICK.get(name, {})).run(case, np.random.default_rng(0))}
+    assert names
+    assert {other for other in names if metric(other) is None} == set()
 
 
-def test_families_are_told_once_and_strangers_not_at_all() -> None:
+def test_families_are_explained_once_and_strangers_not_at_all() -> None:
     assert family("singling out by 3 columns") == "singling out by"
     assert metric("membership AUC by distance") is FAMILIES["membership AUC by"]
     assert metric("membership by distance at 1 % false alarms") is FAMILIES["membership by"]

@@ -7,12 +7,14 @@ import hashlib
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from hushtable.api.compare.comparison import Comparison
+from hushtable.pipeline.card import Card
+from hushtable.report import card as cards
 from hushtable.report.audit import audit_page
-from hushtable.report.card import card_page
-from hushtable.report.compare import comparison_page
 from hushtable.report.html import INTERNAL
 from tests.unit.report import comparisons, samples
 from tests.unit.report.documents import Reader
@@ -25,6 +27,11 @@ TAGS = (
 )
 
 
+def card_page(plain: dict[str, Any]) -> str:
+    """The page of a card as it is read back."""
+    return cards.card_page(Card.from_json(plain))
+
+
 def pages() -> dict[str, str]:
     found, card = samples.hostile()
     cards = {name: samples.card(getattr(samples, name)) for name in ("PROVEN", "PURE", "VERIFIED", "CLAIMED", "NONE")}
@@ -33,20 +40,20 @@ def pages() -> dict[str, str]:
         "card without hashes": card_page({k: v for k, v in cards["PROVEN"].items() if k != "hashes"}),
         "card hostile": card_page(card),
         "card empty": card_page({}),
-        "audit": audit_page(samples.told(samples.audit(), cards["PROVEN"], rows=ROWS)),
-        "audit hostile": audit_page(samples.told(found, card, rows={samples.EVIL: 3})),
-        "audit of 40 columns": audit_page(samples.told(samples.audit([f"column_{i}" for i in range(40)]), None, rows=ROWS)),
-        "audit of one column": audit_page(samples.told(samples.audit(["age"]), None, rows=ROWS)),
+        "audit": audit_page(samples.report(samples.audit(), cards["PROVEN"], rows=ROWS)),
+        "audit hostile": audit_page(samples.report(found, card, rows={samples.EVIL: 3})),
+        "audit of 40 columns": audit_page(samples.report(samples.audit([f"column_{i}" for i in range(40)]), None, rows=ROWS)),
+        "audit of one column": audit_page(samples.report(samples.audit(["age"]), None, rows=ROWS)),
         "audit of attacks": attacked("income"),
         "audit of attacks, hostile": attacked(samples.EVIL),
-        "audit empty": audit_page(samples.told([], None, rows={})),
-        **{f"comparison {name}": comparison_page(make()) for name, make in comparisons.EVERY.items()},
+        "audit empty": audit_page(samples.report([], None, rows={})),
+        **{f"comparison {name}": Comparison.from_json(make()).page() for name, make in comparisons.EVERY.items()},
     }
 
 
 def attacked(text: str) -> str:
     found, more = samples.attacked(text)
-    return audit_page(samples.told([*samples.audit(), *found], None, rows=ROWS, **more))
+    return audit_page(samples.report([*samples.audit(), *found], None, rows=ROWS, **more))
 
 
 PAGES = pages()
@@ -161,7 +168,7 @@ def test_pages_stay_small() -> None:
 def test_pages_are_pure_functions_of_their_input() -> None:
     found, card = samples.audit(), samples.card()
     before = json.dumps([found, card])
-    assert audit_page(samples.told(found, card, rows=ROWS)) == audit_page(samples.told(found, card, rows=ROWS))
+    assert audit_page(samples.report(found, card, rows=ROWS)) == audit_page(samples.report(found, card, rows=ROWS))
     assert card_page(card) == card_page(card)
     assert json.dumps([found, card]) == before
 

@@ -9,11 +9,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from hushtable.api.compare.comparison import Comparison
 from hushtable.report.charts import knobs
 from hushtable.report.charts.ground import Roots
 from hushtable.report.charts.placing import Box, Wish, place
 from hushtable.report.charts.plane import plane
-from hushtable.report.trials import Trials
 from hushtable.report.words import wide
 from tests.unit.report import comparisons
 from tests.unit.report.documents import Element, Reader, number
@@ -21,7 +21,7 @@ from tests.unit.report.documents import Element, Reader, number
 
 @cache
 def drawn(name: str, **size: float) -> Reader:
-    return Reader(f"<body>{plane(Trials.of(comparisons.EVERY[name]()), **size)}</body>")
+    return Reader(f"<body>{plane(Comparison.from_json(comparisons.EVERY[name]()), **size)}</body>")
 
 
 def mark(reader: Reader, label: str) -> list[Element]:
@@ -61,7 +61,7 @@ def test_a_score_far_off_does_not_flatten_the_others() -> None:
     told = comparisons.ordinary()
     before = place_of(drawn("ordinary"), "mdav k=10")[1] - place_of(drawn("ordinary"), "aim epsilon=1")[1]
     next(c for c in told["cells"] if c["id"] == "mst epsilon=0.5")["score"] = {"value": -40.0, "low": -90.0, "high": -3.0}
-    reader = Reader(f"<body>{plane(Trials.of(told))}</body>")
+    reader = Reader(f"<body>{plane(Comparison.from_json(told))}</body>")
     after = place_of(reader, "mdav k=10")[1] - place_of(reader, "aim epsilon=1")[1]
     assert before / after < 4
     assert place_of(reader, "mst epsilon=0.5")[1] == max(number(e, "cy") for e in reader.all("circle"))
@@ -98,11 +98,11 @@ def test_a_void_audit_has_no_place_among_the_risks() -> None:
     told = comparisons.ordinary()
     for cell in told["cells"]:
         cell["void"] = ["the control rows are training rows"] if cell["id"] == "mdav k=10" else []
-    reader = Reader(f"<body>{plane(Trials.of(told))}</body>")
+    reader = Reader(f"<body>{plane(Comparison.from_json(told))}</body>")
     assert place_of(reader, "mdav k=10")[0] == place_of(reader, "dpcopula-hybrid epsilon=1")[0]
 
 
-def test_shapes_tell_the_kind_of_evidence() -> None:
+def test_shapes_show_the_kind_of_evidence() -> None:
     reader = drawn("ordinary")
     corners = {
         label: [len(re.findall("[ML]", e.attributes["d"] or "")) for e in mark(reader, label) if e.name == "path"]
@@ -139,7 +139,7 @@ def test_a_limit_of_risk_is_hatched_where_marks_are_ruled_out() -> None:
 
 def test_a_limit_of_score_is_hatched_below() -> None:
     told = comparisons.ordinary() | {"constraints": [{"expression": "score>=0.8", "told": "the score is at least 0.8"}]}
-    reader = Reader(f"<body>{plane(Trials.of(told))}</body>")
+    reader = Reader(f"<body>{plane(Comparison.from_json(told))}</body>")
     (region,) = reader.all("rect", "ruled")
     assert place_of(reader, "mst epsilon=0.5")[1] > number(region, "y") > place_of(reader, "mst epsilon=1")[1]
 
@@ -198,7 +198,7 @@ def test_a_line_is_crossed_only_where_there_is_no_other_room() -> None:
 
 
 def test_knobs_are_epsilon_k_or_the_one_number_that_differs() -> None:
-    told = Trials.of(comparisons.ordinary())
+    told = Comparison.from_json(comparisons.ordinary())
     found = {knob: {line.recipe: [x for x, _ in line.points] for line in lines} for knob, lines in knobs.lines(told).items()}
     assert found == {
         "k": {"mdav": [5, 10, 50], "mondrian": [5, 10, 50], "k-anonymity": [5, 10, 50]},
@@ -208,13 +208,13 @@ def test_knobs_are_epsilon_k_or_the_one_number_that_differs() -> None:
         comparisons.cell("sequential", 0, 0.0, 0.8, id=f"beta {b}", settings={"word": "x", "beta": b}, guarantee={})
         for b in ("0.1", "2")
     ]
-    assert list(knobs.lines(Trials.of(comparisons.comparison(plain, None)))) == ["beta"]
-    assert knobs.lines(Trials.of(comparisons.alone())) == {}
+    assert list(knobs.lines(Comparison.from_json(comparisons.comparison(plain, None)))) == ["beta"]
+    assert knobs.lines(Comparison.from_json(comparisons.alone())) == {}
 
 
 def test_the_chart_of_a_knob_has_a_mark_for_each_release_and_the_real_rows() -> None:
-    told = Trials.of(comparisons.ordinary())
-    reader = Reader(f"<body>{knobs.chart(told, 'epsilon', knobs.lines(told)['epsilon'])}</body>")
+    told = Comparison.from_json(comparisons.ordinary())
+    reader = Reader(f"<body>{knobs.chart(told.axis, 'epsilon', knobs.lines(told)['epsilon'])}</body>")
     assert len(reader.all("circle")) == 6
     assert len(reader.all("line", "baseline")) == 1
     across = sorted({number(e, "cx") for e in reader.all("circle")})

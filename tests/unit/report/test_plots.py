@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hushtable.evidence.finding import Finding
 from hushtable.report.charts import folding, heat, intervals, plots
 from hushtable.report.charts.folding import Bar
-from hushtable.report.reading import Reading
 from tests.unit.report.documents import Reader, number
 
 
@@ -51,10 +51,10 @@ def test_heights_of_paired_columns_are_proportional_and_stand_on_the_axis() -> N
 
 
 def test_whiskers_end_at_the_interval_and_the_tick_stands_at_the_baseline() -> None:
-    reading = Reading.of(
+    finding = Finding.from_json(
         {"name": "x", "value": 0.1, "low": 0.05, "high": 0.2, "baseline": 0.0, "better": "lower", "subject": "privacy"}
     )
-    drawn = Reader(intervals.dots([reading], "one finding on a line"))
+    drawn = Reader(intervals.dots([finding], "one finding on a line"))
     left, right = intervals.LEFT, intervals.RIGHT
     whisker, dot, base = drawn.one("line", "whisker"), drawn.one("circle"), drawn.one("line", "baseline")
     assert number(whisker, "x1") == pytest.approx(left + (right - left) * 0.25, abs=0.01)
@@ -65,8 +65,8 @@ def test_whiskers_end_at_the_interval_and_the_tick_stands_at_the_baseline() -> N
 
 
 def test_a_finding_without_interval_or_value_has_no_whisker_or_dot() -> None:
-    bare = Reading.of({"name": "x", "value": 0.1, "subject": "privacy"})
-    missing = Reading.of({"name": "y", "value": None, "subject": "privacy"})
+    bare = Finding.from_json({"name": "x", "value": 0.1, "subject": "privacy"})
+    missing = Finding.from_json({"name": "y", "value": None, "subject": "privacy"})
     drawn = Reader(intervals.dots([bare, missing], "two findings on a line"))
     assert len(drawn.all("circle")) == 1
     assert not drawn.all("line", "whisker")
@@ -74,8 +74,8 @@ def test_a_finding_without_interval_or_value_has_no_whisker_or_dot() -> None:
 
 
 def test_bars_beside_real_rows_reach_to_both_sides_of_zero() -> None:
-    reading = Reading.of({"name": "R2", "value": -0.5, "low": -0.6, "high": -0.4, "baseline": 0.5, "better": "higher"})
-    drawn = Reader(intervals.versus([reading], "a model below zero"))
+    finding = Finding.from_json({"name": "R2", "value": -0.5, "low": -0.6, "high": -0.4, "baseline": 0.5, "better": "higher"})
+    drawn = Reader(intervals.versus([finding], "a model below zero"))
     ours, real = drawn.one("rect", "release"), drawn.one("rect", "real")
     assert number(ours, "x") + number(ours, "width") == pytest.approx(number(real, "x"), abs=0.02)
     assert number(ours, "width") == pytest.approx(number(real, "width"), abs=0.02)

@@ -10,17 +10,16 @@ import pytest
 
 from hushtable.api.audit_report import AuditReport
 from hushtable.checks import example
-from hushtable.cli import console
+from hushtable.cli import audit, console
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Better, Finding
 from hushtable.evidence.measure import Page
 from hushtable.measures.catalogue import MEASURES, main_model
 from hushtable.measures.downstream import TrainOnRelease
-from hushtable.report import associations
 from hushtable.report.audit import audit_page, key_figures
-from hushtable.report.charts import drawings
-from hushtable.report.decision import Evidence, cost
-from hushtable.report.reading import Reading
+from hushtable.report.charts import associations, drawings
+from hushtable.report.decision import accuracy
+from hushtable.report.findings import amount
 from hushtable.report.utility import PAGES
 from hushtable.table.table import Table
 from tests.unit.report import samples
@@ -43,7 +42,7 @@ def finding(name: str, value: float = 0.4, **more: Any) -> dict[str, Any]:
 
 
 def page(findings: list[dict[str, Any]]) -> Reader:
-    return Reader(audit_page(samples.told(findings, None, rows=ROWS)))
+    return Reader(audit_page(samples.report(findings, None, rows=ROWS)))
 
 
 def learnt(target: str) -> list[Finding]:
@@ -71,8 +70,8 @@ def test_every_measure_of_the_catalogue_stands_on_its_page_with_its_meaning(name
     assert measure.meaning[1:20] in text
     assert f"{measure.better} is better" in text.lower()
     if measure.low is not None and measure.high is not None:
-        reading = Reading.of(finding(name))
-        assert f"{reading.told(measure.low)} to {reading.told(measure.high)}" in text
+        shown = Finding.from_json(finding(name))
+        assert f"{amount(shown, measure.low)} to {amount(shown, measure.high)}" in text
 
 
 def test_pages_come_in_the_order_of_the_catalogue_and_only_if_they_have_a_number() -> None:
@@ -111,14 +110,13 @@ def test_models_stand_beside_those_that_learnt_from_the_real_rows() -> None:
 def test_a_target_may_be_called_what_it_likes() -> None:
     target = "spend, by card"
     found = learnt(target)
-    readings = [Reading.of(one.to_json()) for one in found]
-    assert {(r.scope, main_model(r)) for r in readings} == {(target, True), (f"{target}, by naive Bayes", False)}
-    assert f"predicts {target} of real people" in cost(Evidence(readings)).told
-    assert [r.scope for r in key_figures(readings)] == [target]
-    assert key_figures(readings[::-1])[0].scope == target
-    with console.out.capture() as told:
-        console.show_audit(AuditReport(found, {"release": 200}), "folder")
-    assert told.get().count(f", {target} ") == 3, "every score of the main model, and no other"
+    assert {(f.scope, main_model(f)) for f in found} == {(target, True), (f"{target}, by naive Bayes", False)}
+    assert f"predicts {target} of real people" in accuracy(found).text
+    assert [f.scope for f in key_figures(found)] == [target]
+    assert key_figures(found[::-1])[0].scope == target
+    with console.out.capture() as printed:
+        audit.show_audit(AuditReport(findings=found, rows={"release": 200}), "folder")
+    assert printed.get().count(f", {target} ") == 3, "every score of the main model, and no other"
 
 
 def test_a_score_in_a_unit_of_its_own_is_no_key_figure() -> None:
@@ -127,7 +125,7 @@ def test_a_score_in_a_unit_of_its_own_is_no_key_figure() -> None:
         samples.finding(f"train on release, test on real: {name}", value, baseline=base, better=Better(better), scope="pay")
         for name, value, better, base in scores
     ]
-    assert [r.name.rpartition(": ")[2] for r in key_figures([Reading.of(f) for f in found])] == ["R2"]
+    assert [r.name.rpartition(": ")[2] for r in key_figures([Finding.from_json(f) for f in found])] == ["R2"]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +133,7 @@ def test_a_score_in_a_unit_of_its_own_is_no_key_figure() -> None:
 )
 def test_drawings_need_all_they_are_made_of(draw: Any, detail: dict[str, Any]) -> None:
     def drawn(detail: dict[str, Any]) -> Any:
-        return draw(Reading.of({"name": "x", "value": 0.1, "detail": detail}))
+        return draw(Finding.from_json({"name": "x", "value": 0.1, "detail": detail}))
 
     assert "<svg" in drawn(detail)
     needed = [key for key in detail if draw is not drawings.groups or key != "baseline"]
@@ -153,24 +151,26 @@ def test_maps_of_one_and_of_two_matrices_and_of_signs() -> None:
         ([[1, -0.2], [-0.2, 1]], "from −1 to 1"),
     ):
         detail = {"columns": columns, "train": train, "release": [[1, 0.9], [0.9, 1]]}
-        made = associations.maps(Reading.of({"name": "association difference", "value": 0.1, "detail": detail}))
+        made = associations.maps(Finding.from_json({"name": "association difference", "value": 0.1, "detail": detail}))
         assert made is not None
         assert made.count("<svg") == 6
         assert words in made
     alone = associations.maps(
-        Reading.of({"name": "mean pair TVD", "value": 0.1, "detail": {"columns": columns, "distance": [[0, 0.3], [0.3, 0]]}})
+        Finding.from_json({"name": "mean pair TVD", "value": 0.1, "detail": {"columns": columns, "distance": [[0, 0.3], [0.3, 0]]}})
     )
     assert alone is not None
     assert "0.30" in alone
-    assert associations.maps(Reading.of({"name": "x", "value": 0.1, "detail": {"columns": columns, "distance": 3}})) is None
+    assert associations.maps(Finding.from_json({"name": "x", "value": 0.1, "detail": {"columns": columns, "distance": 3}})) is None
 
 
 def test_strengths_before_and_after_are_counted() -> None:
     detail = {"levels": ["low", "weak"], "counts": [[3, 1], [2, 4]]}
-    made = associations.levels(Reading.of({"name": "association levels kept", "value": 0.7, "detail": detail}))
+    made = associations.levels(Finding.from_json({"name": "association levels kept", "value": 0.7, "detail": detail}))
     assert made is not None
     assert "weak in the release" in made
-    assert associations.levels(Reading.of({"name": "x", "value": 1, "detail": {"levels": ["low"], "counts": [[1, 2]]}})) is None
+    assert (
+        associations.levels(Finding.from_json({"name": "x", "value": 1, "detail": {"levels": ["low"], "counts": [[1, 2]]}})) is None
+    )
 
 
 def test_what_is_not_in_the_catalogue_stands_apart() -> None:

@@ -12,8 +12,8 @@ from hushtable.data.datasets import FILES
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline import recipe as recipes
 from hushtable.studies import clustmix as study
-from hushtable.studies import runner as studies
-from hushtable.synthesize.mixture.encoding import Layout
+from hushtable.studies import tables as studies
+from hushtable.synthesize.published.clustmix_encoding import Layout
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

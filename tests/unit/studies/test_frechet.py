@@ -29,7 +29,7 @@ def test_a_table_says_what_is_proven(small, monkeypatch):
     rows = study.compare(small, np.random.default_rng(0), lambda name, share: None, runs=1)
     proofs = {row[0]: row[-1] for row in rows}
     assert all(len(row) == len(study.HEADS) for row in rows)
-    assert proofs["k-anonymity (m-mdav, k = 10)"] == "k = 10 verified"
+    assert proofs["k-anonymity (m-mdav, k = 10)"] == "verified: k-anonymity, k = 10"
     assert "not proven" in proofs["DP as published, epsilon 0.04"]
     assert proofs["DP certified (frechet), epsilon 1"].startswith("proven: epsilon 1")
     assert "no recipe" in proofs["hybrid certified, epsilon 1"]

@@ -12,7 +12,7 @@ import pytest
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline import recipe as recipes
 from hushtable.studies import generators as study
-from hushtable.studies import runner as studies
+from hushtable.studies import tables as studies
 from hushtable.studies.generators_page import MEASURES, mean
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema

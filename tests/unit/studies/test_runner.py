@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hushtable.data.datasets import schema_of
-from hushtable.studies import runner as studies
+from hushtable.studies import tables as studies
+from hushtable.studies.study import slug
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -30,5 +31,5 @@ def test_open_bounds_become_round_ones_and_missing_values_stay():
 
 
 def test_names_become_parts_of_file_names():
-    assert studies.slug("clustmix, averages (codes)") == "clustmix__averages__codes_"
-    assert studies.slug("dp-merf") == "dp-merf"
+    assert slug("clustmix, averages (codes)") == "clustmix__averages__codes_"
+    assert slug("dp-merf") == "dp-merf"

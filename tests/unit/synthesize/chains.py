@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hushtable.numerics.concordance import Concordance
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import Vault

@@ -66,7 +66,7 @@ def test_it_measures_what_hangs_together_and_keeps_it():
 
 def test_the_ledger_shows_choices_and_noisy_counts_only_and_stays_within_the_budget():
     found = release(chained(600), Recipe(recipe="aim", steps=(Aim(),)), epsilon=1.0, delta=1e-6)
-    assert found.guarantee.epsilon() == 1.0  # the budget: which looks were taken depends on noisy answers
+    assert found.guarantee.epsilon() == 1.0  # the budget: which queries were asked depends on noisy answers
     assert {type(e.event) for e in found.guarantee.ledger} == {Exponential, DiscreteGaussian}
     pure = release(chained(600), Recipe(recipe="aim", steps=(Aim(),)), epsilon=1.0, delta=0.0)
     assert pure.guarantee.epsilon() <= 1.0 + 1e-9
@@ -120,7 +120,7 @@ def test_a_model_without_room_says_what_it_left_out():
     assert tiny.result["aim"]["measured"] == []
 
 
-def test_a_small_budget_is_told_with_the_error_to_expect():
+def test_a_small_budget_is_noted_with_the_error_to_expect():
     schema = categories({"a": 40, "b": 2})
     rng = np.random.default_rng(0)
     table = Table(schema, {"a": rng.integers(0, 40, 300).astype(np.int32), "b": rng.integers(0, 2, 300).astype(np.int32)})
@@ -207,7 +207,7 @@ def test_structural_zeros_that_cannot_be_held_are_refused_before_a_row_is_read()
     with pytest.raises(PlanError, match="more than 20,000,000 cells"):
         Aim(zeros=(", ".join(f"c{i}=c{i}0" for i in range(6)),)).plan(wide, None)
     ring = tuple(f"c{i}=c{i}0, c{j}=c{j}0" for i, j in combinations(range(6), 2))
-    with pytest.raises(PlanError, match="hang together"):
+    with pytest.raises(PlanError, match="together need tables of more than"):
         Aim(zeros=ring).plan(wide, None)
     two = categories({"a": 2, "b": 2})
     with pytest.raises(PlanError, match="no record is possible"):

@@ -14,7 +14,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.published.clustmix import ClustMix
-from hushtable.synthesize.published.slices import random_slices
+from hushtable.synthesize.published.clustmix_slices import random_slices
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -49,9 +49,9 @@ def test_each_class_becomes_as_many_rows_as_it_has_clusters_of_l(table):
     assert model.sizes.sum() == table.rows
     made = model.sample(None, np.random.default_rng(0))
     assert np.bincount(made["ill"]).tolist() == (counts // 60).tolist()
-    told = model.result()
-    assert told["least_cluster"] == model.sizes.min()
-    assert told["claimed_delta"] == pytest.approx(1 / 1100)
+    summary = model.result()
+    assert summary["least_cluster"] == model.sizes.min()
+    assert summary["claimed_delta"] == pytest.approx(1 / 1100)
 
 
 def test_rows_keep_what_goes_together(table):
@@ -73,9 +73,9 @@ def test_the_commonest_level_of_an_average_is_its_level(table):
 def test_noise_follows_the_claim_and_l_the_noise_allowed(table):
     mild, strict = (fitted(ClustMix(sigma_max=(0.2,), epsilon0=e), table).result() for e in (4.0, 1.0))
     assert mild["l"] < strict["l"]
-    for told in (mild, strict):
-        assert told["least_cluster"] >= told["l"]
-        assert told["largest_noise"] <= 0.2
+    for summary in (mild, strict):
+        assert summary["least_cluster"] >= summary["l"]
+        assert summary["largest_noise"] <= 0.2
 
 
 def test_of_several_noises_the_one_that_teaches_best_is_kept(table):
@@ -129,12 +129,12 @@ def test_where_no_slice_holds_a_cluster_the_table_is_left_whole():
     assert model.result()["slices"] == 1
 
 
-def test_noise_that_drowns_the_rows_is_told_and_noise_beyond_all_bounds_refused(table):
+def test_noise_that_drowns_the_rows_is_noted_and_noise_beyond_all_bounds_refused(table):
     assert fitted(ClustMix(l=100), table).result()["note"].startswith("only 10 rows: each is the average of about 110 records")
     assert "note" not in fitted(ClustMix(l=10, epsilon0=50.0), table).result()
-    told = fitted(ClustMix(l=20, epsilon0=0.1), table).result()
-    assert told["largest_noise"] > 0.25
-    assert "of the width of a column" in told["note"]
+    summary = fitted(ClustMix(l=20, epsilon0=0.1), table).result()
+    assert summary["largest_noise"] > 0.25
+    assert "of the width of a column" in summary["note"]
     with pytest.raises(InputError, match="times as wide as a column"):
         fitted(ClustMix(l=20, epsilon0=1e-6, delta0=1e-15), table)
 

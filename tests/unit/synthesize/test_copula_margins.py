@@ -8,7 +8,15 @@ from scipy.stats import multivariate_normal
 
 from hushtable.synthesize.copula.correlation import LEAST, from_pairs, nearest_correlation
 from hushtable.synthesize.copula.margins import Margin, order_by, packed, total_of, unpacked
-from hushtable.synthesize.copula.normal import Pieces, correlations, expected_product, expected_tau, explained, inverted, joint
+from hushtable.synthesize.copula.normal import (
+    Pieces,
+    correlations,
+    expected_product,
+    expected_tau,
+    inverted,
+    joint,
+    latent_correlations,
+)
 from hushtable.table.columns import Column, Kind, Levels
 
 COUNTS = np.array([10.0, 0.0, 30.0, 40.0, 20.0, 7.0])
@@ -81,7 +89,7 @@ def test_the_joint_distribution_is_that_of_two_normal_numbers():
 
 
 @pytest.mark.parametrize("missing", [True, False])
-def test_what_is_expected_of_cells_is_what_their_table_tells(missing):
+def test_what_is_expected_of_cells_is_what_their_table_shows(missing):
     one, two = Pieces.of(Margin.of(COUNTS, 107), missing), Pieces.of(Margin.of(COUNTS[2:], 97), False)
     below = joint(one.cuts, two.cuts)
     for k in (3, 16, 28):
@@ -107,10 +115,10 @@ def test_the_correlation_behind_what_is_expected_is_found_again(expected):
 
 def test_the_error_of_a_correlation_is_small_where_tau_is_steep():
     pieces = [Pieces.of(Margin.of(np.full(30, 1.0), 30), False), Pieces.of(Margin.of(np.full(30, 1.0), 30), False)]
-    values, errors = explained(pieces, np.array([0.0]), expected_tau, 0.01)
+    values, errors = latent_correlations(pieces, np.array([0.0]), expected_tau, 0.01)
     assert values[0] == 0.0
     assert errors[0] == pytest.approx(0.01 * np.pi / 2, rel=0.05)
-    assert explained(pieces, np.array([0.85]), expected_tau, 0.01)[1][0] < errors[0] / 2
+    assert latent_correlations(pieces, np.array([0.85]), expected_tau, 0.01)[1][0] < errors[0] / 2
 
 
 def test_a_column_that_does_not_vary_has_no_correlation():

@@ -23,8 +23,8 @@ from hushtable.synthesize.copula.gaussian import PlainCopula
 from hushtable.synthesize.copula.hybrid import HybridCopula
 from hushtable.synthesize.copula.kendall import KendallCopula
 from hushtable.synthesize.copula.likelihood import LikelihoodCopula, best_blocks
-from hushtable.synthesize.copula.looks import anchor_of
 from hushtable.synthesize.copula.marginals import MarginalCopula
+from hushtable.synthesize.copula.private_margins import anchor_of
 from hushtable.synthesize.published.dpcopula_hybrid import GAPS, PublishedHybrid
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
@@ -152,7 +152,7 @@ def test_the_number_of_rows_is_the_public_one_or_a_noisy_one():
 
 
 @pytest.mark.parametrize("kind", PRIVATE, ids=lambda kind: kind.__name__)
-def test_noise_that_drowns_the_data_is_told_in_numbers(kind):
+def test_noise_that_drowns_the_data_is_noted_in_numbers(kind):
     assert any(character.isdigit() for character in fitted(kind(), town(300), epsilon=0.05).result()["note"])
     assert "note" not in fitted(kind(), town(20_000), epsilon=8.0).result()
 
@@ -185,7 +185,7 @@ def test_sixty_columns_and_few_rows():
         (KendallCopula(anchor="nobody"), "nobody"),
         (MarginalCopula(anchor="trade"), "trade cannot order"),
         (HybridCopula(parts=("nobody",)), "nobody"),
-        (HybridCopula(parts=("school", "years", "trade", "pay"), most=1000), "leave no column"),
+        (HybridCopula(parts=("school", "years", "trade", "pay"), most=1000), "leave no other column"),
         (HybridCopula(parts=("school", "years"), most=16), "make 52 parts"),
         (PublishedHybrid(parts=("school", "years"), most=16), "make 52 parts"),
     ],

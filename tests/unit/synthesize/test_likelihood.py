@@ -58,9 +58,9 @@ def test_a_number_counts_as_its_cell(small):
     kept = small.select(small.schema.released)
     for methods in ((), tuple(f"{c.name}=linear" for c in list(kept.schema)[1:])):
         model = fitted(kept, methods=methods, min_leaf=5)
-        told = model.log_likelihood(kept)
-        assert np.isfinite(told).all()
-        assert (told < 0).all()
+        logs = model.log_likelihood(kept)
+        assert np.isfinite(logs).all()
+        assert (logs < 0).all()
 
 
 def test_linear_numbers_are_drawn_as_often_as_they_are_likely():
@@ -97,9 +97,9 @@ def test_numbers_in_ranges_are_drawn_as_often_as_they_are_likely():
 def test_a_number_that_cannot_be_drawn_is_as_unlikely_as_can_be():
     schema = Schema((Column(name="n", kind=Kind.REAL, domain=Bounds(0.0, 1.0)),))
     model = fitted(Table(schema, {"n": np.array([0.2, 0.4, np.nan] * 10)}), least=1)
-    told = np.exp(model.log_likelihood(Table(schema, {"n": np.array([0.2, 0.3, np.nan])})))
-    assert told == pytest.approx([1 / 3, 0, 1 / 3], abs=1e-4)
-    assert told[1] > 0
+    logs = np.exp(model.log_likelihood(Table(schema, {"n": np.array([0.2, 0.3, np.nan])})))
+    assert logs == pytest.approx([1 / 3, 0, 1 / 3], abs=1e-4)
+    assert logs[1] > 0
 
 
 def test_memorizing_costs_on_rows_not_seen(rows):

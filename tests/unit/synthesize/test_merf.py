@@ -13,10 +13,10 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.synthesize.mixture.integer_encoding import STEPS, IntegerEncoding
 from hushtable.synthesize.mixture.matching import match
 from hushtable.synthesize.mixture.merf import DPMerf, Embedding
-from hushtable.synthesize.mixture.written import STEPS, Written
-from tests.unit.synthesize.test_mixture_certified import SCHEMA, fitted, people
+from tests.unit.synthesize.test_clustmix_certified import SCHEMA, fitted, people
 
 ADD = Unit()
 
@@ -39,8 +39,8 @@ def test_classes_keep_their_categories_and_numbers(model):
 
 def test_points_match_a_mixture_of_two_spikes_and_how_two_numbers_hang_together():
     rng = np.random.default_rng(0)
-    written = Written.of(SCHEMA.select(["size", "day"]), "", "test")
-    frequencies = Embedding.drawn(written, 300, rng).frequencies
+    encoding = IntegerEncoding.of(SCHEMA.select(["size", "day"]), "", "test")
+    frequencies = Embedding.drawn(encoding, 300, rng).frequencies
     spikes = np.array([[0.0, 0.9]] * 500 + [[0.7, 0.2]] * 500)
     angles = spikes @ frequencies
     mean = np.concatenate([np.cos(angles).mean(0), np.sin(angles).mean(0)])[None]
@@ -49,8 +49,8 @@ def test_points_match_a_mixture_of_two_spikes_and_how_two_numbers_hang_together(
         angles = points @ frequencies
         return float(((np.concatenate([np.cos(angles).mean(0), np.sin(angles).mean(0)]) - mean[0]) ** 2).mean())
 
-    told = np.array([True])
-    start, found = (match(mean, told, frequencies, 200, steps, np.random.default_rng(1), lambda part: None) for steps in (0, 150))
+    known = np.array([True])
+    start, found = (match(mean, known, frequencies, 200, steps, np.random.default_rng(1), lambda part: None) for steps in (0, 150))
     assert off(found) < 0.5 * off(start)
     assert np.corrcoef(found.T)[0, 1] < -0.5  # they start independent of one another
     assert abs(np.corrcoef(start.T)[0, 1]) < 0.3
@@ -66,8 +66,8 @@ def test_a_class_that_drowns_is_matched_to_the_others():
 
 
 def test_features_are_nearly_as_long_as_they_may_be():
-    written = Written.of(SCHEMA, "", "test")
-    embedding = Embedding.drawn(written, 200, np.random.default_rng(0))
+    encoding = IntegerEncoding.of(SCHEMA, "", "test")
+    embedding = Embedding.drawn(encoding, 200, np.random.default_rng(0))
     coordinates = embedding.coordinates(people(300))
     assert coordinates.shape == (300, embedding.dimension)
     features = coordinates[:, -400:]
@@ -80,9 +80,9 @@ def test_features_are_nearly_as_long_as_they_may_be():
 @pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(1.0, 0.0)])
 def test_one_look_is_paid_and_nothing_else_seen(relation, budget):
     made, ledger = fitted(DPMerf(features=20, steps=5), people(800), budget, unit=Unit(relation=relation))
-    looks = [entry.event for entry in ledger.entries if entry.event.sensitivity]
-    assert len(looks) == 1
-    assert isinstance(looks[0], DiscreteGaussian if budget.delta else DiscreteLaplace)
+    queries = [entry.event for entry in ledger.entries if entry.event.sensitivity]
+    assert len(queries) == 1
+    assert isinstance(queries[0], DiscreteGaussian if budget.delta else DiscreteLaplace)
     assert 0.9 < ledger.epsilon(budget.delta) <= 1.0
     assert (made.total == 800) == (relation is Relation.REPLACE_ONE) or abs(made.total - 800) < 200
 
@@ -103,9 +103,9 @@ def test_tables_of_one_kind(columns):
 def test_what_it_refuses_and_what_it_says():
     with pytest.raises(PlanError, match="'size'"):
         DPMerf(target="size").plan(SCHEMA, Allowance.of(Budget(1.0, 1e-6), ADD))
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as raised:
         DPMerf(features=0, points=0, steps=-1, share=0)
-    assert len(told.value.faults) == 4
+    assert len(raised.value.faults) == 4
     drowned, _ = fitted(DPMerf(features=20, steps=5), people(60), Budget(0.05, 1e-9), unit=ADD)
     assert "of the rows in wrong cells" in drowned.result()["note"]
 

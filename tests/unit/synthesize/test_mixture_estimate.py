@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from hushtable.synthesize.mixture import estimate
+from hushtable.synthesize.mixture.integer_encoding import STEPS, Field, IntegerEncoding
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.sums import PartitionSums
 from hushtable.synthesize.mixture.trees import Cuts, Tree
-from hushtable.synthesize.mixture.written import STEPS, Field, Written
-from tests.unit.synthesize.test_mixture_certified import SCHEMA, people
+from tests.unit.synthesize.test_clustmix_certified import SCHEMA, people
 
-WRITTEN = Written.of(SCHEMA, "", "test")
+WRITTEN = IntegerEncoding.of(SCHEMA, "", "test")
 TOWN = next(f for f in WRITTEN.fields if f.column.name == "town")
 SIZE = next(f for f in WRITTEN.fields if f.column.name == "size")
 
@@ -54,7 +54,7 @@ def test_codes_that_a_leaf_cannot_have_get_no_share():
     assert found[1].sum() == pytest.approx(1)  # a leaf that nothing can be in is harmless
 
 
-def test_counts_come_from_every_column_that_tells_them():
+def test_counts_come_from_every_column_that_counts_records():
     answer = np.zeros((1, WRITTEN.dimension + 1), np.int64)
     answer[0, 0] = 700 * 90
     for f, span in zip(WRITTEN.fields, WRITTEN.spans, strict=True):

@@ -7,7 +7,7 @@ import pytest
 
 from hushtable.errors import InputError, PlanError
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.cells import Grid
+from hushtable.synthesize.sequential.grid import Grid
 from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema

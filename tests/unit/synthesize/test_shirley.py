@@ -56,7 +56,7 @@ def test_a_condition_is_met_by_choosing(small):
     made = model.sample(40, np.random.default_rng(0), {"sick": "yes", "town": "west"})
     assert made.rows == 40
     assert (set(made.strings("sick")), set(made.strings("town"))) == ({"yes"}, {"west"})
-    with pytest.raises(InputError, match="makes no row with town"):
+    with pytest.raises(InputError, match="draws no row with these values of town"):
         model.sample(40, np.random.default_rng(0), {"town": "east"})
 
 

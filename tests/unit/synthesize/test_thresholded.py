@@ -1,4 +1,4 @@
-"""Common cells: told with noisy counts, everything rare left out, nothing read but through the threshold."""
+"""Common cells: released with noisy counts, everything rare left out, nothing read but through the threshold."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_condition_draws_from_the_cells_that_meet_it():
 
 def test_where_nothing_is_common_the_note_says_so():
     model, _ = fitted(people((0, 0, 1, 1), (1, 1, 2, 1)))
-    assert "say nothing" in model.result()["note"]
+    assert "carry no information" in model.result()["note"]
     assert model.sample(None, np.random.default_rng(0)).rows >= 2
     assert model.sample(7, np.random.default_rng(0), {"town": "east"}).strings("town").tolist() == ["east"] * 7
     many = people((0, 0, 3, 300), *((t, s, v, 20) for t in (1, 2) for s in (0, 1) for v in range(-1, 4)))

@@ -48,8 +48,8 @@ def test_it_keeps_what_hangs_together_and_finds_the_tree(knobs):
         assert "pairs" in knobs or equal(made, one, other) == pytest.approx(equal(table, one, other), abs=0.05)
     assert equal(made, "a", "x") == pytest.approx(0.25, abs=0.05)
     if isinstance(model, TreeModel):
-        assert {"a - b", "b - a"} & set(model.told["tree"])
-        assert {"b - c", "c - b"} & set(model.told["tree"])
+        assert {"a - b", "b - a"} & set(model.summary["tree"])
+        assert {"b - c", "c - b"} & set(model.summary["tree"])
 
 
 @pytest.mark.parametrize("knobs", WAYS)
@@ -133,7 +133,7 @@ def test_a_condition_on_several_trees_is_met_by_choosing():
     assert (made.strings("b") == "b3").mean() > 0.5
     alone = VineModel(Schema((category("a", 2),)), {"a": Steps.of(np.arange(2, dtype=np.int32), np.array([1.0, 0.0]))}, (), "", 5)
     assert set(alone.sample(9, np.random.default_rng(0), {"a": "a0"}).strings("a")) == {"a0"}
-    with pytest.raises(InputError, match="makes no row with a"):
+    with pytest.raises(InputError, match="draws no row with these values of a"):
         alone.sample(10, np.random.default_rng(0), {"a": "a1"})
 
 
@@ -159,15 +159,15 @@ def test_sixty_columns_with_missing_values():
     model = fitted(table)
     made = model.sample(None, np.random.default_rng(0))
     assert 800 < made.rows < 1200
-    assert len(model.told["tree"]) == 59
+    assert len(model.summary["tree"]) == 59
     assert made.missing("c3").any()
 
 
-def test_the_note_tells_when_noise_drowns_the_rows():
+def test_the_note_says_when_noise_drowns_the_rows():
     assert "note" not in fitted(chain()).result()
-    told = fitted(chain(300), epsilon=0.1).result()["note"]
-    assert "the noise of a cell is about" in told
-    assert "hardly told from noise" in told
+    note = fitted(chain(300), epsilon=0.1).result()["note"]
+    assert "the noise of a cell is about" in note
+    assert "hardly be distinguished from noise" in note
 
 
 def test_margins_are_kept():
@@ -187,7 +187,7 @@ def test_a_target_draws_pairs_to_itself():
     columns["t"] = np.where(rng.random(8000) < 0.75, hidden, 1 - hidden)
     schema = Schema((*(category(n, 2) for n in "abc"), category("t", 2, role=Role.TARGET)))
     table = Table(schema, {n: a.astype(np.int32) for n, a in columns.items()})
-    plain, drawn = (sum("t" in edge for edge in fitted(table, epsilon=4.0, focus=f).told["tree"]) for f in (1.0, 4.0))
+    plain, drawn = (sum("t" in edge for edge in fitted(table, epsilon=4.0, focus=f).summary["tree"]) for f in (1.0, 4.0))
     assert (plain, drawn) == (1, 3)
 
 

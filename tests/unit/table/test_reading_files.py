@@ -142,8 +142,8 @@ FLIPPED = gzip.compress(b"a,b\n1,2\n3,4\n", compresslevel=0, mtime=0).replace(b"
         ("flipped.csv.gz", FLIPPED, "the gzip file is damaged or cut short"),
         ("plain.csv.gz", b"a,b\n1,2\n3,4\n", "the gzip file is damaged or cut short, or is not gzip"),
         ("no.parquet", b"a,b\n1,2\n3,4\n", "is not a readable Parquet file"),
-        ("table.xlsx", b"a,b\n1,2\n3,4\n", "cannot tell the format of 'table.xlsx'; expected .csv, .csv.gz or .parquet"),
-        ("table", b"a,b\n1,2\n3,4\n", "cannot tell the format"),
+        ("table.xlsx", b"a,b\n1,2\n3,4\n", "cannot recognize the format of 'table.xlsx'; expected .csv, .csv.gz or .parquet"),
+        ("table", b"a,b\n1,2\n3,4\n", "cannot recognize the format"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path, name, data, reason):

@@ -26,7 +26,7 @@ DOMAINS = {
 }
 
 
-def told(error: BaseException) -> str:
+def full_text(error: BaseException) -> str:
     """All that a user may see: the message, and the traceback with what it was caused by."""
     return str(error) + repr(error) + "".join(traceback.format_exception(error))
 
@@ -45,7 +45,7 @@ def first(kind: str) -> str:
 def test_a_secret_value_never_enters_an_error(kind, role, generalized):
     with pytest.raises(InputError) as caught:
         from_mapping(schema_of(kind, role), {"x": [first(kind), PLANTED, f"[{PLANTED}, 5]"]}, generalized=generalized)
-    assert PLANTED not in told(caught.value)
+    assert PLANTED not in full_text(caught.value)
     assert "rows 2, 3" in str(caught.value)
 
 
@@ -54,7 +54,7 @@ def test_a_secret_value_never_enters_an_error(kind, role, generalized):
 def test_a_secret_number_outside_its_domain_is_not_shown(kind, value, role):
     with pytest.raises(InputError) as caught:
         from_mapping(schema_of(kind, role), {"x": [first(kind), value]})
-    assert value not in told(caught.value)
+    assert value not in full_text(caught.value)
     assert "outside the declared domain" in str(caught.value)
     assert "row 2" in str(caught.value)
 
@@ -63,7 +63,7 @@ def test_a_secret_number_outside_its_domain_is_not_shown(kind, value, role):
 def test_a_text_or_key_never_enters_an_error(kind, role):
     with pytest.raises(InputError) as caught:
         from_mapping(schema_of(kind, role, ", required: true"), {"x": [PLANTED, "", PLANTED]})
-    assert PLANTED not in told(caught.value)
+    assert PLANTED not in full_text(caught.value)
     assert "row 2" in str(caught.value)
 
 
@@ -99,8 +99,8 @@ def test_a_damaged_line_is_named_by_number_and_never_quoted(tmp_path, damage, pa
     path.write_bytes(gzip.compress(data) if packed else data)
     with pytest.raises(InputError) as caught:
         io.read(path)
-    assert PLANTED not in told(caught.value)
-    assert "31415" not in told(caught.value)
+    assert PLANTED not in full_text(caught.value)
+    assert "31415" not in full_text(caught.value)
 
 
 def test_a_damaged_line_that_talks_about_errors_is_told_by_what_is_wrong_with_it(tmp_path):
@@ -115,7 +115,7 @@ def test_bytes_that_are_no_text_are_named_by_line_without_the_row(tmp_path, byte
     (tmp_path / "t.csv").write_bytes(b"a,b\n1,2\n" + PLANTED.encode() + byte + b",4\n")
     with pytest.raises(InputError) as caught:
         io.read(tmp_path / "t.csv")
-    assert PLANTED not in told(caught.value)
+    assert PLANTED not in full_text(caught.value)
     assert "line 3: the file is not UTF-8" in str(caught.value)
 
 
@@ -126,7 +126,7 @@ def test_a_first_record_in_the_place_of_the_header_is_not_quoted(tmp_path):
     for name, reason in (("t.csv", "for the columns 1, 3"), ("u.csv", "is there a header?")):
         with pytest.raises(InputError) as caught:
             io.read(tmp_path / name, schema)
-        assert PLANTED not in told(caught.value)
+        assert PLANTED not in full_text(caught.value)
         assert reason in str(caught.value)
 
 
@@ -135,7 +135,7 @@ def test_a_text_that_cannot_be_written_is_not_quoted_and_leaves_no_file(tmp_path
     table = from_mapping(Schema.parse("columns: {x: text, n: integer}"), {"x": [f"{PLANTED}\ud800", "b"], "n": [1, 2]})
     with pytest.raises(InputError) as caught:
         io.write(table, tmp_path / name)
-    assert PLANTED not in told(caught.value)
+    assert PLANTED not in full_text(caught.value)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -145,7 +145,7 @@ def test_a_broken_parquet_file_is_not_quoted(tmp_path):
     (tmp_path / "t.parquet").write_bytes(data[:-30])
     with pytest.raises(InputError, match="is not a readable Parquet file") as caught:
         io.read(tmp_path / "t.parquet")
-    assert PLANTED not in told(caught.value)
+    assert PLANTED not in full_text(caught.value)
 
 
 def test_rows_enter_no_repr(small):
@@ -160,4 +160,4 @@ def test_a_hierarchy_that_misses_a_secret_value_does_not_show_it(tmp_path):
         schema = Schema.parse(f"columns: {{x: {{kind: category, role: {role}, hierarchy: h.csv}}}}", folder=tmp_path)
         with pytest.raises(InputError) as caught:
             from_mapping(schema, {"x": ["a", PLANTED]})
-        assert (PLANTED in told(caught.value)) == shown
+        assert (PLANTED in full_text(caught.value)) == shown

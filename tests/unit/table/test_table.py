@@ -249,9 +249,9 @@ def test_tables_whose_codes_mean_different_things_are_not_joined(one, other):
     ],
 )
 def test_floats_come_back_on_the_grid_and_inside_the_bounds(column, floats, expected):
-    found = column.from_floats(np.array(floats, float))
-    assert np.array_equal(found, np.array(expected, found.dtype), equal_nan=column.kind is Kind.REAL)
-    assert np.array_equal(column.from_floats(column.floats(found)), found, equal_nan=column.kind is Kind.REAL)
+    result = column.from_floats(np.array(floats, float))
+    assert np.array_equal(result, np.array(expected, result.dtype), equal_nan=column.kind is Kind.REAL)
+    assert np.array_equal(column.from_floats(column.floats(result)), result, equal_nan=column.kind is Kind.REAL)
 
 
 def test_a_domain_must_fit_the_kind():

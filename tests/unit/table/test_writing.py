@@ -204,7 +204,11 @@ def test_a_failure_of_the_database_is_not_passed_on_raw(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("no/t.csv", "the folder does not exist"), ("folder.csv", "is a folder, not a file"), ("t.xlsx", "cannot tell the format")],
+    [
+        ("no/t.csv", "the folder does not exist"),
+        ("folder.csv", "is a folder, not a file"),
+        ("t.xlsx", "cannot recognize the format"),
+    ],
 )
 def test_a_place_that_cannot_be_written_is_named_before_anything_happens(tmp_path, name, reason):
     (tmp_path / "folder.csv").mkdir()

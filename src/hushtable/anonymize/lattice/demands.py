@@ -1,4 +1,4 @@
-"""What a class must be to stay: k persons, and l-diversity or t-closeness of secrets. Classes that are not are suppressed.
+"""Which classes of a node satisfy k-anonymity by persons, l-diversity and t-closeness. Those that do not are suppressed.
 
 A class of k persons, or of l distinct values in its rows, stays one when it is merged with others. So for these the suppressed
 rows of a node are also suppressed at every node below it, and a search may rely on that. For entropy, recursive diversity and
@@ -26,7 +26,7 @@ from hushtable.table.arrays import Floats, Integers, Mask
 
 _TEXT = re.compile(r"(.+):(distinct|entropy|recursive|equal|ordered):(\d+(?:\.\d+)?)(?::(\d+(?:\.\d+)?))?")
 DENSE = 4_000_000
-"""So many counters are kept at once; above that the values of classes are sorted."""
+"""The most counters held at once; above that the values of classes are sorted."""
 _SLACK = 1e-9
 """Rounding of shares; the same as where promises are measured."""
 
@@ -62,7 +62,7 @@ class Demand:
         """How many distinct values a class needs at least if it is to hold: the part that merging cannot undo."""
         return 0 if self.close else math.ceil(self.value - _SLACK)
 
-    def holds(self, spread: Spread) -> NDArray[np.bool_]:
+    def holds(self, spread: Spread) -> Mask:
         """For which classes it does."""
         if self.variant == "distinct":
             return np.asarray(spread.distinct() >= self.value - _SLACK)
@@ -80,10 +80,10 @@ class Demand:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
-    """Which classes stay, and how many rows are suppressed."""
+class Judgement:
+    """The judgement on the classes of a node: which of them stay, and how many rows are suppressed."""
 
-    classes: NDArray[np.bool_]
+    classes: Mask
     suppressed: int
     floor: int
     """So many rows are suppressed at this node and at every node below it."""
@@ -126,12 +126,12 @@ class Judge:
         """Whether classes that hold make one that holds: not where a person in both may share a value with all of the others."""
         return not self.demands or self.lattice.holders is None
 
-    def keep(self, classes: Classes, k: int) -> Kept:
+    def keep(self, classes: Classes, k: int) -> Judgement:
         """Judge the classes of a node for one k."""
         large = classes.persons >= k
         if not self.demands:
             gone, people = int(classes.sizes[~large].sum()), self._people(classes, ~large)
-            return Kept(large, gone, gone, starred=gone == 0 or people >= k, people=people)
+            return Judgement(large, gone, gone, starred=gone == 0 or people >= k, people=people)
         spreads = {secret: self._spreads(classes, large, secret) for secret in {d.secret: None for d in self.demands}}
         floor, diverse = large.copy(), np.ones(int(large.sum()), bool)
         for demand in self.demands:
@@ -142,7 +142,7 @@ class Judge:
         stays = large.copy()
         stays[large] = near
         gone, floored = (int(classes.sizes[~some].sum()) for some in (stays, floor))
-        return Kept(stays, gone, floored, starred, self._people(classes, ~stays))
+        return Judgement(stays, gone, floored, starred, self._people(classes, ~stays))
 
     def _people(self, classes: Classes, members: Mask) -> int:
         """How many persons these classes have together."""
@@ -150,11 +150,13 @@ class Judge:
             return int(classes.sizes[members].sum())
         return int(self.lattice.persons(np.where(members[classes.of], 0, -1), 1)[0])
 
-    def _near(self, classes: Classes, large: Mask, kept: Mask, spreads: dict[str, tuple[Spread, ...]], k: int) -> tuple[Mask, bool]:
+    def _near(
+        self, classes: Classes, large: Mask, candidates: Mask, spreads: dict[str, tuple[Spread, ...]], k: int
+    ) -> tuple[Mask, bool]:
         """Which of the large classes are close enough to what is released, and whether the rest holds together as one class."""
         close = [d for d in self.demands if d.close]
         if self.reference:
-            stays = kept.copy()
+            stays = candidates.copy()
             for demand in close:
                 stays &= _all_hold(demand, spreads[demand.secret])
             gone = np.ones(len(large), bool)
@@ -162,14 +164,14 @@ class Judge:
             if self.patient or not gone.any() or self._one_class(classes, gone, k):
                 return stays, True
         # Suppressed rows are dropped: each time some go, what the others are compared with changes.
-        while close and kept.any():
-            stays = kept.copy()
+        while close and candidates.any():
+            stays = candidates.copy()
             for demand in close:
-                stays &= _all_hold(demand, self._among(spreads[demand.secret], classes, large, kept, demand.secret))
-            if np.array_equal(stays, kept):
+                stays &= _all_hold(demand, self._among(spreads[demand.secret], classes, large, candidates, demand.secret))
+            if np.array_equal(stays, candidates):
                 break
-            kept = stays
-        return kept, False
+            candidates = stays
+        return candidates, False
 
     def _one_class(self, classes: Classes, members: Mask, k: int) -> bool:
         """Whether these classes, taken as one, hold."""
@@ -179,12 +181,12 @@ class Judge:
         holds = (_all_hold(d, self._spreads(together, alone, d.secret)).all() for d in self.demands)
         return bool(together.persons[alone].sum() >= k) and all(holds)
 
-    def _spreads(self, classes: Classes, kept: Mask, secret: str) -> tuple[Spread, ...]:
-        """The secret's values in the classes that are kept, numbered in their order: by rows, and by persons where known."""
+    def _spreads(self, classes: Classes, members: Mask, secret: str) -> tuple[Spread, ...]:
+        """The secret's values in the classes that are members, numbered in their order: by rows, and by persons where known."""
         lattice, ranks, absent = self.lattice, self.lattice.secrets[secret], self.lattice.absent[secret]
         wholes = self.reference.get(secret, self._whole[secret])
-        width, count = len(wholes[0]), int(kept.sum())
-        number = np.where(kept, np.cumsum(kept) - 1, -1)
+        width, count = len(wholes[0]), int(members.sum())
+        number = np.where(members, np.cumsum(members) - 1, -1)
         groups, values, counts = _tabulate(classes.of, number, ranks, lattice.counts, count, width)
         by_rows = Spread(groups, values, counts, wholes[0], absent)
         if lattice.holders is None:
@@ -194,11 +196,13 @@ class Judge:
         holders = lattice.holders.count(np.where(ranks != absent, own, -1), count)
         return by_rows, Spread(groups, values, lattice.holders.count(cell, len(groups)), wholes[1], absent, holders)
 
-    def _among(self, spreads: tuple[Spread, ...], classes: Classes, large: Mask, kept: Mask, secret: str) -> tuple[Spread, ...]:
+    def _among(
+        self, spreads: tuple[Spread, ...], classes: Classes, large: Mask, candidates: Mask, secret: str
+    ) -> tuple[Spread, ...]:
         """The spreads beside some of their classes only; values that none of these has are no steps of an order."""
-        stays = large.copy()
-        stays[large] = kept
-        wholes = _counts(self.lattice, secret, stays[classes.of])
+        inside = large.copy()
+        inside[large] = candidates
+        wholes = _counts(self.lattice, secret, inside[classes.of])
         present = wholes[0] > 0
         rank = np.maximum(np.cumsum(present) - 1, 0)
         gone = spreads[0].absent
@@ -211,7 +215,7 @@ class Judge:
 
 def _all_hold(demand: Demand, spreads: tuple[Spread, ...]) -> Mask:
     """For which classes a demand holds, however they are counted."""
-    return np.logical_and.reduce([demand.holds(spread) for spread in spreads])
+    return np.asarray(np.logical_and.reduce([demand.holds(spread) for spread in spreads]), bool)
 
 
 def _counts(lattice: Lattice, secret: str, inside: Mask) -> tuple[Integers, ...]:

@@ -1,4 +1,4 @@
-"""Generalization over hierarchies to k-anonymity, l-diversity and t-closeness, with the least loss there is."""
+"""Full-domain generalization over hierarchies to k-anonymity, l-diversity and t-closeness, with the least loss of information."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hushtable.anonymize.lattice.demands import Demand, Judge
 from hushtable.anonymize.lattice.losses import LossName
 from hushtable.anonymize.lattice.nodes import Lattice
 from hushtable.anonymize.lattice.recode import Recoding, locally
-from hushtable.anonymize.lattice.search import Found, Goal, Search
+from hushtable.anonymize.lattice.search import Goal, Search, Solution
 from hushtable.anonymize.lattice.summary import summary
 from hushtable.anonymize.people import require_people
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, protected
@@ -39,7 +39,7 @@ _OPEN = (
 
 
 class Suppressed(StrEnum):
-    """What becomes of rows in classes that do not hold."""
+    """What becomes of rows in classes that do not satisfy k, l and t."""
 
     DROP = "drop"
     STAR = "star"
@@ -47,13 +47,13 @@ class Suppressed(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Generalize(Core):
-    """Global recoding: each quasi-identifier to one level of its hierarchy, rows of classes that do not hold suppressed.
+    """Full-domain generalization: one level of its hierarchy for each quasi-identifier; classes without k, l or t are suppressed.
 
     Promises k-anonymity over the quasi-identifiers and what is demanded of the secrets, re-measured on the release. The levels
     are the *proven optimum* of the loss among all nodes of the lattice that suppress no more than the limit, or, if time ran
-    out, the best found with the gap to the bound. No monotonicity is assumed of l and t. Where people hold several rows, k, l and t
-    are those of persons. One row can change the levels of
-    everybody, so there is no differential privacy. Sweeney 2002; Machanavajjhala et al. 2006; Li, Li and Venkatasubramanian 2007.
+    out, the best so far with the gap to the bound. No monotonicity is assumed of l and t. Where people hold several rows, k, l and
+    t count persons. One row can change the levels of everybody, so there is no differential privacy. Sweeney 2002;
+    Machanavajjhala et al. 2006; Li, Li and Venkatasubramanian 2007.
     """
 
     k: int = 5
@@ -131,16 +131,16 @@ class Generalize(Core):
         search = self._search(table, [goal])
         # A local recoding has half of the time for the levels it begins with, and half for those of the groups.
         seconds = self.seconds / 2 if self.local else self.seconds
-        found = search.run(seconds=seconds, report=vault.report)[0]
-        recoding = self._recoded(search, found, seconds, vault)
+        solution = search.run(seconds=seconds, report=vault.report)[0]
+        recoding = self._recoded(search, solution, seconds, vault)
         if recoding.suppressed == table.rows or recoding.suppressed > self.limit * table.rows + 1e-9:
             raise InputError(_unreachable(self, search.lattice, recoding.suppressed), where="generalize")
         fixed = tuple(numbered(self, "levels"))
-        return Anonymized(recoding.released(), summary(found, recoding, self.loss, local=self.local, fixed=fixed))
+        return Anonymized(recoding.released(), summary(solution, recoding, self.loss, local=self.local, fixed=fixed))
 
     def sheet(
         self, table: Table, ks: Sequence[int], limits: Sequence[float], report: Callable[[float], None] = lambda share: None
-    ) -> tuple[Lattice, list[Found]]:
+    ) -> tuple[Lattice, list[Solution]]:
         """The best levels for every k and every suppression limit, from one search: the classes of a node answer them all."""
         search = self._search(table, [Goal(k, limit) for k in ks for limit in limits])
         return search.lattice, search.run(seconds=self.seconds, report=report)
@@ -152,18 +152,18 @@ class Generalize(Core):
         loss = losses.make(self.loss, lattice, self._weights(columns))
         return Search(lattice, judge, loss, goals, self._fixed(table.schema, columns))
 
-    def _recoded(self, search: Search, found: Found, seconds: float, vault: Vault) -> Recoding:
-        """The levels that were found, or finer ones of each group, with what does not hold suppressed."""
+    def _recoded(self, search: Search, solution: Solution, seconds: float, vault: Vault) -> Recoding:
+        """The levels of the solution, or finer ones for each group, with the classes that do not hold suppressed."""
         lattice, judge = search.lattice, search.judge
-        if found.node is None:
+        if solution.node is None:
             fewest = min((rows for tried in search.tried for _, rows in tried), default=lattice.rows)
             raise InputError(_unreachable(self, lattice, fewest), where="generalize")
-        recoding = Recoding.everywhere(lattice, found.node)
+        recoding = Recoding.everywhere(lattice, solution.node)
         if self.local:
             weights = self._weights(tuple(ladder.column.name for ladder in lattice.ladders))
             patient = replace(Judge.of(lattice, judge.demands, star=True), patient=True)
             recoding = locally(
-                lattice, patient, self.loss, weights, found.node, self.k, seconds=seconds, report=vault.report
+                lattice, patient, self.loss, weights, solution.node, self.k, seconds=seconds, report=vault.report
             )  # fmt: skip
         return recoding.settled(judge, self.k, star=self.suppressed is Suppressed.STAR)
 
@@ -217,9 +217,9 @@ def _unreachable(step: Generalize, lattice: Lattice, fewest: int) -> str:
     asked = f"no generalization keeps what is demanded and suppresses at most {100 * step.limit:.4g} % of the rows"
     if fewest == lattice.rows:
         return (
-            f"{asked}: every one that was tried suppresses them all. Lower k or l, raise t, or look whether a secret varies at all"
+            f"{asked}: every one that was tried suppresses them all. Lower k or l, raise t, or check whether a secret varies at all"
         )
     return (
-        f"{asked}; the best that was found suppresses {100 * fewest / lattice.rows:.4g} %. Raise the limit, lower k or l, raise t, "
+        f"{asked}; the best of them suppresses {100 * fewest / lattice.rows:.4g} %. Raise the limit, lower k or l, raise t, "
         "or add levels to the hierarchies"
     )

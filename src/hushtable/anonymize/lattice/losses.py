@@ -1,4 +1,4 @@
-"""What a generalization loses. Each loss knows a lower bound for all nodes above one that suppress at least so many rows."""
+"""Measures of information loss, each with a lower bound for all nodes above one that suppress at least so many rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.anonymize.lattice.nodes import Classes, Ladder, Lattice, Node
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats, Integers, Mask
 
 
 class LossName(StrEnum):
@@ -31,8 +31,8 @@ class LossName(StrEnum):
 class Loss(Protocol):
     """A loss of nodes of one lattice; smaller is better."""
 
-    def value(self, node: Node, classes: Classes, kept: NDArray[np.bool_], k: int) -> float:
-        """Of a node whose other classes are suppressed."""
+    def value(self, node: Node, classes: Classes, stays: Mask, k: int) -> float:
+        """Of a node of which only the classes in ``stays`` are released, and the others suppressed."""
         ...
 
     def least(self, node: Node, suppressed: int, k: int) -> float:
@@ -101,16 +101,16 @@ class Priced:
         """For each attribute and level, the least that suppressing so many rows adds, as a broken line."""
         return tuple(tuple(_least_added(line / self.counts, self.counts) for line in extra) for extra in self.extra)
 
-    def value(self, node: Node, classes: Classes, kept: NDArray[np.bool_], k: int) -> float:
+    def value(self, node: Node, classes: Classes, stays: Mask, k: int) -> float:
         """The prices of the values that stay and of the stars."""
-        return self.combined(self.parts(node, classes, kept))
+        return self.combined(self.parts(node, classes, stays))
 
-    def parts(self, node: Node, classes: Classes, kept: NDArray[np.bool_]) -> list[float]:
+    def parts(self, node: Node, classes: Classes, stays: Mask) -> list[float]:
         """Of each attribute."""
-        added = _added(self.whole, self.lines(node), classes.of, kept).tolist()
+        added = _added(self.whole, self.lines(node), classes.of, stays).tolist()
         return [sums[level] + more for sums, level, more in zip(self.sums, node, added, strict=True)]
 
-    def of_levels(self, levels: NDArray[np.int16], gone: NDArray[np.bool_]) -> list[float]:
+    def of_levels(self, levels: NDArray[np.int16], gone: Mask) -> list[float]:
         """Of each attribute, where every tuple has levels of its own (attributes x tuples) and some are suppressed."""
         at = np.arange(levels.shape[1])
         stay = [float(extra[row, at][~gone].sum()) for extra, row in zip(self.extra, levels, strict=True)]
@@ -154,11 +154,11 @@ def _entropies(lattice: Lattice, ladder: Ladder) -> tuple[tuple[Floats, ...], Fl
 
 
 @njit(cache=True)
-def _added(whole, lines, of, kept):  # type: ignore[no-untyped-def]
+def _added(whole, lines, of, stays):  # type: ignore[no-untyped-def]
     """The sum of each line over the tuples of classes that do not stay."""
     added = np.zeros(len(lines))
     for i in range(len(of)):
-        if not kept[of[i]]:
+        if not stays[of[i]]:
             for j in range(len(lines)):
                 added[j] += whole[lines[j], i]
     return added
@@ -195,10 +195,10 @@ class _Counted:
 class Discernibility(_Counted):
     """Each row costs the size of its class, a suppressed one the number of rows (Bayardo and Agrawal 2005)."""
 
-    def value(self, node: Node, classes: Classes, kept: NDArray[np.bool_], k: int) -> float:
+    def value(self, node: Node, classes: Classes, stays: Mask, k: int) -> float:
         """Squares of the classes that stay, and n for each row that does not."""
         sizes = classes.sizes.astype(np.float64)
-        return float((sizes[kept] ** 2).sum() + self.lattice.rows * sizes[~kept].sum())
+        return float((sizes[stays] ** 2).sum() + self.lattice.rows * sizes[~stays].sum())
 
     def least(self, node: Node, suppressed: int, k: int) -> float:
         """Classes only grow above this node; the rows suppressed are at best those of the largest classes."""
@@ -213,12 +213,12 @@ class Discernibility(_Counted):
 class ClassSize(_Counted):
     """Rows over (classes that stay times k): how much larger than needed a class is on average (LeFevre et al. 2006)."""
 
-    def value(self, node: Node, classes: Classes, kept: NDArray[np.bool_], k: int) -> float:
+    def value(self, node: Node, classes: Classes, stays: Mask, k: int) -> float:
         """Suppressed rows count among the rows, and make no class."""
-        return self.lattice.rows / (max(int(kept.sum()), 1e-9) * k)
+        return self.lattice.rows / (max(int(stays.sum()), 1e-9) * k)
 
     def least(self, node: Node, suppressed: int, k: int) -> float:
-        """A class above holds a class of this node that has k rows, or is made of smaller ones."""
+        """A class above contains a class of this node that has k rows, or consists of smaller ones."""
         many = self._sizes(node)
         small = int((many[:k] * np.arange(len(many[:k]))).sum())
         most = min(int(many[k:].sum()) + small // k, (self.lattice.rows - suppressed) // k)

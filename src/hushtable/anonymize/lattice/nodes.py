@@ -1,7 +1,7 @@
 """The lattice: one level of generalization for each quasi-identifier, and the classes that a node makes.
 
 Rows that agree on everything are one *tuple* with a count, so a node is judged on the distinct tuples alone. Where people hold
-several rows, who holds which tuple is kept beside it.
+several rows, it is recorded who holds which tuple.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
 from hushtable.privacy.spread import ranks
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import MISSING_CODE, Column
 from hushtable.table.table import Table
 from hushtable.table.trees import Level, build, leaf_share
@@ -72,8 +72,8 @@ class Holders:
 
     def count(self, of: NDArray[np.int32] | Integers, classes: int) -> Integers:
         """How many persons hold a tuple of each class; a tuple of class -1 counts nowhere."""
-        found: Integers = _held(of, self.tuples, self.persons, classes)
-        return found
+        counts: Integers = _held(of, self.tuples, self.persons, classes)
+        return counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,14 +172,14 @@ class Lattice:
     def _codes(self) -> NDArray[np.int32]:
         return np.array([codes for ladder in self.ladders for codes in ladder.codes], np.int32)
 
-    def part(self, rows: NDArray[np.bool_]) -> Lattice:
+    def part(self, rows: Mask) -> Lattice:
         """The lattice of some of the rows, on the same levels and ranks."""
-        kept, row = np.unique(self.row[rows], return_inverse=True)
+        tuples, row = np.unique(self.row[rows], return_inverse=True)
         ladders = tuple(
-            Ladder(a.column, a.levels, tuple(c[kept] for c in a.codes), a.sizes, tuple(s[kept] for s in a.shares), a.leaf)
+            Ladder(a.column, a.levels, tuple(c[tuples] for c in a.codes), a.sizes, tuple(s[tuples] for s in a.shares), a.leaf)
             for a in self.ladders
         )
-        secrets = {name: ranks[kept] for name, ranks in self.secrets.items()}
+        secrets = {name: ranks[tuples] for name, ranks in self.secrets.items()}
         table = self.table.take(rows)
         return Lattice(table, ladders, np.bincount(row), row, secrets, self.absent, _holders(table, row))
 
@@ -190,7 +190,7 @@ def _holders(table: Table, row: Integers) -> Holders | None:
 
 @njit(cache=True)
 def _held(of, tuples, persons, classes):  # type: ignore[no-untyped-def]
-    """For each class the persons who hold one of its tuples: with a person's pairs together, the last one seen tells them apart."""
+    """How many persons hold a tuple of each class; a person's pairs stand together, so it is enough to remember the last person."""
     counts, last = np.zeros(classes, np.int64), np.full(classes, -1, np.int64)
     for i in range(len(tuples)):
         at = of[tuples[i]]
@@ -226,7 +226,7 @@ def _hashed(keys, counts):  # type: ignore[no-untyped-def]
     owner = np.empty(n, np.int64)
     ids = np.empty(n, np.int32)
     totals = np.empty(n, np.int64)
-    found = 0
+    count = 0
     for i in range(n):
         key = keys[i]
         # Fibonacci hashing; the middle bits depend on all the low ones.
@@ -234,16 +234,16 @@ def _hashed(keys, counts):  # type: ignore[no-untyped-def]
         while True:
             held = slots[at]
             if held < 0:
-                slots[at] = found
-                owner[found], totals[found], ids[i] = key, counts[i], found
-                found += 1
+                slots[at] = count
+                owner[count], totals[count], ids[i] = key, counts[i], count
+                count += 1
                 break
             if owner[held] == key:
                 totals[held] += counts[i]
                 ids[i] = held
                 break
             at = (at + np.uint64(1)) & mask
-    return ids, totals[:found].copy()
+    return ids, totals[:count].copy()
 
 
 def _ladder(table: Table, name: str, levels: tuple[Level, ...], first: Integers) -> Ladder:
@@ -252,11 +252,11 @@ def _ladder(table: Table, name: str, levels: tuple[Level, ...], first: Integers)
     _, own = np.unique(array, return_inverse=True)
     codes, sizes, shares = [own[first].astype(np.int32)], [int(own.max(initial=0)) + 1], [np.full(len(first), leaf)]
     for level in levels:
-        found = level.index(column, array[first])
-        missing = found == MISSING_CODE
-        codes.append(np.where(missing, len(level.cells), found).astype(np.int32))
-        sizes.append(len(level.cells) + (not level.top))
-        # A missing value stays what it is until everything becomes ``*``.
+        cells = level.index(column, array[first])
+        missing = cells == MISSING_CODE
+        codes.append(np.where(missing, len(level.cells), cells).astype(np.int32))
+        # A missing value is a cell of its own until everything becomes ``*``.
+        sizes.append(len(level.cells) if level.top else len(level.cells) + 1)
         shares.append(np.where(missing, leaf, np.append(level.shares, 0.0)[codes[-1]]))
     return Ladder(column, levels, tuple(codes), tuple(sizes), tuple(shares), leaf)
 

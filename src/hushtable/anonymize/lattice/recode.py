@@ -51,23 +51,24 @@ class Recoding:
         codes = [_codes(a, row) for a, row in zip(ladders, self.levels, strict=True)]
         return self.lattice.group(codes, [sum(a.sizes) for a in ladders])
 
-    def kept(self, classes: Classes) -> Mask:
-        """Which of the classes stay."""
-        kept = np.ones(len(classes.sizes), bool)
-        kept[classes.of[self.gone]] = False
-        return kept
+    def staying(self, classes: Classes) -> Mask:
+        """Which of the classes are not suppressed."""
+        stays = np.ones(len(classes.sizes), bool)
+        stays[classes.of[self.gone]] = False
+        return stays
 
     def settled(self, judge: Judge, k: int, *, star: bool) -> Recoding:
         """With the classes that do not hold suppressed."""
         classes = self.classes
-        kept = judge.keep(classes, k)
-        return replace(self, gone=~kept.classes[classes.of], starred=star and kept.starred)
+        judgement = judge.keep(classes, k)
+        return replace(self, gone=~judgement.classes[classes.of], starred=star and judgement.starred)
 
     @property
     def suppressed(self) -> int:
         """Rows that are left out, or have become ``*`` in every column while others have not."""
         stars = self.stars
-        return int(self.lattice.counts[self.gone | (stars if not stars.all() else False)].sum())
+        out = self.gone if stars.all() else self.gone | stars
+        return int(self.lattice.counts[out].sum())
 
     @property
     def stars(self) -> Mask:
@@ -107,10 +108,10 @@ def _write(ladder: Ladder, levels: Levels, table: Table, row: Integers) -> tuple
     parts = []
     for level in used:
         inside = own == level
-        found = _values(column, array[inside]) if level == 0 else _level(ladder, level, array[inside])
-        for cell in found[0]:
+        known, codes = _values(column, array[inside]) if level == 0 else _level(ladder, level, array[inside])
+        for cell in known:
             cells[cell.text] = either(cells.get(cell.text, cell), cell)
-        parts.append((inside, *found))
+        parts.append((inside, known, codes))
     place = {text: code for code, text in enumerate(cells)}
     written = np.empty(len(row), np.int32)
     for inside, known, codes in parts:
@@ -120,17 +121,17 @@ def _write(ladder: Ladder, levels: Levels, table: Table, row: Integers) -> tuple
 
 def _level(ladder: Ladder, level: int, array: Array) -> tuple[tuple[Cell, ...], NDArray[np.int32]]:
     """All cells of a level, for it is public, and those of these values."""
-    found = ladder.levels[level - 1]
-    return found.cells, found.index(ladder.column, array)
+    rung = ladder.levels[level - 1]
+    return rung.cells, rung.index(ladder.column, array)
 
 
 def _values(column: Column, array: Array) -> tuple[tuple[Cell, ...], NDArray[np.int32]]:
     """Values as cells of one value each."""
     missing = column.is_missing(array)
     values, codes = np.unique(array[~missing], return_inverse=True)
-    found = np.full(len(array), MISSING_CODE, np.int32)
-    found[~missing] = codes
-    return tuple(column.value_cell(value) for value in values), found
+    places = np.full(len(array), MISSING_CODE, np.int32)
+    places[~missing] = codes
+    return tuple(column.value_cell(value) for value in values), places
 
 
 def locally(
@@ -140,25 +141,26 @@ def locally(
     """Local recoding that begins with a node."""
     end = time.monotonic() + seconds
     levels = Recoding.everywhere(lattice, node).levels
-    open_ = ~judge.keep(classes := lattice.classes(node), k).classes[classes.of]
+    classes = lattice.classes(node)
+    open_ = ~judge.keep(classes, k).classes[classes.of]
     while lattice.persons(np.where(open_, 0, -1), 1)[0] >= k and time.monotonic() < end:
         part = lattice.part(open_[lattice.row])
         again = replace(judge, lattice=part)
         goal = Goal(k, 1.0, rest=k)
-        found = Search(part, again, make(loss, part, weights), [goal]).run(seconds=max(end - time.monotonic(), 0.0))[0]
-        if found.node is None:
+        solution = Search(part, again, make(loss, part, weights), [goal]).run(seconds=max(end - time.monotonic(), 0.0))[0]
+        if solution.node is None:
             break
-        classes = part.classes(found.node)
-        kept = again.keep(classes, k).classes[classes.of]
+        classes = part.classes(solution.node)
+        hold = again.keep(classes, k).classes[classes.of]
         members = np.flatnonzero(open_)
-        levels[:, members[kept]] = np.array(found.node, np.int16)[:, None]
-        open_[members[kept]] = False
+        levels[:, members[hold]] = np.array(solution.node, np.int16)[:, None]
+        open_[members[hold]] = False
         report(1 - int(lattice.counts[open_].sum()) / lattice.rows)
     levels[:, open_] = np.array(lattice.top, np.int16)[:, None]
     prices = Priced.of(lattice, LossName.GEOMETRIC, weights)
-    made = Recoding(lattice, _refined(lattice, judge, levels, open_, k, prices), open_)
-    joined = _absorbed(made, judge, k, prices)
-    return made if joined is None else replace(made, levels=_refined(lattice, judge, joined, open_, k, prices))
+    recoding = Recoding(lattice, _refined(lattice, judge, levels, open_, k, prices), open_)
+    joined = _absorbed(recoding, judge, k, prices)
+    return recoding if joined is None else replace(recoding, levels=_refined(lattice, judge, joined, open_, k, prices))
 
 
 def _refined(lattice: Lattice, judge: Judge, levels: Levels, gone: Mask, k: int, prices: Priced) -> Levels:
@@ -209,40 +211,40 @@ def _parts(judge: Judge, classes: Classes, codes: NDArray[np.int32], size: int, 
     return moving
 
 
-def _absorbed(made: Recoding, judge: Judge, k: int, prices: Priced) -> Levels | None:
+def _absorbed(recoding: Recoding, judge: Judge, k: int, prices: Priced) -> Levels | None:
     """The rows that are nothing but ``*`` put into classes of others, each where it costs least; None if that cannot be done.
 
     A class that takes a row in is written coarser, as far as the two have something in common.
     """
-    lattice, levels = made.lattice, made.levels.copy()
-    alone = np.flatnonzero(made.stars)
-    if not 0 < len(alone) <= ABSORB or len(alone) == int((~made.gone).sum()):
+    lattice, levels = recoding.lattice, recoding.levels.copy()
+    alone = np.flatnonzero(recoding.stars)
+    if not 0 < len(alone) <= ABSORB or len(alone) == int((~recoding.gone).sum()):
         return None
-    for tuple_ in alone:
-        classes = Recoding(lattice, levels, made.gone).classes
+    for tuple_ in alone.tolist():
+        classes = Recoding(lattice, levels, recoding.gone).classes
         first = np.empty(len(classes.sizes), np.int64)
         first[classes.of[::-1]] = np.arange(len(classes.of))[::-1]
         common = np.array([_common(a, row[first], first, tuple_) for a, row in zip(lattice.ladders, levels, strict=True)])
         cost = _costs(prices, classes, levels, common, first)
-        cost[made.gone[first] | (common == np.array(lattice.top)[:, None]).all(0)] = np.inf
+        cost[recoding.gone[first] | (common == np.array(lattice.top)[:, None]).all(0)] = np.inf
         best = int(cost.argmin())
         if not np.isfinite(cost[best]):
             return None
-        members = (classes.of == best) & ~made.gone
+        members = (classes.of == best) & ~recoding.gone
         members[tuple_] = True
         levels[:, members] = common[:, [best]]
-    classes = Recoding(lattice, levels, made.gone).classes
-    fails = ~judge.keep(classes, k).classes[classes.of] & ~made.gone
+    classes = Recoding(lattice, levels, recoding.gone).classes
+    fails = ~judge.keep(classes, k).classes[classes.of] & ~recoding.gone
     return None if fails.any() else levels
 
 
 def _common(ladder: Ladder, levels: Levels, first: Integers, tuple_: int) -> Levels:
     """For each class, the lowest level from its own on at which a tuple has the same cell."""
-    found = np.full(len(levels), ladder.top, np.int16)
+    lowest = np.full(len(levels), ladder.top, np.int16)
     for level in range(ladder.top - 1, -1, -1):
         same = (ladder.codes[level][first] == ladder.codes[level][tuple_]) & (levels <= level)
-        found[same] = level
-    return found
+        lowest[same] = level
+    return lowest
 
 
 def _costs(prices: Priced, classes: Classes, levels: Levels, common: Levels, first: Integers) -> Floats:

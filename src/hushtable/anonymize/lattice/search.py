@@ -3,7 +3,7 @@
 A *box* is the set of nodes between a low and a high corner. Rows that are suppressed at the high corner because their
 class is too small (or has too few distinct secrets) are suppressed in the whole box, and the loss of what stays is at least
 that of the low corner: together they bound the loss of every node of the box from below, whatever else is demanded of
-the classes. A box that cannot beat the best node found is dropped; the most promising one is cut in two, of which one half
+the classes. A box that cannot beat the best node so far is dropped; the most promising one is cut in two, of which one half
 keeps its high corner, so each cut judges one node. When no box is left the best node is proven to be the optimum, and when
 time runs out the least bound of the boxes left says how far from it we may be.
 
@@ -19,14 +19,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hushtable.anonymize.lattice.demands import Judge, Kept
+from hushtable.anonymize.lattice.demands import Judge, Judgement
 from hushtable.anonymize.lattice.losses import Loss
 from hushtable.anonymize.lattice.nodes import Lattice, Node
 
 TINY = 1e-12
 """Losses closer than this are the same."""
 LARGE = 100_000
-"""Nodes from which on a good first answer is looked for before the proof."""
+"""From so many nodes on, a greedy descent gives a good first answer before the proof."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Found:
-    """The answer to a goal; ``node`` is None if no node reaches it."""
+class Solution:
+    """The best node for a goal, and how good it is at least; ``node`` is None if no node reaches the goal."""
 
     goal: Goal
     node: Node | None
@@ -95,7 +95,7 @@ class Search:
 
     def run(
         self, *, seconds: float = math.inf, checks: float = math.inf, report: Callable[[float], None] = lambda share: None
-    ) -> list[Found]:
+    ) -> list[Solution]:
         """Search until proven, or until so many seconds or checks."""
         end = time.monotonic() + seconds
         everything = self._box(self.low, self.high)
@@ -115,13 +115,13 @@ class Search:
                     heapq.heappush(boxes, (max(bound, min(hopes)), count, half))
                     count += 1
         left = [box for _, _, box in boxes]
-        return [self._found(g, left) for g in range(len(self.goals))]
+        return [self._solution(g, left) for g in range(len(self.goals))]
 
-    def _found(self, g: int, left: Sequence[_Box]) -> Found:
+    def _solution(self, g: int, left: Sequence[_Box]) -> Solution:
         value, suppressed, node = self.best[g]
         bound = min([value, *(box.least[self.place[g]] for box in left if self._beats(box, g))])
         tried = self.tried[self.place[g]]
-        return Found(self.goals[g], node, value, suppressed, bound, len(self.judged), _front(tried))
+        return Solution(self.goals[g], node, value, suppressed, bound, len(self.judged), _front(tried))
 
     def _judge(self, node: Node) -> tuple[tuple[int, ...], tuple[bool, ...]]:
         """Form the classes of a node once, and offer it to every goal."""
@@ -130,14 +130,14 @@ class Search:
         classes = self.lattice.classes(node)
         floors, whole = [], []
         for at, k in enumerate(self.ks):
-            kept = self.judge.keep(classes, k)
-            floors.append(kept.floor)
-            whole.append(kept.suppressed == 0)
-            value = self.loss.value(node, classes, kept.classes, k)
-            self.tried[at].append((value, kept.suppressed))
+            judgement = self.judge.keep(classes, k)
+            floors.append(judgement.floor)
+            whole.append(judgement.suppressed == 0)
+            value = self.loss.value(node, classes, judgement.classes, k)
+            self.tried[at].append((value, judgement.suppressed))
             for g, goal in enumerate(self.goals):
-                if goal.k == k and self._allowed(goal, kept):
-                    self._offer(g, value, kept.suppressed, node)
+                if goal.k == k and self._allowed(goal, judgement):
+                    self._offer(g, value, judgement.suppressed, node)
         self.judged[node] = tuple(floors), tuple(whole)
         return self.judged[node]
 
@@ -146,9 +146,9 @@ class Search:
         if value < best - TINY or (value <= best + TINY and held is not None and suppressed < fewest):
             self.best[g] = (value, suppressed, node)
 
-    def _allowed(self, goal: Goal, kept: Kept) -> bool:
-        enough = kept.suppressed == 0 or (goal.rest <= kept.people and kept.suppressed < self.lattice.rows)
-        return enough and self._within(goal, kept.suppressed)
+    def _allowed(self, goal: Goal, judgement: Judgement) -> bool:
+        enough = judgement.suppressed == 0 or (goal.rest <= judgement.people and judgement.suppressed < self.lattice.rows)
+        return enough and self._within(goal, judgement.suppressed)
 
     def _within(self, goal: Goal, suppressed: int) -> bool:
         return suppressed <= self._most(goal)

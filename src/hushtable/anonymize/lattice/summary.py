@@ -1,24 +1,25 @@
-"""What a person wants to know of a generalization: what each column became and lost, and how good it is by every measure."""
+"""The summary of a generalization for the card: what each column became and lost, and its loss by every measure."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
 from hushtable.anonymize.lattice.nodes import Ladder, Lattice
 from hushtable.anonymize.lattice.recode import Recoding
-from hushtable.anonymize.lattice.search import Found
+from hushtable.anonymize.lattice.search import Solution
 from hushtable.pipeline.publish import private_domain
 from hushtable.table.cell import ANY_TEXT
 from hushtable.table.hierarchy import FileTree
 
 
-def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool, fixed: tuple[str, ...]) -> dict[str, Any]:
+def summary(solution: Solution, recoding: Recoding, loss: LossName, *, local: bool, fixed: tuple[str, ...]) -> dict[str, Any]:
     """Fit for the public card: levels, losses, class sizes and the search; no value of a row, and no share of a private domain."""
     lattice, classes = recoding.lattice, recoding.classes
-    sizes = classes.sizes[recoding.kept(classes)]
+    sizes = classes.sizes[recoding.staying(classes)]
     shares = Priced.of(lattice, LossName.ARITHMETIC).of_levels(recoding.levels, recoding.gone)
     columns = {
         ladder.column.name: {
@@ -29,9 +30,9 @@ def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool, fi
         }
         for ladder, row, lost in zip(lattice.ladders, recoding.levels, shares, strict=True)
     }
-    tellable = _tellable(lattice)
+    publishable = _publishable(lattice)
     return {
-        "k": found.goal.k,
+        "k": solution.goal.k,
         "rows": lattice.rows,
         "suppressed_rows": recoding.suppressed,
         "classes": len(sizes),
@@ -39,29 +40,29 @@ def summary(found: Found, recoding: Recoding, loss: LossName, *, local: bool, fi
         "largest_class": int(sizes.max(initial=0)),
         "columns": columns,
         "local": local,
-        "losses": {str(name): _loss(name, recoding, found.goal.k) for name in tellable},
+        "losses": {str(name): _loss(name, recoding, solution.goal.k) for name in publishable},
         "search": {
             "loss": str(loss),
-            "value": found.value if loss in tellable else None,
-            "optimal": found.optimal,
-            "gap": found.gap if loss in tellable else None,
+            "value": solution.value if loss in publishable else None,
+            "optimal": solution.optimal,
+            "gap": solution.gap if loss in publishable else None,
             "nodes": lattice.nodes,
-            "checked": found.checks,
+            "checked": solution.checks,
             "fixed": list(fixed),
         },
     }
 
 
-def _level(levels: Any) -> int | list[int]:
+def _level(levels: NDArray[np.int16]) -> int | list[int]:
     """One level, or with local recoding those that occur."""
-    used = np.unique(levels).tolist()
+    used: list[int] = np.unique(levels).tolist()
     return used[0] if len(used) == 1 else used
 
 
 def _rungs(ladder: Ladder) -> list[dict[str, Any]]:
     """Each level above the values: how many cells it has, and how one of them is written.
 
-    Of a domain that was read off the rows neither may be told (the ends of a range can be somebody's), but for ``*``
+    Of a domain that was read off the rows neither may be published (the ends of a range can be somebody's), but for ``*``
     and the labels of a file.
     """
     tree = ladder.column.hierarchy
@@ -70,12 +71,12 @@ def _rungs(ladder: Ladder) -> list[dict[str, Any]]:
     else:
         labels = [[cell.text for cell in level.cells] for level in ladder.levels[:-1]]
     closed = private_domain(ladder.column)
-    told = [{"cells": None if closed else len(texts), "example": "" if closed else texts[len(texts) // 2]} for texts in labels]
-    return [*told, {"cells": 1, "example": ANY_TEXT}]
+    rungs = [{"cells": None if closed else len(texts), "example": "" if closed else texts[len(texts) // 2]} for texts in labels]
+    return [*rungs, {"cells": 1, "example": ANY_TEXT}]
 
 
-def _tellable(lattice: Lattice) -> list[LossName]:
-    """The measures that are not made of shares of a domain that was read off the rows."""
+def _publishable(lattice: Lattice) -> list[LossName]:
+    """The measures that may be published: those that use no shares of a domain that was read off the rows."""
     closed = any(private_domain(ladder.column) for ladder in lattice.ladders)
     return [name for name in LossName if not (closed and name in (LossName.GEOMETRIC, LossName.ARITHMETIC))]
 
@@ -84,6 +85,6 @@ def _loss(name: LossName, recoding: Recoding, k: int) -> float:
     """By one measure, whichever was minimized: they prefer different columns."""
     classes, lattice = recoding.classes, recoding.lattice
     if name in (LossName.DISCERNIBILITY, LossName.CLASS_SIZE):
-        return make(name, lattice, ()).value((), classes, recoding.kept(classes), k)
+        return make(name, lattice, ()).value((), classes, recoding.staying(classes), k)
     prices = Priced.of(lattice, name)
     return prices.combined(prices.of_levels(recoding.levels, recoding.gone))

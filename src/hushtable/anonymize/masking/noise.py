@@ -77,7 +77,7 @@ class Noise(Core):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that are no numbers, and dates for multiplication: they have no zero."""
         self._columns(schema)
-        caveats = ["added noise is no differential privacy, and hides nobody who can be told by the other columns"]
+        caveats = ["added noise is no differential privacy, and hides nobody who can be recognized by the other columns"]
         if self.how is How.MULTIPLY:
             caveats.append("factors never hide a zero, and hide little that is small")
         return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.NOISE_PER_ROW, caveats=tuple(caveats))
@@ -119,7 +119,10 @@ class Noise(Core):
             # A factor below zero would turn the sign of a value around.
             moved = values * np.abs(1 + self.sigma * noise)
         else:
-            unit = _spread(values) if self.relative else DAY if column.kind is Kind.DATE else 1.0
+            if self.relative:
+                unit = _spread(values)
+            else:
+                unit = DAY if column.kind is Kind.DATE else 1.0
             moved = centre(column, values) + self.sigma * unit * noise
         left, right = stretch(column, np.array([column.bounds.low]), np.array([column.bounds.high]))
         return column.from_floats(reflect(moved, left, right))
@@ -146,9 +149,9 @@ def _correlations(values: Floats) -> Floats:
             out[present] = row[present] - row[present].mean()
     lengths = np.sqrt((centred**2).sum(axis=1))
     lengths[lengths == 0] = 1.0
-    found = (centred @ centred.T) / np.outer(lengths, lengths)
-    np.fill_diagonal(found, 1.0)
-    return found
+    matrix = (centred @ centred.T) / np.outer(lengths, lengths)
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
 
 
 def _root(matrix: Floats) -> Floats:

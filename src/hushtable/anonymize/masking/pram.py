@@ -38,7 +38,7 @@ class Pram(Core):
     invariant: bool = True
     """Whether the expected counts are those of the rows; the chain then depends on them."""
     within: tuple[str, ...] = ()
-    """Columns in whose groups the expected counts are kept; for the invariant chain only."""
+    """Columns in whose groups the expected counts stay the same; for the invariant chain only."""
     columns: tuple[str, ...] = ()
     """The columns to randomize, each by itself; all categories and ordinals among the quasi-identifiers when empty."""
 

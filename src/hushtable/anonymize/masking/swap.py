@@ -77,7 +77,7 @@ def partners(shares: Floats, window: int) -> Integers:
     A tree of counts finds that one in O(log n) (Fenwick 1994).
     """
     n = len(shares)
-    found = np.arange(n)
+    partner = np.arange(n)
     free = np.ones(n, np.bool_)
     tree = np.zeros(n + 1, np.int64)
     for place in range(1, n + 1):
@@ -107,14 +107,14 @@ def partners(shares: Floats, window: int) -> Integers:
                 j += size
                 wanted -= tree[j]
             size //= 2
-        found[i], found[j] = j, i
+        partner[i], partner[j] = j, i
         for gone in (i, j):
             free[gone] = False
             place = gone + 1
             while place <= n:
                 tree[place] -= 1
                 place += place & -place
-    return found
+    return partner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,9 +168,9 @@ class Swap(Core):
         order = np.lexsort((rng.random(len(groups)), groups))
         place = np.arange(len(groups)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         picked = order[place < 2 * pairs[groups[order]]]
-        found = np.arange(len(groups))
-        found[picked[0::2]], found[picked[1::2]] = picked[1::2], picked[0::2]
-        return found
+        partner = np.arange(len(groups))
+        partner[picked[0::2]], partner[picked[1::2]] = picked[1::2], picked[0::2]
+        return partner
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         chosen(schema, self.by, schema.names, "swap", "a column")
@@ -178,8 +178,5 @@ class Swap(Core):
         if both:
             raise PlanError(f"swap: {', '.join(both)} cannot be swapped inside groups of equal {', '.join(both)}")
         default = tuple(n for n in schema.quasi if schema[n].kind is Kind.CATEGORY and n not in self.by)
-        return chosen(schema, self.columns, default, "swap", "a category (or any column, if it is named)", _released)
-
-
-def _released(column: Column) -> bool:
-    return column.kind not in FREE
+        what = "a category (or any column, if it is named)"
+        return chosen(schema, self.columns, default, "swap", what, lambda column: column.kind not in FREE)

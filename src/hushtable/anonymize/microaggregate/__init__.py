@@ -1,1 +1,1 @@
-"""Microaggregation: groups of at least k records, each replaced by what it has in common."""
+"""Microaggregation: groups of at least k records, each replaced by its centre."""

@@ -1,4 +1,4 @@
-"""A tree of bounding boxes over free records, compiled: the nearest of them without visiting all.
+"""The search structure of MDAV, compiled: a tree of bounding boxes that finds the nearest free records without visiting all.
 
 Records lie in small leaves of neighbours. Every node of the tree knows the box around its free records, and boxes shrink as
 records are taken. A node is visited only if its box says that it may hold a nearer record than the best ones known. The
@@ -17,6 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hushtable.table.arrays import Floats, Integers, Mask
+
 LEAF = 80
 """The most records in a leaf."""
 
@@ -24,28 +26,28 @@ LEAF = 80
 class Boxes(NamedTuple):
     """Free records in leaves, and the tree above them: node i has the children 2i + 1 and 2i + 2."""
 
-    numbers: NDArray[np.float64]
+    numbers: Floats
     """Columns x places."""
     codes: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    many: NDArray[np.bool_]
+    weights: Floats
+    many: Mask
     """Columns of codes with more than 64 levels: they share the bits of a mask."""
-    ids: NDArray[np.int64]
+    ids: Integers
     """The row number of the record in each place."""
-    starts: NDArray[np.int64]
+    starts: Integers
     """The first place of each leaf, and the end."""
-    counts: NDArray[np.int64]
+    counts: Integers
     """Free records of each node; those of a leaf come first in it."""
-    first: NDArray[np.int64]
+    first: Integers
     """The smallest row number in each node."""
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    sums: NDArray[np.float64]
+    low: Floats
+    high: Floats
+    sums: Floats
     masks: NDArray[np.uint64]
     """For each node and column of codes a bit set of the codes present."""
 
 
-def grow(numbers: NDArray[np.float64], codes: NDArray[np.int32], weights: NDArray[np.float64], ids: NDArray[np.int64]) -> Boxes:
+def grow(numbers: Floats, codes: NDArray[np.int32], weights: Floats, ids: Integers) -> Boxes:
     """The tree over these records (columns x records), whose row numbers are ``ids``."""
     n = numbers.shape[1]
     depth = max(0, int(np.ceil(np.log2(max(n, 1) / LEAF))))
@@ -201,7 +203,7 @@ def nearest(boxes, point, modes, k, limit, places, near):  # type: ignore[no-unt
     """
     inner = len(boxes.starts) - 2
     stack, bounds, out = np.empty(64, np.int64), np.empty(64), np.empty(LEAF)
-    found, worst, name = 0, limit, np.iinfo(np.int64).max
+    filled, worst, name = 0, limit, np.iinfo(np.int64).max
     stack[0], bounds[0], top = 0, 0.0, 1
     while top:
         top -= 1
@@ -225,15 +227,15 @@ def nearest(boxes, point, modes, k, limit, places, near):  # type: ignore[no-unt
             d, own = out[i], boxes.ids[start + i]
             if d > worst or (d == worst and own > name):
                 continue
-            at = found if found < k else k - 1
-            found = min(found + 1, k)
+            at = filled if filled < k else k - 1
+            filled = min(filled + 1, k)
             while at > 0 and (near[at - 1] > d or (near[at - 1] == d and boxes.ids[places[at - 1]] > own)):
                 near[at], places[at] = near[at - 1], places[at - 1]
                 at -= 1
             near[at], places[at] = d, start + i
-            if found == k:
+            if filled == k:
                 worst, name = near[k - 1], boxes.ids[places[k - 1]]
-    return found
+    return filled
 
 
 @njit(cache=True)
@@ -267,7 +269,7 @@ def take(boxes, places):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def look(boxes, place, point, modes):  # type: ignore[no-untyped-def]
+def copy_record(boxes, place, point, modes):  # type: ignore[no-untyped-def]
     """Copy the record in a place."""
     for j in range(len(point)):
         point[j] = boxes.numbers[j, place]

@@ -1,4 +1,4 @@
-"""Groups of k persons, l-diverse and t-close, by merging: k rows first, and then no more than is needed.
+"""Groups merged until each has k persons, l-diverse and t-close secrets, and no more than is needed for that.
 
 Soria-Comas, Domingo-Ferrer, Sanchez and Martinez, "t-closeness through microaggregation: strict privacy with enhanced utility
 preservation" (TKDE 2015), algorithm 1: while a group does not hold, the worst one is merged with the group whose centre is
@@ -14,13 +14,12 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from hushtable.anonymize.microaggregate.space import Space
 from hushtable.anonymize.secrets import Diversity, moves
 from hushtable.errors import Fault, InputError
 from hushtable.privacy.spread import Secret, Spread, heads
-from hushtable.table.arrays import Integers
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 
 SLACK = 1e-10
@@ -29,7 +28,7 @@ SLACK = 1e-10
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
-    """What every group must keep: so many persons, and of each secret l and t; k = 1, l = 0 and t = 1 ask for nothing."""
+    """What is demanded of every group: k persons, and l and t of each secret; k = 1, l = 0 and t = 1 ask for nothing."""
 
     k: int = 1
     l: float = 0.0  # noqa: E741
@@ -37,17 +36,17 @@ class Demand:
     c: float = 2.0
     t: float = 1.0
 
-    def found(self, spread: Spread) -> NDArray[np.float64]:
+    def diversity_of(self, spread: Spread) -> Floats:
         """The l of each group, by rows or by persons."""
         if self.diversity is Diversity.RECURSIVE:
             return spread.recursive(self.c).astype(np.float64)
         return np.asarray(spread.distinct() if self.diversity is Diversity.DISTINCT else spread.entropy(), dtype=np.float64)
 
-    def lack(self, spread: Spread, *, ordered: bool) -> NDArray[np.float64]:
+    def lack(self, spread: Spread, *, ordered: bool) -> Floats:
         """How much each group lacks: positive where it does not hold."""
         worst = np.zeros(len(spread.totals))
         if self.l > 0:
-            worst = np.maximum(worst, 1 - self.found(spread) / self.l)
+            worst = np.maximum(worst, 1 - self.diversity_of(spread) / self.l)
         if self.t < 1:
             worst = np.maximum(worst, spread.distances(ordered=ordered) - self.t)
         return np.where(worst > SLACK, worst, 0.0)
@@ -58,7 +57,7 @@ class _Judge:
     """What groups of the rows of a table lack."""
 
     demand: Demand
-    persons: NDArray[np.int64] | None
+    persons: Integers | None
     secrets: dict[str, Secret] = field(default_factory=dict)
     ordered: dict[str, bool] = field(default_factory=dict)
 
@@ -67,7 +66,7 @@ class _Judge:
         ordered = {name: moves(table.schema[name]) for name in secrets}
         return cls(demand, table.persons, {name: Secret.of(table, name) for name in secrets}, ordered)
 
-    def lack(self, rows: NDArray[np.int64], groups: Integers) -> NDArray[np.float64]:
+    def lack(self, rows: Integers, groups: Integers) -> Floats:
         """For each group of these rows the most that it lacks: positive where it does not hold."""
         persons = heads(groups, None if self.persons is None else self.persons[rows])
         worst = np.maximum(0.0, 1 - persons / self.demand.k)
@@ -81,7 +80,7 @@ class _Judge:
         faults = []
         for name, secret in self.secrets.items():
             together = secret.spreads(np.zeros(len(secret.ranks), np.int64))
-            most = min(float(self.demand.found(spread)[0]) for spread in together)
+            most = min(float(self.demand.diversity_of(spread)[0]) for spread in together)
             if most < self.demand.l - SLACK:
                 reason = f"l = {self.demand.l:g} ({self.demand.diversity}) is more than the whole table has"
                 faults.append(Fault(f"microaggregate.l, column {name}", f"{reason}: at most {most:.4g} is possible"))
@@ -133,7 +132,7 @@ def merge(
 @njit(cache=True)
 def _nearest(numbers, codes, weights, alive, g):  # type: ignore[no-untyped-def]
     """The other group that is alive and whose centre is nearest, the earlier on a tie."""
-    best, found = np.inf, -1
+    best, other = np.inf, -1
     for i in range(len(alive)):
         if not alive[i] or i == g:
             continue
@@ -143,5 +142,5 @@ def _nearest(numbers, codes, weights, alive, g):  # type: ignore[no-untyped-def]
         for j in range(codes.shape[0]):
             total += weights[j] if codes[j, i] != codes[j, g] else 0.0
         if total < best:
-            best, found = total, i
-    return found
+            best, other = total, i
+    return other

@@ -1,7 +1,7 @@
-"""The farthest of the free records in a tree of boxes, compiled, without visiting all.
+"""The farthest free record in the search structure of MDAV (``boxes``), compiled, without visiting all.
 
 A box bounds the distances of its records from above, but in many dimensions not well: its corners are far out. MDAV asks for
-the record farthest from an average that hardly moves, so the distances found earlier bound the present ones far better. Both
+the record farthest from an average that hardly moves, so the distances computed earlier bound the present ones far better. Both
 bounds are on the safe side: the answers are those of a full pass, ties going to the smaller row number.
 """
 
@@ -48,7 +48,7 @@ def farthest(boxes, point, modes, still, centre, reach, path):  # type: ignore[n
     """The place of the free record farthest from a point, with the help of what is known about a centre.
 
     The centre moves a little from question to question, and ``path`` is the length of its way so far. ``reach`` holds for each
-    node the greatest distance of its records from the centre when they were last looked at, less the way up to then: since
+    node the greatest distance of its records from the centre when they were last computed, less the way up to then: since
     then no distance has grown by more than the way (triangle inequality). ``still``: the point is the centre itself.
     """
     inner = len(boxes.starts) - 2
@@ -92,27 +92,27 @@ def _farther(boxes, node, point, modes, centre, lean, still, reach, path, best):
     if not boxes.counts[node]:
         return -1.0
     # Unlike the box, all this is rounded: a billionth more is on the safe side.
-    told = (reach[node] + path) * (1 + 1e-9) + path * 1e-9
-    told *= told
+    remembered = (reach[node] + path) * (1 + 1e-9) + path * 1e-9
+    remembered *= remembered
     if not still:
-        size = told
+        size = remembered
         for j in range(len(lean)):
             most_j = max(lean[j] * (centre[j] - boxes.low[node, j]), lean[j] * (centre[j] - boxes.high[node, j]))
-            told += lean[j] * lean[j] + 2 * most_j
+            remembered += lean[j] * lean[j] + 2 * most_j
             size += lean[j] * lean[j] + 2 * abs(most_j)
         for j in range(boxes.masks.shape[1]):
             if boxes.many[j] or boxes.masks[node, j] != np.uint64(1) << np.uint64(modes[j] & 63):
-                told += boxes.weights[j]
-        told += 1e-9 * size
-    if told < best:
+                remembered += boxes.weights[j]
+        remembered += 1e-9 * size
+    if remembered < best:
         return -1.0
-    bound = min(told, most(boxes, node, point, modes))
+    bound = min(remembered, most(boxes, node, point, modes))
     return bound if bound >= best else -1.0
 
 
 @njit(cache=True)
 def _dive(boxes, point, modes, reach, path, out):  # type: ignore[no-untyped-def]
-    """A distance that some free record has, and hardly any exceeds: look where memory says farthest, until it is right."""
+    """A distance that some free record has, and hardly any exceeds: go where memory says farthest, until it is right."""
     inner = len(boxes.starts) - 2
     best, last = -1.0, -1
     while True:

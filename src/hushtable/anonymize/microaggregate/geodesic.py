@@ -38,7 +38,7 @@ class Geodesic(Core):
     One row can change every group, so there is no differential privacy. All other columns leave as they are. Records that
     are equal are one point of the graph; components are joined by their shortest links, so that no record is lost. Up to
     3,000 rows the groups are those of the printed algorithm (repaired: the second group is formed from what the first one
-    left); beyond, the median that each round starts from is found on ``anchors`` records.
+    left); beyond, the median that each round starts from is computed on ``anchors`` records.
     Garg and Torra 2023.
     """
 

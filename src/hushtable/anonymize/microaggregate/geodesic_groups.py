@@ -25,7 +25,7 @@ def partition(
 ) -> Integers:
     """The group of each record, every one of at least ``k`` members and at most 2k - 1; needs at least ``k`` records.
 
-    ``point_of`` tells where each record lies. ``order`` is a random order of the records: the first ``anchors`` free ones in it
+    ``point_of`` says where each record lies. ``order`` is a random order of the records: the first ``anchors`` free ones in it
     stand for all when the median is sought. As soon as no more than that are free the median is exact.
     """
     free = _Free(paths, point_of, anchors, order)
@@ -65,7 +65,8 @@ class _Free:
 
     def first(self, points: Integers) -> Integers:
         """The smallest free row at each of these points."""
-        return self.sorted[self.ends[points] - self.weights[points]]
+        rows: Integers = self.sorted[self.ends[points] - self.weights[points]]
+        return rows
 
     def rows(self, points: Integers) -> Integers:
         """All free rows at these points."""
@@ -86,7 +87,7 @@ class _Free:
 
     def take(self, distances: Integers, reached: Integers, k: int) -> Integers:
         """Take out the k free records that are nearest, the smaller rows on a tie."""
-        # Reached points come nearest first, and hold k records within a few: no need to look at all rows.
+        # Reached points come nearest first, and hold k records within a few: no need to sort all rows.
         within = reached[np.cumsum(self.weights[reached]) - self.weights[reached] < k]
         within = reached[distances[reached] <= distances[within[-1]]]
         rows = self.rows(within)

@@ -14,20 +14,21 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hushtable.anonymize.microaggregate.boxes import LEAF, grow, look, nearest, take
+from hushtable.anonymize.microaggregate.boxes import LEAF, copy_record, grow, nearest, take
 from hushtable.anonymize.microaggregate.farthest import farthest, reaches
+from hushtable.table.arrays import Floats, Integers
 
 SLICE = 1000
 """Rounds between two reports of progress."""
 
 
 def partition(
-    numbers: NDArray[np.float64],
+    numbers: Floats,
     codes: NDArray[np.int32],
-    weights: NDArray[np.float64],
+    weights: Floats,
     k: int,
     report: Callable[[float], None] = lambda share: None,
-) -> NDArray[np.int64]:
+) -> Integers:
     """The group of each record: every group has at least ``k`` members and at most 2k - 1.
 
     ``numbers`` (columns x records) enter by squared difference, ``codes`` (columns x records) by their weight where
@@ -40,7 +41,7 @@ def partition(
     free = np.arange(n)
     while len(free) >= 2 * k:
         boxes = grow(numbers[:, free], codes[:, free], weights, free)
-        # When half of the records have found their groups, the boxes are drawn anew around the others.
+        # When half of the records have their groups, the boxes are drawn anew around the others.
         enough = max(2 * k, len(free) // 2 if len(free) > 4 * LEAF else 0)
         while boxes.counts[0] >= enough:
             label = _rounds(boxes, k, enough, tallies, labels, label)
@@ -69,7 +70,7 @@ def _rounds(boxes, k, enough, tallies, labels, label):  # type: ignore[no-untype
             if side:
                 # The second group grows around the record farthest from the first one's, among those still free.
                 r = farthest(boxes, point, modes, False, centre, reach, path)
-            look(boxes, r, point, modes)
+            copy_record(boxes, r, point, modes)
             nearest(boxes, point, modes, k, np.inf, places, near)
             for i in range(k):
                 labels[boxes.ids[places[i]]] = label

@@ -1,4 +1,4 @@
-"""Microaggregation: records in groups of at least k, each replaced by what its group has in common."""
+"""Microaggregation: records in groups of at least k, each replaced by the centre of its group."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Microaggregate(Core):
     """mdav: groups of k whole records; v-mdav: of k to 2k - 1 and a few left over; univariate: the best groups for each column,
     which then is k-anonymous by itself only."""
     gamma: float | None = None
-    """For v-mdav: how readily groups grow. When empty 0, 0.2, 0.5, 1.1 and mdav are tried, and the one that loses least is kept
+    """For v-mdav: how readily groups grow. When empty 0, 0.2, 0.5, 1.1 and mdav are tried, and the one that loses least is taken
     (before groups are merged for l and t)."""
     centre: Centre = Centre.MEAN
     """mean or median for numbers and dates (ordinals take the median and categories the mode in any case), or medoid: a record of
@@ -112,13 +112,13 @@ class Microaggregate(Core):
         self._weights(columns)
         apart = self.method is Method.UNIVARIATE and len(columns) > 1
         known = [(name,) for name in columns] if apart else [columns]
-        made = [Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=quasi) for quasi in known]
-        made += promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
+        promised = [Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=quasi) for quasi in known]
+        promised += promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
         return Plan(
             schema=schema,
             events=(Raw(_WHY),),
             effect=Effect.COLUMN_GROUPS if apart else Effect.EDIT_ROWS,
-            promises=tuple(made),
+            promises=tuple(promised),
             caveats=self._caveats(schema, columns, apart=apart),
         )
 
@@ -144,24 +144,25 @@ class Microaggregate(Core):
         table = vault.open(Raw(_WHY), _WHY)
         require_people(table, self.k, "microaggregate.k")
         columns = self._columns(table.schema)
-        released, result = (
-            self._apart(table, columns) if self.method is Method.UNIVARIATE else self._together(table, columns, vault)
-        )
+        if self.method is Method.UNIVARIATE:
+            released, result = self._apart(table, columns)
+        else:
+            released, result = self._together(table, columns, vault)
         return Anonymized(released, {"k": self.k, "method": str(self.method), "columns": list(columns), **result})
 
     def _apart(self, table: Table, columns: tuple[str, ...]) -> tuple[Table, dict[str, Any]]:
         """Each column by itself."""
-        made, sizes, losses = [], [], []
+        replaced, sizes, losses = [], [], []
         for name in columns:
             first, place = records(table, (name,))
             space = Space.of(table, (name,), self.scale)
             groups = univariate.partition(table.schema[name], table[name][first], self.k)[place]
             groups = diverse.merge(space, table, groups, (), Demand(k=self.k))
-            made += self._replaced(space, table, (name,), groups)
+            replaced += self._replaced(space, table, (name,), groups)
             sizes.append(np.bincount(groups))
             losses.append(space.errors(groups))
-        every = np.concatenate(sizes)
-        return table.with_columns(*made), {**_sizes(every), **reduce(add, losses).told(absolute=self._absolute(table.schema))}
+        errors = reduce(add, losses).summary(absolute=self._absolute(table.schema))
+        return table.with_columns(*replaced), {**_sizes(np.concatenate(sizes)), **errors}
 
     def _together(self, table: Table, columns: tuple[str, ...], vault: Vault) -> tuple[Table, dict[str, Any]]:
         """Whole records."""
@@ -169,19 +170,20 @@ class Microaggregate(Core):
         first, place = records(table, columns)
         formed, result = self._partition(space.take(first), vault)
         secrets = self._secrets(table.schema)
-        groups = diverse.merge(space, table, formed[place], secrets, self._demand, _part(vault, 0.7, 0.2))
+        demand = Demand(k=self.k, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
+        groups = diverse.merge(space, table, formed[place], secrets, demand, _part(vault, 0.7, 0.2))
         if secrets or table.persons is not None:
             result["merged"] = int(formed.max()) - int(groups.max())
         vault.report(0.9)
-        made = self._replaced(space, table, columns, groups)
-        return table.with_columns(*made), {
+        replaced = self._replaced(space, table, columns, groups)
+        return table.with_columns(*replaced), {
             **result,
             **_sizes(np.bincount(groups)),
-            **space.errors(groups).told(absolute=self._absolute(table.schema)),
+            **space.errors(groups).summary(absolute=self._absolute(table.schema)),
         }
 
     def _partition(self, space: Space, vault: Vault) -> tuple[Integers, dict[str, Any]]:
-        """The groups, and for V-MDAV which gamma made them."""
+        """The groups, and for V-MDAV the gamma they were formed with."""
         if self.method is Method.MDAV:
             return self._mdav(space, _part(vault, 0.0, 0.7)), {}
         if self.gamma is not None:
@@ -202,10 +204,6 @@ class Microaggregate(Core):
             return [(table.schema[name], table[name][rows]) for name in columns]
         return [(table.schema[name], representatives(table.schema[name], table[name], groups, self.centre)) for name in columns]
 
-    @property
-    def _demand(self) -> Demand:
-        return Demand(k=self.k, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
-
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be averaged (no text, key or generalized one)"
         return chosen(schema, self.columns, schema.quasi, "microaggregate", what, lambda column: column.valued)
@@ -218,15 +216,15 @@ class Microaggregate(Core):
         return protected("microaggregate", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)
 
     def _weights(self, columns: tuple[str, ...]) -> dict[str, float]:
-        found = numbered(self, "weights")
-        unknown = [name for name in found if name not in columns]
+        weights = numbered(self, "weights")
+        unknown = [name for name in weights if name not in columns]
         if unknown:
             raise PlanError(f"microaggregate: {', '.join(unknown)} has a weight, but is not replaced: {', '.join(columns)} are")
-        return found
+        return weights
 
 
 def _part(vault: Vault, begun: float, part: float) -> Callable[[float], None]:
-    """Where a part of the work tells how much of it is done."""
+    """A progress report for a part of the work."""
     return lambda share: vault.report(begun + part * share)
 
 

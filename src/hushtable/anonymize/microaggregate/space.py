@@ -1,4 +1,4 @@
-"""The space that records are grouped in: distances over columns of every kind, and what stands for a group."""
+"""The space that records are grouped in: distances over columns of every kind, and the centres that replace a group."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.numerics.manifold.ambient import unlike
-from hushtable.table.arrays import Array, Integers
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.table import Table
 
 
 class Centre(StrEnum):
-    """What stands for a group."""
+    """The value that replaces those of a group."""
 
     MEAN = "mean"
     MEDIAN = "median"
@@ -25,7 +25,7 @@ class Centre(StrEnum):
 
 
 class Scale(StrEnum):
-    """How columns are made comparable."""
+    """The unit in which differences of a column are measured."""
 
     STANDARD = "standard"
     RANGE = "range"
@@ -48,13 +48,18 @@ class Loss:
             self.all_whole + other.all_whole, self.numeric or other.numeric,
         )  # fmt: skip
 
-    def told(self, *, absolute: bool = True) -> dict[str, Any]:
-        """For a result; the errors themselves only if ``absolute``. In four digits: more would tell one value by all others."""
-        found = {"loss_share": self.all_within / self.all_whole if self.all_whole else 0.0}
+    def summary(self, *, absolute: bool = True) -> dict[str, Any]:
+        """For the card; the errors themselves only if ``absolute``.
+
+        In four digits: with more, who knows all values but one could compute that one.
+        """
+        errors = {"loss_share": self.all_within / self.all_whole if self.all_whole else 0.0}
         if self.numeric:
             share = self.within / self.whole if self.whole else 0.0
-            found |= ({"sse": self.within, "sst": self.whole} if absolute else {}) | {"sse_share": share}
-        return {name: float(f"{value:.4g}") for name, value in found.items()}
+            if absolute:
+                errors |= {"sse": self.within, "sst": self.whole}
+            errors["sse_share"] = share
+        return {name: float(f"{value:.4g}") for name, value in errors.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +71,10 @@ class Space:
     mean and carries a code that differs from all present ones. A column with a weight of its own counts so many times.
     """
 
-    numbers: NDArray[np.float64]
+    numbers: Floats
     """Columns x rows."""
     codes: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: Floats
 
     @classmethod
     def of(cls, table: Table, columns: tuple[str, ...], scale: Scale, weights: Mapping[str, float] | None = None) -> Space:
@@ -106,7 +111,7 @@ class Space:
         modes = [_modes(row.astype(np.int64), groups, int(row.max()) + 1) for row in self.codes]
         return Space(means, np.array(modes, np.int32).reshape(len(modes), len(sizes)), self.weights)
 
-    def distances(self, other: Space) -> NDArray[np.float64]:
+    def distances(self, other: Space) -> Floats:
         """Squared, from each point to the one that has the same number in another space (or to its only one)."""
         total = np.zeros(max(self.rows, other.rows))
         for row, value in zip(self.numbers, other.numbers, strict=True):
@@ -119,7 +124,7 @@ class Space:
         """For each group the row that has the least sum of squared distances to the others, the smaller on a tie.
 
         That sum is the size of the group times the squared distance to its mean, and for each code its weight times the
-        number of members that have another one; so no pair has to be looked at.
+        number of members that have another one; so no pair of rows has to be compared.
         """
         sizes = np.bincount(groups)
         centres = self.centres(groups)
@@ -148,11 +153,11 @@ class Space:
         return Loss(within, whole, float(all_within), float(all_whole), len(self.numbers) > 0)
 
     def loss(self, groups: Integers) -> dict[str, Any]:
-        """The errors for a result: SSE of the numbers, and the loss over all columns (the same for codes by Gini)."""
-        return self.errors(groups).told()
+        """The errors for the card: SSE of the numbers, and the loss over all columns (the same for codes by Gini)."""
+        return self.errors(groups).summary()
 
 
-def _scaled(column: Column, array: Array, missing: NDArray[np.bool_], scale: Scale) -> NDArray[np.float64]:
+def _scaled(column: Column, array: Array, missing: Mask, scale: Scale) -> Floats:
     values = np.where(missing, np.nan, array.astype(np.float64))
     if missing.all():
         return np.zeros(len(values))
@@ -172,7 +177,7 @@ def representatives(column: Column, array: Array, groups: Integers, centre: Cent
     sizes = np.bincount(groups)
     gone = np.bincount(groups, missing) * 2 > sizes
     if column.kind is Kind.CATEGORY:
-        chosen_: NDArray[Any] = _modes(np.where(missing, -1, array).astype(np.int64), groups, len(column.levels))
+        chosen_: Array = _modes(np.where(missing, -1, array).astype(np.int64), groups, len(column.levels))
         gone |= chosen_ < 0
     elif column.kind is Kind.ORDINAL or centre is Centre.MEDIAN:
         chosen_ = _medians(array.astype(np.float64), missing, groups, len(sizes))
@@ -185,7 +190,7 @@ def representatives(column: Column, array: Array, groups: Integers, centre: Cent
     return column.from_floats(np.where(gone, np.nan, chosen_).astype(np.float64))[groups]
 
 
-def _modes(codes: NDArray[np.int64], groups: Integers, levels: int) -> NDArray[np.int64]:
+def _modes(codes: Integers, groups: Integers, levels: int) -> Integers:
     """The most frequent present code of each group, the smaller on a tie; -1 where there is none."""
     present = codes >= 0
     cells, counts = np.unique(groups[present] * levels + codes[present], return_counts=True)
@@ -196,11 +201,11 @@ def _modes(codes: NDArray[np.int64], groups: Integers, levels: int) -> NDArray[n
     return best
 
 
-def _medians(values: NDArray[np.float64], missing: NDArray[np.bool_], groups: Integers, count: int) -> NDArray[np.float64]:
+def _medians(values: Floats, missing: Mask, groups: Integers, count: int) -> Floats:
     """The lower median of the present values of each group."""
-    kept = ~missing
-    order = np.lexsort((values[kept], groups[kept]))
-    ordered, owner = values[kept][order], groups[kept][order]
+    present = ~missing
+    order = np.lexsort((values[present], groups[present]))
+    ordered, owner = values[present][order], groups[present][order]
     sizes = np.bincount(owner, minlength=count)
     starts = np.cumsum(sizes) - sizes
     middle = np.minimum(starts + np.maximum(sizes - 1, 0) // 2, max(len(ordered) - 1, 0))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.columns import Column, Kind
 
 
-def partition(column: Column, array: Array, k: int) -> NDArray[np.int64]:
+def partition(column: Column, array: Array, k: int) -> Integers:
     """The group of each value of a column: every group has at least ``k`` members. Needs at least ``k`` values.
 
     Missing values are a group of their own if they are at least k. Fewer join the group whose mean is nearest to that of the
@@ -38,7 +37,7 @@ def partition(column: Column, array: Array, k: int) -> NDArray[np.int64]:
     return labels
 
 
-def optimal(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def optimal(values: Floats, k: int) -> Integers:
     """The groups of at least ``k`` with the least sum of squared errors, numbered by rising value."""
     order = np.argsort(values, kind="stable")
     starts = _cuts(values[order], k)
@@ -69,7 +68,7 @@ def _cuts(values, k):  # type: ignore[no-untyped-def]
     return starts
 
 
-def _levels(codes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+def _levels(codes: Integers, k: int) -> Integers:
     """Frequent levels by themselves, rare ones in parcels of at least k; a last one too small joins the smallest group."""
     counts = np.bincount(codes)
     rare = np.flatnonzero((counts > 0) & (counts < k))

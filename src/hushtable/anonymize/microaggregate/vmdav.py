@@ -12,16 +12,16 @@ from collections.abc import Callable
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from hushtable.anonymize.microaggregate.boxes import LEAF, grow, look, nearest, take
+from hushtable.anonymize.microaggregate.boxes import LEAF, copy_record, grow, nearest, take
 from hushtable.anonymize.microaggregate.space import Space
+from hushtable.table.arrays import Integers
 
 SLICE = 1000
 """Groups between two reports of progress."""
 
 
-def partition(space: Space, k: int, gamma: float, report: Callable[[float], None] = lambda share: None) -> NDArray[np.int64]:
+def partition(space: Space, k: int, gamma: float, report: Callable[[float], None] = lambda share: None) -> Integers:
     """The group of each record: every group has at least ``k`` members. Needs at least ``k`` records."""
     numbers, codes, weights = np.ascontiguousarray(space.numbers), np.ascontiguousarray(space.codes), space.weights
     n = space.rows
@@ -42,7 +42,7 @@ def partition(space: Space, k: int, gamma: float, report: Callable[[float], None
     return labels
 
 
-def _closest(space: Space, labels: NDArray[np.int64], free: NDArray[np.int64]) -> NDArray[np.int64]:
+def _closest(space: Space, labels: Integers, free: Integers) -> Integers:
     """For each free record the group whose centre is nearest, the earlier on a tie."""
     placed = np.flatnonzero(labels >= 0)
     centres = space.take(placed).centres(labels[placed])
@@ -68,7 +68,7 @@ def _groups(boxes, numbers, codes, k, gamma, enough, order, at, labels, label): 
             modes[j] = codes[j, start]
         nearest(boxes, point, modes, k, np.inf, places, near)
         for m in range(k):
-            look(boxes, places[m], members[m], marks[m])
+            copy_record(boxes, places[m], members[m], marks[m])
             labels[boxes.ids[places[m]]] = label
         take(boxes, places)
         if gamma > 0:
@@ -89,13 +89,13 @@ def _extend(boxes, members, marks, size, gamma, labels, label):  # type: ignore[
             if bound[m] > d_in:
                 continue
             if spot[m] < 0 or labels[who[m]] >= 0 or boxes.ids[spot[m]] != who[m]:
-                found = nearest(boxes, members[m], marks[m], 1, d_in, place, near)
+                near_one = nearest(boxes, members[m], marks[m], 1, d_in, place, near)
                 bound[m], spot[m] = d_in, -1
-                if found:
+                if near_one:
                     bound[m], spot[m], who[m] = near[0], place[0], boxes.ids[place[0]]
             if spot[m] >= 0 and (bound[m] < d_in or (bound[m] == d_in and who[m] < name)):
                 d_in, chosen, name = bound[m], spot[m], who[m]
-        look(boxes, chosen, members[size], marks[size])
+        copy_record(boxes, chosen, members[size], marks[size])
         # The record itself is one of the two, or both are as near as itself.
         others = nearest(boxes, members[size], marks[size], 2, np.inf, place, near)
         if others == 2 and not np.sqrt(d_in) < gamma * np.sqrt(near[1]):

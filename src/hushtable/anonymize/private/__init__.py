@@ -1,1 +1,1 @@
-"""Anonymizers that are differentially private, and one that only claims to be."""
+"""Anonymizers that are differentially private."""

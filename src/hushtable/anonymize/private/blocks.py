@@ -9,21 +9,13 @@ import numpy as np
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.numerics.integers import (
-    GRID,
-    Axes,
-    axes_of,
-    block_sizes,
-    block_starts,
-    in_order,
-    public_rows,
-    require_fixed_rows,
-    writable,
-)
+from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, block_starts, in_order, writable
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.query import Total
+from hushtable.privacy.rows import public_rows, require_fixed_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Integers
@@ -114,7 +106,7 @@ class Blocks(PrivateCore):
             caveats.append(
                 "the size of the blocks was chosen from the number of rows and the budget; it stands with what the recipe chose"
             )
-        events = ()
+        events: tuple[Event, ...] = ()
         if budget is not None:
             require_fixed_rows("blocks", budget)
             # The price does not depend on the number of rows, which a plan does not know: the noise grows with the change.

@@ -8,33 +8,20 @@ from enum import StrEnum
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.anonymize.private.tangent import STEPS, TangentSums
+from hushtable.anonymize.private.frechet_queries import STEPS, TangentSums
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap, Block
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.guarantee import Claim
+from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Unit
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Floats
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-
-PUBLISHED = Claim(
-    "the Frechet mean of records that each got Laplace noise of scale 2r/(N epsilon) is epsilon-differentially private",
-    (
-        "2r/N is how far one record moves the mean; a record itself moves by 2r, so the noisy table has N times the epsilon",
-        "the mean of the noisy records averages the noise away by another root of N: it is about a Gaussian mechanism with mu = "
-        "epsilon sqrt(N/2)",
-        "the radius r is read off the records, and the bound needs a public ball that holds all of them",
-        "a geodesic distance bounds no coordinates: Laplace noise in D of them needs the L1 sensitivity",
-    ),
-)
-"""What is published for noise on records, and why it does not hold. No epsilon is ever printed for it."""
 
 _CLIPPED = "records further from their centre than {:.0%} of the domain's radius count as if they lay there"
 
@@ -57,11 +44,11 @@ class Draw(StrEnum):
 class Frechet(PrivateCore):
     """Differentially private Frechet mean clustering; with one cluster, the private Frechet mean.
 
-    The table is mapped into the Poincare ball by its declared domains. Each look is one noisy sum: for every centre the
+    The table is mapped into the Poincare ball by its declared domains. Each query is one noisy sum: for every centre the
     number of records nearest to it and the sum of their clipped tangent vectors. One record is one vector of bounded
-    length in one sum (see TangentSums), so integer Gaussian noise (Laplace when delta is zero) makes each look rho-zCDP, and
-    the looks compose. The first look is the mean in the tangent space of the middle of the domain; centres start around it
-    in public directions, never from records. With ``tangent: origin`` later looks are such means too; with ``centre`` they are
+    length in one sum (see TangentSums), so integer Gaussian noise (Laplace when delta is zero) makes each query rho-zCDP, and
+    the queries compose. The first is the mean in the tangent space of the middle of the domain; centres start around it in
+    public directions, never from records. With ``tangent: origin`` later queries are such means too; with ``centre`` they are
     steps of Riemannian descent from the private centres. Reimherr, Bharath and Soto 2021 (means); Su et al. 2016 (rounds).
     """
 
@@ -76,7 +63,7 @@ class Frechet(PrivateCore):
     reach: float = 0.25
     """Vectors at a centre are clipped to this share of the domain's radius: 1/rounds lets it get anywhere, less is less noisy."""
     counts: float = 0.2
-    """The share of each look's budget that goes into the number of records."""
+    """The share of each query's budget that goes into the number of records."""
     draw: Draw = Draw.SHARES
     """shares: levels and missing values drawn by their noisy shares in the cluster; mode: the most frequent one."""
 
@@ -94,17 +81,18 @@ class Frechet(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that have no place in the ball: text, keys, numbers without bounds."""
         space = BallMap(schema, self.radius)
-        events = ()
+        events: tuple[Event, ...] = ()
         if budget is not None:
             parts = budget.split(self._shares())
             groups = [1] + [self.clusters] * (len(parts) - 1)
-            looks = (self._look(space, np.zeros((c, space.dimension)), budget.unit, number) for number, c in enumerate(groups, 1))
-            events = tuple(part.event(look, schema) for part, look in zip(parts, looks, strict=True))
-        caveats = (
-            "every row is the centre of a cluster: how far records lie from their centre is not released",
-            *([_CLIPPED.format(self.reach)] if self.tangent is Tangent.CENTRE and len(self._shares()) > 1 else []),
-        )
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=caveats)
+            queries = (
+                self._query(space, np.zeros((c, space.dimension)), budget.unit, number) for number, c in enumerate(groups, 1)
+            )
+            events = tuple(part.event(query, schema) for part, query in zip(parts, queries, strict=True))
+        caveats = ["every row is the centre of a cluster: how far records lie from their centre is not released"]
+        if self.tangent is Tangent.CENTRE and len(self._shares()) > 1:
+            caveats.append(_CLIPPED.format(self.reach))
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Centres:
         """A noisy mean, then rounds of noisy sums around the centres; ``rng`` only picks public directions."""
@@ -114,21 +102,21 @@ class Frechet(PrivateCore):
         for number, part in enumerate(parts, 1):
             if number == 2 and self.clusters > 1:
                 centres = _around(centres[0], self.clusters, rng)
-            look = self._look(space, centres, allowance.unit, number)
-            counts, sums = look.read(vault.spend(look, part))
-            noise = part.scale(look, vault.schema) * (1.0 if allowance.rho is not None else math.sqrt(2))
-            centres = _moved(look, counts, sums, floor=2 * noise / look.weight)
+            query = self._query(space, centres, allowance.unit, number)
+            counts, sums = query.read(vault.spend(query, part))
+            noise = part.scale(query, vault.schema) * (1.0 if allowance.rho is not None else math.sqrt(2))
+            centres = _moved(query, counts, sums, floor=2 * noise / query.weight)
             vault.report(number / len(parts))
-        spread = noise * look.step / np.maximum(counts, 1.0)
-        return Centres(space, centres, np.maximum(counts, 0.0), spread, self.draw, self._told(space, look, noise))
+        spread = noise * query.step / np.maximum(counts, 1.0)
+        return Centres(space, centres, np.maximum(counts, 0.0), spread, self.draw, self._summary(space, query, noise))
 
     def _shares(self) -> list[float]:
-        """The parts of the budget: the first look (the mean of all), then the rounds."""
+        """The parts of the budget: the first query (the mean of all), then the rounds."""
         if self.clusters > 1:
             return [1.0] * (1 + self.rounds)
         return [1.0] * (self.rounds if self.tangent is Tangent.CENTRE else 1)
 
-    def _look(self, space: BallMap, centres: Floats, unit: Unit, number: int) -> TangentSums:
+    def _query(self, space: BallMap, centres: Floats, unit: Unit, number: int) -> TangentSums:
         weight = max(1, round(STEPS * math.sqrt(self.counts / (1 - self.counts))))
         if len(centres) == 1 and unit.fixes_rows:
             # The number of rows is public then and its sum does not change: counting it costs nothing.
@@ -137,19 +125,19 @@ class Frechet(PrivateCore):
             return TangentSums(space, centres, np.zeros_like(centres), space.reach, weight)
         return TangentSums(space, centres, centres, self.reach * space.reach, weight)
 
-    def _told(self, space: BallMap, look: TangentSums, noise: float) -> dict[str, Any]:
+    def _summary(self, space: BallMap, query: TangentSums, noise: float) -> dict[str, Any]:
         return {
             "clusters": self.clusters,
             "looks": len(self._shares()),
             "dimensions": space.dimension,
-            "vectors_clipped_to": round(look.reach, 4),
-            "noise_of_a_count": round(noise / look.weight, 3),
-            "noise_of_a_sum": round(noise * look.step, 3),
+            "vectors_clipped_to": round(query.reach, 4),
+            "noise_of_a_count": round(noise / query.weight, 3),
+            "noise_of_a_sum": round(noise * query.step, 3),
         }
 
 
 def _around(centre: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Centres a small step from one point, in opposite pairs: so near to one another only their directions tell cells apart."""
+    """Centres a small step from one point, in opposite pairs: so near to one another, only their directions separate cells."""
     pairs = -(-count // 2)
     directions = rng.normal(size=(pairs, len(centre)))
     if pairs <= len(centre):
@@ -158,15 +146,15 @@ def _around(centre: Floats, count: int, rng: np.random.Generator) -> Floats:
     return ball.exp(centre, 0.01 * both / np.linalg.norm(both, axis=1, keepdims=True))
 
 
-def _moved(look: TangentSums, counts: Floats, sums: Floats, floor: float) -> Floats:
-    """The centres that a noisy look tells; where the count drowns in its noise a centre stays.
+def _moved(query: TangentSums, counts: Floats, sums: Floats, floor: float) -> Floats:
+    """The centres by a noisy answer; where the count drowns in its noise a centre stays.
 
     A step of descent goes 2/(1 + L) of the way, L = r coth r for vectors up to r: the best fixed step, since the second
     derivative of what is minimized lies between 1 and L.
     """
-    vectors = ball.clipped(sums / np.maximum(counts, 1.0)[:, None], look.reach)
-    stride = 2 / (1 + look.reach / math.tanh(look.reach)) if look.bases is look.centres else 1.0
-    return np.where((counts > max(floor, 1.0))[:, None], ball.exp(look.bases, stride * vectors), look.centres)
+    vectors = ball.clipped(sums / np.maximum(counts, 1.0)[:, None], query.reach)
+    stride = 2 / (1 + query.reach / math.tanh(query.reach)) if query.bases is query.centres else 1.0
+    return np.where((counts > max(floor, 1.0))[:, None], ball.exp(query.bases, stride * vectors), query.centres)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +167,7 @@ class Centres:
     spread: Floats
     """The standard deviation of the noise in each coordinate of a centre."""
     draw: Draw
-    told: dict[str, Any]
+    summary: dict[str, Any]
 
     @property
     def schema(self) -> Schema:
@@ -187,28 +175,28 @@ class Centres:
         return self.space.schema
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
-        """Rows in the proportions of the clusters, by default as many as the noisy counts tell; each is its centre."""
+        """Rows in the proportions of the clusters, by default as many as the noisy counts say; each is its centre."""
         rows = max(2, round(float(self.counts.sum()))) if n is None else n
         owner = _apportioned(self.counts, rows)
         arrays = {block.column.name: self._column(block, owner, rng) for block in self.space.blocks}
         return Table(self.schema, arrays | given_arrays(self.schema, given, rows))
 
-    def _column(self, block: Block, owner: NDArray[np.int64], rng: np.random.Generator) -> Array:
+    def _column(self, block: Block, owner: Integers, rng: np.random.Generator) -> Array:
         part = self.space.part(block, self.points)
         shares = on_simplex(block.shares(part))
         # A tangent vector at the origin is twice as long as its step in the ball; shares below the noise are none.
         noise = np.minimum(self.spread / (2 * self.space.unit), 0.5)[:, None]
-        kept = np.where(shares >= np.minimum(noise, shares.max(1, keepdims=True)), shares, 0.0)
-        kept /= kept.sum(1, keepdims=True)
-        level = _drawn(kept, owner, rng) if self.draw is Draw.SHARES else kept.argmax(1)[owner]
+        significant = np.where(shares >= np.minimum(noise, shares.max(1, keepdims=True)), shares, 0.0)
+        significant /= significant.sum(1, keepdims=True)
+        level = _drawn(significant, owner, rng) if self.draw is Draw.SHARES else significant.argmax(1)[owner]
         if block.ordered:
-            return block.array(block.numbers(part, kept[:, 1])[owner], level == 1)
+            return block.array(block.numbers(part, significant[:, 1])[owner], level == 1)
         last = block.size - 1
         return np.where((level == last) & (not block.column.required), -1, level).astype(np.int32)
 
     def result(self) -> dict[str, Any]:
         """What was asked and how noisy the answers are; a function of the plan, and the noisy sizes."""
-        return self.told | {"noisy_sizes": [round(float(c)) for c in self.counts]}
+        return self.summary | {"noisy_sizes": [round(float(c)) for c in self.counts]}
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema, radius, and the centres."""
@@ -216,7 +204,7 @@ class Centres:
             "schema": self.schema.portable().dump(),
             "radius": self.space.radius,
             "draw": str(self.draw),
-            "told": self.told,
+            "summary": self.summary,
         }
         return values, {"points": self.points, "counts": self.counts, "spread": self.spread}
 
@@ -225,10 +213,10 @@ class Centres:
         """Rebuild it."""
         space = BallMap(Schema.parse(values["schema"]), values["radius"])
         points, counts, spread = (arrays[name].astype(np.float64) for name in ("points", "counts", "spread"))
-        return cls(space, points, counts, spread, Draw(values["draw"]), values["told"])
+        return cls(space, points, counts, spread, Draw(values["draw"]), values["summary"])
 
 
-def _apportioned(counts: Floats, rows: int) -> NDArray[np.int64]:
+def _apportioned(counts: Floats, rows: int) -> Integers:
     """Clusters in these proportions, rounded by largest remainders."""
     total = float(counts.sum())
     exact = counts / total * rows if total > 0 else np.full(len(counts), rows / len(counts))
@@ -238,18 +226,8 @@ def _apportioned(counts: Floats, rows: int) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(counts)), sizes)
 
 
-def _drawn(shares: Floats, owner: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+def _drawn(shares: Floats, owner: Integers, rng: np.random.Generator) -> Integers:
     """A level for each row, by the shares of its cluster."""
     cumulative = np.cumsum(shares, axis=1)
     cumulative /= cumulative[:, -1:]
-    return (rng.random(len(owner))[:, None] >= cumulative[owner]).sum(1)
-
-
-def published_noise(points: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
-    """Records with Laplace noise sized for their mean, as published: ``PUBLISHED`` says why this proves nothing.
-
-    The tangent vectors at the origin get noise of scale 2r/(N epsilon) in every coordinate, r being the largest norm.
-    """
-    vectors = ball.log(np.zeros(points.shape[1]), points)
-    reach = float(np.sqrt((vectors**2).sum(1)).max())
-    return ball.exp(np.zeros(points.shape[1]), vectors + rng.laplace(0, 2 * reach / (len(points) * epsilon), points.shape))
+    return np.asarray((rng.random(len(owner))[:, None] >= cumulative[owner]).sum(1))

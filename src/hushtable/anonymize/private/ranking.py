@@ -13,13 +13,15 @@ from scipy.special import ndtr
 
 from hushtable.anonymize.private.ranking_queries import RankSums
 from hushtable.errors import InputError
-from hushtable.numerics.concordance import Concordance
-from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, public_rows, require_fixed_rows, writable
+from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, writable
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, chosen, given_arrays
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.concordance import Concordance
+from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Query, Ranges, Total
+from hushtable.privacy.rows import public_rows, require_fixed_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Array, Floats, Integers
@@ -34,7 +36,7 @@ TOGETHER = 0.25
 
 
 class Dependence(StrEnum):
-    """How columns hang together in the rows that are drawn."""
+    """How columns depend on one another in the rows that are drawn."""
 
     NONE = "none"
     GAUSS = "gauss"
@@ -47,8 +49,8 @@ class Ranking(PrivateCore):
     A number or a date is sorted by itself and averaged in blocks of k. Replacing one record changes the whole
     list of block means of a column by width/k in L1 (``RankSums``), so the noise does not grow with the number of blocks.
     The list is a quantile function (made monotone afterwards, which is free). Categories and ordinals get noisy histograms. How
-    the ordered columns hang together is told by Kendall's tau-a with noise and a Gaussian copula, or not at all. Values are
-    never put back to the rows they came from: the rank of a record is not protected by any of this.
+    the ordered columns depend on one another is modelled by Kendall's tau-a with noise and a Gaussian copula, or not at all. Values
+    are never put back to the rows they came from: the rank of a record is not protected by any of this.
     For one record replaced by another: the number of rows is public.
     Sanchez, Domingo-Ferrer, Martinez and Soria-Comas 2016; Li, Xiong and Jiang 2014 for the copula.
     """
@@ -72,7 +74,7 @@ class Ranking(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns without bounds or levels, and any other relation than one record replaced by another."""
         columns = self._columns(schema)
-        events = ()
+        events: tuple[Event, ...] = ()
         if budget is not None:
             require_fixed_rows("ranking", budget)
             # The price does not depend on the number of rows, which a plan does not know: the noise grows with the change.
@@ -126,7 +128,7 @@ class Ranking(PrivateCore):
         return joined if len(joined) > 1 else ()
 
     def _asked(self, schema: Schema, allowance: Allowance, rows: int) -> list[tuple[Query, Allowance]]:
-        """The questions, each with its part of the allowance."""
+        """The queries, each with its part of the allowance."""
         plans: list[tuple[Query, float]] = []
         for column in schema:
             if not column.numeric:
@@ -141,7 +143,9 @@ class Ranking(PrivateCore):
         return [(self._in_blocks(query, part, rows), part) for (query, _), part in zip(plans, parts, strict=True)]
 
     def _in_blocks(self, query: Query, part: Allowance, rows: int) -> Query:
-        return RankSums(query.column, min(self.k or best_k(rows, part), rows), rows) if isinstance(query, RankSums) else query
+        if not isinstance(query, RankSums):
+            return query
+        return RankSums(query.column, min(self.k or best_k(rows, part), rows), rows)
 
 
 def best_k(rows: int, allowance: Allowance) -> int:
@@ -150,9 +154,12 @@ def best_k(rows: int, allowance: Allowance) -> int:
     1/(2 rho k^2) + (k/n)^2/12 is least at k^4 = 6 n^2/rho (Laplace: 24 n^2/epsilon^2). All of that is public.
     """
     if allowance.rho is not None:
-        return max(1, round((6 * rows**2 / allowance.rho) ** 0.25))
-    assert allowance.epsilon is not None
-    return max(1, round((24 * rows**2 / allowance.epsilon**2) ** 0.25))
+        fourth = 6 * rows**2 / allowance.rho
+    else:
+        assert allowance.epsilon is not None
+        fourth = 24 * rows**2 / allowance.epsilon**2
+    k: float = fourth**0.25
+    return max(1, round(k))
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +182,7 @@ class Margin:
 
     @property
     def untied(self) -> float:
-        """How many pairs of values are different; all of them, for all that block means tell."""
+        """The share of pairs of values that are different; all of them, as far as block means can say."""
         return 1.0 if self.k else float(1 - (self.numbers**2).sum())
 
     def draw(self, axes: Axes, ranks: Floats, coins: Floats, rows: int) -> Array:
@@ -196,10 +203,10 @@ class Margin:
         ends = np.cumsum(sizes) / rows
         starts = ends - sizes / rows
         there = np.clip((present - starts) / (ends - starts), 0.0, 1.0)
-        kept = (there > 0.1) | (np.arange(len(sizes)) == 0)
-        alone = (self.numbers[kept] - (1 - there[kept])) / there[kept]
-        means = np.clip(isotonic_regression(alone, weights=sizes[kept] * there[kept]).x, 0.0, 1.0)
-        places = (starts + there * (ends - starts) / 2)[kept] / present
+        used = (there > 0.1) | (np.arange(len(sizes)) == 0)
+        alone = (self.numbers[used] - (1 - there[used])) / there[used]
+        means = np.clip(isotonic_regression(alone, weights=sizes[used] * there[used]).x, 0.0, 1.0)
+        places = (starts + there * (ends - starts) / 2)[used] / present
         if len(means) == 1:
             return places, means
         # Half a block on to either side, as steep as the last step.
@@ -235,8 +242,9 @@ class Ranked:
         """Schema, numbers and margins."""
         margins = {name: [margin.absent, margin.k] for name, margin in self.margins.items()}
         values = {"schema": self.schema.portable().dump(), "rows": self.rows, "margins": margins}
-        arrays = {f"margin {name}": margin.numbers for name, margin in self.margins.items()}
-        return values, arrays | {"correlation": self.correlation}
+        arrays: Arrays = {f"margin {name}": margin.numbers for name, margin in self.margins.items()}
+        arrays["correlation"] = self.correlation
+        return values, arrays
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
@@ -250,16 +258,16 @@ class Ranked:
 def _correlation(tau: dict[tuple[str, str], float], schema: Schema, margins: dict[str, Margin]) -> Floats:
     """Of the normal scores: sin(pi/2 tau) of each pair, then the nearest thing that is a correlation matrix.
 
-    Tau-a counts pairs of rows with missing or equal values as neither; the margins, which are released, tell how many
+    Tau-a counts pairs of rows with missing or equal values as neither; the margins, which are released, say how many
     those are (where missing values fall anywhere).
     """
-    found = np.eye(len(schema))
+    matrix = np.eye(len(schema))
     for pair, value in tau.items():
         i, j = (schema.names.index(name) for name in pair)
         one, two = (margins[name] for name in pair)
         value /= max(np.sqrt(one.untied * two.untied) * ((1 - one.absent) * (1 - two.absent)) ** 2, 1e-3)
-        found[i, j] = found[j, i] = np.sin(np.pi / 2 * np.clip(value, -1.0, 1.0))
-    values, vectors = np.linalg.eigh(found)
+        matrix[i, j] = matrix[j, i] = np.sin(np.pi / 2 * np.clip(value, -1.0, 1.0))
+    values, vectors = np.linalg.eigh(matrix)
     positive = vectors * np.maximum(values, 1e-6) @ vectors.T
     spread = np.sqrt(np.diag(positive))
     return np.asarray(positive / np.outer(spread, spread))

@@ -1,4 +1,4 @@
-"""What individual ranking asks: the sorted values of one column in blocks."""
+"""The query of individual ranking: the sorted values of one column, summed in blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.numerics.integers import GRID, Axes, block_starts, require_replaced, require_rows
+from hushtable.numerics.integers import GRID, Axes, block_starts
+from hushtable.privacy.rows import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema

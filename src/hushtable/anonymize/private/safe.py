@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.private.safe_delta import design, exact_delta
@@ -22,32 +21,33 @@ from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault, require_declared
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)
 class Safe(PrivateCore):
-    """(epsilon, delta)-differential privacy and k-anonymity over all columns, without a grain of noise in the values.
+    """(epsilon, delta)-differential privacy and k-anonymity over all columns, without any noise in the values.
 
-    Each record is kept by a coin of its own with probability beta; every column of every record is generalized by a map
-    fixed before; a cell of the generalized table is released, with its rows, if it holds at least k kept records, else
+    Each record is sampled by a coin of its own with probability beta; every column of every record is generalized by a map
+    fixed before; a cell of the generalized table is released, with its rows, if it holds at least k sampled records, else
     dropped. One record changes one cell by one, and is hidden by the coins of its k - 1 or more fellows: the exact
     delta is in ``safe_delta``. Li, Qardaji and Su 2012.
 
     Levels that are not given are chosen by the exponential mechanism on all rows, before and apart from the sample, with
     u = (1 - loss) sum over cells of max(0, n_c - k/beta + 1): a record more never lowers u and raises it by at most 1, so
-    the weight exp(epsilon1 u) is epsilon1-DP. The two looks add up: epsilon = epsilon1 + epsilon2, delta = delta*. The coins
+    the weight exp(epsilon1 u) is epsilon1-DP. The two queries add up: epsilon = epsilon1 + epsilon2, delta = delta*. The coins
     are this mechanism's noise: they come from the system's entropy whatever the seed. Stated for one record added or
     removed; nothing is proven here for a person of several rows, or for records replaced.
     """
 
     k: int = 0
-    """The least number of kept records in a released cell; 0: the least that the budget allows."""
+    """The least number of sampled records in a released cell; 0: the least that the budget allows."""
     beta: float = 0.0
-    """The probability with which a record is kept; 0: that with the smallest k/beta, what a cell needs to survive."""
+    """The probability with which a record is sampled; 0: that with the smallest k/beta, what a cell needs to survive."""
     levels: tuple[str, ...] = ()
-    """Levels of generalization chosen without looking at the rows, ``column=level``, 0 the value itself; the others are chosen."""
+    """Levels of generalization fixed without reading the rows, ``column=level``, 0 the value itself; the others are chosen."""
     selection: float = 0.3
     """The part of epsilon that goes to choosing levels, if any are to be chosen."""
 
@@ -93,11 +93,11 @@ class Safe(PrivateCore):
         levels = dict(zip(vault.schema.names, candidates.nodes[chosen].tolist(), strict=True))
         table = vault.open(terms.release, "the cells of a sample")
         released = _full_cells(_generalized(_sampled(table, terms.beta, vault.entropy), candidates, levels), terms.k)
-        return Anonymized(released, terms.told() | {"levels": levels, "candidates": candidates.count})
+        return Anonymized(released, terms.summary() | {"levels": levels, "candidates": candidates.count})
 
     def _candidates(self, schema: Schema) -> Candidates:
-        told = {name: level.strip() for name, _, level in (text.partition("=") for text in self.levels)}
-        return Candidates.of(schema, told)
+        given = {name: level.strip() for name, _, level in (text.partition("=") for text in self.levels)}
+        return Candidates.of(schema, given)
 
     def _terms(self, allowance: Allowance, candidates: Candidates) -> _Terms:
         unit, budget = allowance.unit, allowance.budget
@@ -114,7 +114,7 @@ class Safe(PrivateCore):
 
 @dataclass(frozen=True)
 class _Terms:
-    """What is paid for what."""
+    """The parameters of the mechanism and the price of each of its parts."""
 
     k: int
     beta: float
@@ -128,10 +128,10 @@ class _Terms:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Of both looks."""
+        """The choice of levels, if there is one, and the release of the cells."""
         return (Exponential(self.selection), self.release) if self.selection else (self.release,)
 
-    def told(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, Any]:
         """For the card."""
         delta = exact_delta(self.k, self.beta, self.epsilon)
         return {"k": self.k, "beta": self.beta, "epsilon_levels": self.selection, "epsilon_cells": self.epsilon, "delta": delta}
@@ -150,5 +150,5 @@ def _generalized(table: Table, candidates: Candidates, levels: dict[str, int]) -
 def _full_cells(table: Table, k: int) -> Table:
     """The rows whose cell holds at least k."""
     groups, count = table.groups(table.schema.names)
-    sizes: NDArray[np.int64] = np.bincount(groups, minlength=count)
+    sizes: Integers = np.bincount(groups, minlength=count)
     return table.take(np.flatnonzero(sizes[groups] >= k))

@@ -30,6 +30,7 @@ import numpy as np
 from scipy.stats import binom
 
 from hushtable.errors import GuaranteeRefused
+from hushtable.table.arrays import Floats, Integers
 
 ROUNDING = 1 + 1e-6
 """More than all rounding in the sums: what is paid is never less than what is due."""
@@ -38,9 +39,9 @@ RATES = 32
 HIGHEST = 0.9
 """No higher rate is tried: k grows without end as the rate goes to 1."""
 MOST = 1 << 20
-"""The largest k we look for."""
+"""The largest k that is tried."""
 SCAN = 1 << 24
-"""So many records are scanned at most."""
+"""The most records that are scanned."""
 
 
 def largest_rate(epsilon: float) -> float:
@@ -69,10 +70,11 @@ def exact_delta(k: int, beta: float, epsilon: float) -> float:
             raise GuaranteeRefused(f"what a sample of {beta:g} costs at epsilon {epsilon:.4g} takes too long to compute")
 
 
-def _deltas(records: np.ndarray, k: int, beta: float, epsilon: float, gamma: float) -> np.ndarray:
+def _deltas(records: Integers, k: int, beta: float, epsilon: float, gamma: float) -> Floats:
     """delta_N for each number of records N."""
     shown = np.maximum(k, np.floor(gamma * records).astype(np.int64) + 1)
-    return beta * binom.pmf(shown - 1, records - 1, beta) - math.expm1(epsilon) * binom.sf(shown - 1, records - 1, beta)
+    last, above = binom.pmf(shown - 1, records - 1, beta), binom.sf(shown - 1, records - 1, beta)
+    return np.asarray(beta * last - math.expm1(epsilon) * above)
 
 
 @lru_cache(maxsize=4096)

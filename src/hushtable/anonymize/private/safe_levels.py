@@ -1,6 +1,6 @@
 """Which levels of generalization safe k-anonymization may choose from, and how good each choice is for these rows.
 
-The candidates and what they lose are public: they are read off the hierarchies. Only ``scores`` looks at rows.
+The candidates and what they lose are public: they are read off the hierarchies. Only ``scores`` reads rows.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from hushtable.table.trees import Level, build, uncovered
 LIMIT = 20_000
 """The most candidates."""
 WEIGHTS = 1 << 16
-"""What a candidate keeps, 1 - loss, is counted in whole parts of this, rounded down."""
+"""The precision of a candidate, 1 - loss, is counted in whole parts of this, rounded down."""
 COUNTABLE = 1_000_000
-"""Whether a file covers every value of a number's domain is looked up for at most so many values."""
+"""Whether a file covers every value of a number's domain is checked for at most so many values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,8 @@ class Ladder:
     def thinned(self, count: int) -> Ladder:
         """With at most so many levels below ``*``: the finest, and others evenly spread above it."""
         below = [level for level in self.open if level < self.top]
-        kept = below if len(below) <= count else [below[i * len(below) // count] for i in range(count)]
-        return Ladder(self.column, self.levels, (*kept, *(level for level in self.open if level == self.top)))
+        spread = below if len(below) <= count else [below[i * len(below) // count] for i in range(count)]
+        return Ladder(self.column, self.levels, (*spread, *(level for level in self.open if level == self.top)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +109,13 @@ class Candidates:
         return np.array(list(_nodes(self.ladders, self.most)), np.int16).reshape(-1, len(self.ladders))
 
     @cached_property
-    def kept(self) -> Integers:
-        """What each candidate keeps of a value on average over the columns, 1 - loss, in parts of ``WEIGHTS``."""
-        losses = [np.array([ladder.loss(level) for level in range(ladder.top + 1)]) for ladder in self.ladders]
-        loss = sum(own[self.nodes[:, j]] for j, own in enumerate(losses)) / len(losses)
+    def precision(self) -> Integers:
+        """The precision of each candidate, 1 - loss on average over the columns, in parts of ``WEIGHTS``."""
+        loss = np.zeros(len(self.nodes))
+        for j, ladder in enumerate(self.ladders):
+            losses = np.array([ladder.loss(level) for level in range(ladder.top + 1)])
+            loss += losses[self.nodes[:, j]]
+        loss /= len(self.ladders)
         return np.floor((1 - np.clip(loss, 0, 1)) * WEIGHTS).astype(np.int64)
 
     def scores(self, table: Table, least: int) -> Integers:
@@ -127,22 +130,22 @@ class Candidates:
         ]
         whole = np.arange(table.rows), np.zeros(table.rows, np.int64), np.array([table.rows])
         states = [whole] + [whole] * len(self.ladders)
-        found = np.zeros(len(self.nodes), np.int64)
+        scores = np.zeros(len(self.nodes), np.int64)
         before = np.full(len(self.ladders), -1)
         for place, node in enumerate(self.nodes):
-            # Neighbours in lexicographic order agree on their first columns; what those make of the rows is kept.
+            # Neighbours in lexicographic order agree on their first columns; the classes of those are reused.
             for j in range(int(np.flatnonzero(node != before)[0]), len(node)):
                 state = states[j]
                 numbered = codes[j].get(int(node[j]))
                 states[j + 1] = state if numbered is None else _refined(*state, *numbered, least)
             before = node
             sizes = states[-1][2]
-            found[place] = np.maximum(sizes - least + 1, 0).sum()
-        return found * self.kept
+            scores[place] = np.maximum(sizes - least + 1, 0).sum()
+        return scores * self.precision
 
 
 def _unfit(column: Column) -> str:
-    """Why a column cannot be mapped by a map that is fixed without looking at the rows; empty if it can."""
+    """Why a column cannot be mapped by a map that is fixed without reading the rows; empty if it can."""
     if not column.valued:
         return f"is {'generalized' if column.generalized else column.kind}, and has no hierarchy over a domain of values"
     if not isinstance(column.hierarchy, FileTree):
@@ -158,12 +161,14 @@ def _unfit(column: Column) -> str:
     return f"has a hierarchy with no line for {', '.join(map(repr, lacking[:3]))}, which its domain allows" if lacking else ""
 
 
-def _open(column: Column, top: int, told: str) -> tuple[int, ...]:
-    if not told:
+def _open(column: Column, top: int, given: str) -> tuple[int, ...]:
+    if not given:
         return tuple(range(top + 1))
-    level = top if told == "*" else int(told) if told.isdecimal() else -1
+    if given == "*":
+        return (top,)
+    level = int(given) if given.isdecimal() else -1
     if not 0 <= level <= top:
-        raise ValueError(f"{column.name} has the levels 0 to {top} (or *), not {told!r}")
+        raise ValueError(f"{column.name} has the levels 0 to {top} (or *), not {given!r}")
     return (level,)
 
 
@@ -176,11 +181,11 @@ def _count(ladders: Sequence[Ladder], most: int) -> int:
     """How many candidates have at most so many free columns below ``*``."""
     ways = [1] + [0] * most
     for ladder in ladders:
-        below = len(ladder.open) - _free(ladder)
         if _free(ladder):
+            below = len(ladder.open) - 1
             ways = [ways[i] + (below * ways[i - 1] if i else 0) for i in range(most + 1)]
         else:
-            ways = [way * below for way in ways]
+            ways = [way * len(ladder.open) for way in ways]
     return sum(ways)
 
 
@@ -190,7 +195,7 @@ def _nodes(ladders: Sequence[Ladder], most: int) -> Iterator[tuple[int, ...]]:
         return
     first, rest = ladders[0], ladders[1:]
     for level in first.open:
-        left = most - (_free(first) and level < first.top)
+        left = most - 1 if _free(first) and level < first.top else most
         if left >= 0:
             for node in _nodes(rest, left):
                 yield (level, *node)
@@ -219,10 +224,10 @@ def _refined(rows, groups, sizes, codes, count, least):  # type: ignore[no-untyp
             names[cell] = full
             counts[full] = counts[cell]
             full += 1
-    kept_rows, kept_groups, kept = np.empty_like(rows), np.empty_like(groups), 0
+    full_rows, full_groups, size = np.empty_like(rows), np.empty_like(groups), 0
     for i in range(len(rows)):
         code = codes[rows[i]]
         if code >= 0 and names[groups[i] * count + code] >= 0:
-            kept_rows[kept], kept_groups[kept] = rows[i], names[groups[i] * count + code]
-            kept += 1
-    return kept_rows[:kept].copy(), kept_groups[:kept].copy(), counts[:full].copy()
+            full_rows[size], full_groups[size] = rows[i], names[groups[i] * count + code]
+            size += 1
+    return full_rows[:size].copy(), full_groups[:size].copy(), counts[:full].copy()

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.microaggregate import diverse, mdav
@@ -20,7 +19,7 @@ from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.noise import Entropy, discrete_laplace, laplace_scale
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Mask
 from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -82,7 +81,7 @@ class BetaKEps(Core):
         """Refuses columns that have no average; states the publication's claim, and the gaps in its proof."""
         columns = self._columns(schema)
         epsilon = self.beta * self.epsilon0
-        told = f"differential privacy with epsilon = beta epsilon0 = {epsilon:g} and k-anonymity with k = {self.k}"
+        claim = f"differential privacy with epsilon = beta epsilon0 = {epsilon:g} and k-anonymity with k = {self.k}"
         caveats = ["k counts the sample", "l and t are not promised: look at them"]
         if self.steps > 1:
             caveats.append(f"a person may have a row in each of the {self.steps} iterations, so {self.k} rows may be fewer people")
@@ -91,7 +90,7 @@ class BetaKEps(Core):
             events=(Raw(_WHY),),
             effect=Effect.EDIT_ROWS,
             promises=(Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns),),
-            claims=(Claim(told, GAPS),),
+            claims=(Claim(claim, GAPS),),
             caveats=tuple(caveats),
         )
 
@@ -99,16 +98,15 @@ class BetaKEps(Core):
         """Sample, group and add noise, ``steps`` times."""
         table = vault.open(Raw(_WHY), _WHY)
         table = table.select(self._columns(table.schema))
-        made = []
+        parts = []
         for step in range(self.steps):
-            kept = table.take(np.flatnonzero(_coins(vault, table.rows, self.beta, rng)))
-            require_people(kept, self.k, f"beta-k-eps, a sample of {self.beta:g}")
-            made.append(self._protected(kept, vault.entropy))
+            sampled = table.take(np.flatnonzero(_coins(vault, table.rows, self.beta, rng)))
+            require_people(sampled, self.k, f"beta-k-eps, a sample of {self.beta:g}")
+            parts.append(self._protected(sampled, vault.entropy))
             vault.report((step + 1) / self.steps)
         result = {"beta": self.beta, "k": self.k, "epsilon0": self.epsilon0, "claimed_epsilon": self.beta * self.epsilon0}
-        released = Table.concat(made)
-        persons = None if table.persons is None else np.concatenate([part.persons for part in made])
-        return Anonymized(replace(released, persons=persons), result)
+        persons = None if table.persons is None else np.concatenate([part.persons for part in parts])
+        return Anonymized(replace(Table.concat(parts), persons=persons), result)
 
     def _protected(self, table: Table, entropy: Entropy) -> Table:
         space = Space.of(table, table.schema.names, Scale.STANDARD)
@@ -132,7 +130,7 @@ class BetaKEps(Core):
         return chosen(schema, self.columns, schema.names, "beta-k-eps", what, lambda column: column.valued)
 
 
-def _coins(vault: Vault, rows: int, beta: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _coins(vault: Vault, rows: int, beta: float, rng: np.random.Generator) -> Mask:
     limit = math.floor(beta * 2.0**64)
     return np.ones(rows, bool) if limit >= 2**64 else vault.coins(rows, rng) < np.uint64(limit)
 

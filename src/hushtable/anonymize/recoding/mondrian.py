@@ -1,4 +1,4 @@
-"""Mondrian: local recoding by cutting the table at medians."""
+"""Mondrian: multidimensional local recoding, which cuts the records at medians."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.people import require_people
@@ -22,8 +21,8 @@ from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.spread import ranks
 from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Integers
 from hushtable.table.cell import ANYTHING
-from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -36,8 +35,8 @@ class Mondrian(Core):
 
     Promises that every combination of the recoded columns is shared by at least k rows and, where asked for, that the rows of
     each class keep l-diversity and t-closeness in every secret; all of it is re-measured on the table. Where people hold several
-    rows, k, l and t are those of persons. One row can move every
-    cut, so there is no differential privacy. All other columns leave as they are.
+    rows, k, l and t count persons. One row can move every cut, so there is no differential privacy. All other columns leave as they
+    are.
     LeFevre, DeWitt and Ramakrishnan 2006; Machanavajjhala et al. 2007; Li, Li and Venkatasubramanian 2007.
     """
 
@@ -88,13 +87,16 @@ class Mondrian(Core):
             caveats.append("k-anonymity says nothing about what the rows of a class have in common: look at l and t")
         if rest:
             caveats.append(f"left as they were by the cuts: {', '.join(rest)}")
-        # Which cells there will be only the rows can tell; they are on the release's own schema.
-        made = schema.with_columns(*(schema[name].generalize((ANYTHING,)) for name in columns))
+        # Which cells there will be depends on the rows; they are on the release's own schema.
+        planned = schema.with_columns(*(schema[name].generalize((ANYTHING,)) for name in columns))
         return Plan(
-            schema=made,
+            schema=planned,
             events=(Raw(_WHY),),
             effect=Effect.EDIT_ROWS,
-            promises=self._promises(schema, columns, secrets),
+            promises=(
+                Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns),
+                *promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t),
+            ),
             caveats=tuple(caveats),
         )
 
@@ -116,14 +118,10 @@ class Mondrian(Core):
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         what = "a column that can be cut (no text, key or generalized one, no whole numbers beyond 2^53)"
-        return chosen(schema, self.columns, schema.quasi, "mondrian", what, _can_be_cut)
+        return chosen(schema, self.columns, schema.quasi, "mondrian", what, lambda c: has_cells(c) and not c.generalized)
 
     def _secrets(self, schema: Schema) -> tuple[str, ...]:
         return protected("mondrian", schema, self.secrets, self._columns(schema), asked=self.l > 0 or self.t < 1)
-
-    def _promises(self, schema: Schema, columns: tuple[str, ...], secrets: tuple[str, ...]) -> tuple[Promise, ...]:
-        k = Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns)
-        return k, *promises(schema, secrets, columns, l=self.l, diversity=self.diversity, c=self.c, t=self.t)
 
     def _rule(self, table: Table) -> Rule:
         names = self._secrets(table.schema)
@@ -139,23 +137,19 @@ class Mondrian(Core):
         return Rule(secrets, ordered, absent, self.diversity, self.l, self.c, self.t, persons)
 
 
-def _can_be_cut(column: Column) -> bool:
-    return has_cells(column) and not column.generalized
-
-
-def _result(recoded: list[Recoded], sizes: NDArray[np.int64]) -> dict[str, Any]:
+def _result(recoded: list[Recoded], sizes: Integers) -> dict[str, Any]:
     """Classes as they are written (two boxes may be written alike), and how much was lost."""
     _, alike = np.unique(np.stack([r.codes for r in recoded]), axis=1, return_inverse=True)
     written = np.bincount(alike.ravel(), sizes).astype(np.int64)
     columns = [r.column for r in recoded]
     losses = {column.name: None if private_domain(column) else r.loss for column, r in zip(columns, recoded, strict=True)}
-    told = {} if any(map(private_domain, columns)) else {"loss": float(np.exp(np.mean(np.log1p([r.loss for r in recoded]))) - 1)}
-    return {
+    result: dict[str, Any] = {
         "columns": list(losses),
         "classes": len(written),
         "smallest_class": int(written.min()),
         "largest_class": int(written.max()),
         "discernibility": int((written**2).sum()),
-        **told,
-        "loss_by_column": losses,
     }
+    if not any(map(private_domain, columns)):
+        result["loss"] = float(np.exp(np.mean(np.log1p([r.loss for r in recoded]))) - 1)
+    return {**result, "loss_by_column": losses}

@@ -1,4 +1,4 @@
-"""From a column to ranks that can be cut, and from classes of records back to cells that say what each class holds."""
+"""The columns of Mondrian: values as ranks that can be cut, and the cells that are written for a class of records."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.recoding.mondrian_cuts import Grid
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.cell import ANY_TEXT, ANYTHING, Cell, Interval, either
 from hushtable.table.columns import EXACT, FREE, MISSING_CODE, Bounds, Column, Kind
 from hushtable.table.table import Table
@@ -47,7 +47,7 @@ class Axis:
     """A column as ranks: numbers by size, levels in the order of the hierarchy's leaves, a missing value after all others."""
 
     column: Column
-    values: NDArray[Any]
+    values: Array
     """What each rank stands for: numbers, or codes of levels."""
     ranks: Ranks
 
@@ -72,7 +72,7 @@ class Axis:
         return len(self.values)
 
     @property
-    def places(self) -> NDArray[np.float64]:
+    def places(self) -> Floats:
         """Where each rank lies in the domain, from 0 to 1; a missing value is farther from all others than they can be."""
         if self.column.coded:
             inside = np.arange(len(self.values)) / max(len(self.values) - 1, 1)
@@ -86,23 +86,23 @@ class Axis:
         """The share of the domain that one value is."""
         return leaf_share(self.column)
 
-    def nodes(self, written: Written) -> list[tuple[Ranks, NDArray[np.float64]]]:
+    def nodes(self, written: Written) -> list[tuple[Ranks, Floats]]:
         """For each level of what can be written: the node above each rank, and the share of the domain under it."""
         levels = self.levels if written is Written.ANCESTOR else self.levels[-1:]
-        found = []
+        nodes = []
         for level in levels:
             group = np.zeros(self.blank, np.int32) if level.top else level.index(self.column, self.values)
             # Where no ancestor is written, the distance between the values alone says how wide a class is.
             share = level.shares[group] if written is Written.ANCESTOR else np.zeros(self.blank)
-            found.append((np.append(group, np.int32(-1)), np.append(share, 0.0)))
-        return found
+            nodes.append((np.append(group, np.int32(-1)), np.append(share, 0.0)))
+        return nodes
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
         """The levels of the hierarchy."""
         return build(self.column)
 
-    def write(self, order: NDArray[np.int64], starts: NDArray[np.int64], written: Written) -> Recoded:
+    def write(self, order: Integers, starts: Integers, written: Written) -> Recoded:
         """What is written for each class; a class begins at its start in this order of the records."""
         ordered = self.ranks[order]
         low, high = np.minimum.reduceat(ordered, starts[:-1]), np.maximum.reduceat(ordered, starts[:-1])
@@ -120,7 +120,7 @@ class Axis:
         lost = np.maximum(shares[choice] - self.point, 0.0) / (1 - self.point) if self.point < 1 else np.zeros(len(choice))
         return Recoded(self.column.generalize(cells), codes[choice], float(np.average(lost, weights=np.diff(starts))))
 
-    def _ranges(self, low: Ranks, high: Ranks) -> tuple[list[Choice], NDArray[np.int64]]:
+    def _ranges(self, low: Ranks, high: Ranks) -> tuple[list[Choice], Integers]:
         """Everything between the least and the greatest value; of levels, in the order of the leaves."""
         pairs, picked = np.unique(low.astype(np.int64) * self.blank + high, return_inverse=True)
         return [self._range(int(pair) // self.blank, int(pair) % self.blank) for pair in pairs], picked
@@ -136,11 +136,11 @@ class Axis:
         share = (ends[1] - ends[0]) / width + self.point if width else self.point
         return self.column.interval_cell(Interval(*ends)), min(share, 1.0)
 
-    def _sets(self, ordered: Ranks, sizes: NDArray[np.int64], present: NDArray[np.bool_]) -> tuple[list[Choice], NDArray[np.int64]]:
+    def _sets(self, ordered: Ranks, sizes: Integers, present: Mask) -> tuple[list[Choice], Integers]:
         """The levels that stand in the class, and no other."""
-        kept = np.repeat(present, sizes)
-        classes = np.repeat(np.cumsum(present) - 1, sizes)[kept]
-        pairs = np.unique(classes * self.blank + ordered[kept])
+        inside = np.repeat(present, sizes)
+        classes = np.repeat(np.cumsum(present) - 1, sizes)[inside]
+        pairs = np.unique(classes * self.blank + ordered[inside])
         members = np.split(pairs % max(self.blank, 1), np.flatnonzero(np.diff(pairs // max(self.blank, 1))) + 1)
         index: dict[bytes, int] = {}
         picked = np.array([index.setdefault(ranks.tobytes(), len(index)) for ranks in members if len(ranks)], np.int64)
@@ -150,7 +150,7 @@ class Axis:
         levels = frozenset(self.column.levels[self.values[rank]] for rank in ranks)
         return self.column.set_cell(levels), len(levels) * self.point
 
-    def _ancestors(self, low: Ranks, high: Ranks) -> tuple[list[Choice], NDArray[np.int64]]:
+    def _ancestors(self, low: Ranks, high: Ranks) -> tuple[list[Choice], Integers]:
         """The lowest node of the hierarchy above all values; a node's leaves lie together, so the outermost two decide."""
         ends = [*accumulate((len(level.cells) for level in self.levels), initial=self.blank)]
         node = np.where(low == high, low, -1).astype(np.int64)
@@ -182,8 +182,9 @@ def grid(axes: list[Axis], written: Written) -> Grid:
 
 def has_cells(column: Column) -> bool:
     """Whether its values can be written as cells: no text, no key, no whole numbers that a cell cannot hold exactly."""
-    whole = column.kind is Kind.INTEGER and isinstance(column.base, Bounds)
-    return column.kind not in FREE and not (whole and max(-column.base.low, column.base.high) > EXACT)
+    if column.kind is Kind.INTEGER and isinstance(column.base, Bounds):
+        return max(-column.base.low, column.base.high) <= EXACT
+    return column.kind not in FREE
 
 
 def _leaves(column: Column) -> NDArray[np.int32]:
@@ -193,7 +194,7 @@ def _leaves(column: Column) -> NDArray[np.int32]:
     return codes[np.lexsort((codes, *groups))]
 
 
-def lettered(choices: list[Choice], used: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.float64], tuple[Cell, ...]]:
+def lettered(choices: list[Choice], used: Integers) -> tuple[NDArray[np.int32], Floats, tuple[Cell, ...]]:
     """The code and the share of each choice, and the cells: one for each text, wide enough for all that is written so."""
     cells: dict[str, Cell] = {}
     for place in used:

@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hushtable.anonymize.recoding.mondrian_rule import Rule, allowed, first_at_least, runs
+from hushtable.table.arrays import Floats, Integers
 
 TIE = 1e-6
 """The weight of the distance between values where common ancestors are equally wide."""
@@ -24,15 +25,15 @@ class Grid:
 
     ranks: NDArray[np.int32]
     """Records x columns: the coordinates."""
-    places: NDArray[np.float64]
+    places: Floats
     """Columns x ranks: where a rank lies in its domain, from 0 to 1."""
     groups: NDArray[np.int32]
     """Columns x levels x ranks: the node of the hierarchy above a rank, -1 above a missing value."""
-    shares: NDArray[np.float64]
+    shares: Floats
     """The same: the share of the domain under that node."""
 
 
-def cut(grid: Grid, k: int, rule: Rule, *, strict: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def cut(grid: Grid, k: int, rule: Rule, *, strict: bool) -> tuple[Integers, Integers]:
     """An order of the records in which every class lies together, and where its classes start (with the end).
 
     The widest column is cut first: the one whose lowest common ancestor covers most of the domain, then the one whose values
@@ -40,10 +41,8 @@ def cut(grid: Grid, k: int, rule: Rule, *, strict: bool) -> tuple[NDArray[np.int
     to the median, below it if that leaves k persons on both sides. Where no cut between values is allowed, and cuts need not be
     strict, one goes through the records at the median. The whole table must keep the rule itself.
     """
-    found: tuple[NDArray[np.int64], NDArray[np.int64]] = _boxes(
-        grid.ranks, grid.places, grid.groups, grid.shares, k, strict, rule.tested
-    )
-    return found
+    order, starts = _boxes(grid.ranks, grid.places, grid.groups, grid.shares, k, strict, rule.tested)
+    return order, starts
 
 
 @njit(cache=True)
@@ -177,13 +176,13 @@ def _people(rows, tested, seen):  # type: ignore[no-untyped-def]
     persons = tested[1][0]
     if not len(persons):
         return len(rows)
-    found = 0
+    count = 0
     for i in rows:
         seen[persons[i]] = -1
     for i in rows:
-        found += seen[persons[i]] < 0
+        count += seen[persons[i]] < 0
         seen[persons[i]] = 0
-    return found
+    return count
 
 
 @njit(cache=True)

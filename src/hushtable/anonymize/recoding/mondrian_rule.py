@@ -1,4 +1,4 @@
-"""What the classes of Mondrian must keep of the secrets, compiled: l-diversity and t-closeness, by records and by persons.
+"""The constraints on Mondrian's classes, compiled: l-diversity and t-closeness of the secrets, by records and by persons.
 
 The same counts as where a release is measured (``privacy.spread``), on the few records of a box that may be cut.
 """
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from hushtable.anonymize.secrets import Diversity
 from hushtable.privacy.spread import heads
+from hushtable.table.arrays import Integers, Mask
 
 SLACK = 1e-10
 """Rounding that a test of l or t forgives; ten times less than the measurement of the release does."""
@@ -22,19 +22,19 @@ SLACK = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """What both sides of a cut must keep of the secrets; with no secrets, nothing."""
+    """The l and t that both sides of a cut must have in every secret; with no secrets, nothing is asked."""
 
-    secrets: NDArray[np.int64]
+    secrets: Integers
     """One line per secret column: each record's rank among its values."""
-    ordered: NDArray[np.bool_]
+    ordered: Mask
     """For each of them, whether t counts how far a value moves."""
-    absent: NDArray[np.int64]
+    absent: Integers
     """For each of them, the rank of a missing value, -1 where there is none."""
     diversity: Diversity = Diversity.DISTINCT
     l: float = 0.0  # noqa: E741
     c: float = 0.0
     t: float = 1.0
-    persons: NDArray[np.int64] | None = None
+    persons: Integers | None = None
     """The person who holds each record, numbered from 0; none where every record is a person of its own."""
 
     @cached_property
@@ -43,7 +43,7 @@ class Rule:
         everybody = np.empty(0, np.int64)
         return (self._tested(everybody), self._tested(everybody if self.persons is None else self.persons))
 
-    def _tested(self, persons: NDArray[np.int64]) -> tuple[Any, ...]:
+    def _tested(self, persons: Integers) -> tuple[Any, ...]:
         """With the table's own shares of every value, padded to one length."""
         width = int(self.secrets.max(initial=0)) + 1
         counts = self.secrets.max(axis=1, initial=0).astype(np.int64) + 1
@@ -70,7 +70,7 @@ class Rule:
         )
 
     def holds(self) -> bool:
-        """Whether all records together keep it."""
+        """Whether all records together satisfy it."""
         return bool(allowed(np.arange(self.secrets.shape[1]), self.tested))
 
 
@@ -88,8 +88,8 @@ def _keeps(rows, tested):  # type: ignore[no-untyped-def]
         values, sizes = runs(line)
         if least > 0:
             # A missing value, which has the last rank, is no value that hides another.
-            told = len(sizes) - (values[-1] == absent[s])
-            if not _diverse(_concentrated(sizes[:told], n), n, kind, least, c):
+            present = len(sizes) - 1 if values[-1] == absent[s] else len(sizes)
+            if not _diverse(_concentrated(sizes[:present], n), n, kind, least, c):
                 return False
         if t < 1:
             if ordered[s]:
@@ -117,7 +117,7 @@ def _held(rows, ranks, persons, absent, width):  # type: ignore[no-untyped-def]
     for i in range(len(rows)):
         line[i] = persons[rows[i]] * width + ranks[rows[i]]
     line.sort()
-    found, last = 0, np.int64(-1)
+    distinct, last = 0, np.int64(-1)
     for i in range(len(line)):
         if i and line[i] == line[i - 1]:
             continue
@@ -125,9 +125,9 @@ def _held(rows, ranks, persons, absent, width):  # type: ignore[no-untyped-def]
         if value != absent and person != last:
             n += 1
             last = person
-        line[found] = line[i]
-        found += 1
-    return line[:found] % width, n
+        line[distinct] = line[i]
+        distinct += 1
+    return line[:distinct] % width, n
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""Suppression: cells, records or values leave until all rows alike number k or more."""
+"""Suppression: cells, records or values are left out until every row is like at least k - 1 others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.privacy.spread import heads
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array
+from hushtable.table.arrays import Array, Integers, Mask
 from hushtable.table.cell import ANYTHING
 from hushtable.table.columns import Cells, Column
 from hushtable.table.schema import Schema
@@ -40,11 +40,11 @@ class What(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Suppress(Core):
-    """k-anonymity by leaving out: cells become ``*``, or records go.
+    """k-anonymity by suppression: cells become ``*``, or records are dropped.
 
     Promises that every combination of the columns is shared by at least k rows as they are written, a ``*`` being like no other
     cell than a ``*``, and re-measures it on the table. (Where a ``*`` is read as any value, fewer cells seem to be enough, but
-    rows that differ in a ``*`` can still be told apart.) Rows with nothing but ``*`` say who they are not: they stay if they are
+    rows that differ in a ``*`` can still be distinguished.) Rows with nothing but ``*`` say who they are not: they stay if they are
     at least k, and are dropped otherwise. One row can change what all others lose, so there is no differential privacy.
     Sweeney 2002; Meyerson and Williams 2004.
     """
@@ -79,13 +79,13 @@ class Suppress(Core):
         ]
         if rest:
             caveats.append(f"left as they were by the suppression: {', '.join(rest)}")
-        made, effect = schema, Effect.EDIT_ROWS
+        planned, effect = schema, Effect.EDIT_ROWS
         if self.what is not What.RECORDS:
-            made = schema.with_columns(*(schema[name].generalize((ANYTHING,)) for name in columns))
+            planned = schema.with_columns(*(schema[name].generalize((ANYTHING,)) for name in columns))
         elif set(schema.quasi) == set(columns):
             effect = Effect.SUPPRESS_CLASSES
         promise = Promise(kind=Syntactic.K_ANONYMITY, value=self.k, quasi=columns)
-        return Plan(schema=made, events=(Raw(_WHY),), effect=effect, promises=(promise,), caveats=tuple(caveats))
+        return Plan(schema=planned, events=(Raw(_WHY),), effect=effect, promises=(promise,), caveats=tuple(caveats))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Choose what to leave out; ``rng`` is not needed."""
@@ -94,36 +94,34 @@ class Suppress(Core):
         columns = self._columns(table.schema)
         first, place = records(table, columns)
         codes = np.stack([np.unique(table[name], return_inverse=True)[1] for name in columns], axis=1).astype(np.int32)
-        stars, told = self._stars(codes[first], self._weights(columns), None if table.persons is None else table.persons[first])
+        stars, result = self._stars(codes[first], self._weights(columns), None if table.persons is None else table.persons[first])
         vault.report(0.8)
         written = np.where(stars[place], _STAR, codes)
         if self.what is not What.RECORDS:
-            # The search tells records apart by 64 random bits, and may take two of one person for two people: whoever is alike with
-            # fewer than it believes loses every cell.
+            # The search distinguishes records by 64 random bits, and may take two of one person for two people: whoever is alike
+            # with fewer than it believes loses every cell.
             written[_alike(written, table.persons) < self.k] = _STAR
-        kept = _alike(written, table.persons) >= self.k
-        if not kept.any():
+        stays = _alike(written, table.persons) >= self.k
+        if not stays.any():
             whom = "rows are alike with" if table.persons is None else "person has rows alike with those of"
             reason = f"no {whom} {self.k - 1} others in {', '.join(columns)}: nothing would be left"
             raise InputError(reason, where="suppress.k")
-        released, written = table.take(np.flatnonzero(kept)), written[kept]
+        released, written = table.take(np.flatnonzero(stays)), written[stays]
         if self.what is not What.RECORDS:
             lost = written == _STAR
             released = released.with_columns(*(_starred(released, name, lost[:, j]) for j, name in enumerate(columns)))
-            told |= {"cells": {name: int(lost[:, j].sum()) for j, name in enumerate(columns)}}
-            told |= {"rows_suppressed": int(lost.all(axis=1).sum())}
-        told |= {"rows_dropped": int((~kept).sum()), "classes": round(float((1 / _alike(written)).sum()))}
-        return Anonymized(released, {"k": self.k, "what": str(self.what), "columns": list(columns), **told})
+            result |= {"cells": {name: int(lost[:, j].sum()) for j, name in enumerate(columns)}}
+            result |= {"rows_suppressed": int(lost.all(axis=1).sum())}
+        result |= {"rows_dropped": int((~stays).sum()), "classes": round(float((1 / _alike(written)).sum()))}
+        return Anonymized(released, {"k": self.k, "what": str(self.what), "columns": list(columns), **result})
 
-    def _stars(
-        self, codes: NDArray[np.int32], weights: NDArray[np.int64], persons: NDArray[np.int64] | None
-    ) -> tuple[NDArray[np.bool_], dict[str, Any]]:
-        """Records x columns: which cells go; and what is known of the choice."""
+    def _stars(self, codes: NDArray[np.int32], weights: Integers, persons: Integers | None) -> tuple[Mask, dict[str, Any]]:
+        """Records x columns: which cells are suppressed; and what is known of the choice."""
         if self.what is What.CELLS:
-            found = suppress_cells.suppress(codes, weights, self.k)
+            choice = suppress_cells.suppress(codes, weights, self.k)
             # A dropped row counts with all its cells.
-            known = found.bound and (weights == 1).all() and persons is None
-            return found.cells, {"cells_at_least": found.bound} if known else {}
+            known = choice.bound and (weights == 1).all() and persons is None
+            return choice.cells, {"cells_at_least": choice.bound} if known else {}
         if self.what is What.VALUES:
             values = suppress_values.suppress(codes, weights, self.k, persons)
             return values[np.arange(len(weights)), codes], {"values": int(values.sum())}
@@ -133,7 +131,7 @@ class Suppress(Core):
         what = "a column that can hold a * (no text, no key, no whole numbers beyond 2^53)"
         return chosen(schema, self.columns, schema.quasi, "suppress", what, has_cells)
 
-    def _weights(self, columns: tuple[str, ...]) -> NDArray[np.int64]:
+    def _weights(self, columns: tuple[str, ...]) -> Integers:
         strange = [name for name in self.importance if name not in columns]
         if strange:
             raise PlanError(f"suppress: importance names {', '.join(strange)}, which is not among {', '.join(columns)}")
@@ -141,7 +139,7 @@ class Suppress(Core):
         return np.array([rank.get(name, 1) for name in columns])
 
 
-def _alike(written: NDArray[np.int32], persons: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+def _alike(written: NDArray[np.int32], persons: Integers | None = None) -> Integers:
     """For each row how many are written like it; how many persons hold them, where people hold several."""
     groups = np.zeros(len(written), np.int64)
     for line in written.T:
@@ -149,7 +147,7 @@ def _alike(written: NDArray[np.int32], persons: NDArray[np.int64] | None = None)
     return heads(groups, persons)[groups]
 
 
-def _starred(table: Table, name: str, stars: NDArray[np.bool_]) -> tuple[Column, Array]:
+def _starred(table: Table, name: str, stars: Mask) -> tuple[Column, Array]:
     """The column with a ``*`` in these rows, every other value in a cell of its own."""
     column, array = table.schema[name], table[name]
     if isinstance(column.domain, Cells):

@@ -1,11 +1,11 @@
-"""Which cells to suppress: every record keeps some of its columns, and shares what it keeps with at least k records.
+"""Local suppression, the search: which cells to suppress so that every record shares what remains with at least k records.
 
 The fewest cells are hard to find (Meyerson and Williams, "On the complexity of optimal k-anonymity", PODS 2004). Here the masks,
 the sets of suppressed columns, are tried in ascending cost. Under each, the records that are still open are grouped by what the
 mask keeps, and groups of k or more are final. Before the next dearer masks, a group that is too small borrows records from
 classes that can spare them, where that costs less than its own records would lose by going on.
 
-How good that is, is told: a record cannot cost less than the cheapest mask under which k records of the table are like it.
+A lower bound says how good that is: a record cannot cost less than the cheapest mask under which k records are like it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ MOST_MASKS = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Choice:
     """The cells to suppress, records x columns, and a cost that no choice can go below."""
 
     cells: Mask
     bound: int
 
 
-def suppress(codes: NDArray[np.int32], weights: Integers, k: int) -> Found:
+def suppress(codes: NDArray[np.int32], weights: Integers, k: int) -> Choice:
     """Choose the cells: all records alike as written then number k or more, or have no cell left.
 
-    ``codes`` (records x columns) count from 0, ``weights`` are what a suppressed cell of each column costs. Records are told apart
-    by 64 random bits, so the caller must count the classes again.
+    ``codes`` (records x columns) count from 0, ``weights`` are what a suppressed cell of each column costs. Records are
+    distinguished by 64 random bits, so the caller must count the classes again.
     """
     masks = masks_of(weights, codes.max(axis=0, initial=0))
     costs = np.asarray(masks @ weights, np.int64)
@@ -45,7 +45,7 @@ def suppress(codes: NDArray[np.int32], weights: Integers, k: int) -> Found:
     for first, last in pairwise(levels):
         search.level(range(first, last), costs[last] if last < len(costs) else None)
     every = len(masks) == 2 ** len(weights)
-    return Found(masks[search.picked], int(search.least.sum()) if every else 0)
+    return Choice(masks[search.picked], int(search.least.sum()) if every else 0)
 
 
 def masks_of(weights: Integers, widths: NDArray[np.integer]) -> Mask:
@@ -68,10 +68,10 @@ class _Search:
 
     def __init__(self, codes: NDArray[np.int32], masks: Mask, costs: Integers, k: int) -> None:
         n, m = codes.shape
-        # Sums of random words tell apart what is kept under any mask; the same words in every run.
+        # Sums of random words distinguish what remains under any mask; the same words in every run.
         words = np.random.default_rng(0).integers(0, 2**64, (m, int(codes.max(initial=0)) + 1), dtype=np.uint64)
         self.words = words[np.arange(m), codes]
-        self.kept = [np.flatnonzero(~mask) for mask in masks]
+        self.columns = [np.flatnonzero(~mask) for mask in masks]
         self.costs, self.k = costs, k
         self.picked, self.paid = np.full(n, len(masks) - 1), np.full(n, costs[-1])
         self.owner, self.sizes = np.zeros(n, np.int64), np.zeros(n + 1, np.int64)
@@ -94,7 +94,7 @@ class _Search:
                 self._borrow(mask)
 
     def _groups(self, mask: int, rows: Integers) -> tuple[Integers, Integers]:
-        groups, counts = _grouped(self.words, self.kept[mask], rows, self.table, self.slots)
+        groups, counts = _grouped(self.words, self.columns[mask], rows, self.table, self.slots)
         return groups, counts
 
     def _bound(self, mask: int) -> None:
@@ -104,7 +104,7 @@ class _Search:
             self.least[self.unbound[enough]] = np.minimum(self.least[self.unbound[enough]], self.costs[mask])
             self.unbound = self.unbound[~enough]
 
-    def _closable(self, mask: int) -> tuple[NDArray[np.bool_], Integers, Integers]:
+    def _closable(self, mask: int) -> tuple[Mask, Integers, Integers]:
         """Which open records lie in groups of k or more, and the groups."""
         groups, counts = self._groups(mask, self.open)
         return counts[groups] >= self.k, groups, counts
@@ -127,7 +127,7 @@ class _Search:
         gains = np.bincount(groups, minlength=len(counts)) * (int(self.paid[self.open[0]]) - cost)
         rows, group = _lenders(
             self.words,
-            self.kept[mask],
+            self.columns[mask],
             self.k,
             cost,
             gains,
@@ -154,9 +154,9 @@ def _capacity(n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _key(words, kept):  # type: ignore[no-untyped-def]
+def _key(words, columns):  # type: ignore[no-untyped-def]
     key = np.uint64(0)
-    for j in kept:
+    for j in columns:
         key += words[j]
     return key
 
@@ -171,35 +171,35 @@ def _slot(key, table, slots, wrap):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _grouped(words, kept, rows, table, slots):  # type: ignore[no-untyped-def]
-    """For each row its group by what is kept, and the size of each group."""
+def _grouped(words, columns, rows, table, slots):  # type: ignore[no-untyped-def]
+    """For each row its group by the values in these columns, and the size of each group."""
     wrap = _capacity(len(rows)) - 1
     for slot in range(wrap + 1):
         slots[slot] = -1
-    groups, counts, found = np.empty(len(rows), np.int64), np.zeros(len(rows), np.int64), 0
+    groups, counts, count = np.empty(len(rows), np.int64), np.zeros(len(rows), np.int64), 0
     for i in range(len(rows)):
-        key = _key(words[rows[i]], kept)
+        key = _key(words[rows[i]], columns)
         slot = _slot(key, table, slots, wrap)
         if slots[slot] < 0:
-            table[slot], slots[slot] = key, found
-            found += 1
+            table[slot], slots[slot] = key, count
+            count += 1
         groups[i] = slots[slot]
         counts[groups[i]] += 1
-    return groups, counts[:found]
+    return groups, counts[:count]
 
 
 @njit(cache=True)
-def _lenders(words, kept, k, cost, gains, paid, owner, sizes, table, slots, open_):  # type: ignore[no-untyped-def]
+def _lenders(words, columns, k, cost, gains, paid, owner, sizes, table, slots, open_):  # type: ignore[no-untyped-def]
     """The open records and those that their classes can spare, each with the group (of the last grouping) that it can help."""
     wrap = _capacity(open_) - 1
-    rows, group, found = np.empty(len(words), np.int64), np.empty(len(words), np.int64), 0
+    rows, group, count = np.empty(len(words), np.int64), np.empty(len(words), np.int64), 0
     for row in range(len(words)):
         if sizes[owner[row]] > k:
-            g = slots[_slot(_key(words[row], kept), table, slots, wrap)]
+            g = slots[_slot(_key(words[row], columns), table, slots, wrap)]
             if g >= 0 and cost - paid[row] < gains[g]:
-                rows[found], group[found] = row, g
-                found += 1
-    return rows[:found], group[:found]
+                rows[count], group[count] = row, g
+                count += 1
+    return rows[:count], group[:count]
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""Which values to suppress wherever they occur, so that all records alike as written number k or more."""
+"""Global suppression, the search: which values to suppress wherever they occur, so that alike records number k or more."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.privacy.spread import heads
-from hushtable.table.arrays import Mask
+from hushtable.table.arrays import Integers, Mask
 
 TRIALS = 256
-"""So many suppressed values at most are tried again at the end."""
+"""The most suppressed values that are tried again at the end."""
 
 
-def suppress(codes: NDArray[np.int32], weights: NDArray[np.int64], k: int, persons: NDArray[np.int64] | None = None) -> Mask:
+def suppress(codes: NDArray[np.int32], weights: Integers, k: int, persons: Integers | None = None) -> Mask:
     """Columns x values: true where a value is suppressed. Records with nothing left may be those of fewer than k persons.
 
     As long as some records are alike with those of fewer than k persons, the value goes that is held by most of them among all
@@ -38,9 +38,7 @@ def suppress(codes: NDArray[np.int32], weights: NDArray[np.int64], k: int, perso
     return stars
 
 
-def _rare(
-    codes: NDArray[np.int32], words: NDArray[np.uint64], stars: Mask, k: int, persons: NDArray[np.int64] | None
-) -> NDArray[np.bool_]:
+def _rare(codes: NDArray[np.int32], words: NDArray[np.uint64], stars: Mask, k: int, persons: Integers | None) -> Mask:
     """The records that keep some value and are alike with those of fewer than k persons."""
     left = np.where(stars, np.uint64(0), words)
     keys = np.zeros(len(codes), np.uint64)

@@ -1,7 +1,7 @@
 """Which raw rows a generalized row may have been: those whose values its cells all cover.
 
 Where every value has one cell of its own (global recoding) these are the rows of its class. Where cells overlap (local
-recoding) they are the rows of all classes that the cells cannot tell apart.
+recoding) they are the rows of all classes that the cells do not distinguish.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Pools:
         classes, _ = released.groups(names)
         _, first = np.unique(classes, return_index=True)
         keys = np.array([covers[name].codes[first] for name in sharpest]).reshape(len(sharpest), len(first))
-        found: list[Integers] = [np.empty(0, np.int64)] * len(first)
+        pools: list[Integers] = [np.empty(0, np.int64)] * len(first)
         held: list[Integers] = []
         before = np.full(len(sharpest), -1)
         for place in np.lexsort(keys[::-1]):
@@ -115,9 +115,9 @@ class Pools:
             for name in sharpest[len(held) :]:
                 value = int(key[len(held)])
                 held.append(covers[name].among(value, held[-1]) if held else covers[name].rows(value))
-            found[place], before = held[-1], key
-        sizes = np.array([len(rows) for rows in found], np.int64)
-        return cls(covers, classes, np.concatenate([np.empty(0, np.int64), *found]), np.cumsum(sizes) - sizes, sizes)
+            pools[place], before = held[-1], key
+        sizes = np.array([len(rows) for rows in pools], np.int64)
+        return cls(covers, classes, np.concatenate([np.empty(0, np.int64), *pools]), np.cumsum(sizes) - sizes, sizes)
 
     @property
     def owner(self) -> Integers:

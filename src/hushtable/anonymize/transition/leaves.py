@@ -1,4 +1,4 @@
-"""What the raw rows tell about the values under a generalized one: a statistic, a density, or noisy counts."""
+"""The values under a generalized one, by the raw rows: a statistic, a density, or noisy counts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.anonymize.transition.cover import Cover, Pools
 from hushtable.anonymize.transition.ranges import evenly, members, middles, reflect, spans, stretch
 from hushtable.encode.bins import uniform_edges
 from hushtable.privacy.query import Histogram, Query, Ranges
-from hushtable.table.arrays import Array, Floats
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.columns import Cells, Column, Kind
 from hushtable.table.table import Table
 
@@ -90,7 +89,7 @@ class NoisyLeaves:
         """How many rows each has, missing last: one row changes one count by one."""
         return Ranges(self.column.name, tuple(self.edges)) if self.column.numeric else Histogram((self.column.name,))
 
-    def draw(self, released: Column, codes: Array, counts: NDArray[np.int64], rng: np.random.Generator) -> Array:
+    def draw(self, released: Column, codes: Array, counts: Integers, rng: np.random.Generator) -> Array:
         """For each row a value from under its cell, as often as the noisy counts say; evenly where they say nothing.
 
         What noise has made negative counts as nothing. Under ``*`` a missing value is one of the outcomes.
@@ -125,7 +124,7 @@ class NoisyLeaves:
         low, high = (ends[code] for ends in stretch(released, *spans(released)))
         return np.maximum(self.edges[:-1], low), np.minimum(self.edges[1:], high)
 
-    def _values(self, released: Column, code: int, leaf: NDArray[np.int64], rng: np.random.Generator) -> Array:
+    def _values(self, released: Column, code: int, leaf: Integers, rng: np.random.Generator) -> Array:
         if not self.column.numeric:
             return np.where(leaf == len(self.column.levels), -1, leaf).astype(np.int32)
         left, right = (np.append(ends, np.nan) for ends in self._cut(released, code))

@@ -61,7 +61,7 @@ def _last_alike(column: Column, value: float) -> float:
 def reflect(values: Floats, low: Floats | float, high: Floats | float) -> Floats:
     """Points beyond an end folded back inside, as by a mirror.
 
-    Cutting them off instead would pile them up at the end, where everybody could tell that noise had carried them
+    Cutting them off instead would pile them up at the end, where everybody could see that noise had carried them
     over it; folded back they spread out, and what was even stays even.
     """
     width = np.asarray(high, np.float64) - low

@@ -28,7 +28,7 @@ _WHY = "transition reads the table"
 
 
 class How(StrEnum):
-    """What stands for a generalized value."""
+    """How a generalized value becomes an ordinary one."""
 
     SINGLE = "single"
     UNIFORM = "uniform"
@@ -85,7 +85,7 @@ class Transition(Core):
     read nothing but the table at hand and the public domain, so differential privacy is kept too. ``single`` with mode,
     median or mean and ``conditional`` read the raw rows again, and no promise survives. ``noisy`` draws from one noisy
     histogram of each column, paid for: on a differentially private table the whole stays so; one row changes one count
-    of each histogram by one. ``*`` comes back as a value; only where raw or noisy counts tell how often, as missing.
+    of each histogram by one. ``*`` comes back as a value; only where raw or noisy counts say how often, as missing.
     """
 
     how: How = How.UNIFORM
@@ -142,7 +142,7 @@ class Transition(Core):
         return {How.UNIFORM: Effect.UNIFORM, How.CONDITIONAL: Effect.CONDITIONAL, How.NOISY: Effect.READ_RAW}[self.how]
 
     def _behind(self, schema: Schema, columns: tuple[str, ...], budget: Allowance | None) -> tuple[Event, ...]:
-        """The looks at the raw rows behind the table at hand."""
+        """The queries of the raw rows behind the table at hand."""
         if not columns:
             return ()
         if self.how is How.CONDITIONAL:
@@ -171,17 +171,17 @@ class Transition(Core):
         if not columns:
             return Anonymized(table, {"how": str(self.how), "columns": []})
         behind = self._effect not in (Effect.SINGLE_PUBLIC, Effect.UNIFORM)
-        # A domain that was read off the raw rows must not come back through *: the table tells its own.
+        # A domain that was read off the raw rows must not come back through *: the table has its own.
         table = table if behind else own_domains(table)
-        kept = self._kept(table)
+        remaining = self._remaining(table)
         if behind:
-            made = self._from_behind(kept, columns, _origin(vault, table.schema, columns), rng)
+            restored_columns = self._from_behind(remaining, columns, _origin(vault, table.schema, columns), rng)
         else:
-            made = [self._from_cells(kept.schema[name], kept[name], rng) for name in columns]
-        result = {"how": str(self.how), "columns": list(columns), "left_out": table.rows - kept.rows}
-        return Anonymized(kept.with_columns(*made), result)
+            restored_columns = [self._from_cells(remaining.schema[name], remaining[name], rng) for name in columns]
+        result = {"how": str(self.how), "columns": list(columns), "left_out": table.rows - remaining.rows}
+        return Anonymized(remaining.with_columns(*restored_columns), result)
 
-    def _kept(self, table: Table) -> Table:
+    def _remaining(self, table: Table) -> Table:
         if self.suppressed is Suppressed.DRAW or not table.schema.quasi:
             return table
         return table.take(~Classes(table, table.schema.quasi).suppressed)
@@ -190,7 +190,7 @@ class Transition(Core):
         """From the cells and the public domain alone."""
         assert isinstance(column.domain, Cells)
         if column.observed and all(cell.anything for cell in column.domain.cells):
-            # Nothing is told of this column, so nothing can be made up. Whether it was ever missing was observed, too.
+            # Nothing is public about this column, so nothing can be drawn. Whether it was ever missing was observed, too.
             return replace(restored(column), required=False), evenly(column, np.full_like(codes, MISSING_CODE), rng)
         if self.how is How.UNIFORM:
             return restored(column), evenly(column, codes, rng)

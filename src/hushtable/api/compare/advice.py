@@ -1,102 +1,114 @@
-"""The recommendation in words: what to take and why, what it does not say, what a stricter promise would cost."""
+"""The recommendation in words: what to take and why, what it does not show, and what a stricter promise would cost."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from hushtable.api.compare.caveats import PROVISO, Setting, by_chance, caveats, common, number, tuned, unpaid
-from hushtable.api.compare.choice import Cell, chosen, nearest, strictest
-from hushtable.api.compare.constraint import Constraint
+from hushtable.api.compare.caveats import Setting, caveats, chance_caveat, common_caveats, tuning_caveats, with_interval
+from hushtable.api.compare.cell import Cell, MissKind
+from hushtable.api.compare.choice import chosen, nearest, strictest
+from hushtable.api.compare.comparison import Alternative, Recommendation
+from hushtable.evidence.condition import Condition
+from hushtable.evidence.verdict import STRENGTH
+from hushtable.privacy.guarantee import PROVISO, Assurance
 from hushtable.privacy.unit import Relation
-from hushtable.report.promise import STRENGTH
 
-KINDS = {"proven": "a proof (differential privacy)", "verified": "a verified promise", "none": "no promise at all"}
+NEEDS = {
+    Assurance.PROVEN: "a proof (differential privacy)",
+    Assurance.VERIFIED: "a verified promise",
+    Assurance.NONE: "no promise at all",
+}
 
 
-def recommended(
-    cells: Sequence[Cell], constraints: Sequence[Constraint], setting: Setting, files: Mapping[str, str]
-) -> dict[str, Any]:
-    """The recommendation as plain values; ``files`` are the recipe files by cell."""
+def recommend(cells: Sequence[Cell], conditions: Sequence[Condition], setting: Setting, files: Mapping[str, str]) -> Recommendation:
+    """The recommendation among judged cells; ``files`` are the recipe files by cell."""
     take, best = chosen(cells)
     if take is None:
-        return _nothing(cells, constraints, setting)
+        return _nothing(cells, conditions, setting)
     others = _others(cells, take, setting)
-    named = [c for c in cells if c["id"] in (take["id"], *(other["id"] for other in others))]
-    return {
-        "id": take["id"],
-        "words": [
-            f"Take {take['id']}.",
-            *_scored(take, setting),
-            _promised(take),
-            *([] if unpaid(take, setting) else _elsewhere(cells, setting)),
-        ],
-        "why": _why(cells, take, best, constraints, setting),
-        "caveats": [*tuned(named, setting), *caveats(take, setting), *common(setting), *by_chance(cells)],
-        "command": _command(take, setting, files.get(take["id"], "")),
-        "others": others,
-    }
+    named = [c for c in cells if c.id in (take.id, *(other.id for other in others))]
+    words = [f"Take {take.id}.", *_numbers(take, setting), take.promise_sentence]
+    if not setting.unpaid(take):
+        words += _proviso(cells, setting)
+    return Recommendation(
+        id=take.id,
+        words=tuple(words),
+        why=tuple(_why(cells, take, best, conditions, setting)),
+        caveats=(
+            *tuning_caveats(named, setting),
+            *caveats(take, setting),
+            *common_caveats(setting),
+            *chance_caveat(cells),
+        ),
+        command=_command(take, setting, files.get(take.id, "")),
+        others=tuple(others),
+    )
 
 
-def _scored(cell: Cell, setting: Setting, of: str = "") -> list[str]:
-    told = []
-    if cell["score"]:
-        told.append(f"{of}{setting.label} is {number(cell['score'])}.")
-    if cell["risk"]:
-        worst = cell["risk"]
-        told.append(
-            f"{f'{of}the' if of else 'The'} attack that gains most at worst is {worst['name']}: {worst['value']:.3f}, and with "
-            f"about 97.5 % confidence no more than {worst['high']:.3f}."
+def _numbers(cell: Cell, setting: Setting, of: str = "") -> list[str]:
+    """Its score and its worst attack; ``of`` begins each sentence."""
+    lines = []
+    if cell.score:
+        lines.append(f"{of}{setting.label} is {with_interval(cell.score)}.")
+    if cell.risk:
+        lines.append(
+            f"{f'{of}the' if of else 'The'} attack with the largest upper bound is {cell.risk.name}: it gained "
+            f"{cell.risk.value:.3f}, and with about 97.5 % confidence no more than {cell.risk.upper:.3f}."
         )
-    return told
+    return lines
 
 
-def _promised(cell: Cell) -> str:
-    if cell["promise"] == "nothing":
-        return "It promises nothing: only attacks speak for it."
-    return f"It promises {cell['promise']}."
+def _proviso(cells: Sequence[Cell], setting: Setting) -> list[str]:
+    return [f"What is called proven below {PROVISO}."] if any(map(setting.unpaid, cells)) else []
 
 
-def _elsewhere(cells: Sequence[Cell], setting: Setting) -> list[str]:
-    return [f"What is called proven below {PROVISO}."] if any(unpaid(c, setting) for c in cells) else []
-
-
-def _why(cells: Sequence[Cell], take: Cell, best: Cell | None, constraints: Sequence[Constraint], setting: Setting) -> list[str]:
-    tried, fitting = [c for c in cells if not c["failed"]], [c for c in cells if c["fits"]]
-    kept = ", ".join(constraint.expression for constraint in constraints)
-    told = [f"{len(fitting)} of {len(tried)} releases keep {kept} in a valid audit, and it is one of them."]
-    if best is None:
-        told.append("None of these has a score, so the strictest promise decided.")
-    elif best["id"] == take["id"]:
-        told.append(f"No other of them has a larger {setting.label}.")
+def _why(cells: Sequence[Cell], take: Cell, best: Cell | None, conditions: Sequence[Condition], setting: Setting) -> list[str]:
+    tried, fitting = [c for c in cells if not c.failed], [c for c in cells if c.fits]
+    asked = "; ".join(condition.description for condition in conditions)
+    if len(fitting) == 1:
+        lines = [f"It is the only one of {len(tried)} releases that keeps what was asked in a valid audit: {asked}."]
     else:
-        stronger = STRENGTH[take["assurance"]] > STRENGTH[best["assurance"]]
-        held = PROVISO if unpaid(take, setting) else f"is {take['assurance']}"
-        more = f"{held}, and that one's is {best['assurance']}" if stronger else "is stricter"
-        told.append(
-            f"{best['id']} has {setting.label} {best['score']['value']:.3f}, which cannot be told from "
-            f"{take['score']['value']:.3f} here; the promise of {take['id']} {more}."
+        lines = [
+            f"It is one of {len(fitting)} releases, of {len(tried)} tried, that keep what was asked in a valid audit: {asked}."
+        ]
+    if best is None or best.score is None or take.score is None:
+        lines.append("None of these has a score, so the strictest promise decided.")
+    elif best.id == take.id:
+        lines.append(f"No other of them has a larger {setting.label}.")
+    else:
+        stricter = "is stricter"
+        if take.strength > best.strength:
+            evidence = PROVISO if setting.unpaid(take) else f"is {take.assurance}"
+            stricter = f"{evidence}, and that one's is {best.assurance}"
+        lines.append(
+            f"{best.id} has {setting.label} {best.score.value:.3f}, which cannot be distinguished from {take.score.value:.3f} "
+            f"here; the promise of {take.id} {stricter}."
         )
-    if take["front"]:
-        told.append("Nothing that was tried has both a smaller risk and a larger score.")
-    return told
+    if take.front:
+        lines.append("Nothing that was tried has both a smaller risk and a larger score.")
+    return lines
 
 
 def _command(take: Cell, setting: Setting, file: str) -> str:
+    """The command that makes the release to take; empty where no command could keep its promise."""
     words = ["hush", "release", setting.data, "--schema", setting.schema]
-    if unpaid(take, setting):
+    if setting.unpaid(take):
         if len(setting.payable) < 2:
             return ""
         words += ["--best-of", ",".join(setting.payable)]
     else:
         words += ["--recipe", file]
     note = ""
-    if take["epsilon"] is not None:
-        told = setting.public or setting.budgets == 1
-        note = "" if told else "  # set EPSILON by policy, not by what was found here"
-        words += ["--epsilon", f"{take['epsilon']:g}" if told else "EPSILON"]
-        words += [] if setting.delta is None else ["--delta", f"{setting.delta:g}"]
+    if take.epsilon is not None:
+        # One budget alone was named before looking.
+        if setting.public or setting.budgets == 1:
+            words += ["--epsilon", f"{take.epsilon:g}"]
+        else:
+            words += ["--epsilon", "EPSILON"]
+            note = "  # set EPSILON by policy, not by what was measured here"
+        if setting.delta is not None:
+            words += ["--delta", f"{setting.delta:g}"]
     if setting.unit.relation is Relation.REPLACE_ONE:
         words += ["--relation", str(setting.unit.relation)]
     if setting.unit.by is not None:
@@ -104,69 +116,83 @@ def _command(take: Cell, setting: Setting, file: str) -> str:
     return shlex.join([*words, "--out", "release", "--hold-out", "0.2"]) + note
 
 
-def _others(cells: Sequence[Cell], take: Cell, setting: Setting) -> list[dict[str, str]]:
+def _others(cells: Sequence[Cell], take: Cell, setting: Setting) -> list[Alternative]:
     """The best cell of every other kind of evidence, and a stricter promise of the same kind, with what it costs."""
-    told = []
-    valid = [c for c in cells if not c["failed"] and not c["void"] and c["score"] and c["id"] != take["id"]]
-    for kind, need in KINDS.items():
-        if STRENGTH[kind] == STRENGTH[take["assurance"]]:
+    valid = [c for c in cells if not c.failed and not c.void and c.score and c.id != take.id]
+    others = []
+    for kind, need in NEEDS.items():
+        if STRENGTH[kind] == take.strength:
             continue
-        same = [c for c in valid if STRENGTH[c["assurance"]] == STRENGTH[kind]]
-        if same:
-            one = max(same, key=lambda c: (c["fits"], c["score"]["value"]))
-            told.append({"id": one["id"], "words": f"if you need {need}: {_cost(one, take, setting)}"})
-    epsilon, k = take["guarantee"]["epsilon"], take["guarantee"]["k"]
-    if take["assurance"] == "proven":
-        stricter = [c for c in valid if c["assurance"] == "proven" and c["guarantee"]["epsilon"] < epsilon * 0.99]
-    elif take["assurance"] == "verified":
-        stricter = [c for c in valid if c["assurance"] == "verified" and (c["guarantee"]["k"] or 0) > (k or 0)]
-    else:
-        stricter = []
+        best = _best([c for c in valid if c.strength == STRENGTH[kind]])
+        if best:
+            others.append(Alternative(best.id, f"if you need {need}: {_cost(best, take, setting)}"))
+    stricter = _best([c for c in valid if _stricter(c, take)])
     if stricter:
-        one = max(stricter, key=lambda c: (c["fits"], c["score"]["value"]))
-        told.append({"id": one["id"], "words": f"if you need a stricter promise: {_cost(one, take, setting)}"})
-    return told
+        others.append(Alternative(stricter.id, f"if you need a stricter promise: {_cost(stricter, take, setting)}"))
+    return others
+
+
+def _best(cells: Sequence[Cell]) -> Cell | None:
+    """The best score, of those that fit if any does."""
+    return max(cells, key=lambda c: (c.fits, c.score.value if c.score else 0.0), default=None)
+
+
+def _stricter(cell: Cell, take: Cell) -> bool:
+    """Whether a cell has evidence of the same kind for a stricter promise: a smaller epsilon, or a larger k."""
+    if cell.assurance is not take.assurance:
+        return False
+    if take.assurance is Assurance.PROVEN:
+        return (cell.guarantee.epsilon or 0.0) < (take.guarantee.epsilon or 0.0) * 0.99
+    return take.assurance is Assurance.VERIFIED and (cell.guarantee.k or 0) > (take.guarantee.k or 0)
 
 
 def _cost(one: Cell, take: Cell, setting: Setting) -> str:
-    held = "" if one["fits"] else f", but it misses {one['misses'][0]}"
-    held += f"; it {PROVISO}" if unpaid(one, setting) else ""
-    if not take["score"]:
-        return f"{one['id']}{held}"
-    mine, its = take["score"], one["score"]
-    gap = mine["value"] - its["value"]
-    if its["high"] >= mine["low"] and mine["high"] >= its["low"]:
-        return f"{one['id']}, whose {setting.label} of {its['value']:.3f} cannot be told apart{held}"
-    return f"{one['id']} {f'costs {gap:.3f}' if gap > 0 else f'gains {-gap:.3f}'} of {setting.label}{held}"
+    rest = "" if one.fits else f", but it misses {one.misses[0]}"
+    if setting.unpaid(one):
+        rest += f"; it {PROVISO}"
+    if not take.score or not one.score:
+        return f"{one.id}{rest}"
+    if one.score.overlaps(take.score):
+        return f"{one.id}, whose {setting.label} of {one.score.value:.3f} cannot be distinguished from {take.score.value:.3f}{rest}"
+    gap = take.score.value - one.score.value
+    return f"{one.id} {f'costs {gap:.3f}' if gap > 0 else f'gains {-gap:.3f}'} of {setting.label}{rest}"
 
 
-def _nothing(cells: Sequence[Cell], constraints: Sequence[Constraint], setting: Setting) -> dict[str, Any]:
-    words = ["Nothing that was tried keeps all constraints."]
-    tried = [c for c in cells if not c["failed"]]
-    expression, count = strictest(cells, constraints)
+def _nothing(cells: Sequence[Cell], conditions: Sequence[Condition], setting: Setting) -> Recommendation:
+    """Where nothing keeps all constraints: which excludes most, what comes nearest, and what would help."""
+    tried = [c for c in cells if not c.failed]
     if not tried:
-        words = ["Nothing could be released; each line says why."]
-    elif expression:
-        words.append(f"Of the constraints {expression} excludes most: {count} of {len(tried)} releases.")
-    near = nearest(cells)
+        return Recommendation(
+            words=("Nothing could be released; each line says why.",), caveats=tuple(_ways_out(cells, [], setting))
+        )
+    words = ["Nothing that was tried keeps all constraints."]
+    expression, count = strictest(cells, conditions)
+    if expression:
+        words.append(f"The constraint that excludes most is {expression}: {count} of {len(tried)} releases miss it.")
     why, named = list[str](), list[Cell]()
+    near = nearest(cells)
     if near is not None:
-        words.append(f"The nearest is {near['id']}, which misses {'; '.join(near['misses'])}.")
-        words += _elsewhere(cells, setting)
-        why, named = _scored(near, setting, "Of the nearest release, "), [near]
-    look = "" if setting.searched else ", or let --search look between them"
+        words.append(f"The nearest is {near.id}, which misses {'; '.join(map(str, near.misses))}.")
+        words += _proviso(cells, setting)
+        why, named = _numbers(near, setting, "Of the nearest release, "), [near]
+    return Recommendation(words=tuple(words), why=tuple(why), caveats=tuple(_ways_out(cells, named, setting)))
+
+
+def _ways_out(cells: Sequence[Cell], named: Sequence[Cell], setting: Setting) -> list[str]:
+    between = "" if setting.searched else ", or let --search look between them"
     rows = "--hold-out, --attacked" if setting.capped else "--hold-out"
     ways = [
-        *tuned(named, setting),
-        f"Allow more, or try stricter settings (--grid, --epsilon){look}.",
+        *tuning_caveats(named, setting),
+        f"Allow more, or try stricter settings (--grid, --epsilon){between}.",
         f"Upper bounds shrink with more control rows ({rows}): a risk that is not known to be small does not pass.",
-        *common(setting),
-        *by_chance(cells),
+        *common_caveats(setting),
+        *chance_caveat(cells),
     ]
-    vague = sum(any("cannot be excluded" in miss for miss in c["misses"]) for c in tried)
-    if vague:
+    tried = [c for c in cells if not c.failed]
+    blind = sum(any(miss.kind is MissKind.BLIND for miss in c.misses) for c in tried)
+    if blind:
         ways.append(
-            f"What attacks gained from {vague} of {len(tried)} releases lies below the limit, and only its upper bound does not. "
+            f"What attacks gained from {blind} of {len(tried)} releases lies below the limit, and only its upper bound does not. "
             "On a small table, or for a column that nobody guesses wrong, no release at all may keep so small a limit."
         )
-    return {"id": None, "words": words, "why": why, "caveats": ways, "command": "", "others": []}
+    return ways

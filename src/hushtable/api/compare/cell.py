@@ -1,226 +1,359 @@
-"""One cell of a comparison: a recipe run on the training rows, its release attacked, and what it is good for measured.
-
-The release itself is thrown away. What is kept are aggregates: the guarantee, and every finding without its detail.
-"""
+"""One cell of a comparison: a recipe at one setting, what its release promises, what attacks gained, what it is good for."""
 
 from __future__ import annotations
 
-import time
-import traceback
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import Path
+from enum import StrEnum
 from typing import Any
 
-import numpy as np
+from hushtable.evidence.finding import Better
+from hushtable.evidence.verdict import STRENGTH
+from hushtable.privacy.guarantee import Assurance
 
-from hushtable.api.audit import pick_audits
-from hushtable.api.compare.caveats import GAP
-from hushtable.api.compare.grid import Trial
-from hushtable.api.release import release
-from hushtable.api.utility import utility
-from hushtable.errors import Fault, HushError, InputError, MissingExtra
-from hushtable.evidence import harness
-from hushtable.evidence.case import Case
-from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject
-from hushtable.evidence.persons import People
-from hushtable.evidence.validity import void
-from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import Release
-from hushtable.privacy.guarantee import Assurance, Guarantee, rounded_up
-from hushtable.privacy.preserve import Form
-from hushtable.privacy.unit import Relation, Unit
-from hushtable.report.promise import STRENGTH
-from hushtable.table.table import Table
-
-ATTACKED = 10_000
-"""Training rows, and control rows, that are attacked at most: more make the bounds narrower, and a comparison longer."""
-MEASURED = 20_000
-"""Rows of each table that measures of utility look at, at most."""
-MEASURES: dict[str, dict[str, str]] = {
-    "margins": {},
-    "association": {},
-    "downstream": {"models": "boosting", "rows": "5000"},
-    "discriminator": {"most": "10000"},
-    "queries": {"queries": "300"},
-}
-"""The measures of utility of a comparison, with the knobs that make them cheap."""
-KEPT = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "subject", "risk", "n", "note", "p", "p_adjusted")
+WIDE = 0.2
+"""An interval that reaches further than this says that the number is hardly known."""
+GAP = "The proof of its source has a gap: "
 
 
-@dataclass(frozen=True, eq=False)
-class Study:
-    """What all cells share: one split of one table, and how it is attacked and measured."""
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; None in place of an end that is not known."""
 
-    train: Table
-    control: Table
-    target: str
-    seed: int
-    delta: float | None = None
-    attacked: int = ATTACKED
-    only: tuple[str, ...] = ()
-    """The attacks to run; every audit of privacy that is not costly when empty."""
-    measured: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MEASURES)
-    """The measures of utility to take, each with the knobs that are not the usual ones."""
-    person: str | None = None
-    """The key column that tells persons apart."""
-    rows_per_person: int = 1
-
-    def unit(self, recipe: Recipe) -> Unit:
-        """Whom a release by this recipe protects: each under the neighbouring relation that it is proven for."""
-        return Unit(relation=recipe.relation, rows=self.rows_per_person, by=self.person)
-
-    @cached_property
-    def attacks(self) -> dict[str, Audit]:
-        """By name; InputError if a measure of utility is named as one, or if what is named attacks nobody."""
-        found = pick_audits(self.only)
-        kept = {name: audit for name, audit in found.items() if audit.subject is Subject.PRIVACY}
-        faults = [Fault(f"--only {name}", "measures utility and attacks nobody") for name in self.only if name not in kept]
-        if not faults and all(type(audit).__module__ == "hushtable.audits.checks" for audit in kept.values()):
-            faults.append(Fault("--only", "names checks of the audit alone; name an attack too"))
-        if faults:
-            raise InputError(faults)
-        return kept
+    value: float
+    low: float | None = None
+    high: float | None = None
 
     @property
-    def knobs(self) -> tuple[object, ...]:
-        """Everything but the rows that decides what a cell of this study says."""
-        cheap = [f"{name} {knobs}" for name, knobs in self.measured.items()]
-        attacks = [f"{name} {audit!r}" for name, audit in self.attacks.items()]
-        whom = [] if self.person is None else [self.person, self.rows_per_person]
-        return ("comparison", self.target, self.seed, self.delta, self.attacked, MEASURED, *whom, *cheap, *attacks)
+    def lower(self) -> float:
+        """The lower end, or the value where there is none."""
+        return self.value if self.low is None else self.low
 
-    def people(self, most: int) -> tuple[Table, Table]:
-        """Training and control rows, at most so many of each, the same for every cell."""
-        return _part(self.train, most, self.seed), _part(self.control, most, self.seed)
+    @property
+    def upper(self) -> float:
+        """The upper end, or the value where there is none."""
+        return self.value if self.high is None else self.high
 
-    def observe(self, trial: Trial, run: int) -> dict[str, Any]:
-        """Make a release, attack it, measure it: plain values. Why it could not be done, if it could not.
+    def overlaps(self, other: Estimate) -> bool:
+        """Whether the two intervals have a point in common; where an end is not known they are not said to."""
+        if self.low is None or self.high is None or other.low is None or other.high is None:
+            return False
+        return self.low <= other.high and other.low <= self.high
 
-        What went wrong in a way that was not foreseen may go well another time, and is marked ``again``.
-        """
-        start = time.perf_counter()
-        try:
-            # A seed would take away the secrecy of samples; a private release is fresh each time, and never leaves this function.
-            made = release(
-                self.train, trial.recipe, epsilon=trial.epsilon, delta=self.delta if trial.epsilon is not None else None,
-                unit=self.unit(trial.recipe), seed=None if trial.spends else self.seed + run,
-            )  # fmt: skip
-            findings, reasons = self._attacked(made, run)
-            findings += self._measured(made, run)
-        except HushError as error:
-            # What is not installed today may be tomorrow.
-            again = {"again": True} if isinstance(error, MissingExtra) else {}
-            return {"failed": str(error), "seconds": time.perf_counter() - start} | again
-        except Exception as error:  # noqa: BLE001 - one cell must not cost the hours of all others
-            return {"failed": _unforeseen(error), "seconds": time.perf_counter() - start, "again": True}
-        told = [finding.to_json() for finding in findings]
+    def to_json(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True)
+class Score(Estimate):
+    """What the release scores on the measure that cells are ranked by."""
+
+    @property
+    def hardly_known(self) -> bool:
+        """Whether its interval is so wide that little is known."""
+        return self.upper - self.lower > WIDE
+
+    @classmethod
+    def from_json(cls, given: object) -> Score | None:
+        """Read it back; None if there is no value."""
+        value, low, high = _numbers(given)
+        return None if value is None else cls(value, low, high)
+
+
+@dataclass(frozen=True)
+class WorstAttack(Estimate):
+    """The attack whose upper bound is largest, and what it gained on people in the table."""
+
+    name: str = ""
+    kind: str = ""
+    """Which of the three risks of the Article 29 Working Party it is an instance of."""
+
+    @property
+    def hardly_known(self) -> bool:
+        """Whether much more than was measured cannot be excluded."""
+        return self.upper - self.value > WIDE
+
+    def to_json(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return super().to_json() | {"name": self.name, "kind": self.kind}
+
+    @classmethod
+    def from_json(cls, given: object) -> WorstAttack | None:
+        """Read it back; None if there is no value."""
+        value, low, high = _numbers(given)
+        named = mapping(given)
+        return None if value is None else cls(value, low, high, str(named.get("name") or ""), str(named.get("kind") or ""))
+
+
+@dataclass(frozen=True)
+class MeasureValue:
+    """One measure of utility, the mean over runs, beside that of fresh real rows."""
+
+    value: float | None
+    baseline: float | None
+    better: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {"value": self.value, "baseline": self.baseline, "better": self.better}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> MeasureValue:
+        """Read it back."""
+        return cls(finite(given.get("value")), finite(given.get("baseline")), str(given.get("better") or Better.LOWER))
+
+
+@dataclass(frozen=True)
+class GuaranteeSummary:
+    """The numbers of what is promised; None where there is no such promise."""
+
+    epsilon: float | None = None
+    """The proven epsilon."""
+    delta: float | None = None
+    k: float | None = None
+    """The k verified on the release itself over all its quasi-identifiers."""
+    bound: float | None = None
+    """The epsilon, fixed before, that no course of the run could exceed, where noisy answers decided its course."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {"epsilon": self.epsilon, "delta": self.delta, "k": self.k, "bound": self.bound}
+
+    @classmethod
+    def from_json(cls, given: object) -> GuaranteeSummary:
+        """Read it back."""
+        numbers = mapping(given)
+        return cls(*(finite(numbers.get(key)) for key in ("epsilon", "delta", "k", "bound")))
+
+
+class MissKind(StrEnum):
+    """Why a condition does not hold."""
+
+    LIMIT = "limit"
+    """What is known misses the limit."""
+    BLIND = "blind"
+    """What was measured keeps the limit, but with so few people more cannot be excluded."""
+    UNKNOWN = "unknown"
+    """Nothing was measured that could answer it."""
+    VOID = "void"
+    """The audit itself does not count."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A condition that a release does not keep, and why."""
+
+    condition: str
+    """The name that the condition bounds, such as ``max_risk``; empty in a file that holds the words only."""
+    reason: str
+    kind: MissKind = MissKind.LIMIT
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.condition}: {self.reason}" if self.condition else self.reason
+
+    def to_json(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {"condition": self.condition, "reason": self.reason, "kind": str(self.kind)}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Miss:
+        """Read it back."""
+        kind = given.get("kind")
+        known = MissKind(kind) if kind in list(MissKind) else MissKind.LIMIT
+        return cls(str(given.get("condition") or ""), str(given.get("reason") or ""), known)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A recipe at one setting: its promise, what attacks gained, what it is good for, and whether it keeps what was asked."""
+
+    id: str
+    """How people call it: ``mdav k=10``."""
+    recipe: str
+    title: str = ""
+    cite: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The knobs that were set."""
+    epsilon: float | None = None
+    """The budget it was given, if it is differentially private."""
+    delta: float | None = None
+    runs: int = 0
+    assurance: Assurance = Assurance.NONE
+    promise: str = "nothing"
+    """What it promises in words, each promise with its evidence."""
+    guarantee: GuaranteeSummary = field(default_factory=GuaranteeSummary)
+    risk: WorstAttack | None = None
+    """The worst attack of all runs; None if it was not attacked."""
+    risks: Mapping[str, WorstAttack] = field(default_factory=dict)
+    """The worst attack of each kind."""
+    alarms: int = 0
+    tests: int = 0
+    void: tuple[str, ...] = ()
+    """Why its audit does not count."""
+    score: Score | None = None
+    measures: Mapping[str, MeasureValue] = field(default_factory=dict)
+    rows: int | None = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    """What the steps of its recipe report."""
+    gaps: tuple[str, ...] = ()
+    """Where the proof of its source fails."""
+    fits: bool = False
+    """Whether it keeps every condition in a valid audit."""
+    misses: tuple[Miss, ...] = ()
+    front: bool = False
+    """Whether no other cell has both a smaller risk and a larger score."""
+    rank: int = 0
+    """Its place in the order of all cells, from 1."""
+    failed: str = ""
+    """Why there is no release; empty if there is one."""
+
+    @property
+    def risk_known(self) -> bool:
+        """Whether what attacks measured counts: it was attacked, and its audit is valid."""
+        return self.risk is not None and not self.void
+
+    @property
+    def nominal_epsilon(self) -> float | None:
+        """The budget it was given, else the epsilon that is proven."""
+        return self.guarantee.epsilon if self.epsilon is None else self.epsilon
+
+    @property
+    def strength(self) -> int:
+        """How much stands behind its promise."""
+        return STRENGTH[self.assurance]
+
+    @property
+    def strictness(self) -> tuple[float, float]:
+        """The kind of evidence, and within a kind the smaller epsilon or the larger k: larger is stricter."""
+        if self.assurance is Assurance.PROVEN:
+            return self.strength, -(self.guarantee.epsilon or 0.0)
+        return self.strength, self.guarantee.k or 0.0
+
+    @property
+    def promise_sentence(self) -> str:
+        """What it promises, as a sentence."""
+        if not self.promise or self.promise == "nothing":
+            return "It promises nothing: only the attacks show how safe it is."
+        return f"It promises {self.promise}."
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Everything that is noted about it, the gaps in the proof of its source included."""
+        return (*self.notes, *(f"{GAP}{gap}" for gap in self.gaps))
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``comparison.json`` holds it."""
         return {
-            "failed": "",
-            "seconds": time.perf_counter() - start,
-            "rows": made.table.rows,
-            **guaranteed(made.guarantee, made.table.schema.quasi),
-            "void": reasons,
-            "notes": _notes(made),
-            "findings": [{key: one[key] for key in KEPT} for one in told],
+            "id": self.id,
+            "recipe": self.recipe,
+            "title": self.title,
+            "cite": self.cite,
+            "settings": dict(self.settings),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "runs": self.runs,
+            "assurance": str(self.assurance),
+            "promise": self.promise,
+            "guarantee": self.guarantee.to_json(),
+            "risk": self.risk and self.risk.to_json(),
+            "risks": {kind: worst.to_json() for kind, worst in self.risks.items()},
+            "alarms": self.alarms,
+            "tests": self.tests,
+            "void": list(self.void),
+            "score": self.score and self.score.to_json(),
+            "measures": {name: measure.to_json() for name, measure in self.measures.items()},
+            "rows": self.rows,
+            "seconds": self.seconds,
+            "notes": list(self.remarks),
+            "gaps": list(self.gaps),
+            "fits": self.fits,
+            "misses": [str(miss) for miss in self.misses],
+            "missed": [miss.to_json() for miss in self.misses],
+            "front": self.front,
+            "rank": self.rank,
+            "failed": self.failed,
         }
 
-    def _attacked(self, made: Release, run: int) -> tuple[list[Finding], list[str]]:
-        train, control = self.people(self.attacked)
-        case = Case(train, made.table, control)
-        findings = harness.run(case, self.attacks, self.seed + run)
-        return findings, void(case, findings)
-
-    def _measured(self, made: Release, run: int) -> list[Finding]:
-        train, control = self.people(MEASURED)
-        released = _part(made.table, MEASURED, self.seed)
-        settings = {f"{name}.{knob}": text for name, knobs in self.measured.items() for knob, text in knobs.items()}
-        return utility(
-            train, released, control, target=self.target, only=self.measured, settings=settings, seed=self.seed + run
-        ).findings
-
-
-def _unforeseen(error: Exception) -> str:
-    """The type of an error and where it arose. What it says itself may hold values of rows."""
-    if isinstance(error, MemoryError):
-        return "MemoryError: there was not enough memory; try fewer rows or fewer workers"
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: an error that was not foreseen, in {Path(place.filename).name}, line {place.lineno}"
-
-
-def _part(table: Table, most: int, seed: int) -> Table:
-    """A random part of a table, of each person all rows or none; all of it if it is no larger."""
-    if table.rows <= most:
-        return table
-    people = People.of(table)
-    order = np.random.default_rng([seed, 7]).permutation(people.count)
-    kept = order[np.cumsum(people.held[order]) <= most]
-    return table.take(np.sort(people.rows_of(kept)))
-
-
-def guaranteed(guarantee: Guarantee, quasi: Sequence[str]) -> dict[str, Any]:
-    """What a release promises, the kinds of evidence kept apart; ``quasi`` are its quasi-identifiers."""
-    epsilon = guarantee.epsilon()
-    proven = guarantee.assurance is Assurance.PROVEN
-    numbers = {
-        "epsilon": epsilon if proven else None,
-        "delta": guarantee.delta if proven else None,
-        "k": guarantee.k(quasi),
-        "bound": guarantee.bound if proven else None,
-    }
-    return {"assurance": str(guarantee.assurance), "promise": _promise(guarantee), "guarantee": numbers}
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Cell:
+        """Read it back from a file; what is missing there, or is no such value, is empty."""
+        failed = str(given.get("failed") or "")
+        assurance = given.get("assurance")
+        risks = {str(kind): WorstAttack.from_json(worst) for kind, worst in mapping(given.get("risks")).items()}
+        gaps = texts(given.get("gaps"))
+        marked = [f"{GAP}{gap}" for gap in gaps]
+        return cls(
+            id=str(given.get("id") or ""),
+            recipe=str(given.get("recipe") or ""),
+            title=str(given.get("title") or ""),
+            cite=str(given.get("cite") or ""),
+            settings={str(knob): str(value) for knob, value in mapping(given.get("settings")).items()},
+            epsilon=finite(given.get("epsilon")),
+            delta=finite(given.get("delta")),
+            runs=whole(given.get("runs")) or 0,
+            assurance=Assurance(assurance) if assurance in list(Assurance) else Assurance.NONE,
+            promise=str(given.get("promise") or ""),
+            guarantee=GuaranteeSummary.from_json(given.get("guarantee")),
+            risk=WorstAttack.from_json(given.get("risk")),
+            risks={kind: worst for kind, worst in risks.items() if worst is not None},
+            alarms=whole(given.get("alarms")) or 0,
+            tests=whole(given.get("tests")) or 0,
+            void=texts(given.get("void")),
+            score=Score.from_json(given.get("score")),
+            measures={
+                str(name): MeasureValue.from_json(measure)
+                for name, measure in mapping(given.get("measures")).items()
+                if isinstance(measure, Mapping)
+            },
+            rows=whole(given.get("rows")),
+            seconds=finite(given.get("seconds")) or 0.0,
+            notes=tuple(note for note in texts(given.get("notes")) if note not in marked),
+            gaps=gaps,
+            fits=bool(given.get("fits")) and not failed,
+            misses=_misses(given),
+            front=bool(given.get("front")) and not failed,
+            rank=whole(given.get("rank")) or 0,
+            failed=failed,
+        )
 
 
-def _promise(guarantee: Guarantee) -> str:
-    told = []
-    if guarantee.assurance is Assurance.PROVEN:
-        delta = f", delta {rounded_up(guarantee.delta, 3):.3g}" if guarantee.delta else ""
-        whom = guarantee.unit
-        replaced = whom.relation is Relation.REPLACE_ONE
-        change = f", for one {whom}{' replaced by another' if replaced else ''}" if replaced or whom.by else ""
-        told.append(f"epsilon {rounded_up(guarantee.epsilon(), 4):.4g}{delta}{change} (proven)")
-    for promise in guarantee.promises:
-        names = promise.quasi
-        over = f"{', '.join(names[:2])} and {len(names) - 2} more" if len(names) > 3 else ", ".join(names)
-        derived = ", of the table it was made from" if promise.form is Form.DERIVED else ""
-        told.append(f"{promise.what} over {over}{derived} (verified)")
-    if guarantee.claims and guarantee.assurance is Assurance.CLAIMED:
-        claimed = " and ".join(claim.statement for claim in guarantee.claims)
-        told = [*(told or ["nothing"]), f"its source claims {claimed}, which is not proven (epsilon is infinite)"]
-    return "; ".join(told) or "nothing"
+def _misses(given: Mapping[str, Any]) -> tuple[Miss, ...]:
+    """The misses of a cell; a file of version 0.1.0 holds their words only."""
+    typed = given.get("missed")
+    if isinstance(typed, list):
+        return tuple(Miss.from_json(one) for one in typed if isinstance(one, Mapping))
+    return tuple(Miss("", text) for text in texts(given.get("misses")))
 
 
-def _notes(made: Release) -> list[str]:
-    notes = []
-    for name, told in made.result.items():
-        if gone := told.get("suppressed_rows") or told.get("rows_dropped"):
-            notes.append(f"{gone:,} rows were suppressed by {name}")
-        if note := told.get("note"):
-            notes.append(str(note))
-    gaps = [f"{GAP}{gap}" for claim in made.guarantee.claims for gap in claim.gaps]
-    return [*notes, *gaps, *made.guarantee.caveats]
+def finite(value: object) -> float | None:
+    """A finite number, or None."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
 
 
-def findings_of(observed: Mapping[str, Any]) -> list[Finding]:
-    """The findings of an observed cell, read back."""
-    return [_finding(one) for one in observed.get("findings", ())]
+def whole(value: object) -> int | None:
+    """A count, or None."""
+    number = finite(value)
+    return None if number is None else int(number)
 
 
-def _finding(one: Mapping[str, Any]) -> Finding:
-    typed = {
-        "better": Better(one["better"]),
-        "subject": Subject(one["subject"]),
-        "risk": Risk(one["risk"]) if one["risk"] else None,
-    }
-    return Finding(**{**one, **typed})
+def texts(value: object) -> tuple[str, ...]:
+    """A list of texts; one text is a list of itself."""
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(str(one) for one in value if one) if isinstance(value, Iterable) else ()
 
 
-def weakest(observed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The run whose guarantee is the weakest: with noisy looks they may differ a little."""
+def mapping(value: object) -> Mapping[str, Any]:
+    """A mapping, or an empty one."""
+    return value if isinstance(value, Mapping) else {}
 
-    def strength(one: Mapping[str, Any]) -> tuple[float, ...]:
-        held = one["guarantee"]
-        return STRENGTH[one["assurance"]], -(held["epsilon"] or 0.0), held["k"] or 0.0
 
-    return min(observed, key=strength)
+def _numbers(given: object) -> tuple[float | None, float | None, float | None]:
+    numbers = mapping(given)
+    return finite(numbers.get("value")), finite(numbers.get("low")), finite(numbers.get("high"))

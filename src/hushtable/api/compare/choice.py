@@ -1,33 +1,49 @@
-"""The choice: which cells keep the constraints, which lie on the front of risk and utility, their order, and which to take.
+"""The choice: which cells keep the conditions, which lie on the front of risk and utility, their order, and which to take.
 
 Proven, verified and measured are three kinds of evidence and are never added up. A cell is chosen by its score among those that
-keep every constraint; only where scores cannot be told apart does the kind of evidence decide.
+keep every condition; only where scores cannot be distinguished does the kind of evidence decide.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from hushtable.api.compare.constraint import Constraint
-from hushtable.evidence.finding import Finding
-from hushtable.report.promise import STRENGTH
+from hushtable.api.compare.cell import Cell, Miss, MissKind
+from hushtable.evidence.condition import Condition, Outcome, Promised
 
-Cell = dict[str, Any]
+if TYPE_CHECKING:
+    from hushtable.api.compare.axis import Axis
+    from hushtable.evidence.finding import Finding
+
 NOISE = 0.01
 """Scores that differ by no more than this are taken for equal, whatever their intervals say."""
 MOST = 0.05
 """Scores that differ by more than this are not, however wide: an interval that holds everything says that nothing is known."""
+VALID = "valid audit"
+"""The condition that every cell must keep: an audit that counts."""
 
 
-def judged(cell: Cell, runs: Sequence[Sequence[Finding]], constraints: Sequence[Constraint]) -> Cell:
-    """The cell with the constraints it misses. A void audit keeps none of them."""
-    if cell["failed"]:
-        return cell | {"fits": False, "misses": []}
-    misses = [f"valid audit: {reason}" for reason in cell["void"][:1]]
-    misses += [why for constraint in constraints if (why := constraint.miss(cell, runs))]
-    return cell | {"fits": not misses, "misses": misses}
+def judge(cell: Cell, runs: Sequence[Sequence[Finding]], conditions: Sequence[Condition]) -> Cell:
+    """The cell with the conditions it misses. A void audit keeps none of them."""
+    if cell.failed:
+        return cell
+    misses = [Miss(VALID, reason, MissKind.VOID) for reason in cell.void[:1]]
+    promised = Promised(cell.assurance, cell.guarantee.epsilon, cell.guarantee.k)
+    score = None if cell.score is None else cell.score.lower
+    for condition in conditions:
+        outcome = condition.judge_runs(runs, promised, score)
+        if not outcome.holds:
+            misses.append(Miss(condition.name, outcome.reason, _kind(outcome)))
+    return replace(cell, fits=not misses, misses=tuple(misses))
+
+
+def _kind(outcome: Outcome) -> MissKind:
+    if outcome.unknown:
+        return MissKind.UNKNOWN
+    return MissKind.BLIND if outcome.blind else MissKind.LIMIT
 
 
 def front(cells: Sequence[Cell]) -> list[str]:
@@ -35,8 +51,11 @@ def front(cells: Sequence[Cell]) -> list[str]:
 
     Only cells whose audit is valid take part; of cells that are equal in both, all or none are on the front.
     """
-    known = [c for c in cells if not c["failed"] and not c["void"] and c["risk"] and c["score"]]
-    places = {c["id"]: (c["risk"]["high"], -c["score"]["value"]) for c in known}
+    places = {
+        c.id: (c.risk.upper, -c.score.value)
+        for c in cells
+        if not c.failed and not c.void and c.risk is not None and c.score is not None
+    }
 
     def beaten(place: tuple[float, float]) -> bool:
         return any(other != place and other[0] <= place[0] and other[1] <= place[1] for other in places.values())
@@ -47,56 +66,77 @@ def front(cells: Sequence[Cell]) -> list[str]:
 def chosen(cells: Sequence[Cell]) -> tuple[Cell | None, Cell | None]:
     """The cell to take, and the one with the best score of those that fit; they differ where evidence decided.
 
-    Of the cells whose score cannot be told from the best (their interval holds it and they are within ``MOST``, or they are within
-    ``NOISE``), the one with the strongest kind of evidence is taken, of these the one with the strictest promise, of these the one
-    with the best score.
+    Of the cells whose score cannot be distinguished from the best (their interval holds it and they are within ``MOST``, or they
+    are within ``NOISE``), the one with the strongest kind of evidence is taken, of these the one with the strictest promise, of
+    these the one with the best score.
     """
-    fitting = [c for c in cells if c["fits"] and c["score"]]
-    if not fitting:
-        fitting = [c for c in cells if c["fits"]]
-        return (max(fitting, key=_strictness), None) if fitting else (None, None)
-    best = max(fitting, key=lambda c: (c["score"]["value"], *_strictness(c)))
-    top = best["score"]["value"]
-    level = [c for c in fitting if top - c["score"]["value"] <= (MOST if c["score"]["high"] >= top else NOISE)]
-    return max(level, key=lambda c: (*_strictness(c), c["score"]["value"])), best
-
-
-def _strictness(cell: Mapping[str, Any]) -> tuple[float, float]:
-    """The kind of evidence, and within a kind the smaller epsilon or the larger k."""
-    held = cell["guarantee"]
-    strength = STRENGTH[cell["assurance"]]
-    within = -(held["epsilon"] or 0.0) if strength == STRENGTH["proven"] else float(held["k"] or 0.0)
-    return strength, within
+    fitting = [c for c in cells if c.fits]
+    scored = [(c, c.score) for c in fitting if c.score is not None]
+    if not scored:
+        return max(fitting, key=lambda c: c.strictness, default=None), None
+    best, top = max(scored, key=lambda pair: (pair[1].value, *pair[0].strictness))
+    level = [(c, s) for c, s in scored if top.value - s.value <= (MOST if s.upper >= top.value else NOISE)]
+    return max(level, key=lambda pair: (*pair[0].strictness, pair[1].value))[0], best
 
 
 def ranked(cells: Sequence[Cell], first: Cell | None) -> list[Cell]:
     """In order: the one to take, those that fit by score, the others by how much they miss, those that failed."""
 
     def order(cell: Cell) -> tuple[float, ...]:
-        score = -cell["score"]["value"] if cell["score"] else float("inf")
         return (
-            bool(cell["failed"]),
-            not cell["fits"],
-            len(cell["misses"]),
-            first is None or cell["id"] != first["id"],
-            score,
-            cell["risk"]["high"] if cell["risk"] else float("inf"),
+            bool(cell.failed),
+            not cell.fits,
+            len(cell.misses),
+            first is None or cell.id != first.id,
+            float("inf") if cell.score is None else -cell.score.value,
+            float("inf") if cell.risk is None else cell.risk.upper,
         )
 
-    return [cell | {"rank": place} for place, cell in enumerate(sorted(cells, key=order), 1)]
+    return [replace(cell, rank=place) for place, cell in enumerate(sorted(cells, key=order), 1)]
 
 
 def nearest(cells: Sequence[Cell]) -> Cell | None:
-    """Where nothing fits: the cell that misses the fewest constraints, of these the one with the best score."""
-    tried = [c for c in cells if not c["failed"]]
-    return min(tried, key=lambda c: (len(c["misses"]), -(c["score"]["value"] if c["score"] else 0.0)), default=None)
+    """Where nothing fits: the cell that misses the fewest conditions, of these the one with the best score."""
+    tried = [c for c in cells if not c.failed]
+    return min(tried, key=lambda c: (len(c.misses), 0.0 if c.score is None else -c.score.value), default=None)
 
 
-def strictest(cells: Sequence[Cell], constraints: Sequence[Constraint]) -> tuple[str, int]:
-    """The constraint that most cells miss, and how many; the validity of the audit counts as one."""
-    named = {constraint.name: constraint.expression for constraint in constraints}
-    counts = Counter(miss.partition(": ")[0] for c in cells for miss in c["misses"])
+def strictest(cells: Sequence[Cell], conditions: Sequence[Condition]) -> tuple[str, int]:
+    """The condition that most cells miss, and how many; the validity of the audit counts as one."""
+    expressions = {condition.name: condition.expression for condition in conditions}
+    counts = Counter(miss.condition for c in cells for miss in c.misses)
     if not counts:
         return "", 0
     name, count = counts.most_common(1)[0]
-    return named.get(name, name), count
+    return expressions.get(name, name), count
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """The cells that would be chosen if something else were asked."""
+
+    barred: Cell | None = None
+    """A better score than the chosen one's (the best of all where none is chosen), which misses a condition."""
+    near: tuple[Cell, ...] = ()
+    """Cells that fit, and whose score cannot be distinguished from that of the chosen one."""
+    firmer: Cell | None = None
+    """The best of those that fit with a stronger kind of evidence."""
+    safer: Cell | None = None
+    """The best of those on the front that fit with a smaller risk."""
+
+
+def rivals(cells: Sequence[Cell], take: Cell | None, axis: Axis, named: Sequence[Cell] = ()) -> Rivals:
+    """What else would be chosen, beyond the cells that the recommendation has ``named`` itself."""
+    others = [c for c in cells if not c.failed and c is not take and c.score is not None]
+    barred = axis.best([c for c in others if not c.fits and (take is None or axis.beats(c, take))])
+    if barred in named:
+        barred = None
+    if take is None:
+        return Rivals(barred)
+    fitting = [c for c in others if c.fits]
+    near = tuple(c for c in fitting if c.score and take.score and c.score.overlaps(take.score))
+    stronger = [c for c in fitting if c.strength > take.strength]
+    firmer = None if any(c in named for c in stronger) else axis.best(stronger)
+    bound = None if take.risk is None else take.risk.upper
+    safer = axis.best([c for c in fitting if c.front and not c.void and c.risk and bound is not None and c.risk.upper < bound])
+    return Rivals(barred, near, firmer, None if safer is firmer or safer in named else safer)

@@ -43,8 +43,10 @@ class Trial:
     @property
     def id(self) -> str:
         """How people call it: ``mdav k=10``, ``aim epsilon=1``."""
-        told = [*self.settings, *([] if self.epsilon is None else [(EPSILON, f"{self.epsilon:g}")])]
-        return " ".join([self.recipe.recipe, *(f"{knob}={value}" for knob, value in told)])
+        knobs = list(self.settings)
+        if self.epsilon is not None:
+            knobs.append((EPSILON, f"{self.epsilon:g}"))
+        return " ".join([self.recipe.recipe, *(f"{knob}={value}" for knob, value in knobs)])
 
     @property
     def file(self) -> str:
@@ -89,22 +91,22 @@ def main_knob(recipe: Recipe) -> str:
 def trials(
     schema: Schema, named: Sequence[str | Recipe], grid: Mapping[str, Iterable[object]], epsilons: Sequence[float] = ()
 ) -> tuple[list[Trial], list[str]]:
-    """Everything to try, and notes on what is left out. All faults of all recipes and grids are told at once.
+    """Everything to try, and notes on what is left out. All faults of all recipes and grids are reported at once.
 
     ``grid`` holds values by ``recipe.knob``; several knobs of one recipe are tried in all combinations.
     """
     faults: list[Fault] = []
     chosen, notes = _recipes(schema, named, epsilons, faults)
     wanted = _grids(grid, {recipe.recipe: recipe for recipe in chosen}, faults)
-    found = []
+    tried = list[Trial]()
     for recipe in chosen:
         try:
-            found += list(_of(recipe, wanted.get(recipe.recipe, {}), epsilons))
+            tried += _trials_of(recipe, wanted.get(recipe.recipe, {}), epsilons)
         except InputError as error:
             faults += error.faults
     if faults:
         raise InputError(faults)
-    return list({trial.id: trial for trial in found}.values()), notes
+    return list({trial.id: trial for trial in tried}.values()), notes
 
 
 def _recipes(
@@ -151,41 +153,48 @@ def _default(schema: Schema, epsilons: Sequence[float]) -> tuple[list[Recipe], l
 def _grids(
     grid: Mapping[str, Iterable[object]], known: Mapping[str, Recipe], faults: list[Fault]
 ) -> dict[str, dict[str, list[str]]]:
+    """The values to try by recipe and knob; what cannot be tried is added to the faults."""
     wanted: dict[str, dict[str, list[str]]] = {}
     for key, values in grid.items():
         name = max((n for n in known if key.startswith(f"{n}.")), key=len, default="")
-        texts = [str(value).strip() for value in several(values) if str(value).strip()]
         if not name:
             faults.append(Fault(f"--grid {key}", f"expected recipe.knob with one of the recipes compared: {', '.join(known)}"))
-        elif not texts:
-            faults.append(Fault(f"--grid {key}", "names no value"))
-        elif (knob := key.removeprefix(f"{name}.")) == EPSILON and not spends(known[name]):
-            faults.append(Fault(f"--grid {key}", f"{name} spends no budget, so it has no epsilon"))
-        elif knob == EPSILON and any(_positive(text) is None for text in texts):
-            faults.append(Fault(f"--grid {key}", f"expected positive numbers with commas between them, got {','.join(texts)}"))
-        elif wrong := [fault for text in texts if knob != EPSILON for fault in _wrong(known[name], knob, text)]:
-            faults += dict.fromkeys(wrong)
-        else:
+            continue
+        knob = key.removeprefix(f"{name}.")
+        texts = [str(value).strip() for value in several(values) if str(value).strip()]
+        wrong = _wrong_values(known[name], knob, texts, f"--grid {key}")
+        faults += wrong
+        if not wrong:
             wanted.setdefault(name, {})[knob] = texts
     return wanted
 
 
-def _wrong(recipe: Recipe, knob: str, text: str) -> Iterable[Fault]:
-    try:
-        recipe.set({knob: text})
-    except InputError as error:
-        return error.faults
-    return ()
+def _wrong_values(recipe: Recipe, knob: str, texts: Sequence[str], where: str) -> list[Fault]:
+    if not texts:
+        return [Fault(where, "names no value")]
+    if knob == EPSILON:
+        if not spends(recipe):
+            return [Fault(where, f"{recipe.recipe} spends no budget, so it has no epsilon")]
+        if not all(map(_positive, texts)):
+            return [Fault(where, f"expected positive numbers with commas between them, got {','.join(texts)}")]
+        return []
+    faults = list[Fault]()
+    for text in texts:
+        try:
+            recipe.set({knob: text})
+        except InputError as error:
+            faults += error.faults
+    return list(dict.fromkeys(faults))
 
 
-def _positive(text: str) -> float | None:
+def _positive(text: str) -> bool:
     try:
-        return value if 0 < (value := float(text)) < float("inf") else None
+        return 0 < float(text) < float("inf")
     except ValueError:
-        return None
+        return False
 
 
-def _of(recipe: Recipe, wanted: Mapping[str, Sequence[str]], epsilons: Sequence[float]) -> Iterable[Trial]:
+def _trials_of(recipe: Recipe, wanted: Mapping[str, Sequence[str]], epsilons: Sequence[float]) -> Iterable[Trial]:
     """The trials of one recipe: its own grid, else the usual values of its main knob."""
     main = main_knob(recipe)
     values = dict(wanted)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from hushtable.api.compare.cell import Cell
+from hushtable.api.compare.comparison import Searched
 from hushtable.api.compare.grid import EPSILON, Trial, main_knob
 
 MOST = 4
@@ -32,50 +33,53 @@ class Gap:
     def middle(self) -> Trial | None:
         """Half way, geometrically; None where nothing lies between."""
         value = math.sqrt(self.fits * self.misses)
+        low, high = sorted((self.fits, self.misses))
         if self.knob == EPSILON:
-            low, high = sorted((self.fits, self.misses))
             return None if high <= low * CLOSE else self.trial.at(EPSILON, f"{value:.3g}")
-        whole = math.floor(value)
-        whole += whole in (self.fits, self.misses)
-        return (
-            None if whole in (self.fits, self.misses) or abs(self.fits - self.misses) <= 1 else self.trial.at(self.knob, str(whole))
-        )
+        whole = max(math.floor(value), math.floor(low) + 1)
+        return self.trial.at(self.knob, str(whole)) if whole < high else None
 
 
 def searchable(trials: Sequence[Trial]) -> dict[str, tuple[str, list[Trial]]]:
     """Recipes whose k or epsilon was tried: the knob, and the trials. Not those of which other knobs vary too."""
-    found: dict[str, tuple[str, list[Trial]]] = {}
+    by_recipe: dict[str, tuple[str, list[Trial]]] = {}
     for trial in trials:
         knob = main_knob(trial.recipe)
         varied = {key for key, _ in trial.settings} - {knob}
         if knob in (EPSILON, "k") and not varied and (knob == EPSILON or dict(trial.settings).get(knob)):
-            found.setdefault(trial.recipe.recipe, (knob, []))[1].append(trial)
-    return found
+            by_recipe.setdefault(trial.recipe.recipe, (knob, []))[1].append(trial)
+    return by_recipe
 
 
-def gap(knob: str, trials: Sequence[Trial], cells: Mapping[str, Mapping[str, Any]]) -> Gap | None:
+def gap(knob: str, trials: Sequence[Trial], cells: Mapping[str, Cell]) -> Gap | None:
     """Where the constraints stop holding: below the smallest k that fits, or above the largest epsilon that does."""
-    known = [trial for trial in trials if not cells[trial.id]["failed"]]
-    fits = [t.value(knob) for t in known if cells[t.id]["fits"]]
-    misses = [t.value(knob) for t in known if not cells[t.id]["fits"]]
+    known = [trial for trial in trials if not cells[trial.id].failed]
+    fits = [t.value(knob) for t in known if cells[t.id].fits]
+    misses = [t.value(knob) for t in known if not cells[t.id].fits]
     if not fits:
         return None
-    edge = max(fits) if knob == EPSILON else min(fits)
-    beyond = [value for value in misses if (value > edge if knob == EPSILON else value < edge)]
-    if not beyond:
-        return None
-    return Gap(known[0], knob, edge, min(beyond) if knob == EPSILON else max(beyond))
-
-
-def told(recipe: str, knob: str, trials: Sequence[Trial], cells: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """What was found, in words."""
-    which = "largest epsilon" if knob == EPSILON else "smallest k"
-    fits = [t.value(knob) for t in trials if cells[t.id]["fits"]]
-    found = gap(knob, trials, cells)
-    if found is not None:
-        words = f"{which} found that meets the constraints: {found.fits:g} ({found.misses:g} does not)"
-    elif fits:
-        words = f"the {which} tried, {max(fits) if knob == EPSILON else min(fits):g}, meets the constraints"
+    edge = _last(knob, fits)
+    if knob == EPSILON:
+        beyond = min((value for value in misses if value > edge), default=None)
     else:
-        words = f"no {'epsilon' if knob == EPSILON else 'k'} tried meets the constraints"
-    return {"recipe": recipe, "knob": knob, "words": words}
+        beyond = max((value for value in misses if value < edge), default=None)
+    return None if beyond is None else Gap(known[0], knob, edge, beyond)
+
+
+def result(recipe: str, knob: str, trials: Sequence[Trial], cells: Mapping[str, Cell]) -> Searched:
+    """The last setting of a recipe that keeps the constraints, in words."""
+    which = "largest epsilon" if knob == EPSILON else "smallest k"
+    fits = [t.value(knob) for t in trials if cells[t.id].fits]
+    between = gap(knob, trials, cells)
+    if between is not None:
+        words = f"{which} found that meets the constraints: {between.fits:g} ({between.misses:g} does not)"
+    elif fits:
+        words = f"the {which} tried, {_last(knob, fits):g}, meets the constraints"
+    else:
+        words = f"no {knob} tried meets the constraints"
+    return Searched(recipe, knob, words)
+
+
+def _last(knob: str, values: Sequence[float]) -> float:
+    """The last value before the constraints stop holding."""
+    return max(values) if knob == EPSILON else min(values)

@@ -1,4 +1,4 @@
-"""Cells made by several processes, each of which holds the split once. What a process has made is handed over at once."""
+"""Trials observed by several processes, each of which holds the split once. What a process observed is handed over at once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import signal
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from threading import current_thread, main_thread
-from typing import Any, cast
+from typing import cast
 
-from hushtable.api.compare.cell import Study
+from threadpoolctl import threadpool_limits
+
+from hushtable.api.compare.experiment import Experiment
 from hushtable.api.compare.grid import Trial
+from hushtable.api.compare.observation import Observation
 from hushtable.errors import InputError
 
 Task = tuple[Trial, int]
@@ -28,45 +32,54 @@ MOST = 4
 GUARD = "A script that compares with several workers does so under: if __name__ == '__main__'"
 
 
+@dataclass(frozen=True)
+class Update:
+    """What has just been observed, and which cells are at work now; nothing has been observed when the work begins."""
+
+    at_work: list[str]
+    task: Task | None = None
+    observation: Observation | None = None
+
+
 def usual() -> int:
     """One for each core that this process may use, and no more than ``MOST``."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(MOST, cores)
 
 
-def made(tasks: Sequence[Task], study: Study, workers: int) -> Iterator[tuple[Task | None, dict[str, Any], list[str]]]:
-    """Each task with what was observed, as soon as it is done, and what is at work; first (None, {}, what is at work).
+def observe_all(tasks: Sequence[Task], experiment: Experiment, workers: int) -> Iterator[Update]:
+    """Each task with what was observed, as soon as it is done, after a first update that names what is at work.
 
     A process that ends without an answer (killed, out of memory) costs its cell alone, which says so and is marked ``lost``, and
     ``again`` like all that may go well another time.
     """
     if workers <= 1 or len(tasks) <= 1:
-        yield from _here(tasks, study)
+        yield from _here(tasks, experiment)
         return
     waiting, lost = deque(tasks), 0
     crew: dict[Connection, tuple[BaseProcess, Task]] = {}
     gone: list[BaseProcess] = []
     try:
         for _ in range(min(workers, len(tasks))):
-            link, process = _hired(study)
+            link, process = _hired(experiment)
             crew[link] = process, _handed(link, waiting)
-        yield None, {}, _at_work(crew)
+        yield Update(_at_work(crew))
         while crew:
             for ready in wait(list(crew)):
                 link = cast(Connection, ready)
                 process, task = crew.pop(link)
-                observed = _received(link, process)
-                lost = lost + 1 if observed.get("lost") else 0
+                observation = _received(link, process)
+                lost = lost + 1 if observation.lost else 0
                 if lost >= FUTILE:
                     raise InputError(f"{lost} processes in a row ended without an answer. {GUARD}", where="workers")
                 if waiting:
-                    if observed.get("lost"):
-                        link, process = _hired(study)
+                    if observation.lost:
+                        link, process = _hired(experiment)
                     crew[link] = process, _handed(link, waiting)
                 else:
                     link.close()
                     gone.append(process)
-                yield task, observed, _at_work(crew)
+                yield Update(_at_work(crew), task, observation)
     finally:
         for process, _ in crew.values():
             process.terminate()
@@ -74,22 +87,20 @@ def made(tasks: Sequence[Task], study: Study, workers: int) -> Iterator[tuple[Ta
             process.join()
 
 
-def _here(tasks: Sequence[Task], study: Study) -> Iterator[tuple[Task | None, dict[str, Any], list[str]]]:
-    from threadpoolctl import threadpool_limits
-
+def _here(tasks: Sequence[Task], experiment: Experiment) -> Iterator[Update]:
+    if tasks:
+        yield Update([tasks[0][0].id])
     for place, (trial, run) in enumerate(tasks):
-        if not place:
-            yield None, {}, [trial.id]
         with threadpool_limits(1):
-            observed = study.observe(trial, run)
-        yield (trial, run), observed, [one.id for one, _ in tasks[place + 1 : place + 2]]
+            observation = experiment.observe(trial, run)
+        yield Update([after.id for after, _ in tasks[place + 1 : place + 2]], (trial, run), observation)
 
 
-def _hired(study: Study) -> tuple[Connection, BaseProcess]:
-    """A new process that holds the study. Fork would copy locks and threads; spawn begins afresh, everywhere alike."""
+def _hired(experiment: Experiment) -> tuple[Connection, BaseProcess]:
+    """A new process that holds the experiment. Fork would copy locks and threads; spawn begins afresh, everywhere alike."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, study), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, experiment), daemon=True)
     with _one_thread(), _deaf():
         process.start()
     theirs.close()
@@ -124,30 +135,30 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _serve(link: Connection, study: Study) -> None:
+def _serve(link: Connection, experiment: Experiment) -> None:
     while True:
         try:
             trial, run = link.recv()
-            link.send(study.observe(trial, run))
+            link.send(experiment.observe(trial, run))
         except (EOFError, ConnectionError):
             return
 
 
 def _handed(link: Connection, waiting: deque[Task]) -> Task:
     task = waiting.popleft()
-    # Where it has ended already, waiting for its answer tells so.
+    # Where it has ended already, waiting for its answer shows that.
     with suppress(ConnectionError):
         link.send(task)
     return task
 
 
-def _received(link: Connection, process: BaseProcess) -> dict[str, Any]:
+def _received(link: Connection, process: BaseProcess) -> Observation:
     try:
-        return cast("dict[str, Any]", link.recv())
+        return cast(Observation, link.recv())
     except (EOFError, ConnectionError):
         process.join()
-        why = f"the process that made it ended with code {process.exitcode}; it may have run out of memory"
-        return {"failed": why, "seconds": 0.0, "lost": True, "again": True}
+        reason = f"the process that made it ended with code {process.exitcode}; it may have run out of memory"
+        return Observation(seconds=0.0, failed=reason, lost=True, again=True)
 
 
 def _at_work(crew: dict[Connection, tuple[BaseProcess, Task]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What guesses tell about a privacy parameter: lower bounds with a stated confidence, none of which assumes a mechanism.
+"""Lower bounds of a privacy parameter from guesses, with a stated confidence; none assumes a mechanism but ``mu_bound``.
 
 Two worlds: a guesser says "the canary is in" or "it is out"; (epsilon, delta)-DP allows no guesser both few false positives
 and few false negatives (Kairouz, Oh and Viswanath 2015), and neither does rho-zCDP, by the data processing inequality of the
@@ -11,18 +11,17 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, betaincinv, expit, ndtri
 
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers
 
 TAIL = 0.025
-"""The chance with which each of the two Clopper-Pearson limits may lie below the true rate."""
+"""The probability with which each of the two Clopper-Pearson limits may lie below the true rate."""
 ALPHAS: Floats = np.concatenate([1 + 10.0 ** np.arange(-3, 0.01, 0.25), np.arange(3.0, 33.0, 2.0), 2.0 ** np.arange(6, 11)])
-"""The orders at which a Renyi divergence is looked at; fewer only make the bound weaker."""
+"""The orders at which a Renyi divergence is computed; fewer only make the bound weaker."""
 
 
-def upper(hits: int | NDArray[np.int64], runs: int, tail: float = TAIL) -> Floats:
+def upper(hits: int | Integers, runs: int, tail: float = TAIL) -> Floats:
     """Clopper-Pearson's upper limit of a rate, from one tail."""
     hits = np.asarray(hits, np.float64)
     below = betaincinv(hits + 1, np.maximum(runs - hits, 1e-300), 1 - tail)

@@ -1,21 +1,24 @@
-"""From releases of two worlds to bounds: the guesser is picked on one half of the runs and judged on the other."""
+"""From releases in two worlds to lower bounds: a guesser is picked on one half of the runs and judged on the other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from hushtable.audits.mechanism import bounds
+from hushtable.audits.mechanism.lines import Bound, Bounds, Guess
 from hushtable.audits.mechanism.scores import TRANSCRIPT, Features
 from hushtable.table.arrays import Floats
 
 LEARNED = "learned likelihood ratio"
 SCREENED, FOLDS, THRESHOLDS = 24, 5, 48
 ENOUGH = 20
-"""Fewer runs than this teach nothing."""
+"""With fewer runs nothing can be learnt."""
+
+Limits = Callable[[Floats, Floats], Floats]
+"""From upper limits of false positives and of false negatives to a lower bound of a parameter."""
 
 
 @dataclass(frozen=True)
@@ -32,35 +35,34 @@ class Guesser:
         return (false, missed) if self.above else (len(without) - false, len(within) - missed)
 
 
-def judge(
-    within: Sequence[Features], without: Sequence[Features], *, delta: float, tail: float, also: str | None
-) -> dict[str, Any]:
-    """Lower bounds from equally many runs in each world, on epsilon and ``also`` on rho or mu. A limit fails with chance ``tail``.
+def judge(within: Sequence[Features], without: Sequence[Features], *, delta: float, tail: float, also: str | None) -> Bounds:
+    """Lower bounds from equally many runs in each world, on epsilon and ``also`` on rho or mu.
 
-    One guesser is picked for each bound and judged once, on runs that it has not seen, so nothing is to be corrected for the
-    many that were tried. Where the noisy answers were heard, rho and mu are bounded by whether they are likelier with the
-    canary: that guesser was fixed before any run, so all runs judge it.
+    A limit fails with probability ``tail``. One guesser is picked for each bound and judged once, on runs that it has not seen, so
+    no correction is needed for the many that were tried. Where the noisy answers were observed, rho and mu are bounded by whether
+    they are likelier with the canary: that guesser was fixed before any run, so all runs judge it.
     """
     names, one, other = _matrices(within, without)
     half = len(one) // 2
     pick, test = (one[:half], other[:half]), (one[half : 2 * half], other[half : 2 * half])
     tried, judged = _candidates(names, pick, test)
-    told: dict[str, Any] = {"evaluated": half, "ceiling": bounds.ceiling(half, delta, tail), "tail": tail}
 
     def by_epsilon(false: Floats, missed: Floats) -> Floats:
         return bounds.epsilon_bound(false, missed, delta)
 
-    told |= _told(_picked(tried, by_epsilon, tail), judged, by_epsilon, tail, "epsilon")
-    if also is not None:
-        bound = {"rho": bounds.rho_bound, "mu": bounds.mu_bound}[also]
-        best = _picked(tried, bound, tail)
-        if TRANSCRIPT in names:
-            at = names.index(TRANSCRIPT)
-            best, judged = Guesser(TRANSCRIPT, 0.0, True), {TRANSCRIPT: (_untied(one[:, at]), _untied(other[:, at]))}
-        told |= _told(best, judged, bound, tail, also)
-        limit = bounds.upper(0, len(one) if TRANSCRIPT in names else half, tail)
-        told[f"{also}_ceiling"] = float(bound(limit, limit))
-    return told
+    ceiling = bounds.ceiling(half, delta, tail)
+    epsilon = _judged(_picked(tried, by_epsilon, tail), judged, by_epsilon, tail, ceiling)
+    if also is None:
+        return Bounds(epsilon=epsilon, evaluated=half, tail=tail)
+    bound: Limits = {"rho": bounds.rho_bound, "mu": bounds.mu_bound}[also]
+    best, runs = _picked(tried, bound, tail), half
+    if TRANSCRIPT in names:
+        at, runs = names.index(TRANSCRIPT), len(one)
+        best, judged = Guesser(TRANSCRIPT, 0.0, True), {TRANSCRIPT: (_untied(one[:, at]), _untied(other[:, at]))}
+    limit = bounds.upper(0, runs, tail)
+    return Bounds(
+        epsilon=epsilon, evaluated=half, tail=tail, other=(also, _judged(best, judged, bound, tail, float(bound(limit, limit))))
+    )
 
 
 def _untied(ratios: Floats) -> Floats:
@@ -68,21 +70,16 @@ def _untied(ratios: Floats) -> Floats:
     return np.where(ratios == 0, np.where(np.arange(len(ratios)) % 2, 1.0, -1.0), ratios)
 
 
-def _told(
-    best: Guesser | None, judged: dict[str, tuple[Floats, Floats]], bound: Callable, tail: float, name: str
-) -> dict[str, Any]:
+def _judged(best: Guesser | None, judged: dict[str, tuple[Floats, Floats]], bound: Limits, tail: float, ceiling: float) -> Bound:
     if best is None:
-        return {f"{name}_lb": 0.0, f"guess_{name}": None}
+        return Bound(0.0, ceiling)
     within, without = judged[best.score]
     false, missed = best.errors(within, without)
-    a, b = (float(bounds.upper(hits, len(within), tail)) for hits in (false, missed))
-    return {
-        f"{name}_lb": float(bound(a, b)),
-        f"guess_{name}": {"score": best.score, "threshold": best.threshold, "above": best.above, "false": false, "missed": missed},
-    }
+    a, b = (bounds.upper(hits, len(within), tail) for hits in (false, missed))
+    return Bound(float(bound(a, b)), ceiling, Guess(best.score, best.threshold, best.above, false, missed))
 
 
-def _picked(tried: dict[str, tuple[Floats, Floats]], bound: Callable, tail: float) -> Guesser | None:
+def _picked(tried: dict[str, tuple[Floats, Floats]], bound: Limits, tail: float) -> Guesser | None:
     """The guesser with the best bound on the first half; single scores are many, so each needs a better one to be believed."""
     best, reached = None, 0.0
     for score, (within, without) in tried.items():
@@ -94,10 +91,10 @@ def _picked(tried: dict[str, tuple[Floats, Floats]], bound: Callable, tail: floa
         missed = (within[:, None] < cuts).sum(0)
         runs = len(within)
         for above, wrong in ((True, (false, missed)), (False, (runs - false, runs - missed))):
-            found = bound(*(bounds.upper(hits, runs, careful) for hits in wrong))
-            at = int(np.argmax(found))
-            if found[at] > reached:
-                best, reached = Guesser(score, float(cuts[at]), above), float(found[at])
+            limits = bound(*(bounds.upper(hits, runs, careful) for hits in wrong))
+            at = int(np.argmax(limits))
+            if limits[at] > reached:
+                best, reached = Guesser(score, float(cuts[at]), above), float(limits[at])
     return best
 
 
@@ -146,11 +143,11 @@ def _learned(within: Floats, without: Floats) -> Callable[[Floats], Floats]:
     spread[spread == 0] = 1.0
     centre = both.mean(axis=0)
     apart = np.abs(within.mean(axis=0) - without.mean(axis=0)) / spread
-    kept = np.sort(np.argsort(-apart, kind="stable")[:SCREENED])
+    selected = np.sort(np.argsort(-apart, kind="stable")[:SCREENED])
 
     def scaled(values: Floats) -> Floats:
-        return np.clip((values[:, kept] - centre[kept]) / spread[kept], -6, 6)
+        return np.asarray(np.clip((values[:, selected] - centre[selected]) / spread[selected], -6, 6), np.float64)
 
     truth = np.repeat([1, 0], [len(within), len(without)])
     model = LogisticRegression(C=0.1, max_iter=2000).fit(scaled(both), truth)
-    return lambda values: model.decision_function(scaled(values))
+    return lambda values: np.asarray(model.decision_function(scaled(values)))

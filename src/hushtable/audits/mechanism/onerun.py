@@ -7,11 +7,12 @@ worlds for the same recipe, but it needs a single run, which is all that a slow 
 from __future__ import annotations
 
 import time
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from hushtable.audits.mechanism import bounds
+from hushtable.audits.mechanism.lines import Bound, Bounds, CanaryLine, Stated
 from hushtable.audits.mechanism.twoworld import LEVEL, seeded, stated, verdict
 from hushtable.audits.mechanism.worlds import LOW, TOWNS, table
 from hushtable.display import Progress, silent
@@ -20,6 +21,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.privacy.noise import SYSTEM
 from hushtable.privacy.unit import Relation, Unit, default_delta
+from hushtable.table.arrays import Floats, Mask
 from hushtable.table.table import Table
 
 CANARIES, REPEATS = 500, 3
@@ -36,36 +38,41 @@ def one_run(
     repeats: int = REPEATS,
     seed: int | None = None,
     progress: Progress = silent,
-) -> dict[str, Any]:
+) -> CanaryLine:
     """A line like those of the two worlds: the best bound over the repeats and the numbers of guesses, corrected for both."""
     if canaries < 40:
         raise InputError(f"too few to guess about one in twenty: at least 40, got {canaries}", where="canaries")
     start = time.perf_counter()
-    found: list[dict[str, Any]] = []
-    told: dict[str, Any] = {}
+    guessed: list[Bounds] = []
+    claim: Stated | None = None
     for repeat in range(repeats):
         rng = np.random.default_rng(None if seed is None else [seed, repeat])
         records, here = planted(canaries, rng)
-        kept = [row for row, is_in in zip(records, here, strict=True) if is_in]
-        held = table([*kept, *[LOW] * 50])
+        inside = [row for row, is_in in zip(records, here, strict=True) if is_in]
+        held = table([*inside, *[LOW] * 50])
         at = default_delta(held.schema.size) if delta is None else delta
-        made = release(
+        result = release(
             held, recipe, epsilon=epsilon, delta=None if epsilon is None else at, unit=Unit(relation=Relation.ADD_REMOVE),
             seed=None if seed is None else seed + repeat, unproven=True,
             entropy=SYSTEM if seed is None else seeded(seed + repeat),
         )  # fmt: skip
-        told = stated(made.guarantee, epsilon, dict(made.result))
-        found += _guessed(_surest(made.table, records, rng), here, at, LEVEL / (len(PARTS) * repeats))
+        claim = stated(result.guarantee, epsilon, dict(result.result))
+        guessed += _guessed(_surest(result.table, records, rng), here, at, LEVEL / (len(PARTS) * repeats))
         progress("one run", (repeat + 1) / repeats)
-    best = max(found, key=lambda one: one["epsilon_lb"])
-    line = {"canary": "one run", "told": f"{canaries} canaries, each in or out by a coin of its own", "rows": canaries + 50}
-    line |= told | best | {"runs": repeats, "evaluated": best["guesses"], "seconds": round(time.perf_counter() - start, 3)}
-    line["ceiling"] = best["ceiling"] = max(one["ceiling"] for one in found)
-    # Guesses about coins bound epsilon alone.
-    return line | verdict(told | {"rho": None, "mu": None}, best) | {"claims": []}
+    if claim is None:
+        raise InputError(f"at least one run is needed, got {repeats}", where="repeats")
+    best = max(guessed, key=lambda one: one.epsilon.value)
+    ceiling = max(one.epsilon.ceiling for one in guessed)
+    best = replace(best, epsilon=replace(best.epsilon, ceiling=ceiling))
+    return CanaryLine(
+        canary="one run", description=f"{canaries} canaries, each in or out by a coin of its own", rows=canaries + 50,
+        stated=claim, bounds=best, runs=repeats, seconds=round(time.perf_counter() - start, 3),
+        # Guesses about coins bound epsilon alone.
+        verdict=verdict(replace(claim, rho=None, mu=None), best),
+    )  # fmt: skip
 
 
-def planted(count: int, rng: np.random.Generator) -> tuple[list[tuple[int, str, str]], np.ndarray]:
+def planted(count: int, rng: np.random.Generator) -> tuple[list[tuple[int, str, str]], Mask]:
     """Canaries that are as far from one another as the domain allows, and who of them is in."""
     every = [(amount, town, ill) for amount in range(1, 101) for town in TOWNS for ill in ("no", "yes")]
     if count > len(every):
@@ -74,8 +81,8 @@ def planted(count: int, rng: np.random.Generator) -> tuple[list[tuple[int, str, 
     return [every[i] for i in picked], rng.random(count) < 0.5
 
 
-def _surest(released: Table, records: list[tuple[int, str, str]], rng: np.random.Generator) -> np.ndarray:
-    """For each canary how sure it is that it was in: rows that look just like it, then how near the nearest is."""
+def _surest(released: Table, records: list[tuple[int, str, str]], rng: np.random.Generator) -> Floats:
+    """For each canary how sure it is that it was in: by the number of equal rows, then by how near the nearest is."""
     own = table(records)
     apart = np.zeros((len(records), released.rows))
     for name in (n for n in own.schema.names if n in released.schema):
@@ -84,16 +91,17 @@ def _surest(released: Table, records: list[tuple[int, str, str]], rng: np.random
         else:
             apart += own.strings(name).astype(str)[:, None] != released.strings(name).astype(str)[None]
     same = (apart < 1e-9).sum(axis=1)
-    return same - apart.min(axis=1, initial=9.0) / 10 + 1e-6 * rng.random(len(records))
+    sure: Floats = same - apart.min(axis=1, initial=9.0) / 10 + 1e-6 * rng.random(len(records))
+    return sure
 
 
-def _guessed(sure: np.ndarray, here: np.ndarray, delta: float, level: float) -> list[dict[str, Any]]:
+def _guessed(sure: Floats, here: Mask, delta: float, level: float) -> list[Bounds]:
     order = np.argsort(sure)
-    found = []
+    bounds_of_parts = []
     for part in PARTS:
         half = len(order) // part // 2
         right = int(here[order[-half:]].sum() + (~here[order[:half]]).sum())
         bound = bounds.one_run_epsilon(len(order), 2 * half, right, delta, level)
         most = bounds.one_run_epsilon(len(order), 2 * half, 2 * half, delta, level)
-        found.append({"epsilon_lb": bound, "guesses": 2 * half, "right": right, "ceiling": most})
-    return found
+        bounds_of_parts.append(Bounds(epsilon=Bound(bound, most), evaluated=2 * half, guesses=2 * half, right=right))
+    return bounds_of_parts

@@ -9,14 +9,25 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from hushtable.audits.mechanism import bounds, scores
 from hushtable.audits.mechanism.guessing import judge
-from hushtable.audits.mechanism.watch import Heard, watched
+from hushtable.audits.mechanism.lines import (
+    CLAIM,
+    LEDGER,
+    NOBODY,
+    VOID,
+    Bounds,
+    CanaryLine,
+    Json,
+    Stated,
+    Verdict,
+)
+from hushtable.audits.mechanism.watch import Transcript, watched
 from hushtable.audits.mechanism.worlds import CANARIES, Worlds, group_size, worlds
 from hushtable.display import Progress, silent
 from hushtable.errors import HushError, InputError
@@ -24,7 +35,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release
-from hushtable.privacy.event import DiscreteGaussian, Gaussian
+from hushtable.privacy.event import DiscreteGaussian
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy
@@ -38,79 +49,98 @@ LEVEL = 0.05
 FEWEST, MOST, SECONDS = 60, 2000, 60.0
 """Runs in each world where they are not given: as many as fit into so many seconds for a canary."""
 
-LEDGER, VOID, CLAIM, NOBODY = "the ledger", "the ledger, whose proof is void", "a publication's claim", "nobody"
-"""Who states an epsilon. Only the first is a proof, and only of it may be said that epsilon is "at most" so much."""
+Stored = Callable[[str, Callable[[], Json]], Json]
+"""Gives the plain value of this name: the stored one, or what the function makes."""
 
-Keep = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
+
+@dataclass(frozen=True, kw_only=True)
+class TwoWorldOptions:
+    """What of a recipe is tested, and how."""
+
+    epsilon: float | None = None
+    """What the recipe may spend, or what is claimed; what is tested where the ledger proves nothing."""
+    delta: float | None = None
+    """Its delta; the default of the table's size class when absent."""
+    relation: Relation | None = None
+    """Which tables are neighbours; what the recipe is proven for when absent."""
+    canaries: Sequence[str] = ()
+    """Canaries by name; all when empty."""
+    runs: int | None = None
+    """Runs in each world; as many as fit into a minute for each canary when absent."""
+    seed: int | None = None
+    """Makes the runs, noise included, reproducible; secret samples then amplify nothing, and are accounted for like that."""
+
+    def __post_init__(self) -> None:
+        """Enough runs to pick a guesser and to judge it."""
+        if self.runs is not None and self.runs < 2 * 2:
+            raise InputError(
+                f"a guesser is picked on one half of the runs and judged on the other: at least 4, got {self.runs}", where="runs"
+            )
 
 
 def audit(
     recipe: Recipe,
+    options: TwoWorldOptions,
     *,
-    epsilon: float | None = None,
-    delta: float | None = None,
-    relation: Relation | None = None,
-    canaries: Sequence[str] = (),
-    runs: int | None = None,
-    seed: int | None = None,
-    kept: Keep = lambda name, make: make(),
+    stored: Stored = lambda name, make: make(),
     progress: Progress = silent,
-) -> list[dict[str, Any]]:
-    """A line for each canary, as plain values: what is stated, the bounds, and whether they refute it.
+) -> list[CanaryLine]:
+    """A line for each canary: what is stated, the bounds, and whether they refute it.
 
-    ``seed`` makes the runs, noise included, reproducible; secret samples then amplify nothing, and are accounted for like that.
+    With ``stored`` lines that were made before are read, and new ones written.
     """
-    names = tuple(canaries) or tuple(CANARIES)
-    if runs is not None and runs < 2 * 2:
-        raise InputError(
-            f"a guesser is picked on one half of the runs and judged on the other: at least 4, got {runs}", where="runs"
-        )
-    relation = relation or recipe.relation
-    pairs = [worlds(name, relation, k=group_size(recipe)) for name in dict.fromkeys(names)]
-    lines = []
-    for pair in pairs:
-        one = _Audited(recipe, pair, epsilon, delta, runs, seed, len(pairs), progress)
-        lines.append(kept(f"canary-{pair.name}", one.line))
-    return lines
+    relation = options.relation or recipe.relation
+    names = dict.fromkeys(options.canaries or CANARIES)
+    pairs = [worlds(name, relation, k=group_size(recipe)) for name in names]
+    audited = [_Audited(recipe, pair, options, len(pairs), progress) for pair in pairs]
+    return [CanaryLine.from_json(stored(f"canary-{one.pair.name}", one.plain_line)) for one in audited]
 
 
 class _Audited:
     """One canary."""
 
-    def __init__(
-        self, recipe: Recipe, pair: Worlds, epsilon: float | None, delta: float | None, runs: int | None, seed: int | None,
-        tests: int, progress: Progress,
-    ) -> None:  # fmt: skip
-        self.recipe, self.pair, self.epsilon, self.runs, self.seed, self.tests = recipe, pair, epsilon, runs, seed, tests
-        self.delta = default_delta(pair.within.schema.size) if delta is None else delta
-        self.progress = progress
+    def __init__(self, recipe: Recipe, pair: Worlds, options: TwoWorldOptions, tests: int, progress: Progress) -> None:
+        self.recipe, self.pair, self.tests, self.progress = recipe, pair, tests, progress
+        self.epsilon, self.runs, self.seed = options.epsilon, options.runs, options.seed
+        self.delta = default_delta(pair.within.schema.size) if options.delta is None else options.delta
         self.rivals = {True: self._held(pair.without), False: self._held(pair.within)}
 
-    def line(self) -> dict[str, Any]:
+    def plain_line(self) -> Json:
+        """The line as it is stored."""
+        return self.line().to_json()
+
+    def line(self) -> CanaryLine:
         """Plan, time, run and judge."""
-        told: dict[str, Any] = {"canary": self.pair.name, "told": self.pair.told, "rows": self.pair.within.rows}
         try:
             self._plan()
         except HushError as error:
-            word = "refused before a row was read, as it must be" if self.pair.undeclared else "not tested"
-            return told | {"verdict": word, "refuted": False, "why": str(error)}
+            return self._untested("refused before a row was read, as it must be" if self.pair.undeclared else "not tested", error)
         try:
-            made, seconds = self._first()
+            result, seconds = self._first()
         except HushError as error:
-            return told | {"verdict": "not tested", "refuted": False, "why": str(error)}
-        here = stated(made.guarantee, self.epsilon, dict(made.result))
+            return self._untested("not tested", error)
+        claim = stated(result.guarantee, self.epsilon, dict(result.result))
         runs = self.runs or budgeted(seconds)
         start = time.perf_counter()
-        inside = here["source"] in (LEDGER, VOID)
+        inside = claim.source in (LEDGER, VOID)
         within, without = (self._observed(is_in, runs, inside=inside) for is_in in (True, False))
-        also = next((name for name in ("mu", "rho") if here[name] is not None), None)
+        also = next((name for name in ("mu", "rho") if claim.of(name) is not None), None)
         # Two limits for each of the guessers that are judged, on all canaries of this report.
         tail = LEVEL / 2 / (self.tests * (2 if also else 1))
-        found = judge(within, without, delta=self.delta, tail=tail, also=also)
-        found |= {"runs": runs, "seconds": round(time.perf_counter() - start, 3), "seconds_per_run": round(seconds, 5)}
-        nothing = sum(scores.REFUSED in run for run in (*within, *without))
-        claims = [claim.statement for claim in made.guarantee.claims]
-        return told | here | found | {"unreleased": nothing, "claims": claims} | verdict(here, found)
+        shown = judge(within, without, delta=self.delta, tail=tail, also=also)
+        return CanaryLine(
+            canary=self.pair.name, description=self.pair.description, rows=self.pair.within.rows,
+            verdict=verdict(claim, shown), stated=claim, bounds=shown, runs=runs,
+            seconds=round(time.perf_counter() - start, 3), seconds_per_run=round(seconds, 5),
+            unreleased=sum(scores.REFUSED in run for run in (*within, *without)),
+            claims=tuple(claim.statement for claim in result.guarantee.claims),
+        )  # fmt: skip
+
+    def _untested(self, word: str, error: HushError) -> CanaryLine:
+        return CanaryLine(
+            canary=self.pair.name, description=self.pair.description, rows=self.pair.within.rows, verdict=Verdict(word),
+            why=str(error),
+        )  # fmt: skip
 
     def _plan(self) -> None:
         """Refusals that do not depend on the rows are no observation."""
@@ -124,29 +154,29 @@ class _Audited:
             try:
                 self._run(number % 2 == 0, number)
                 start = time.perf_counter()
-                made, _ = self._run(number % 2 == 0, number)
-                return made, time.perf_counter() - start
+                result, _ = self._run(number % 2 == 0, number)
+                return result, time.perf_counter() - start
             except HushError as error:
                 reason = error
         assert reason is not None
         raise reason
 
     def _observed(self, within: bool, runs: int, *, inside: bool) -> list[scores.Features]:
-        found = []
+        observed = []
         for number in range(runs):
             try:
-                found.append(scores.features(*self._run(within, number), self.pair, inside=inside))
+                observed.append(scores.features(*self._run(within, number), self.pair, inside=inside))
             except HushError as error:
-                found.append(scores.refused(error))
+                observed.append(scores.refused(error))
             self.progress(f"{self.pair.name}, {'with' if within else 'without'} the canary", (number + 1) / runs)
-        return found
+        return observed
 
-    def _run(self, within: bool, number: int) -> tuple[Release, Heard]:
-        heard = Heard(rival=self.rivals[within], sign=1 if within else -1)
+    def _run(self, within: bool, number: int) -> tuple[Release, Transcript]:
+        transcript = Transcript(rival=self.rivals[within], sign=1 if within else -1)
         seed = None if self.seed is None else (self.seed * 1_000_003 + number) * 2 + within
-        made = release(
+        result = release(
             self.pair.within if within else self.pair.without,
-            watched(self.recipe, heard),
+            watched(self.recipe, transcript),
             epsilon=self.epsilon,
             delta=None if self.epsilon is None else self.delta,
             unit=self.pair.unit,
@@ -154,7 +184,7 @@ class _Audited:
             entropy=SYSTEM if seed is None else seeded(seed),
             unproven=True,
         )
-        return made, heard
+        return result, transcript
 
     def _held(self, table: Table) -> Table:
         """A world as a vault would hold it: the columns that are released, the rows that may count."""
@@ -170,89 +200,85 @@ def seeded(seed: int) -> Entropy:
     return Entropy(lambda count: np.asarray(words(count), np.uint64), secure=False)
 
 
-def stated(guarantee: Guarantee, asked: float | None, result: dict[str, Any]) -> dict[str, Any]:
+def stated(guarantee: Guarantee, asked: float | None, result: Mapping[str, Any]) -> Stated:
     """What is put to the test: the ledger's price where all was paid for, else the publication's claim or what was asked for.
 
     A seed takes the proof of a release away, but not from an audit, whose guessers do not use it.
     """
     ledger = Ledger(guarantee.ledger)
-    told: dict[str, Any] = {
-        "relation": str(guarantee.unit.relation),
-        "unit": str(guarantee.unit),
-        "public": list(guarantee.assumed),
-    }
+    unit: Json = {
+        "relation": str(guarantee.unit.relation), "unit": str(guarantee.unit), "public": tuple(guarantee.assumed),
+        "delta": guarantee.delta,
+    }  # fmt: skip
     if ledger.paid and not ledger.culprits:
         fresh = replace(guarantee, voids=tuple(void for void in guarantee.voids if void is not Void.SEEDED_NOISE))
         void = bool(fresh.all_voids)
-        epsilon = ledger.epsilon(guarantee.delta, tight=True) if void else fresh.epsilon()
         rho = ledger.rho() if void else fresh.rho()
-        return told | {
-            "source": VOID if void else LEDGER,
-            "epsilon_stated": epsilon,
-            "delta": guarantee.delta,
-            "rho": rho if math.isfinite(rho) else None,
-            "mu": bounds.gaussian_mu(rho) if math.isfinite(rho) and _gaussian(ledger) else None,
-        }
+        return Stated(
+            source=VOID if void else LEDGER,
+            epsilon=ledger.epsilon(guarantee.delta, tight=True) if void else fresh.epsilon(),
+            rho=rho if math.isfinite(rho) else None,
+            mu=bounds.gaussian_mu(rho) if math.isfinite(rho) and _gaussian(ledger) else None,
+            **unit,
+        )
     claimed = [r["claimed_epsilon"] for r in result.values() if isinstance(r, dict) and "claimed_epsilon" in r]
     epsilon = asked if asked is not None else max(claimed, default=None)
     if epsilon is None:
         raise InputError("states no epsilon: say which one to test with --epsilon", where="audit-mechanism")
     own = bool(guarantee.claims) and (not claimed or max(claimed) == epsilon)
-    told |= {"source": CLAIM if own else NOBODY, "epsilon_stated": float(epsilon), "delta": guarantee.delta}
-    return told | {"claimed": float(max(claimed)) if claimed else None, "rho": None, "mu": None}
+    return Stated(source=CLAIM if own else NOBODY, epsilon=float(epsilon), claimed=float(max(claimed)) if claimed else None, **unit)
 
 
-def verdict(stated: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+def verdict(stated: Stated, shown: Bounds) -> Verdict:
     """Refuted where a lower bound lies above what is stated; never more than "not refuted" where it does not.
 
     Where not even guesses that are all right could have refuted it, so few runs say nothing at all.
     """
-    epsilon = stated["epsilon_stated"]
-    if found["epsilon_lb"] > epsilon:
-        word = "the claimed " if stated["source"] == CLAIM else ""
-        asked = f" ({whose(stated)})" if stated["source"] in (NOBODY, VOID) else ""
-        told = f"refuted: epsilon is at least {found['epsilon_lb']:.3g}, not {word}{epsilon:.3g}{asked}"
-        return {"refuted": True, "verdict": told}
+    least, epsilon = shown.epsilon.value, stated.epsilon
+    if least > epsilon:
+        word = "the claimed " if stated.source == CLAIM else ""
+        asked = f" ({whose(stated)})" if stated.source in (NOBODY, VOID) else ""
+        return Verdict(f"refuted: epsilon is at least {least:.3g}, not {word}{epsilon:.3g}{asked}", refuted=True)
     for name, kind in (("mu", "the Gaussian noise that the ledger writes down: mu"), ("rho", "zCDP: rho")):
-        if stated[name] is not None and found.get(f"{name}_lb", 0.0) > stated[name]:
-            told = f"refuted as {kind} is at least {found[f'{name}_lb']:.3g}, not {stated[name]:.3g}"
-            return {"refuted": True, "verdict": told}
-    reached = f"not refuted (at least {found['epsilon_lb']:.3g}{',' if stated['source'] == LEDGER else ';'} {whose(stated)})"
-    if found["ceiling"] > epsilon:
-        return {"refuted": False, "verdict": reached}
-    able = [name for name in ("mu", "rho") if stated[name] is not None and found.get(f"{name}_ceiling", 0.0) > stated[name]]
-    if able:
-        return {"refuted": False, "verdict": f"{reached}, though so few runs could have refuted it by {able[0]} alone"}
-    return {"refuted": False, "too_few": True, "verdict": _too_few(stated, found)}
+        other, value = shown.of(name), stated.of(name)
+        if other is not None and value is not None and other.value > value:
+            return Verdict(f"refuted as {kind} is at least {other.value:.3g}, not {value:.3g}", refuted=True)
+    reached = f"not refuted (at least {least:.3g}{',' if stated.proven else ';'} {whose(stated)})"
+    if shown.epsilon.ceiling > epsilon:
+        return Verdict(reached)
+    for name in ("mu", "rho"):
+        other, value = shown.of(name), stated.of(name)
+        if other is not None and value is not None and other.ceiling > value:
+            return Verdict(f"{reached}, though so few runs could have refuted it by {name} alone")
+    return Verdict(_too_few(stated, shown), too_few=True)
 
 
-def whose(stated: Mapping[str, Any]) -> str:
+def whose(stated: Stated) -> str:
     """What is said of the epsilon under test, by whom; "at most" only where it is proven."""
-    epsilon = f"{stated['epsilon_stated']:.3g}"
-    if stated["source"] == LEDGER:
+    epsilon = f"{stated.epsilon:.3g}"
+    if stated.source == LEDGER:
         return f"at most the stated {epsilon}"
-    if stated["source"] == VOID:
+    if stated.source == VOID:
         return f"the ledger adds up to {epsilon}, but its proof is void"
-    if stated["source"] == CLAIM:
+    if stated.source == CLAIM:
         return f"claimed {epsilon}"
-    claimed = stated.get("claimed")
-    return f"asked about {epsilon}; " + (f"its publication claims {claimed:.3g}" if claimed else "the recipe states none")
+    rest = f"its publication claims {stated.claimed:.3g}" if stated.claimed else "the recipe states none"
+    return f"asked about {epsilon}; {rest}"
 
 
-def _too_few(stated: dict[str, Any], found: dict[str, Any]) -> str:
-    most = f"{whose(stated)}; these could show no more than {found['ceiling']:.3g}"
-    if "guesses" in found:
+def _too_few(stated: Stated, shown: Bounds) -> str:
+    most = f"{whose(stated)}; these could show no more than {shown.epsilon.ceiling:.3g}"
+    if shown.tail is None:
         return f"too few guesses to refute: the audit in two worlds can show more ({most})"
-    judged = bounds.needed(stated["epsilon_stated"], stated["delta"], found["tail"])
+    judged = bounds.needed(stated.epsilon, stated.delta, shown.tail)
     many = "more than anybody can make" if judged is None else f"at least {2 * judged:,}"
     return f"too few runs to refute: {many} are needed ({most})"
 
 
 def _gaussian(ledger: Ledger) -> bool:
     """Whether all that was paid for is Gaussian noise on the whole table, wide enough to be as good as continuous."""
-    kinds = (DiscreteGaussian, Gaussian)
     telling = [e for e in ledger.paid if getattr(e.event, "sensitivity", 1) > 0]
-    return all(isinstance(e.event, kinds) and e.event.sigma >= 1 and e.rate == 1 for e in telling)
+    return all(isinstance(e.event, DiscreteGaussian) and e.event.sigma >= 1 and e.rate == 1 for e in telling)
 
 
 def budgeted(seconds: float) -> int:

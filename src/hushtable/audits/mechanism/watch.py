@@ -1,15 +1,15 @@
-"""Steps that are watched while a recipe runs, and vaults that remember what they were asked. Nothing in the recipe changes.
+"""Observing a recipe while it runs: vaults that record what they were asked and what they answered. The recipe is unchanged.
 
 Differential privacy composes: what a recipe promises holds for every noisy answer that its steps were given, not only for the
 rows they made of them. So the strongest guesser reads the answers, and works out how much likelier each is in one world
 than in the other; no other guesser does better (Neyman and Pearson 1933). It knows the noise that is stated, not
-the one that was drawn.
+the noise that was drawn.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.special import log_softmax
@@ -29,15 +29,15 @@ from hushtable.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A question a vault was asked, and the rows it was asked of."""
+    """A query that a vault was asked, and the rows it was asked of."""
 
     question: Query | Scores
     table: Table = field(repr=False)
 
 
 @dataclass(eq=False)
-class Heard:
-    """What was heard during one run."""
+class Transcript:
+    """The transcript of one run: queries, noisy answers and fitted models."""
 
     rival: Table | None = None
     """The rows of the other world, encoded as far as those of this one."""
@@ -51,49 +51,49 @@ class Heard:
     cells: dict[str, float] = field(default_factory=dict)
 
     def weigh(self, ratio: float) -> None:
-        """Add what one answer tells."""
+        """Add the log-likelihood ratio of one answer."""
         self.log_ratio += self.sign * float(np.clip(ratio, -1e6, 1e6))
         self.answers += 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Listening(Vault):
-    """A vault that remembers what it was asked. Vaults made of it share its memory."""
+class RecordingVault(Vault):
+    """A vault that records what it was asked. Vaults made of it share its transcript."""
 
-    heard: Heard = field(default_factory=Heard, repr=False)
+    transcript: Transcript = field(default_factory=Transcript, repr=False)
     rival: Table | None = field(default=None, repr=False)
 
     @classmethod
-    def around(cls, vault: Vault, heard: Heard, rival: Table | None, first: Table | None) -> Listening:
-        """The same vault, listening; and so does the one of the raw rows behind it, whose rival was the first one."""
+    def around(cls, vault: Vault, transcript: Transcript, rival: Table | None, first: Table | None) -> RecordingVault:
+        """The same vault, recording; and so does the one of the raw rows behind it, whose rival was the first one."""
         held = {f.name: getattr(vault, f.name) for f in fields(Vault)}
         if vault.origin is not None:
-            held["origin"] = cls.around(vault.origin, heard, first, first)
-        return cls(**held, heard=heard, rival=rival if vault.taint is Taint.RAW else None)
+            held["origin"] = cls.around(vault.origin, transcript, first, first)
+        return cls(**held, transcript=transcript, rival=rival if vault.taint is Taint.RAW else None)
 
-    def select(self, names: Any) -> Listening:
+    def select(self, names: Any) -> RecordingVault:
         """The columns of both worlds."""
         names = tuple(names)
-        return replace(super().select(names), rival=None if self.rival is None else self.rival.select(names))  # type: ignore[return-value]
+        return self._beside(super().select(names), None if self.rival is None else self.rival.select(names))
 
-    def through(self, code: Any, *, learnt: bool = False) -> Listening:
+    def through(self, code: Any, *, learnt: bool = False) -> RecordingVault:
         """Both worlds, encoded."""
-        return replace(super().through(code, learnt=learnt), rival=_encoded(code, self.rival))  # type: ignore[return-value]
+        return self._beside(super().through(code, learnt=learnt), _encoded(code, self.rival))
 
-    def sampled(self, table: Table, rate: float, scheme: Scheme) -> Listening:
+    def sampled(self, table: Table, rate: float, scheme: Scheme) -> RecordingVault:
         """Nobody knows which rows of the other world would have been drawn."""
-        return replace(super().sampled(table, rate, scheme), rival=None)  # type: ignore[return-value]
+        return self._beside(super().sampled(table, rate, scheme), None)
 
     def measure(self, query: Query, scale: float, noise: Noise = Noise.GAUSSIAN) -> np.ndarray:
         """Measure, and weigh the answer."""
         noisy = super().measure(query, scale, noise)
-        self.heard.asked.append(Asked(query, self._table))
+        self.transcript.asked.append(Asked(query, self._table))
         if self.rival is not None:
             here, there = (np.abs(noisy - query.answer(table)).astype(np.float64) for table in (self._table, self.rival))
             if noise is Noise.GAUSSIAN:
-                self.heard.weigh(((there**2 - here**2) / (2 * scale**2)).sum())
+                self.transcript.weigh(((there**2 - here**2) / (2 * scale**2)).sum())
             else:
-                self.heard.weigh(((there - here) / scale).sum())
+                self.transcript.weigh(((there - here) / scale).sum())
         return noisy
 
     def choose(self, scores: Scores, allowance: Allowance) -> int:
@@ -109,18 +109,24 @@ class Listening(Vault):
         return places
 
     def discover(self, cells: Occupied, allowance: Allowance, delta: float) -> tuple[np.ndarray, np.ndarray]:
-        """Discover, and keep what was told: a cell that only one of the worlds can tell refutes any epsilon."""
-        found, counts = super().discover(cells, allowance, delta)
+        """Discover, and record the cells: a cell that only one of the worlds can release refutes any epsilon."""
+        discovered, counts = super().discover(cells, allowance, delta)
         if self.taint is Taint.RAW:
             # By what they stand for: the code of a cell depends on which others there are.
             columns = [self.schema[name] for name in cells.columns]
-            for codes, count in zip(found.tolist(), counts, strict=True):
+            for codes, count in zip(discovered.tolist(), counts, strict=True):
                 values = ", ".join(_value(column, code) for column, code in zip(columns, codes, strict=True))
-                self.heard.cells[f"cell ({values}) of {', '.join(cells.columns)}"] = float(count)
-        return found, counts
+                self.transcript.cells[f"cell ({values}) of {', '.join(cells.columns)}"] = float(count)
+        return discovered, counts
+
+    @staticmethod
+    def _beside(vault: Vault, rival: Table | None) -> RecordingVault:
+        """A vault made of this one, with the rows of the other world."""
+        assert isinstance(vault, RecordingVault)
+        return replace(vault, rival=rival)
 
     def _weigh_choice(self, scores: Scores, allowance: Allowance, places: np.ndarray) -> None:
-        self.heard.asked.append(Asked(scores, self._table))
+        self.transcript.asked.append(Asked(scores, self._table))
         if self.rival is None:
             return
         rate = allowance.choice / (2 * score_change(scores, self.schema, self._rows()))
@@ -129,11 +135,11 @@ class Listening(Vault):
             log_softmax(rate * np.atleast_2d(scores.answer(table)).astype(np.float64), axis=1)[parts, places]
             for table in (self._table, self.rival)
         )
-        self.heard.weigh(float((here - there).sum()))
+        self.transcript.weigh(float((here - there).sum()))
 
 
 def _encoded(code: Any, rival: Table | None) -> Table | None:
-    """The other world encoded; none if the code, fitted on this one, cannot: it then has no likelihood, and is told by the rest."""
+    """The other world encoded; none if the code, fitted on this one, cannot: it then has no likelihood."""
     try:
         return None if rival is None else code.apply(rival)
     except HushError:
@@ -150,12 +156,12 @@ def _value(column: Column, code: int) -> str:
 class _Watched:
     """What both kinds of watched step have in common; everything else is the step's own."""
 
-    step: Any
-    heard: Heard
+    step: Core | Coder
+    transcript: Transcript
     first: Table | None
 
-    def __init__(self, step: Any, heard: Heard) -> None:
-        self.step, self.heard, self.first = step, heard, heard.rival
+    def __init__(self, step: Core | Coder, transcript: Transcript) -> None:
+        self.step, self.transcript, self.first = step, transcript, transcript.rival
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["step"], name)
@@ -180,31 +186,38 @@ class _Watched:
         return self.step.plan(schema, budget)
 
     def _vault(self, vault: Vault) -> Vault:
-        return Listening.around(vault, self.heard, self.heard.rival, self.first)
+        return RecordingVault.around(vault, self.transcript, self.transcript.rival, self.first)
 
 
 class WatchedCore(_Watched, Core):
-    """A core whose fitted models are kept."""
+    """A core whose fitted models are recorded."""
+
+    step: Core
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Model:
         """Fit, and remember the model. What it made of the other world is not known."""
         model = self.step.fit(self._vault(vault), rng)
-        self.heard.models.append(model)
-        self.heard.rival = None
+        self.transcript.models.append(model)
+        self.transcript.rival = None
         return model
 
 
 class WatchedCoder(_Watched, Coder):
-    """A coder whose questions are kept."""
+    """A coder whose queries are recorded."""
+
+    step: Coder
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Code:
         """Fit, and encode the other world as well."""
         code = self.step.fit(self._vault(vault), rng)
-        self.heard.rival = _encoded(code, self.heard.rival)
+        self.transcript.rival = _encoded(code, self.transcript.rival)
         return code
 
 
-def watched(recipe: Recipe, heard: Heard) -> Recipe:
-    """The same recipe, run while somebody listens."""
-    steps = tuple((WatchedCore if isinstance(step, Core) else WatchedCoder)(step, heard) for step in recipe.steps)
+def watched(recipe: Recipe, transcript: Transcript) -> Recipe:
+    """The same recipe, observed while it runs."""
+    steps = tuple(
+        WatchedCore(step, transcript) if isinstance(step, Core) else WatchedCoder(cast(Coder, step), transcript)
+        for step in recipe.steps
+    )
     return replace(recipe, steps=steps)

@@ -1,6 +1,6 @@
-"""Pairs of neighbouring tables that differ in one canary, made to bring a leak out. Differential privacy must hold for them too.
+"""Pairs of neighbouring tables that differ in one canary, made to expose a leak. Differential privacy must hold for them too.
 
-Nobody's rows are in them: an audit of a mechanism uses its own worst cases, never the user's table.
+They hold invented rows: an audit of a mechanism uses its own worst cases, never the user's table.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Worlds:
     """The two tables, and what an attacker knows of the canary."""
 
     name: str
-    told: str
+    description: str
     within: Table
     without: Table
     canary: Table
@@ -69,7 +69,7 @@ class Worlds:
 
 
 def schema(*, person: bool = False) -> Schema:
-    """A number, a category and a target, with declared domains; and a key, if persons are told apart."""
+    """A number, a category and a target, with declared domains; and a key, if rows belong to persons."""
     columns = (
         Column(name="amount", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(0, 100)),
         Column(name="town", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(TOWNS)),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
-from numpy.typing import NDArray
 from torch.nn import functional  # noqa: TID253
 
 from hushtable.audits.neural.descent import Descent, seeded, split
+from hushtable.audits.neural.encoder import EncodedRows
+from hushtable.table.arrays import Floats, Integers, Mask, Singles
 
 TOKEN = 8
 """Numbers that stand for one category."""
@@ -22,7 +23,9 @@ LAYERS = 3
 class Network(torch.nn.Module):
     """A table of tokens for codes, the numbers beside them, three wide layers, and a point on the unit sphere."""
 
-    def __init__(self, sizes: NDArray[np.int64], numbers: int, width: int, dimensions: int) -> None:
+    starts: torch.Tensor
+
+    def __init__(self, sizes: Integers, numbers: int, width: int, dimensions: int) -> None:
         super().__init__()
         self.register_buffer("starts", torch.from_numpy(np.cumsum(sizes) - sizes))
         self.tokens = torch.nn.Embedding(int(sizes.sum()), TOKEN)
@@ -40,17 +43,16 @@ class Network(torch.nn.Module):
         return functional.normalize(self.layers(torch.cat([tokens, numbers], 1)), dim=1)
 
 
-def fit(
-    codes: NDArray[np.int64], values: NDArray[np.float32], numeric: NDArray[np.bool_], sizes: NDArray[np.int64],
-    *, width: int, dimensions: int, temperature: float, descent: Descent, seed: int,
-) -> Network:  # fmt: skip
-    """Train on rows of codes (0 is the mask) and of standardized values, of which only ``numeric`` columns have any."""
+def fit(rows: EncodedRows, *, width: int, dimensions: int, temperature: float, descent: Descent, seed: int) -> Network:
+    """Train on these rows."""
+    codes, values, numeric, sizes = rows
     all_codes, all_values = torch.from_numpy(codes), torch.from_numpy(values[:, numeric])
     which = torch.from_numpy(numeric)
 
     def view(rows: torch.Tensor) -> torch.Tensor:
         known = ~_masks(len(rows), len(sizes))
-        return net(all_codes[rows] * known, all_values[rows] * known[:, which])
+        points: torch.Tensor = net(all_codes[rows] * known, all_values[rows] * known[:, which])
+        return points
 
     def loss(rows: torch.Tensor) -> torch.Tensor:
         return info_nce(view(rows), view(rows), temperature)
@@ -61,7 +63,7 @@ def fit(
     return net
 
 
-def embed(net: Network, codes: NDArray[np.int64], values: NDArray[np.float32], numeric: NDArray[np.bool_]) -> NDArray[np.float64]:
+def embed(net: Network, codes: Integers, values: Singles, numeric: Mask) -> Floats:
     """The points of these rows, a block at a time."""
     with torch.no_grad(), seeded(0):
         blocks = [

@@ -1,7 +1,7 @@
 """Attacks in the space of a contrastive encoder: linkability, inference, and the distance to the closest record.
 
-Each follows its published form (Giomi et al. 2023 with the nearest neighbour found in the embedding). The source found
-little gain over the plain distance for these three; they stand here to be compared.
+Each follows its published form (Giomi et al. 2023 with the nearest neighbour in the embedding). The source reports little
+gain over the plain distance for these three; they are here to be compared.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from hushtable.audits.guesses import EVERYTHING, Knowledge, Secret, listed, secrets
-from hushtable.audits.indicators import ClosestRecord, worth
-from hushtable.audits.learning import BINS, LearnedInference
+from hushtable.audits.indicators import ClosestRecord, Distances, worth
+from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, listed, secrets
+from hushtable.audits.learned_inference import BINS, LearnedInference
 from hushtable.audits.linkability import Linkability, meeting_chance
 from hushtable.audits.neural.encoder import ABSENT, FIRST, Encoder, Training, nearest
 from hushtable.evidence.attack import Attack, Strike, Way
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.table.arrays import Floats, Integers, Mask
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 TOO_FEW = "a contrastive encoder compares records of which some columns are hidden: it takes at least two columns"
 
@@ -110,12 +112,12 @@ class ContrastiveInference(Training, Attack):
         known = Knowledge(secret.name, EVERYTHING, ())
 
         def strike(which: str) -> Strike:
-            found, _ = nearest(points[which], points["release"])
-            modelled = (points[which] * (theirs - own)[found]).sum(axis=1) > 0
-            return Strike(secret.hits(which, np.where(modelled, guess[found], secret.offered[found])), found)
+            rows, _ = nearest(points[which], points["release"])
+            modelled = (points[which] * (theirs - own)[rows]).sum(axis=1) > 0
+            return Strike(secret.hits(which, np.where(modelled, guess[rows], secret.offered[rows])), rows)
 
         return Way(
-            "contrastive inference", Risk.INFERENCE, known.told, f"guesses {secret.name}", strike,
+            "contrastive inference", Risk.INFERENCE, known.phrase, f"guesses {secret.name} correctly", strike,
             secret.blind("train"), known.scope, detail={"best_constant": secret.best_constant()},
         )  # fmt: skip
 
@@ -129,11 +131,11 @@ class ContrastiveInference(Training, Attack):
         codes, values = records.codes[rows], records.values[rows].astype(np.float64)
         learnt = _commonest(codes[:, column], None if numeric else self.classes)
         target = values[:, column] if numeric else codes[:, column]
-        told = np.flatnonzero((codes[learnt] != ABSENT).any(axis=0) & (np.arange(codes.shape[1]) != column))
-        if len(np.unique(target[learnt])) < 2 or not len(told):
+        predictors = np.flatnonzero((codes[learnt] != ABSENT).any(axis=0) & (np.arange(codes.shape[1]) != column))
+        if len(np.unique(target[learnt])) < 2 or not len(predictors):
             return offered, encoder.points([column])["release"]
-        features = np.where(records.numeric, np.where(codes == ABSENT, np.nan, values), codes)[:, told]
-        levels = (~records.numeric & (records.sizes <= BINS))[told]
+        features = np.where(records.numeric, np.where(codes == ABSENT, np.nan, values), codes)[:, predictors]
+        levels = (~records.numeric & (records.sizes <= BINS))[predictors]
         kind = HistGradientBoostingRegressor if numeric else HistGradientBoostingClassifier
         model = kind(
             max_iter=self.iterations, learning_rate=0.2, early_stopping=False, categorical_features=levels, random_state=seed
@@ -170,8 +172,8 @@ class ContrastiveClosestRecord(Training, ClosestRecord):
             return [uncomputed(name, case.release.rows, TOO_FEW)]
         points = self.encoder(plain).points(range(len(case.columns)))
         sides = (("release", "train"), ("control", "train"), ("train", "control"))
-        distances = [nearest(points[queries], points[targets])[1] for queries, targets in sides]
-        return [replace(self._score(1, *distances, worth(case), case.generalized, rng), name=name)]
+        distances = Distances(*(nearest(points[queries], points[targets])[1] for queries, targets in sides))
+        return [replace(self._score(1, distances, worth(case), case.generalized, rng), name=name)]
 
 
 def _link(halves: list[dict[str, Floats]], which: str) -> Strike:

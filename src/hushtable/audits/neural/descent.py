@@ -37,7 +37,7 @@ class Descent:
             net.train()
             for part in _batches(rows[torch.randperm(len(rows))], self.batch)[: self.steps - taken]:
                 optimizer.zero_grad()
-                loss(part).backward()
+                loss(part).backward()  # type: ignore[no-untyped-call] # torch does not annotate it
                 optimizer.step()
                 taken += 1
             if held is not None:

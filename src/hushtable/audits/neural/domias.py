@@ -1,19 +1,21 @@
-"""DOMIAS with the densities of a normalizing flow: people around whom the release is denser than it should be."""
+"""DOMIAS with the densities of a normalizing flow: membership by how much denser the release is around a person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from hushtable.audits.membership import Clouds, Halves, ScoreAttack, Scores, domias, flat
 from hushtable.audits.neural import network
-from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Finding
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,7 +35,7 @@ class FlowDensity:
     def fit(self, points: Floats, rng: np.random.Generator) -> FlowDensity:
         """Of these points (rows x dimensions)."""
         module = network("flow", "DOMIAS with a flow")
-        from hushtable.audits.neural.descent import Descent
+        from hushtable.audits.neural.descent import Descent  # imports torch: heavy, and an extra
 
         descent = Descent(rate=self.rate, batch=self.batch, epochs=self.epochs, steps=self.steps)
         knobs = {name: getattr(self, name) for name in ("hidden", "layers", "bends", "noise")}
@@ -41,7 +43,8 @@ class FlowDensity:
 
     def logpdf(self, points: Floats) -> Floats:
         """Its natural logarithm at each point."""
-        return network("flow", "DOMIAS with a flow").logpdf(self.flow, points)
+        logs: Floats = network("flow", "DOMIAS with a flow").logpdf(self.flow, points)
+        return logs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.audits.neural import network
 from hushtable.errors import InputError
-from hushtable.evidence.case import Case
 from hushtable.evidence.reading import floats_like
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats, Integers, Mask, Singles
 from hushtable.table.columns import NUMBERS
 from hushtable.table.table import Table
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 MASKED, ABSENT, FIRST = 0, 1, 2
 """Codes of a column that is not known and of a missing value; levels follow, and a present number has the first of them."""
@@ -41,7 +43,7 @@ class Training:
     rate: float = 1e-3
     """Learning rate."""
     batch: int = 1024
-    """Records that are told apart at once."""
+    """Records that are contrasted with one another at once."""
     epochs: int = 300
     """Most passes over the release."""
     steps: int = 1000
@@ -64,20 +66,31 @@ class Training:
     def encoder(self, case: Case) -> Encoder:
         """The encoder of a case with plain cells, trained once for all attacks with these knobs."""
         knobs = tuple(getattr(self, name) for name in Training.__dataclass_fields__)
-        return case.once(("contrastive encoder", knobs), lambda: self._trained(case))
+        encoder: Encoder = case.once(("contrastive encoder", knobs), lambda: self._trained(case))
+        return encoder
 
     def _trained(self, case: Case) -> Encoder:
         contrast = network("contrast", "a contrastive attack")
-        from hushtable.audits.neural.descent import Descent
+        from hushtable.audits.neural.descent import Descent  # imports torch: heavy, and an extra
 
         records = Records.of(case)
         codes, values = records.inputs(records.rows["release"], range(len(case.columns)))
         net = contrast.fit(
-            codes, values, records.numeric, records.sizes,
+            EncodedRows(codes, values, records.numeric, records.sizes),
             width=self.width, dimensions=self.dimensions or min(30, 10 * -(-len(case.columns) // 15)), temperature=self.temperature,
             descent=Descent(self.rate, self.batch, self.epochs, self.steps, self.patience), seed=self.encoder_seed,
         )  # fmt: skip
         return Encoder(records, net)
+
+
+class EncodedRows(NamedTuple):
+    """Rows as a network takes them: codes (0 is the mask), and standardized values, of which only ``numeric`` columns have any."""
+
+    codes: Integers
+    values: Singles
+    numeric: Mask
+    sizes: Integers
+    """Codes of each column, the mask included."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,18 +98,18 @@ class Records:
     """The rows of the three tables one below the other, as codes and standardized values by the release's measure."""
 
     rows: dict[str, slice]
-    codes: NDArray[np.int64]
-    values: NDArray[np.float32]
-    numeric: NDArray[np.bool_]
+    codes: Integers
+    values: Singles
+    numeric: Mask
     scales: Floats
     """columns x 2: mean and spread of the released numbers."""
-    kinds: NDArray[np.int64]
+    kinds: Integers
     """rows x columns: a number for each different value of a column."""
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Codes of each column, the mask included."""
-        return self.codes.max(axis=0) + 1
+        return np.asarray(self.codes.max(axis=0) + 1, np.int64)
 
     @classmethod
     def of(cls, case: Case) -> Records:
@@ -109,7 +122,7 @@ class Records:
         codes, values, kinds = (np.stack(part, axis=1) for part in list(zip(*columns, strict=True))[:3])
         return cls(rows, codes, values.astype(np.float32), numeric, np.array([scale for *_, scale in columns]), kinds)
 
-    def inputs(self, rows: slice | Integers, known: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def inputs(self, rows: slice | Integers, known: Sequence[int]) -> tuple[Integers, Singles]:
         """These rows with only these columns known."""
         codes, values = np.zeros_like(self.codes[rows]), np.zeros_like(self.values[rows])
         at = list(known)
@@ -117,7 +130,7 @@ class Records:
         return codes, values
 
     def distinct(self, known: Sequence[int]) -> tuple[Integers, Integers]:
-        """The first row of each kind, as far as these columns tell, and for every row which kind it is."""
+        """The first row of each kind, as far as these columns show, and for every row which kind it is."""
         kind = np.zeros(len(self.codes), np.int64)
         for column in known:
             value = self.kinds[:, column]
@@ -138,16 +151,16 @@ class Encoder:
         points = self._embed(*self.records.inputs(first, known))[kind]
         return {name: points[rows] for name, rows in self.records.rows.items()}
 
-    def single(self, column: int, codes: NDArray[np.int64], values: Floats) -> Floats:
+    def single(self, column: int, codes: Integers, values: Floats) -> Floats:
         """Records of which only one column is known, as points."""
         width = len(self.records.sizes)
-        told = np.zeros((len(codes), width), np.int64), np.zeros((len(codes), width), np.float32)
-        told[0][:, column], told[1][:, column] = codes, values
-        return self._embed(*told)
+        inputs = np.zeros((len(codes), width), np.int64), np.zeros((len(codes), width), np.float32)
+        inputs[0][:, column], inputs[1][:, column] = codes, values
+        return self._embed(*inputs)
 
-    def _embed(self, codes: NDArray[np.int64], values: NDArray[np.float32]) -> Floats:
-        found = network("contrast", "a contrastive attack").embed(self.net, codes, values, self.records.numeric)
-        return np.round(found * GRID) / GRID
+    def _embed(self, codes: Integers, values: Singles) -> Floats:
+        points = network("contrast", "a contrastive attack").embed(self.net, codes, values, self.records.numeric)
+        return np.asarray(np.round(points * GRID) / GRID, np.float64)
 
 
 def nearest(queries: Floats, targets: Floats) -> tuple[Integers, Floats]:
@@ -172,7 +185,7 @@ Coded = tuple[Integers, Floats, Integers, tuple[float, float]]
 
 
 def _numbers(case: Case, name: str) -> Coded:
-    """Standardized by the release; a missing value is 0, and its code tells it from the mean."""
+    """Standardized by the release; a missing value is 0, and its code distinguishes it from the mean."""
     seen = case.release.floats(name)
     present = seen[~np.isnan(seen)]
     mean, spread = (float(present.mean()), float(present.std()) or 1.0) if len(present) else (0.0, 1.0)

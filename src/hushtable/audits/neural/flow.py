@@ -22,6 +22,9 @@ from hushtable.table.arrays import Floats
 class Blocks(torch.nn.Module):
     """A linear layer from ``before`` to ``after`` units for each coordinate, and the logarithms of its own derivatives."""
 
+    own: torch.Tensor
+    earlier: torch.Tensor
+
     def __init__(self, dimensions: int, before: int, after: int) -> None:
         super().__init__()
         self.shape = dimensions, after, before
@@ -89,7 +92,8 @@ def fit(points: Floats, *, hidden: int, layers: int, bends: int, noise: float, d
     data = torch.from_numpy(points.astype(np.float32))
 
     def loss(rows: torch.Tensor) -> torch.Tensor:
-        return -flow(data[rows] + noise * torch.randn(len(rows), data.shape[1])).mean()
+        logs: torch.Tensor = flow(data[rows] + noise * torch.randn(len(rows), data.shape[1]))
+        return -logs.mean()
 
     with seeded(seed):
         flow = Flow(data.shape[1], hidden, layers, bends)

@@ -1,23 +1,24 @@
-"""Singling out by outliers of the contrastive embedding: descriptions by all columns, of the released rows that stand apart."""
+"""Singling out by outliers of the contrastive embedding: descriptions of the most outlying released rows, by all columns."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.audits.neural.contrastive import TOO_FEW
 from hushtable.audits.neural.encoder import ABSENT, Records, Training
-from hushtable.evidence.attack import judge
-from hushtable.evidence.case import Case
+from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats, Integers, Mask
+
+if TYPE_CHECKING:
+    from hushtable.evidence.case import Case
 
 NAME = "contrastive singling out"
 SIDES = ("train", "control")
@@ -25,12 +26,12 @@ SIDES = ("train", "control")
 
 @dataclass(frozen=True, kw_only=True)
 class ContrastiveSinglingOut(Training, Audit):
-    """Whether descriptions of released rows that stand apart fit one person alone, oftener than for people not in the table.
+    """Whether descriptions of outlying released rows single out one person, more often than among people not in the table.
 
     Released rows are embedded and ranked by their local outlier factor (Breunig et al. 2000). Each of the most outlying
     is described by all its columns: its level, or the bin of the column's released range that holds its number, or "is missing".
-    The source keeps the descriptions that single out a training row and measures them on the training rows, which cannot
-    fail; here those are kept that fit exactly one released row, which is all that an attacker can see. A description
+    The source selects the descriptions that single out a training row and measures them on the training rows, which cannot
+    fail; here those are selected that fit exactly one released row, which is all that an attacker can see. A description
     succeeds on a table if exactly one of its people fits; where training and control people are not equally many, it is
     tried on as many of each, drawn at random.
 
@@ -67,27 +68,33 @@ class ContrastiveSinglingOut(Training, Audit):
         described = np.argsort(-factors, kind="stable")[: math.ceil(self.share * len(factors))]
         sources = described[np.isin(described, alone)]
         if not len(sources):
-            reason = "every description of a released row that stands apart fits several of them, so there is none to try on people"
+            reason = "every description of an outlying released row matches several rows, so there is none to try on people"
             return [uncomputed(NAME, case.release.rows, reason, risk=Risk.SINGLING_OUT)]
-        found = _Crowd.among(kinds, {which: case.people(which) for which in SIDES}, rng)
-        guessed = found.singled("train", kind.ravel()[len(cells) :][: len(sources)])[0]
-        return [self._judged(case, found, kinds["release"][sources], sources, float(guessed.mean()))]
+        crowd = _Crowd.among(kinds, {which: case.people(which) for which in SIDES}, rng)
+        guessed = crowd.singled("train", kind.ravel()[len(cells) :][: len(sources)])[0]
+        return [self._judged(case, crowd, kinds["release"][sources], sources, float(guessed.mean()))]
 
     def _judged(self, case: Case, crowd: _Crowd, described: Integers, sources: Integers, naive: float) -> Finding:
         ours, others = crowd.singled("train", described), crowd.singled("control", described)
         lone, counts = crowd.lone(described), {which: own.count for which, own in crowd.people.items()}
         trace = Trace(
             ours[0], others[0], ours[1], others[1], released=sources,
-            tell=lambda at, values: "all columns of a released row that stands apart, numbers by their bins",
+            describe=lambda at, values: "all columns of an outlying released row, numbers by their bins",
         )  # fmt: skip
         part = "" if counts["train"] == crowd.common else f"{crowd.common:,} of "
         return judge(
-            trace, name=NAME, risk=Risk.SINGLING_OUT,
-            knows="takes from the release descriptions by all columns of the rows that stand apart most",
-            does="finds exactly one person who fits", whom=f"descriptions, tried on {part}the people", naive=naive,
+            trace,
+            Scenario(
+                name=NAME,
+                risk=Risk.SINGLING_OUT,
+                knows="takes from the release descriptions by all columns of the most outlying rows",
+                does="singles out exactly one person",
+                whom=f"descriptions, tried on {part}the people",
+            ),
+            naive=naive,
             p=fisher(lone["train"], counts["train"], lone["control"], counts["control"]),
             detail={"people": crowd.common, "lone": lone["train"], "control_lone": lone["control"]},
-        )  # fmt: skip
+        )
 
 
 def outlier_factors(points: Floats, neighbours: int) -> Floats:
@@ -98,7 +105,7 @@ def outlier_factors(points: Floats, neighbours: int) -> Floats:
     if len(distinct) < 3:
         return np.ones(len(points))
     model = LocalOutlierFactor(n_neighbors=min(neighbours, len(distinct) - 1)).fit(distinct)
-    return -model.negative_outlier_factor_[of_row.ravel()]
+    return np.asarray(-model.negative_outlier_factor_[of_row.ravel()], np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +150,7 @@ def _once(kinds: Integers, people: People) -> Integers:
     return np.sort(np.unique(pairs, return_index=True)[1])
 
 
-def _bins(records: Records, bins: int) -> NDArray[np.int64]:
+def _bins(records: Records, bins: int) -> Integers:
     """What to add to the code of a number for its bin; numbers outside the released range have bins of their own."""
     values = records.values.astype(np.float64)
     released = np.where(records.codes == ABSENT, np.nan, values)[records.rows["release"]]

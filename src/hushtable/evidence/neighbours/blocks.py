@@ -1,7 +1,7 @@
-"""Rows arranged so that most of them need not be looked at: blocks of near rows, each with a sketch that stands for all of it.
+"""Rows arranged so that a search can skip most of them: blocks of near rows, each with a sketch that stands for all of it.
 
 The arrangement is that of a k-d tree (Bentley 1975): rows are divided again and again on the column that sets the two
-parts furthest apart, until they fit into a block. The blocks and the rows of a block are kept in the same form, groups of
+parts furthest apart, until they fit into a block. The blocks and the rows of a block have the same form, groups of
 64 sketches turned sideways: one 64-bit mask for each column and bucket, and 64 intervals in one piece for each number.
 """
 
@@ -14,6 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hushtable.table.arrays import Array, Integers, Singles
+
 BUCKETS = 16
 """Classes that the levels of a column fall into, as bits of a sketch."""
 GROUP = 64
@@ -25,8 +27,8 @@ class Sketch(NamedTuple):
 
     buckets: NDArray[np.uint16]
     """rows x columns of levels: a set of buckets."""
-    low: NDArray[np.float32]
-    high: NDArray[np.float32]
+    low: Singles
+    high: Singles
     """rows x numbers, on the scale of their ranges."""
 
 
@@ -35,21 +37,21 @@ class Groups(NamedTuple):
 
     masks: NDArray[np.uint64]
     """groups x (columns x buckets): the members that may lie in that bucket."""
-    low: NDArray[np.float32]
-    high: NDArray[np.float32]
+    low: Singles
+    high: Singles
     """groups x numbers x members."""
 
 
 class Layout(NamedTuple):
     """Where the rows are."""
 
-    order: NDArray[np.int64]
+    order: Integers
     """The rows, near ones together."""
-    place: NDArray[np.int64]
+    place: Integers
     """Where in that order each row is."""
-    starts: NDArray[np.int64]
+    starts: Integers
     """Where in that order each block begins, and the end."""
-    first: NDArray[np.int64]
+    first: Integers
     """The smallest row number of each block."""
 
 
@@ -68,16 +70,20 @@ class Blocks:
         """Arrange the rows of a sketch; memory is linear in their number."""
         order, begins = _arranged(sketch)
         starts = np.append(np.flatnonzero(begins), len(order))
-        sorted_ = Sketch(*(part[order] for part in sketch))
+        arranged = Sketch(sketch.buckets[order], sketch.low[order], sketch.high[order])
         boxes = Sketch(
-            *(
-                which.reduceat(part, starts[:-1], axis=0) if part.size else np.zeros((len(starts) - 1, 0), part.dtype)
-                for which, part in zip((np.bitwise_or, np.minimum, np.maximum), sorted_, strict=True)
-            )
+            _merged(np.bitwise_or, arranged.buckets, starts[:-1]),
+            _merged(np.minimum, arranged.low, starts[:-1]),
+            _merged(np.maximum, arranged.high, starts[:-1]),
         )
         ends = np.append(np.arange(0, len(starts) - 1, GROUP), len(starts) - 1)
         layout = Layout(order, np.argsort(order), starts, np.minimum.reduceat(order, starts[:-1]))
-        return cls(layout, _grouped(sorted_, starts), _grouped(boxes, ends))
+        return cls(layout, _grouped(arranged, starts), _grouped(boxes, ends))
+
+
+def _merged(merge: np.ufunc, part: Array, starts: Integers) -> Array:
+    """One line for each block: that of its rows merged."""
+    return np.asarray(merge.reduceat(part, starts, axis=0)) if part.size else np.zeros((len(starts), 0), part.dtype)
 
 
 @njit(cache=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.evidence.neighbours.blocks import BUCKETS, Blocks, Sketch
-from hushtable.table.arrays import Array, Floats
+from hushtable.table.arrays import Array, Floats, Integers, Singles
 from hushtable.table.cell import Interval
 from hushtable.table.columns import NUMBERS, Bounds, Cells, Column, Kind, Levels
 from hushtable.table.schema import Schema
@@ -60,8 +60,8 @@ class Points:
 
     @cached_property
     def arranged(self) -> Rows:
-        """The cells in the order of the blocks: what is looked at together lies together."""
-        return Rows(*(part[self.blocks.layout.order] for part in self.cells))
+        """The cells in the order of the blocks: what is compared together lies together."""
+        return Rows._make(part[self.blocks.layout.order] for part in self.cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class Encoding:
 
     @classmethod
     def of(cls, tables: Sequence[Table], columns: Sequence[str] | None = None, *, scale: int = 1) -> Encoding:
-        """An encoding that fits all these tables. The first one's schema tells kinds; the first ``scale`` tell ranges."""
+        """An encoding that fits all these tables. The first one's schema gives kinds; the first ``scale`` give ranges."""
         first = tables[0].schema
         names = tuple(columns) if columns is not None else comparable(tables)
         numbers = tuple(name for name in names if first[name].kind in NUMBERS)
@@ -98,7 +98,7 @@ class Encoding:
         return self.coded + self.sets + self.numbers
 
     @property
-    def set_starts(self) -> NDArray[np.int64]:
+    def set_starts(self) -> Integers:
         """Where each generalized column's bits begin among the set words, and the end."""
         return np.cumsum([0, *(_words(self.levels[name]) for name in self.sets)])
 
@@ -119,7 +119,7 @@ class Encoding:
         buckets = [np.uint16(1) << (column % BUCKETS).astype(np.uint16) for column in codes.T] + [_folded(bits) for bits in sets]
         return Points(cells, Sketch(_columns(buckets, table.rows, np.uint16), *self._hulls(low, high)))
 
-    def _codes(self, table: Table, name: str) -> NDArray[np.int64]:
+    def _codes(self, table: Table, name: str) -> Integers:
         index = {level: code for code, level in enumerate(self.levels[name])}
         own = np.array([index[word] for word in table.words(name)] + [-1], np.int64)
         return own[table[name].astype(np.int64)]
@@ -136,7 +136,7 @@ class Encoding:
                 patterns[place, bit // 64] |= np.uint64(1) << np.uint64(bit % 64)
         return patterns[table[name].astype(np.int64)]
 
-    def _hulls(self, low: Floats, high: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _hulls(self, low: Floats, high: Floats) -> tuple[Singles, Singles]:
         """Numbers as intervals on the scale of their ranges, never further apart than they are.
 
         A missing value lies by itself, two ranges below every value; a cell that may be anything covers it too. What lies
@@ -149,7 +149,7 @@ class Encoding:
             scaled = np.clip((x - origin) * self.inverse, -2, 3).astype(np.float32)
             ends.append(np.where(scaled == 0, scaled, np.nextafter(scaled, np.float32(outwards))))
         ends[0][np.isneginf(low) & np.isposinf(high)] = APART
-        return tuple(np.where(np.isnan(low), APART, end) for end in ends)
+        return np.where(np.isnan(low), APART, ends[0]), np.where(np.isnan(low), APART, ends[1])
 
 
 def comparable(tables: Sequence[Table]) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ def comparable(tables: Sequence[Table]) -> tuple[str, ...]:
     return tuple(name for name in names if all(name in t.schema for t in tables))
 
 
-def _columns(arrays: Sequence[Array], rows: int, dtype: type) -> NDArray:
+def _columns(arrays: Sequence[Array], rows: int, dtype: type) -> Array:
     """These columns side by side, a row in one piece; rows of nothing if there are none."""
     return np.ascontiguousarray(np.stack(arrays, axis=1), dtype) if arrays else np.zeros((rows, 0), dtype)
 
@@ -168,7 +168,7 @@ def _words(levels: Sequence[str]) -> int:
     return len(levels) // 64 + 1
 
 
-def _filled(bits: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _filled(bits: NDArray[np.uint64]) -> tuple[Integers, Integers]:
     """Where in each row the words with bits in them begin, and where they end."""
     filled = bits != 0
     return filled.argmax(axis=1), bits.shape[1] - filled[:, ::-1].argmax(axis=1)
@@ -176,7 +176,7 @@ def _filled(bits: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int
 
 def _folded(bits: NDArray[np.uint64]) -> NDArray[np.uint16]:
     """The buckets of sets of levels: level i lies in bucket i modulo sixteen, as with single codes."""
-    return np.bitwise_or.reduce(np.ascontiguousarray(bits).view(np.uint16), axis=1)
+    return np.asarray(np.bitwise_or.reduce(np.ascontiguousarray(bits).view(np.uint16), axis=1))
 
 
 def _range(columns: Sequence[Column]) -> float:

@@ -1,4 +1,4 @@
-"""The compiled part of the neighbour search: bounds for 64 rows at once, and a look at what they leave.
+"""The compiled part of the neighbour search: bounds for 64 rows at once, then exact distances for the rows that the bounds leave.
 
 What is in the names: ``query`` and ``target`` are cells, ``sketch`` is that of the queries, ``layout``, ``rows`` and ``boxes`` are
 the blocks of the targets, ``starts`` and ``inverse`` those of the encoding.

@@ -8,7 +8,7 @@ everything, missing values included.
 The search is exact. Sums are whole numbers (multiples of 2^-40), so that equal distances are equal and not nearly so, and
 ties go to the smaller index. Sketches of the targets (see ``encoding``), first of blocks of near rows and then of the rows
 of a block, give lower bounds for 64 at once: the differing columns of levels are counted as bits of a few machine words,
-the numbers are added in single precision. Only what could still be among the nearest is looked at itself. Queries come in an
+the numbers are added in single precision. Only rows that could still be among the nearest are compared exactly. Queries come in an
 order in which near ones follow one another, so that the neighbours of one bound the distances of the next; they are shared out
 over the cores.
 """
@@ -19,13 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.evidence.neighbours.encoding import Encoding, Points, comparable
 from hushtable.evidence.neighbours.scan import ONE, scan
 from hushtable.evidence.persons import People
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 
 __all__ = ["ONE", "Encoding", "Neighbours", "Points", "comparable", "nearest", "search", "search_others", "search_without"]
@@ -35,7 +34,7 @@ __all__ = ["ONE", "Encoding", "Neighbours", "Points", "comparable", "nearest", "
 class Neighbours:
     """For each query row its nearest rows: positions and distances."""
 
-    index: NDArray[np.int64]
+    index: Integers
     distance: Floats
 
 
@@ -55,7 +54,7 @@ def nearest(
 
 def search(queries: Points, targets: Points, encoding: Encoding, k: int, *, skip_self: bool = False) -> Neighbours:
     """``nearest`` on encoded tables: rows x k, nearest first."""
-    index, distance = _found(queries, targets, encoding, k, skip_self, without=False)
+    index, distance = _scanned(queries, targets, encoding, k, skip_self, without=False)
     return Neighbours(index, distance / ONE / max(len(encoding.names), 1))
 
 
@@ -65,12 +64,14 @@ def search_others(points: Points, encoding: Encoding, k: int, people: People) ->
         return search(points, points, encoding, k, skip_self=True)
     # Among so many, at least k are not their own.
     most = min(k + int(people.held.max()) - 1, points.rows - 1)
-    found = search(points, points, encoding, most, skip_self=True)
-    same = people.who[found.index] == people.who[:, None]
+    nearest_rows = search(points, points, encoding, most, skip_self=True)
+    same = people.who[nearest_rows.index] == people.who[:, None]
     others = np.argsort(same, axis=1, kind="stable")[:, :k]
     if k > most or np.take_along_axis(same, others, axis=1).any():
         raise InputError(f"{k} neighbours were asked for where other people hold fewer rows", where="neighbours")
-    return Neighbours(np.take_along_axis(found.index, others, axis=1), np.take_along_axis(found.distance, others, axis=1))
+    return Neighbours(
+        np.take_along_axis(nearest_rows.index, others, axis=1), np.take_along_axis(nearest_rows.distance, others, axis=1)
+    )
 
 
 def search_without(queries: Points, targets: Points, encoding: Encoding, *, skip_self: bool = False) -> Neighbours:
@@ -78,13 +79,13 @@ def search_without(queries: Points, targets: Points, encoding: Encoding, *, skip
 
     Rows x columns. One pass over the targets equals as many searches as there are columns, each on the other columns.
     """
-    index, distance = _found(queries, targets, encoding, 1, skip_self, without=True)
+    index, distance = _scanned(queries, targets, encoding, 1, skip_self, without=True)
     return Neighbours(index, distance / ONE / max(len(encoding.names) - 1, 1))
 
 
-def _found(
+def _scanned(
     queries: Points, targets: Points, encoding: Encoding, k: int, skip_self: bool, *, without: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     if k < 1 or targets.rows - skip_self < k:
         raise InputError(f"{k} neighbours were asked for among {targets.rows - skip_self} rows", where="neighbours")
     index = np.empty((queries.rows, len(encoding.names) if without else k), np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.table.arrays import Array, Floats
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.columns import Column, Kind
 from hushtable.table.table import Table
 
@@ -19,7 +19,7 @@ LIMIT = 2**28
 
 
 class Scale(StrEnum):
-    """How columns are made comparable."""
+    """The unit in which differences of a column are measured."""
 
     STANDARD = "standard"
     NONE = "none"
@@ -49,13 +49,13 @@ class Number:
     @property
     def width(self) -> int:
         """Number of coordinates."""
-        return 1 + (self.gap > 0)
+        return 2 if self.gap > 0 else 1
 
     def points(self, array: Array) -> Floats:
         """Values to coordinates."""
         missing = self.column.is_missing(array)
         centred = np.where(missing, 0.0, array.astype(np.float64) - self.mean)
-        # A constant column says nothing; what a later row differs by has no unit to be told in.
+        # A constant column says nothing; what a later row differs by has no unit.
         place = centred / self.spread if self.spread > 0 else np.zeros(len(array))
         return np.column_stack([place, self.gap * missing]) if self.gap > 0 else place[:, None]
 
@@ -74,7 +74,7 @@ class Category:
     """A category: an axis for each level that was seen (missing is one), and one for all others, so that any two differ alike."""
 
     column: Column
-    seen: NDArray[np.int64]
+    seen: Integers
     side: float
 
     @classmethod
@@ -98,7 +98,7 @@ class Category:
 
     def values(self, points: Floats) -> Array:
         """The level whose axis is longest."""
-        return self.seen[points[:, : len(self.seen)].argmax(axis=1)].astype(np.int32)
+        return np.asarray(self.seen[points[:, : len(self.seen)].argmax(axis=1)], np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ def digests(points: Floats) -> list[bytes]:
     return [blake2b(row, digest_size=16).digest() for row in np.ascontiguousarray(points + 0.0)]
 
 
-def distinct(names: list[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct(names: list[bytes]) -> tuple[Integers, Integers]:
     """The first row of each distinct point, and for each row the number of its point."""
     known: dict[bytes, int] = {}
     point_of = np.array([known.setdefault(name, len(known)) for name in names], np.int64)

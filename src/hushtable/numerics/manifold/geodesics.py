@@ -66,16 +66,16 @@ class Paths:
 
     def matrix(self, points: Integers) -> Floats:
         """Between these points, all pairs, in the unit of the space."""
-        found = np.empty((len(points), len(points)))
-        _rows(self.starts, self.ends, self.lengths, points, found)
-        found *= self.unit
-        return found
+        distances = np.empty((len(points), len(points)))
+        _rows(self.starts, self.ends, self.lengths, points, distances)
+        distances *= self.unit
+        return distances
 
     def nearest(self, count: int) -> Integers:
         """For each point the ``count`` nearest others, nearest first."""
-        found = np.empty((self.size, count), np.int64)
-        _closest(self.starts, self.ends, self.lengths, found)
-        return found
+        neighbours = np.empty((self.size, count), np.int64)
+        _closest(self.starts, self.ends, self.lengths, neighbours)
+        return neighbours
 
     def combine(self, sources: Integers, slopes: Floats, near: Integers, steps: Floats) -> Floats:
         """Sums over the sources of their slopes (sources x d) times the squared distance, for points off the graph.
@@ -84,7 +84,8 @@ class Paths:
         """
         sums = np.zeros((PARTS, len(near), slopes.shape[1]))
         _combine(self.starts, self.ends, self.lengths, self.unit, sources, slopes, near, steps, sums)
-        return sums.sum(axis=0)
+        total: Floats = sums.sum(axis=0)
+        return total
 
     def coarse(self, records: int) -> int:
         """How many bits of a distance are left out so that the squares of as many of them can be added exactly."""
@@ -103,7 +104,8 @@ class Paths:
         order = np.argsort(groups, kind="stable").astype(np.int64)
         bounds = np.searchsorted(groups[order], np.arange(int(groups.max()) + 2)).astype(np.int64)
         coarse = self.coarse(int(np.diff(bounds).max()))
-        return _medoids(self.starts, self.ends, self.lengths, point_of, order, bounds, coarse)
+        medoids: Integers = _medoids(self.starts, self.ends, self.lengths, point_of, order, bounds, coarse)
+        return medoids
 
 
 def _whole(lengths: Floats, longest: float, bits: int) -> Integers:
@@ -184,7 +186,7 @@ def _from(starts, ends, lengths, source, weights, wanted, keys, order, heap):  #
 
 
 @njit(cache=True, parallel=True)
-def _rows(starts, ends, lengths, points, found):  # type: ignore[no-untyped-def]
+def _rows(starts, ends, lengths, points, distances):  # type: ignore[no-untyped-def]
     """Fill the rows of a matrix of distances."""
     n = len(starts) - 1
     for part in prange(PARTS):
@@ -193,19 +195,19 @@ def _rows(starts, ends, lengths, points, found):  # type: ignore[no-untyped-def]
         for i in range(part, len(points), PARTS):
             _from(starts, ends, lengths, points[i], none, 1, keys, order, heap)
             for j in range(len(points)):
-                found[i, j] = keys[points[j]]
+                distances[i, j] = keys[points[j]]
 
 
 @njit(cache=True, parallel=True)
-def _closest(starts, ends, lengths, found):  # type: ignore[no-untyped-def]
+def _closest(starts, ends, lengths, neighbours):  # type: ignore[no-untyped-def]
     """The points reached first from each point, without itself."""
-    n, count = len(starts) - 1, found.shape[1]
+    n, count = len(starts) - 1, neighbours.shape[1]
     for part in prange(PARTS):
         keys, order, heap = _room(n, len(ends))
         ones = np.ones(n, np.int64)
         for i in range(part, n, PARTS):
             _from(starts, ends, lengths, i, ones, count + 1, keys, order, heap)
-            found[i] = order[1 : count + 1]
+            neighbours[i] = order[1 : count + 1]
 
 
 @njit(cache=True, parallel=True)
@@ -251,8 +253,8 @@ def _medoids(starts, ends, lengths, point_of, order, bounds, coarse):  # type: i
     n = len(starts) - 1
     keys, settled, heap = _room(n, len(ends))
     marks = np.zeros(n, np.int64)
-    found = np.empty(len(bounds) - 1, np.int64)
-    for g in range(len(found)):
+    medoids = np.empty(len(bounds) - 1, np.int64)
+    for g in range(len(medoids)):
         members = order[bounds[g] : bounds[g + 1]]
         for i in members:
             marks[point_of[i]] += 1
@@ -264,7 +266,7 @@ def _medoids(starts, ends, lengths, point_of, order, bounds, coarse):  # type: i
                 far = keys[point_of[j]] >> coarse
                 total += far * far
             if least < 0 or total < least:
-                least, found[g] = total, i
+                least, medoids[g] = total, i
         for i in members:
             marks[point_of[i]] = 0
-    return found
+    return medoids

@@ -59,15 +59,15 @@ def nearest(points: Floats, others: Floats, count: int) -> tuple[Floats, Integer
     """For each point the distances and the numbers of the ``count`` nearest of the others."""
     from sklearn.neighbors import NearestNeighbors
 
-    distances, found = NearestNeighbors(n_neighbors=min(count, len(others))).fit(others).kneighbors(points)
-    return distances, found.astype(np.int64)
+    distances, neighbours = NearestNeighbors(n_neighbors=min(count, len(others))).fit(others).kneighbors(points)
+    return distances, neighbours.astype(np.int64)
 
 
 def _k_nearest(points: Floats, count: int) -> tuple[Integers, Integers]:
     from sklearn.neighbors import NearestNeighbors
 
-    found = NearestNeighbors(n_neighbors=count).fit(points).kneighbors(return_distance=False)
-    return np.repeat(np.arange(len(points)), count), found.astype(np.int64).ravel()
+    neighbours = NearestNeighbors(n_neighbors=count).fit(points).kneighbors(return_distance=False)
+    return np.repeat(np.arange(len(points)), count), neighbours.astype(np.int64).ravel()
 
 
 def _within(points: Floats, radius: float) -> tuple[Integers, Integers]:
@@ -77,15 +77,15 @@ def _within(points: Floats, radius: float) -> tuple[Integers, Integers]:
     one, other, links = list[Integers](), list[Integers](), 0
     step = max(1, 2**24 // n)
     for start in range(0, n, step):
-        found = search.radius_neighbors(points[start : start + step], return_distance=False)
-        sizes = np.array([len(f) for f in found])
+        neighbours = search.radius_neighbors(points[start : start + step], return_distance=False)
+        sizes = np.array([len(f) for f in neighbours])
         links += int(sizes.sum())
         if links > LINKS:
             raise InputError(
                 f"the radius {radius:g} links more pairs of records than fit in memory; take a smaller one", where="radius"
             )
-        one.append(np.repeat(np.arange(start, start + len(found)), sizes))
-        other.append(np.concatenate(found).astype(np.int64))
+        one.append(np.repeat(np.arange(start, start + len(neighbours)), sizes))
+        other.append(np.concatenate(neighbours).astype(np.int64))
     return np.concatenate(one), np.concatenate(other)
 
 
@@ -118,8 +118,8 @@ def _shortest_links(points: Floats, labels: Integers) -> tuple[Integers, Integer
     # Coordinates that vary most come first, so that most pairs are given up after a few of them.
     ordered = np.ascontiguousarray(points[:, np.argsort(-points.var(axis=0), kind="stable")])
     one, other = _search_links(ordered, labels, inside[np.argsort(sizes[labels[inside]], kind="stable")], len(sizes))
-    found = one >= 0
-    return one[found], other[found]
+    linked = one >= 0
+    return one[linked], other[linked]
 
 
 @njit(cache=True)

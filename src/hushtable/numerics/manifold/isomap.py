@@ -45,14 +45,14 @@ class Isomap:
         np.square(squares, out=squares)
         means = squares @ masses / masses.sum()
         values, vectors = _scaling(squares, means, masses, min(dimensions, len(landmarks)), rng)
-        roots, kept = np.sqrt(np.maximum(values, 0)), values > 1e-12 * max(values.max(), 0)
+        roots, positive = np.sqrt(np.maximum(values, 0)), values > 1e-12 * max(values.max(), 0)
         slopes = np.zeros((len(landmarks), dimensions))
-        slopes[:, : len(roots)][:, kept] = -0.5 * np.sqrt(masses)[:, None] * vectors[:, kept] / roots[kept]
+        slopes[:, : len(roots)][:, positive] = -0.5 * np.sqrt(masses)[:, None] * vectors[:, positive] / roots[positive]
         fitted = cls(points, paths, neighbours, landmarks, slopes, means @ slopes)
         if n > EXACT:
             return fitted, fitted._placed(np.arange(n)[:, None], np.zeros((n, 1)))
         coordinates = np.zeros((n, dimensions))
-        coordinates[:, : len(roots)][:, kept] = vectors[:, kept] * roots[kept] / np.sqrt(masses)[:, None]
+        coordinates[:, : len(roots)][:, positive] = vectors[:, positive] * roots[positive] / np.sqrt(masses)[:, None]
         return fitted, coordinates
 
     def extend(self, points: Floats) -> Floats:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh, null_space
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csc_array, csr_array, eye_array
 
 from hushtable.numerics.manifold.geodesics import Paths
 from hushtable.numerics.manifold.graph import Graph, nearest, neighbourhood
@@ -85,7 +85,7 @@ def _weights(points: Floats, others: Floats, near: Integers) -> Floats:
     return weights
 
 
-def _lowest(cost: csr_array, count: int, rng: np.random.Generator) -> Floats:
+def _lowest(cost: csc_array, count: int, rng: np.random.Generator) -> Floats:
     """The eigenvectors of the lowest costs, orthogonal to the constant one."""
     from scipy.sparse.linalg import eigsh
 

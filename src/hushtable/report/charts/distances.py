@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hushtable.evidence.finding import Finding
 from hushtable.report.charts import plots
 from hushtable.report.charts.plots import Scale, from_zero, svg, text, titled
 from hushtable.report.html import Html, element, join
-from hushtable.report.reading import Reading
 from hushtable.report.words import number, sentence, share
 
 FRESH = ("real", "fresh real rows (control)")
@@ -40,29 +40,29 @@ SIDES = (
 )  # fmt: skip
 
 
-def section(readings: Sequence[Reading]) -> Html | None:
+def section(findings: Sequence[Finding]) -> Html | None:
     """One figure for each finding that brought histograms or a threshold curve; None if none did."""
-    figures = [figure for r in readings for figure in (_histogram(r), _thresholds(r)) if figure]
+    figures = [figure for r in findings for figure in (_histogram(r), _thresholds(r)) if figure]
     return join(figures) if figures else None
 
 
-def _histogram(reading: Reading) -> Html | None:
-    edges, control = reading.detail.get("edges"), _heights(reading.detail, "control")
-    side = next((s for s in SIDES if _heights(reading.detail, s.key)), None)
+def _histogram(finding: Finding) -> Html | None:
+    edges, control = finding.detail.get("edges"), _heights(finding.detail, "control")
+    side = next((s for s in SIDES if _heights(finding.detail, s.key)), None)
     if side is None or not isinstance(edges, list):
         return None
-    ours = _heights(reading.detail, side.key)
+    ours = _heights(finding.detail, side.key)
     if not len(edges) - 1 == len(ours) == len(control) > 0 or None in edges or edges[-1] <= edges[0]:
         return None
-    threshold, chance = reading.detail.get("threshold"), reading.detail.get("chance")
+    threshold, chance = finding.detail.get("threshold"), finding.detail.get("chance")
     rule = f" Suspiciously close is what {share(chance)} of the fresh real rows are." if isinstance(chance, float) else ""
-    told = f"{reading.label}: {side.axis}, {side.ours} and {side.fresh[1]}. {reading.note}"
+    label = f"{finding.label}: {side.axis}, {side.ours} and {side.fresh[1]}. {finding.note}"
     names = (side.ours, side.fresh[1].removesuffix(" (control)"), side.axis)
     return element(
         "figure",
         plots.legend(("line", side.ours), side.fresh),
-        plots.distances(edges, ours, control, threshold if isinstance(threshold, float) else None, told, names),
-        element("figcaption", element("strong", reading.label), f". {sentence(reading.note)}{rule} {side.aid} {LAST}"),
+        plots.distances(edges, ours, control, threshold if isinstance(threshold, float) else None, label, names),
+        element("figcaption", element("strong", finding.label), f". {sentence(finding.note)}{rule} {side.aid} {LAST}"),
         class_="plot",
     )
 
@@ -75,11 +75,11 @@ def _heights(detail: Mapping[str, Any], key: str) -> list[float]:
     return [float(x or 0.0) for x in values]
 
 
-def _thresholds(reading: Reading) -> Html | None:
-    at, ours, others = (_heights(reading.detail, key) for key in ("thresholds", "train", "control"))
+def _thresholds(finding: Finding) -> Html | None:
+    at, ours, others = (_heights(finding.detail, key) for key in ("thresholds", "train", "control"))
     if not len(at) == len(ours) == len(others) > 1 or at != sorted(at) or at[-1] <= at[0]:
         return None
-    bands = [_band(reading.detail, key, len(at)) for key in ("train", "control")]
+    bands = [_band(finding.detail, key, len(at)) for key in ("train", "control")]
     gap = max(range(len(at)), key=lambda i: ours[i] - others[i])
     widest = f"Widest gap at {number(at[gap])}: {share(ours[gap])} in the table, {share(others[gap])} outside it."
     shade = " Shaded: their intervals." if all(bands) else ""
@@ -87,8 +87,8 @@ def _thresholds(reading: Reading) -> Html | None:
     return element(
         "figure",
         plots.legend(("line", "people in the table"), ("grey", OUTSIDE[1])),
-        curves(at, ours, others, bands, f"{reading.label}. {aid}"),
-        element("figcaption", element("strong", reading.label), f". {sentence(reading.note)} {aid}"),
+        curves(at, ours, others, bands, f"{finding.label}. {aid}"),
+        element("figcaption", element("strong", finding.label), f". {sentence(finding.note)} {aid}"),
         class_="plot",
     )
 
@@ -117,8 +117,8 @@ def curves(
     spots = []
     for i, x in enumerate(at):
         before, after = (along((x + at[j]) / 2) for j in (max(i - 1, 0), min(i + 1, len(at) - 1)))
-        told = f"within {number(x)}: {share(ours[i])} in the table, {share(others[i])} outside it"
-        spots.append(titled(told, element("rect", class_="hover", x=before, y=top, width=after - before, height=bottom - top)))
+        title = f"within {number(x)}: {share(ours[i])} in the table, {share(others[i])} outside it"
+        spots.append(titled(title, element("rect", class_="hover", x=before, y=top, width=after - before, height=bottom - top)))
     ticks = [text(along(t), bottom + 15, number(t), anchor="middle") for t in along.ticks()]
     name = text((left + width) / 2, bottom + 31, "distance to the closest released row, at most", anchor="middle", class_="small")
     return svg(width, bottom + 34, label, plots.share_grid(up, left, width - 8), shades, lines, spots, ticks, name)

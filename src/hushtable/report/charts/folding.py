@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.measures.shown import span
+from hushtable.measures.safe_histogram import span
 
 LEVELS = 12
 """So many levels are drawn on their own."""
@@ -41,12 +41,12 @@ def bars(detail: Mapping[str, Any]) -> list[Bar]:
     return [Bar(str(label), float(a or 0.0), float(b or 0.0)) for label, a, b in zip(labels, train, release, strict=True)]
 
 
-def limits(found: list[Bar]) -> list[str]:
+def limits(shares: list[Bar]) -> list[str]:
     """The limits of ranges that follow one another ("1 to 3", "3 to 8"); empty if the labels are not such ranges.
 
     An open range ("up to 3" at the beginning, "from 8" at the end) has an empty one.
     """
-    parts = [_limits(bar.label) for bar in found[:-1]]
+    parts = [_limits(bar.label) for bar in shares[:-1]]
     if not parts or any(len(part) != 2 for part in parts) or any(a[1] != b[0] or not a[1] for a, b in pairwise(parts)):
         return []
     return [parts[0][0], *(part[1] for part in parts)]
@@ -58,24 +58,24 @@ def _limits(label: str) -> list[str]:
     return [label.removeprefix("from "), ""] if label.startswith("from ") else label.split(" to ")
 
 
-def ranges(found: list[Bar], most: int = RANGES) -> tuple[list[Bar], list[str], Bar | None]:
+def ranges(shares: list[Bar], most: int = RANGES) -> tuple[list[Bar], list[str], Bar | None]:
     """Ranges in order, neighbours put together if there are too many; what to write at their limits; the missing values if any."""
-    ends = limits(found)
+    ends = limits(shares)
     size = -(-(len(ends) - 1) // most)
     ends = [*ends[:-1:size], ends[-1]]
-    inner = found[:-1]
+    inner = shares[:-1]
     groups = [inner[i : i + size] for i in range(0, len(inner), size)]
     shown = [_together(span(a, b), group) for (a, b), group in zip(pairwise(ends), groups, strict=True)]
     ends = [ends[0] or shown[0].label, *ends[1:-1], ends[-1] or shown[-1].label]
-    return shown, ends, found[-1] if found[-1].size else None
+    return shown, ends, shares[-1] if shares[-1].size else None
 
 
-def levels(found: list[Bar], *, ordered: bool, most: int = LEVELS) -> list[Bar]:
+def levels(shares: list[Bar], *, ordered: bool, most: int = LEVELS) -> list[Bar]:
     """The largest levels, the rest as one bar, then the missing values; by size, or in their own order if they have one."""
-    inner, missing = [bar for bar in found[:-1] if bar.size], found[-1]
-    kept = sorted(inner, key=lambda bar: -bar.size)[: most if len(inner) > most + 1 else most + 1]
-    rest = [bar for bar in inner if bar not in kept]
-    shown = [bar for bar in inner if bar in kept] if ordered else sorted(kept, key=lambda bar: (-bar.train, -bar.release))
+    inner, missing = [bar for bar in shares[:-1] if bar.size], shares[-1]
+    largest = sorted(inner, key=lambda bar: -bar.size)[: most if len(inner) > most + 1 else most + 1]
+    rest = [bar for bar in inner if bar not in largest]
+    shown = [bar for bar in inner if bar in largest] if ordered else sorted(largest, key=lambda bar: (-bar.train, -bar.release))
     folded = [_together(f"other ({len(rest)} levels)", rest)] if rest else []
     return [*shown, *folded, *([missing] if missing.size else [])]
 

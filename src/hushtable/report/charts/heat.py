@@ -52,9 +52,9 @@ class Pairs:
         if len(self.columns) <= most:
             return self
         size = np.abs(self.gap - np.diag(np.diag(self.gap))).max(axis=1)
-        kept = np.sort(np.argsort(-size, kind="stable")[:most])
-        cut = np.ix_(kept, kept)
-        return Pairs([self.columns[i] for i in kept], self.train[cut], self.release[cut])
+        largest = np.sort(np.argsort(-size, kind="stable")[:most])
+        cut = np.ix_(largest, largest)
+        return Pairs([self.columns[i] for i in largest], self.train[cut], self.release[cut])
 
     def largest(self, most: int) -> list[tuple[str, str, float, float]]:
         """The pairs that differ most: both names, in train, in the release."""
@@ -86,11 +86,11 @@ def key(steps: Sequence[tuple[str, float, str]], label: str) -> Html:
     wide = 44.0
     marks = [
         titled(
-            told,
+            title,
             element("rect", class_=colour, x=i * wide, y=0, width=wide - 2, height=9, fill_opacity=opacity),
-            text(i * wide, 21, told),
+            text(i * wide, 21, title),
         )
-        for i, (told, opacity, colour) in enumerate(steps)
+        for i, (title, opacity, colour) in enumerate(steps)
     ]
     return svg(wide * len(steps), 24, label, marks, class_="key")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from hushtable.evidence.finding import Finding
+from hushtable.evidence.verdict import verdict
+from hushtable.report import findings as show
 from hushtable.report import words
 from hushtable.report.charts.plots import Scale, from_zero, svg, text, titled
 from hushtable.report.html import Child, Html, element
-from hushtable.report.reading import Reading
 from hushtable.report.words import fit, number, share
 
 WIDTH = 400.0
@@ -17,85 +19,85 @@ BOLD = 13.0
 LEFT, NAMES, RIGHT = 8.0, 112.0, WIDTH - 12
 
 
-def dots(readings: Sequence[Reading], label: str) -> Html:
+def dots(findings: Sequence[Finding], label: str) -> Html:
     """One line per finding, all on one scale that begins at zero; findings without a value are left to the table."""
-    shown = [r for r in readings if r.value is not None]
-    scale = from_zero([x for r in shown for x in r.numbers], LEFT, RIGHT, least=0.01)
-    bottom = ROW * len(shown)
-    percent = all(r.percent for r in shown)
+    known = [f for f in findings if f.value is not None]
+    scale = from_zero([x for f in known for x in show.numbers(f)], LEFT, RIGHT, least=0.01)
+    bottom = ROW * len(known)
+    percent = all(map(show.is_percent, known))
     return svg(
-        WIDTH, bottom + 20, label, _axis(scale, bottom, percent=percent), [_dot(r, scale, i * ROW) for i, r in enumerate(shown)]
+        WIDTH, bottom + 20, label, _axis(scale, bottom, percent=percent), [_dot(f, scale, i * ROW) for i, f in enumerate(known)]
     )
 
 
-def versus(readings: Sequence[Reading], label: str) -> Html:
+def versus(findings: Sequence[Finding], label: str) -> Html:
     """For each finding a bar for the release with its interval, and under it a bar for the real rows."""
-    shown = [r for r in readings if r.value is not None]
-    scale = from_zero([x for r in shown for x in (*r.numbers, *real_interval(r))], NAMES, RIGHT)
+    known = [f for f in findings if f.value is not None]
+    scale = from_zero([x for f in known for x in (*show.numbers(f), *real_interval(f))], NAMES, RIGHT)
     tall = 64.0
-    bottom = tall * len(shown)
-    return svg(WIDTH, bottom + 20, label, _axis(scale, bottom), [_bars(r, scale, i * tall) for i, r in enumerate(shown)])
+    bottom = tall * len(known)
+    return svg(WIDTH, bottom + 20, label, _axis(scale, bottom), [_bars(f, scale, i * tall) for i, f in enumerate(known)])
 
 
-def told(reading: Reading) -> str:
+def in_words(finding: Finding) -> str:
     """All numbers of a finding in one line."""
-    text = f"{reading.label}: {reading.told(reading.value)}"
-    if reading.interval():
-        text += f" (interval {reading.interval()})"
-    if reading.baseline is not None:
-        text += f", baseline {reading.told(reading.baseline)}"
-    if real := real_interval(reading):
-        text += f" (interval {words.interval(*real, percent=reading.percent)})"
-    return text
+    line = f"{finding.label}: {show.amount(finding, finding.value)}"
+    if between := show.interval(finding):
+        line += f" (interval {between})"
+    if finding.baseline is not None:
+        line += f", baseline {show.baseline(finding)}"
+    if real := real_interval(finding):
+        line += f" (interval {words.interval(*real, percent=show.is_percent(finding))})"
+    return line
 
 
-def real_interval(reading: Reading) -> list[float]:
-    """The ends of the interval around the baseline; none if the finding does not tell them."""
-    ends = [reading.detail.get(f"baseline_{end}") for end in ("low", "high")]
+def real_interval(finding: Finding) -> list[float]:
+    """The ends of the interval around the baseline; none if the finding does not have them."""
+    ends = [finding.detail.get(f"baseline_{end}") for end in ("low", "high")]
     known = [float(end) for end in ends if isinstance(end, (int, float)) and math.isfinite(end)]
-    return known if reading.baseline is not None and len(known) == 2 else []
+    return known if finding.baseline is not None and len(known) == 2 else []
 
 
-def _dot(reading: Reading, scale: Scale, top: float) -> Html:
-    assert reading.value is not None
+def _dot(finding: Finding, scale: Scale, top: float) -> Html:
+    assert finding.value is not None
     y = top + 30
-    tone = reading.verdict.tone
+    tone = verdict(finding).tone
     whiskers = baseline = None
-    if reading.low is not None and reading.high is not None:
-        whiskers = element("line", class_=f"whisker {tone}", x1=scale(reading.low), x2=scale(reading.high), y1=y, y2=y)
-    if reading.baseline is not None:
-        at = scale(reading.baseline)
+    if finding.low is not None and finding.high is not None:
+        whiskers = element("line", class_=f"whisker {tone}", x1=scale(finding.low), x2=scale(finding.high), y1=y, y2=y)
+    if finding.baseline is not None:
+        at = scale(finding.baseline)
         baseline = element("line", class_="baseline", x1=at, x2=at, y1=y - 9, y2=y + 9)
     return titled(
-        told(reading),
-        text(LEFT, top + 14, fit(reading.label, WIDTH - 72, BOLD), class_="name"),
-        text(RIGHT, top + 14, reading.told(reading.value), anchor="end", class_="name"),
+        in_words(finding),
+        text(LEFT, top + 14, fit(finding.label, WIDTH - 72, BOLD), class_="name"),
+        text(RIGHT, top + 14, show.value(finding), anchor="end", class_="name"),
         _grid(scale, y - 9, y + 9),
         element("line", class_="grid", x1=LEFT, x2=RIGHT, y1=y, y2=y),
         baseline,
         whiskers,
-        element("circle", class_=f"dot {tone}", cx=scale(reading.value), cy=y, r=5),
+        element("circle", class_=f"dot {tone}", cx=scale(finding.value), cy=y, r=5),
     )
 
 
-def _bars(reading: Reading, scale: Scale, top: float) -> Html:
-    assert reading.value is not None
+def _bars(finding: Finding, scale: Scale, top: float) -> Html:
+    assert finding.value is not None
     zero = scale(0.0)
     marks: list[Child] = [
         _grid(scale, top + 20, top + 58),
-        text(LEFT, top + 14, fit(reading.scope or reading.name, WIDTH - 20, BOLD), class_="name"),
-        text(LEFT, top + 33, f"release {number(reading.value)}"),
-        _bar(zero, scale(reading.value), top + 21, "release"),
+        text(LEFT, top + 14, fit(finding.scope or finding.name, WIDTH - 20, BOLD), class_="name"),
+        text(LEFT, top + 33, f"release {number(finding.value)}"),
+        _bar(zero, scale(finding.value), top + 21, "release"),
     ]
-    if reading.baseline is not None:
-        marks.append(text(LEFT, top + 52, f"real rows {number(reading.baseline)}"))
-        marks.append(_bar(zero, scale(reading.baseline), top + 40, "real"))
-    if reading.low is not None and reading.high is not None:
-        marks.append(_whisker(scale(reading.low), scale(reading.high), top + 29.5))
-    if real := real_interval(reading):
+    if finding.baseline is not None:
+        marks.append(text(LEFT, top + 52, f"real rows {number(finding.baseline)}"))
+        marks.append(_bar(zero, scale(finding.baseline), top + 40, "real"))
+    if finding.low is not None and finding.high is not None:
+        marks.append(_whisker(scale(finding.low), scale(finding.high), top + 29.5))
+    if real := real_interval(finding):
         low, high = real
         marks.append(_whisker(scale(low), scale(high), top + 48.5))
-    return titled(told(reading), marks)
+    return titled(in_words(finding), marks)
 
 
 def _whisker(low: float, high: float, y: float) -> list[Html]:

@@ -11,11 +11,11 @@ from hushtable.report.words import fit, number, share
 
 WIDTH, NAMES, LOST, ROW = 720.0, 118.0, 96.0, 34.0
 LETTER = 11.0
-UNTOLD = "its loss would tell the extremes of the rows"
+WITHHELD = "its loss would reveal the extremes of the rows"
 
 
 def is_generalization(result: object) -> bool:
-    """Whether a step's result tells of levels."""
+    """Whether a step's result is about levels."""
     columns = result.get("columns") if isinstance(result, Mapping) else None
     return (
         isinstance(columns, Mapping) and all(isinstance(c, Mapping) and "ladder" in c for c in columns.values()) and bool(columns)
@@ -26,7 +26,7 @@ def section(result: Mapping[str, Any]) -> Html:
     """The search in words, and the ladders."""
     search = result.get("search") or {}
     return join(
-        element("p", _told(result, search)),
+        element("p", _search(result, search)),
         element(
             "figure",
             ladders(result["columns"]),
@@ -40,7 +40,7 @@ def section(result: Mapping[str, Any]) -> Html:
     )
 
 
-def _told(result: Mapping[str, Any], search: Mapping[str, Any]) -> str:
+def _search(result: Mapping[str, Any], search: Mapping[str, Any]) -> str:
     rows, gone = int(result.get("rows") or 0), int(result.get("suppressed_rows") or 0)
     suppressed = f"{number(gone)} of {number(rows)} rows ({share(gone / rows)})" if gone and rows else "no row"
     fixed = search.get("fixed") or []
@@ -65,25 +65,25 @@ def ladders(columns: Mapping[str, Mapping[str, Any]]) -> Html:
     """One row per column: rungs from the value to the star, then the bar of what was lost."""
     tallest = max(len(c["ladder"]) + 1 for c in columns.values())
     wide = (WIDTH - NAMES - LOST - 16) / tallest
-    marks = [_ladder(name, told, i * ROW, wide) for i, (name, told) in enumerate(columns.items())]
+    marks = [_ladder(name, column, i * ROW, wide) for i, (name, column) in enumerate(columns.items())]
     label = "; ".join(
-        f"{name}: level {told['level']} of {told['height']}"
-        + (f", {UNTOLD}" if told["lost"] is None else f", lost {share(told['lost'])}")
-        for name, told in columns.items()
+        f"{name}: level {column['level']} of {column['height']}"
+        + (f", {WITHHELD}" if column["lost"] is None else f", lost {share(column['lost'])}")
+        for name, column in columns.items()
     )
     return svg(WIDTH, len(columns) * ROW, label, marks)
 
 
-def _ladder(name: str, told: Mapping[str, Any], y: float, wide: float) -> Html:
-    chosen = told["level"] if isinstance(told["level"], list) else [told["level"]]
+def _ladder(name: str, column: Mapping[str, Any], y: float, wide: float) -> Html:
+    chosen = column["level"] if isinstance(column["level"], list) else [column["level"]]
     rungs: list[Child] = [text(NAMES - 8, y + 16, fit(name, NAMES - 10, LETTER), anchor="end", class_="name")]
-    for level, (example, cells) in enumerate([("value", None), *((r["example"], r["cells"]) for r in told["ladder"])]):
+    for level, (example, cells) in enumerate([("value", None), *((r["example"], r["cells"]) for r in column["ladder"])]):
         x = NAMES + level * wide
         filled = level in chosen
         word = f"{number(cells)} cell{'s' if cells != 1 else ''}" if cells else ("" if level else "as it is")
         rungs.append(
             titled(
-                f"{name}, level {level}: {example or 'not told'} {f'({word})' if word else ''}" + ("; released" if filled else ""),
+                f"{name}, level {level}: {example or 'not shown'} {f'({word})' if word else ''}" + ("; released" if filled else ""),
                 element("rect", class_="release" if filled else "unknown", x=x, y=y + 3, width=wide - 5, height=17, rx=3),
                 text(
                     x + (wide - 5) / 2,
@@ -95,15 +95,15 @@ def _ladder(name: str, told: Mapping[str, Any], y: float, wide: float) -> Html:
                 text(x + (wide - 5) / 2, y + 29, word, anchor="middle", class_="small") if filled else None,
             )
         )
-    if told["lost"] is None:
-        return titled(f"{name}: {UNTOLD}", *rungs)
+    if column["lost"] is None:
+        return titled(f"{name}: {WITHHELD}", *rungs)
     left = WIDTH - LOST
     rungs += [
         element("rect", class_="unknown", x=left, y=y + 6, width=LOST - 44, height=11),
-        element("rect", class_="weaker", x=left, y=y + 6, width=(LOST - 44) * min(max(told["lost"], 0.0), 1.0), height=11),
-        text(WIDTH, y + 15.5, share(told["lost"], 2), anchor="end", class_="small"),
+        element("rect", class_="weaker", x=left, y=y + 6, width=(LOST - 44) * min(max(column["lost"], 0.0), 1.0), height=11),
+        text(WIDTH, y + 15.5, share(column["lost"], 2), anchor="end", class_="small"),
     ]
-    return titled(f"{name}: lost {share(told['lost'])}", *rungs)
+    return titled(f"{name}: lost {share(column['lost'])}", *rungs)
 
 
 def curves(fronts: Mapping[str, Sequence[Sequence[float]]], *, name: str) -> Html:
@@ -121,8 +121,8 @@ def curves(fronts: Mapping[str, Sequence[Sequence[float]]], *, name: str) -> Htm
         )
         marks.append(element("path", class_=f"curve stroke{i % 6}", d=steps))
         for value, gone in ordered:
-            told = f"{word}: loss {number(value)}, {share(gone)} suppressed"
-            marks.append(titled(told, element("circle", class_=f"hue{i % 6}", cx=along(gone), cy=up(value), r=2.6)))
+            title = f"{word}: loss {number(value)}, {share(gone)} suppressed"
+            marks.append(titled(title, element("circle", class_=f"hue{i % 6}", cx=along(gone), cy=up(value), r=2.6)))
         if len(fronts) > 1:
             marks.append(text(along(ordered[-1][1]) + 7, up(ordered[-1][0]) + 4, word))
     marks.append(text((left + width - 70) / 2, height - 4, "rows suppressed", anchor="middle", class_="small"))

@@ -58,16 +58,16 @@ def place(
     taken: list[Box] = []
     places: list[Place | None] = []
     for wish in wishes:
-        found = None
+        spot = None
         for text, met in _tries(wish, (*marks, *lines), marks):
             spots = (s for s in _spots(wish, wish.stretch * wide(text, size), size, gap) if s.inside(frame))
             free = next((s for s in spots if not any(s.meets(box) for box in (*met, *taken))), None)
             if free:
                 # A little air, so that two names never read as one.
                 taken.append(Box(free.left - 4, free.top, free.right + 4, free.bottom))
-                found = Place(free.left, free.bottom - 0.28 * size, text)
+                spot = Place(free.left, free.bottom - 0.28 * size, text)
                 break
-        places.append(found)
+        places.append(spot)
     return places
 
 

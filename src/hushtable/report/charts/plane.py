@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hushtable.report.charts.ground import LETTER, Field, axes, field_of, real_rows, regions
 from hushtable.report.charts.placing import Box, Place, Wish, place
 from hushtable.report.charts.plots import titled
+from hushtable.report.compare_text import anchor, in_one_line
 from hushtable.report.html import Child, Html, element
-from hushtable.report.trials import Trial, Trials
 from hushtable.report.words import fit
 
+if TYPE_CHECKING:
+    from hushtable.api.compare.cell import Cell
+    from hushtable.api.compare.comparison import Comparison
+
 HUES = 8
-"""So many colours tell recipes apart; beyond, the number and the name do."""
+"""So many colours distinguish recipes; beyond, the number and the name do."""
 MARK = 6.0
 """The radius of a mark."""
 NAMED = 14
 """Up to so many releases all have their names written beside them; beyond, only the best."""
 
 
-def plane(told: Trials, *, width: float = 900.0, height: float = 470.0, class_: str = "") -> Html:
+def plane(comparison: Comparison, *, width: float = 900.0, height: float = 470.0, class_: str = "") -> Html:
     """All releases that have a score, each a link to its line of the table; the front, the constraints and the real rows."""
-    drawn = [t for t in told.ran if t.score.value is not None]
-    field = field_of(told, drawn, width, height)
-    hues = {recipe: i % HUES for i, recipe in enumerate(told.recipes)}
-    marks = [_mark(t, told, field, hues[t.recipe]) for t in reversed(drawn)]
-    real = real_rows(told, field)
-    names = _names(drawn, told, field, real)
+    drawn = [cell for cell in comparison.released if cell.score is not None]
+    field = field_of(comparison, drawn, width, height)
+    hues = {recipe: i % HUES for i, recipe in enumerate(comparison.recipe_names)}
+    marks = [_mark(cell, comparison, field, hues[cell.recipe]) for cell in reversed(drawn)]
+    real = real_rows(comparison.axis, field)
+    names = _names(drawn, comparison, field, real)
     label = (
-        f"{told.axis.label} against the largest risk of any attack, for {len(drawn)} releases; up and to the left is better. "
+        f"{comparison.axis.label} against the largest risk of any attack, for {len(drawn)} releases; up and to the left is better. "
         "The same numbers are in the table of all releases."
     )
     return element(
         "svg",
-        regions(told, field),
-        axes(told, field),
+        regions(comparison, field),
+        axes(comparison.axis, field),
         real and real[0],
         _front(drawn, field),
         marks,
@@ -62,82 +67,83 @@ def shape(assurance: str, x: float, y: float, hue: int, radius: float = MARK) ->
     return element("path", class_=f"hue{hue}", d=corners)
 
 
-def _front(drawn: Sequence[Trial], field: Field) -> Html | None:
+def _front(drawn: Sequence[Cell], field: Field) -> Html | None:
     """Steps through the upper ends of the releases that no other beats in both."""
-    front = sorted((t for t in drawn if t.front and t.judged), key=lambda t: (_number(t.risk.upper), -field.at(t)[1]))
-    if not front:
+    corners = [
+        (field.along(cell.risk.upper), field.at(cell)[1], cell.id) for cell in drawn if cell.front and cell.risk and not cell.void
+    ]
+    if not corners:
         return None
-    steps = [f"M{field.along(_number(front[0].risk.upper)):.2f} {field.at(front[0])[1]:.2f}"]
-    steps += [f"H{field.along(_number(t.risk.upper)):.2f}V{field.at(t)[1]:.2f}" for t in front[1:]]
-    told = (
-        f"the front: {', '.join(t.id for t in front)}. No other release has both a smaller upper end of the risk and a better score"
-    )
-    return titled(told, element("path", class_="front", d="".join([*steps, f"H{field.frame.right:.2f}"])))
+    corners.sort(key=lambda corner: (corner[0], -corner[1]))
+    (first, height, _), *others = corners
+    steps = [f"M{first:.2f} {height:.2f}", *(f"H{x:.2f}V{y:.2f}" for x, y, _ in others), f"H{field.frame.right:.2f}"]
+    names = ", ".join(name for _, _, name in corners)
+    label = f"the front: {names}. No other release has both a smaller upper end of the risk and a better score"
+    return titled(label, element("path", class_="front", d="".join(steps)))
 
 
-def _mark(trial: Trial, told: Trials, field: Field, hue: int) -> Html:
-    x, y = field.at(trial)
+def _mark(cell: Cell, comparison: Comparison, field: Field, hue: int) -> Html:
+    x, y = field.at(cell)
     whiskers: list[Child] = []
-    if trial.judged and trial.risk.high is not None:
-        left, right = field.along(_number(trial.risk.low)), field.along(trial.risk.high)
+    if cell.risk and cell.risk_known and cell.risk.high is not None:
+        left, right = field.along(cell.risk.low or 0.0), field.along(cell.risk.high)
         whiskers.append(element("line", class_=f"reach stroke{hue}", x1=left, x2=right, y1=y, y2=y))
         whiskers.append(element("line", class_=f"reach stroke{hue}", x1=right, x2=right, y1=y - 4, y2=y + 4))
-    if trial.score.low is not None and trial.score.high is not None:
-        ends = field.level(trial.score.low), field.level(trial.score.high)
+    if cell.score and cell.score.low is not None and cell.score.high is not None:
+        ends = field.level(cell.score.low), field.level(cell.score.high)
         whiskers.append(element("line", class_=f"reach stroke{hue}", x1=x, x2=x, y1=ends[0], y2=ends[1]))
-    best = trial is told.chosen
-    words = trial.told(told.axis) + ("; recommended" if best else "")
+    best = cell is comparison.best
+    words = in_one_line(cell, comparison.axis) + ("; recommended" if best else "")
     return element(
         "a",
         element("title", words),
         whiskers,
         element("circle", class_="chosen", cx=x, cy=y, r=MARK + 5) if best else None,
         element("circle", class_="hover", cx=x, cy=y, r=MARK + 4),
-        shape(trial.assurance, x, y, hue),
-        href=f"#{trial.anchor}",
+        shape(cell.assurance, x, y, hue),
+        href=f"#{anchor(cell)}",
         aria_label=words,
         tabindex=0,
-        class_="mark" if trial.fits else "mark misses",
-        data_release=trial.number,
+        class_="mark" if cell.fits else "mark misses",
+        data_release=cell.rank,
     )
 
 
-def _names(drawn: Sequence[Trial], told: Trials, field: Field, real: tuple[Html, Box] | None) -> list[Child]:
-    ordered = sorted(drawn, key=lambda t: (t is not told.chosen, not t.front, t.number))
+def _names(drawn: Sequence[Cell], comparison: Comparison, field: Field, real: tuple[Html, Box] | None) -> list[Child]:
+    """The number of each release beside its mark, and its name where there is room."""
+    recommended = comparison.best
+    ordered = sorted(drawn, key=lambda cell: (cell is not recommended, not cell.front, cell.rank))
     crowded = len(drawn) > NAMED or field.size[0] < 500
     wishes = []
-    for trial in ordered:
-        short = str(trial.number)
-        full = f"{short} {fit(trial.id, 190.0, LETTER)}"
-        best = trial is told.chosen
-        named = best or not crowded or (trial.front and field.size[0] >= 500)
-        wishes.append(Wish(*field.at(trial), (full, short) if named else (short,), 1.12 if best else 1.0, insists=best))
+    for cell in ordered:
+        short = str(cell.rank)
+        full = f"{short} {fit(cell.id, 190.0, LETTER)}"
+        best = cell is recommended
+        named = best or not crowded or (cell.front and field.size[0] >= 500)
+        wishes.append(Wish(*field.at(cell), (full, short) if named else (short,), 1.12 if best else 1.0, insists=best))
     dots = [Box(x - MARK, y - MARK, x + MARK, y + MARK) for x, y in map(field.at, drawn)]
-    lines = [_reach(t, field) for t in drawn if t.judged]
+    lines = [_reach(cell, field) for cell in drawn if cell.risk_known]
     frame = Box(field.frame.left, field.frame.top - 12, field.size[0], field.frame.bottom)
     if real:
         dots.append(real[1])
         lines.append(Box(frame.left, real[1].bottom - 4, frame.right, real[1].bottom - 2))
     places = place(wishes, frame, marks=dots, lines=lines, size=LETTER)
-    return [_name(t, p, t is told.chosen) for t, p in zip(ordered, places, strict=True) if p]
+    return [_name(cell, spot, cell is recommended) for cell, spot in zip(ordered, places, strict=True) if spot]
 
 
-def _reach(trial: Trial, field: Field) -> Box:
-    x, y = field.at(trial)
-    return Box(field.along(_number(trial.risk.low)), y - 1, max(field.along(_number(trial.risk.upper)), x), y + 1)
+def _reach(cell: Cell, field: Field) -> Box:
+    x, y = field.at(cell)
+    low, high = (cell.risk.low or 0.0, cell.risk.upper) if cell.risk else (0.0, 0.0)
+    return Box(field.along(low), y - 1, max(field.along(high), x), y + 1)
 
 
-def _name(trial: Trial, spot: Place, best: bool) -> Html:
+def _name(cell: Cell, spot: Place, best: bool) -> Html:
     return element(
         "text",
         spot.text,
         x=spot.x,
         y=spot.y,
-        class_=f"name{' best' if best else ''}{'' if trial.fits else ' misses'}",
+        class_=f"name{' best' if best else ''}{'' if cell.fits else ' misses'}",
         aria_hidden="true",
-        data_release=trial.number,
+        data_release=cell.rank,
     )
-
-
-def _number(value: float | None) -> float:
-    return 0.0 if value is None else value

@@ -52,9 +52,9 @@ def svg(width: float, height: float, label: str, *marks: Child, class_: str = ""
     return element("svg", *marks, viewBox=f"0 0 {width:g} {height:g}", role="img", aria_label=label, class_=class_ or None)
 
 
-def titled(told: str, *marks: Child, class_: str | None = None) -> Html:
+def titled(title: str, *marks: Child, class_: str | None = None) -> Html:
     """Marks that show a text on hovering."""
-    return element("g", element("title", told), *marks, class_=class_)
+    return element("g", element("title", title), *marks, class_=class_)
 
 
 def text(x: float, y: float, words: str, *, anchor: str | None = None, class_: str | None = None) -> Html:
@@ -69,10 +69,10 @@ def paired_bars(bars: Sequence[Bar], label: str) -> Html:
     marks = []
     for i, bar in enumerate(bars):
         y = i * row
-        told = f"{bar.label}: train {share(bar.train)}, release {share(bar.release)}"
+        title = f"{bar.label}: train {share(bar.train)}, release {share(bar.release)}"
         marks.append(
             titled(
-                told,
+                title,
                 text(left - 8, y + 11, fit(bar.label, left - 10, LETTER), anchor="end"),
                 element("rect", class_="real", x=left, y=y + 1, width=scale(bar.train) - left, height=thick),
                 element("rect", class_="release", x=left, y=y + 1 + thick, width=scale(bar.release) - left, height=thick),
@@ -92,11 +92,11 @@ def paired_columns(bars: Sequence[Bar], label: str, ends: Sequence[str]) -> Html
     marks = []
     for i, bar in enumerate(bars):
         middle = left + (i + 0.5) * wide
-        told = f"{bar.label}: train {share(bar.train)}, release {share(bar.release)}"
+        title = f"{bar.label}: train {share(bar.train)}, release {share(bar.release)}"
         ys = scale(bar.train), scale(bar.release)
         marks.append(
             titled(
-                told,
+                title,
                 element("rect", class_="real", x=middle - thick, y=ys[0], width=thick, height=bottom - ys[0]),
                 element("rect", class_="release", x=middle, y=ys[1], width=thick, height=bottom - ys[1]),
             )
@@ -107,7 +107,7 @@ def paired_columns(bars: Sequence[Bar], label: str, ends: Sequence[str]) -> Html
 def legend(*entries: tuple[str, str]) -> Html:
     """Colours and what they stand for."""
     return element(
-        "ul", [element("li", element("span", class_=f"swatch {colour}"), told) for colour, told in entries], class_="legend"
+        "ul", [element("li", element("span", class_=f"swatch {colour}"), title) for colour, title in entries], class_="legend"
     )
 
 
@@ -130,9 +130,9 @@ def distances(
     for i, (ours, fresh) in enumerate(zip(release, control, strict=True)):
         x0, x1 = along(edges[i]), along(edges[i + 1])
         reach = f"{number(edges[i])} and more" if i == len(release) - 1 else f"{number(edges[i])} to {number(edges[i + 1])}"
-        told = f"distance {reach}: {names[0]} {share(ours)}, {names[1]} {share(fresh)}"
+        title = f"distance {reach}: {names[0]} {share(ours)}, {names[1]} {share(fresh)}"
         bar = element("rect", class_="real", x=x0 + 0.5, y=up(fresh), width=x1 - x0 - 1, height=bottom - up(fresh))
-        marks.append(titled(told, bar, element("rect", class_="hover", x=x0, y=top, width=x1 - x0, height=bottom - top)))
+        marks.append(titled(title, bar, element("rect", class_="hover", x=x0, y=top, width=x1 - x0, height=bottom - top)))
         steps.append(f"V{up(ours):.2f}H{x1:.2f}")
     line = element("path", class_="line release", d="".join([*steps, f"V{bottom:g}"]))
     ticks = [text(along(t), bottom + 15, number(t), anchor="middle") for t in along.ticks()]
@@ -157,11 +157,11 @@ def _threshold(along: Scale, threshold: float | None, top: float, bottom: float)
 def stacked(parts: Sequence[tuple[str, float, int]], label: str) -> Html:
     """One bar of the whole, divided: (what it is, its share, the number of its colour). It stretches with its frame."""
     width, at, marks = 600.0, 0.0, []
-    for told, part, colour in parts:
+    for title, part, colour in parts:
         wide = part * width
         inner = max(wide - 1.2, min(wide, 0.6))
         marks.append(
-            titled(f"{told}: {share(part)}", element("rect", class_=f"hue{colour % 6}", x=at, y=0, width=inner, height=20))
+            titled(f"{title}: {share(part)}", element("rect", class_=f"hue{colour % 6}", x=at, y=0, width=inner, height=20))
         )
         at += wide
     return element(

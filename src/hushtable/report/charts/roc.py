@@ -10,10 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hushtable.evidence.finding import Finding
+from hushtable.report import findings as show
 from hushtable.report.charts.plots import svg, text, titled
 from hushtable.report.html import Child, Html, element, join, table
-from hushtable.report.reading import Reading
 from hushtable.report.words import number, share
+from hushtable.table import lenient
 
 MARKS = (0.001, 0.01)
 """Shares of false accusations at which a curve is read."""
@@ -35,26 +37,26 @@ class Curve:
     right: tuple[float, ...]
 
     @classmethod
-    def of(cls, reading: Reading) -> Curve | None:
+    def of(cls, finding: Finding) -> Curve | None:
         """The curve that a finding brought; None if it brought none."""
-        roc = reading.detail.get("roc")
-        points = [roc.get(key) for key in ("fpr", "tpr")] if isinstance(roc, dict) else []
-        if len(points) != 2 or not all(isinstance(p, list) and p for p in points) or len(points[0]) != len(points[1]):
+        roc = lenient.mapping(finding.detail.get("roc"))
+        fpr, tpr = roc.get("fpr"), roc.get("tpr")
+        if not (isinstance(fpr, list) and isinstance(tpr, list) and fpr and len(fpr) == len(tpr)):
             return None
-        if not all(isinstance(x, (int, float)) and 0 <= x <= 1 for p in points for x in p):
+        if not all(isinstance(x, (int, float)) and 0 <= x <= 1 for x in (*fpr, *tpr)):
             return None
-        false, right = zip(*sorted(zip(*points, strict=True)), strict=True)
-        return cls(reading.label, reading.told(reading.value), false, right)
+        false, right = zip(*sorted(zip(fpr, tpr, strict=True)), strict=True)
+        return cls(finding.label, show.amount(finding, finding.value), false, right)
 
     def at(self, false: float) -> float:
         """The share of people recognized at no more than so many false accusations."""
         return max((r for f, r in zip(self.false, self.right, strict=True) if f <= false), default=0.0)
 
 
-def section(readings: Sequence[Reading]) -> Html | None:
+def section(findings: Sequence[Finding]) -> Html | None:
     """All curves in one figure, and what they say at the marks; None if no finding brought one."""
-    found = {(c.label, c.false, c.right): c for r in readings if (c := Curve.of(r))}
-    curves = sorted(found.values(), key=lambda c: (-c.at(MARKS[0]), -c.at(MARKS[1])))
+    distinct = {(c.label, c.false, c.right): c for r in findings if (c := Curve.of(r))}
+    curves = sorted(distinct.values(), key=lambda c: (-c.at(MARKS[0]), -c.at(MARKS[1])))
     if not curves:
         return None
     drawn = curves[:DRAWN]
@@ -67,7 +69,7 @@ def section(readings: Sequence[Reading]) -> Html | None:
     heads = ["Attack", *(f"Recognized at {share(m)} false" for m in MARKS), "Value"]
     legend = [element("li", _sample(i), c.label) for i, c in enumerate(drawn)]
     return join(
-        element("p", "Whether somebody can tell that a person is in the table at all."),
+        element("p", "Whether somebody can find out that a person is in the table at all."),
         element(
             "figure", element("ul", legend, class_="legend"), draw(drawn), element("figcaption", caption), class_="plot",
         ),
@@ -79,11 +81,11 @@ def draw(curves: Sequence[Curve]) -> Html:
     """Curves as stairs: between two points no more is claimed than at the lower one."""
     values = [x for c in curves for x in (*c.false, *c.right) if x > 0]
     low = max(FLOOR, 10.0 ** math.floor(math.log10(min([*values, MARKS[0]])))) / math.sqrt(10)
-    told = "Members recognized against false accusations: " + "; ".join(
+    label = "Members recognized against false accusations: " + "; ".join(
         f"{c.label}, {', '.join(f'{share(c.at(m))} at {share(m)}' for m in MARKS)}" for c in curves
     )
     diagonal = element("line", class_="diagonal", x1=LEFT, y1=BOTTOM, x2=RIGHT, y2=TOP)
-    return svg(SIZE, BOTTOM + 34, told, _grid(low), diagonal, [_stairs(c, low, i) for i, c in enumerate(curves)], _names())
+    return svg(SIZE, BOTTOM + 34, label, _grid(low), diagonal, [_stairs(c, low, i) for i, c in enumerate(curves)], _names())
 
 
 def _stairs(curve: Curve, low: float, hue: int) -> Html:
@@ -91,8 +93,8 @@ def _stairs(curve: Curve, low: float, hue: int) -> Html:
     for false, right in zip(curve.false, curve.right, strict=True):
         if false > low:
             path += f"H{_x(false, low):.1f}V{_y(right, low):.1f}"
-    told = f"{curve.label}: {', '.join(f'{share(curve.at(m))} recognized at {share(m)} false' for m in MARKS)}"
-    return titled(told, element("path", class_=f"curve roc stroke{hue} dash{hue}", d=f"{path}H{RIGHT:g}"))
+    title = f"{curve.label}: {', '.join(f'{share(curve.at(m))} recognized at {share(m)} false' for m in MARKS)}"
+    return titled(title, element("path", class_=f"curve roc stroke{hue} dash{hue}", d=f"{path}H{RIGHT:g}"))
 
 
 def _sample(hue: int) -> Html:

@@ -1,4 +1,4 @@
-"""A symmetric matrix made into a correlation matrix."""
+"""The correlation matrix nearest to a symmetric matrix."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def nearest_correlation(matrix: Floats, rounds: int = 200) -> Floats:
 
     A last step lifts eigenvalues to ``LEAST`` and rescales, so that it can be inverted.
     """
-    found, correction = (matrix + matrix.T) / 2, np.zeros_like(matrix)
+    nearest, correction = (matrix + matrix.T) / 2, np.zeros_like(matrix)
     for _ in range(rounds):
-        shifted = found - correction
+        shifted = nearest - correction
         values, vectors = np.linalg.eigh(shifted)
         positive = (vectors * np.maximum(values, 0.0)) @ vectors.T
         correction = positive - shifted
-        before, found = found, positive.copy()
-        np.fill_diagonal(found, 1.0)
-        if np.abs(found - before).max() < 1e-7:
+        before, nearest = nearest, positive.copy()
+        np.fill_diagonal(nearest, 1.0)
+        if np.abs(nearest - before).max() < 1e-7:
             break
-    values, vectors = np.linalg.eigh((found + found.T) / 2)
+    values, vectors = np.linalg.eigh((nearest + nearest.T) / 2)
     positive = (vectors * np.maximum(values, LEAST)) @ vectors.T
     spread = np.sqrt(np.diag(positive))
     closed = positive / np.outer(spread, spread)
@@ -39,7 +39,7 @@ def nearest_correlation(matrix: Floats, rounds: int = 200) -> Floats:
 
 
 def weighted_correlation(matrix: Floats, weights: Floats) -> Floats:
-    """The correlation matrix with the least weighted sum of squares to another one, found from the nearest one downhill.
+    """The correlation matrix with the least weighted sum of squares to another one, by descent from the nearest one.
 
     It is written as the products of unit vectors, one for each column, so that every step is a correlation matrix.
     """
@@ -55,8 +55,8 @@ def weighted_correlation(matrix: Floats, weights: Floats) -> Floats:
         return float((weights * gaps**2).sum()), ((slope - (slope * units).sum(1, keepdims=True) * units) / lengths).ravel()
 
     first = (vectors * np.sqrt(np.maximum(values, LEAST))).ravel()
-    found = minimize(loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x.reshape(size, size)
-    units = found / np.linalg.norm(found, axis=1, keepdims=True)
+    best = minimize(loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x.reshape(size, size)
+    units = best / np.linalg.norm(best, axis=1, keepdims=True)
     return nearest_correlation(units @ units.T)
 
 
@@ -76,6 +76,6 @@ def from_pairs(values: Floats, size: int, errors: Floats | None = None) -> Float
 
 
 def strongest(correlation: Floats, names: tuple[str, ...], count: int = 5) -> dict[str, float]:
-    """The pairs of columns that hang together most."""
+    """The pairs of columns with the largest correlations, by size."""
     pairs = sorted(combinations(range(len(names)), 2), key=lambda pair: -abs(correlation[pair]))[:count]
     return {f"{names[i]} ~ {names[j]}": round(float(correlation[i, j]), 3) for i, j in pairs}

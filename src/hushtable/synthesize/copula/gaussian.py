@@ -13,12 +13,13 @@ from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
-from hushtable.synthesize.copula.looks import Ties, caveats_of, margin_looks, margins_of, pieces_of
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
-from hushtable.synthesize.copula.normal import Pieces, expected_product, explained
+from hushtable.synthesize.copula.normal import Pieces, Ties, expected_product, latent_correlations
+from hushtable.synthesize.copula.private_margins import caveats_of, margin_queries, margins_of, pieces_of
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
+NAME = "gaussian-copula"
 _WHY = "margins and correlations are read off the rows without noise"
 
 
@@ -26,8 +27,8 @@ _WHY = "margins and correlations are read off the rows without noise"
 class PlainCopula(Core):
     """A Gaussian copula with the margins and correlations of the rows themselves. Promises nothing.
 
-    Columns are cells of histograms; each cell has its normal score, and what is estimated is the correlation of the normal numbers
-    behind the cells. It keeps averages, no rows; but a rare level, or the end of an observed range, is somebody's.
+    Columns are cells of histograms; each cell has its normal score, and what is estimated is the correlation of the latent normal
+    variables. It keeps averages, no rows; but a rare level, or the end of an observed range, belongs to a person.
     """
 
     ties: Ties = Ties.CORRECTED
@@ -38,38 +39,37 @@ class PlainCopula(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, by name."""
-        margin_looks(schema, self.anchor, "gaussian-copula")
-        caveats = caveats_of(schema, self.anchor, "gaussian-copula")
+        margin_queries(schema, self.anchor, NAME)
+        caveats = caveats_of(schema, self.anchor, NAME)
         return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE, caveats=caveats)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula:
         """Read margins and correlations; ``rng`` is not needed."""
         table = vault.open(Raw(_WHY), _WHY)
         if not table.rows:
-            raise InputError("a copula needs at least one row", where="gaussian-copula")
+            raise InputError("a copula needs at least one row", where=NAME)
         schema = table.schema
-        looks = margin_looks(schema, self.anchor, "gaussian-copula")
-        counts = {look.columns[0]: table.counts(look.columns) for look in looks}
+        queries = margin_queries(schema, self.anchor, NAME)
+        counts = {query.columns[0]: table.counts(query.columns) for query in queries}
         exact = dict.fromkeys(counts, 0.0)
-        found = margins_of(schema, looks, counts, exact, exact, float(table.rows))
-        pieces = pieces_of(schema, found.margins)
+        margins = margins_of(schema, queries, counts, exact, exact, float(table.rows)).margins
+        pieces = pieces_of(schema, margins)
         scores = np.stack([np.append(p.scores, 0.0)[p.groups][table.cells(n)] for n, p in zip(schema.names, pieces, strict=True)])
         products = (scores @ scores.T / table.rows)[np.triu_indices(len(scores), 1)]
         if self.ties is Ties.CORRECTED:
-            correlation = _behind(pieces, products, table.rows)
+            correlation = _latent(pieces, products, table.rows)
         else:
-            correlation = from_pairs(_plain(scores), len(schema))
-        joined = Joined(found.margins, correlation)
-        return GaussianCopula(schema, table.rows, joined, {"ties": str(self.ties)})
+            correlation = from_pairs(_pearson(scores), len(schema))
+        return GaussianCopula(schema, table.rows, Joined(margins, correlation), {"ties": str(self.ties)})
 
 
-def _behind(pieces: list[Pieces], products: Floats, rows: int) -> Floats:
-    """The correlations of the normal numbers behind the scores; their error is that of a mean of so many rows."""
-    values, errors = explained(pieces, products, expected_product, rows**-0.5)
+def _latent(pieces: list[Pieces], products: Floats, rows: int) -> Floats:
+    """The correlations of the latent normal variables; their error is that of a mean of so many rows."""
+    values, errors = latent_correlations(pieces, products, expected_product, rows**-0.5)
     return from_pairs(values, len(pieces), errors)
 
 
-def _plain(scores: Floats) -> Floats:
+def _pearson(scores: Floats) -> Floats:
     """Pearson's correlation of the scores, 0 where a column does not vary."""
     centred = scores - scores.mean(1, keepdims=True)
     lengths = np.sqrt((centred**2).sum(1))

@@ -5,29 +5,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.numerics.integers import public_rows, require_fixed_rows, require_replaced, require_rows
-from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.event import Event
-from hushtable.privacy.preserve import Effect
+from hushtable.privacy.query import Query
+from hushtable.privacy.rows import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
-from hushtable.synthesize.copula.looks import (
-    Measured,
-    PrivateCopula,
-    Ties,
-    caveats_of,
-    margin_looks,
-    measured,
-    pieces_of,
-)
-from hushtable.synthesize.copula.model import GaussianCopula, Joined
-from hushtable.synthesize.copula.normal import expected_product, explained
+from hushtable.synthesize.copula.normal import Ties, expected_product, latent_correlations
+from hushtable.synthesize.copula.private_copula import Dependence, PairwiseCopula
+from hushtable.synthesize.copula.private_margins import NoisyMargins, pieces_of
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -44,7 +35,7 @@ LEAST = 10
 class BlockCorrelations:
     """For each pair of columns the correlation in each block of rows, in whole steps, summed over the blocks.
 
-    Rows are dealt to blocks by an order of their places that no record has a say in. In a block the correlation of
+    Rows are dealt to blocks by an order of their places that does not depend on any record. In a block the correlation of
     two columns is sum(st)/sqrt(sum(ss) sum(tt)), of scores that are known already: a number between -1 and 1, and so it is clipped.
 
     *What one record can change.* The record that is replaced lies in one block, before and after. So one of the summed numbers
@@ -60,7 +51,7 @@ class BlockCorrelations:
     scores: tuple[tuple[int, ...], ...]
     """For each column the score of each cell of its histogram, in steps of 1/FINE."""
     key: int
-    """Of the pseudo-random order of places; it is drawn without a look at the rows."""
+    """Of the pseudo-random order of places; it is drawn without access to the rows."""
 
     def answer(self, table: Table) -> Integers:
         """In the order of ``itertools.combinations``."""
@@ -88,7 +79,7 @@ class BlockCorrelations:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LikelihoodCopula(PrivateCopula):
+class LikelihoodCopula(PairwiseCopula):
     """A Gaussian copula from noisy histograms and the average correlation of disjoint blocks of rows, with noise.
 
     Replacing one record changes one block, hence the average of l blocks by 2/l for each pair of columns (``BlockCorrelations``),
@@ -98,65 +89,48 @@ class LikelihoodCopula(PrivateCopula):
     suit it: with more pairs of columns the blocks must be more, and small, and small blocks draw correlations to zero.
     """
 
+    NAME: ClassVar[str] = "likelihood-copula"
+
     blocks: int = 0
-    """How many; 0: so many that the noise of a correlation is 0.05 (as published), but of 10 rows at least."""
+    """How many blocks of rows; 0: so many that the noise of a correlation is 0.05 (as published), each of at least 10 rows."""
 
     def __post_init__(self) -> None:
         """Not fewer than none."""
         self._check(blocks=(self.blocks >= 0, "must be positive, or 0 to be chosen"))
 
-    @property
-    def relation(self) -> Relation:
-        """The relation it is proven for."""
-        return Relation.REPLACE_ONE
-
-    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
-        """Refuses columns that cannot be counted, and any other relation than one record replaced by another."""
-        looks = margin_looks(schema, self.anchor, "likelihood-copula")
-        events: tuple[Event, ...] = ()
-        if budget is not None:
-            require_fixed_rows("likelihood-copula", budget)
-            # The price does not depend on the number of rows or blocks: the sum over blocks changes by the same.
-            events = self._events(schema, budget, looks, BlockCorrelations(schema.names, 2, 1, (), 0))
-        caveats = caveats_of(schema, self.anchor, "likelihood-copula")
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=caveats)
-
-    def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula:
-        """Measure the margins, then the blocks; ``rng`` is needed for the key of a reproducible run only."""
-        schema, allowance = vault.schema, vault.paid()
-        require_fixed_rows("likelihood-copula", allowance)
-        looks = margin_looks(schema, self.anchor, "likelihood-copula")
-        rows = public_rows(vault, allowance)
-        if rows < 2:
-            raise InputError("a correlation needs at least two rows", where="likelihood-copula")
+    def _require_rows(self, rows: int) -> None:
+        super()._require_rows(rows)
         if self.blocks > rows:
-            raise InputError(f"there are fewer rows ({rows}) than blocks", where="likelihood-copula.blocks")
-        parts = allowance.split(self._weights(looks))
-        found = measured(vault, looks, parts[: len(looks)], rows)
-        correlation, noise, blocks = np.eye(1), None, 0
-        if len(looks) > 1:
-            blocks = self.blocks or best_blocks(rows, len(schema), parts[-1])
-            key = int(vault.coins(1, rng)[0])
-            query = BlockCorrelations(schema.names, rows, blocks, _whole_scores(schema, found), key)
-            averages = vault.spend(query, parts[-1]) / STEPS / blocks
-            noise = parts[-1].deviation(query, schema) / STEPS / blocks
-            correlation = self._correlation(schema, found, averages, noise)
-        vault.report(1.0)
-        told = found.told({"ties": str(self.ties), "blocks": blocks}, noise, "the correlation of a pair of columns")
-        return GaussianCopula(schema, rows, Joined(found.margins, correlation), told)
+            raise InputError(f"there are fewer rows ({rows}) than blocks", where=f"{self.NAME}.blocks")
 
-    def _correlation(self, schema: Schema, found: Measured, averages: Floats, noise: float) -> Floats:
+    def _priced(self, schema: Schema) -> Query:
+        # The price does not depend on the number of rows or blocks: the sum over blocks changes by the same.
+        return BlockCorrelations(schema.names, 2, 1, (), 0)
+
+    def _alone(self) -> Dependence:
+        return Dependence(np.eye(1), more={"blocks": 0})
+
+    def _dependence(self, vault: Vault, part: Allowance, margins: NoisyMargins, rng: np.random.Generator) -> Dependence:
+        schema, rows = vault.schema, round(margins.total)
+        blocks = self.blocks or best_blocks(rows, len(schema), part)
+        key = int(vault.coins(1, rng)[0])
+        query = BlockCorrelations(schema.names, rows, blocks, _whole_scores(schema, margins), key)
+        averages = vault.spend(query, part) / STEPS / blocks
+        noise = part.deviation(query, schema) / STEPS / blocks
+        return Dependence(self._correlation(schema, margins, averages, noise), noise, {"blocks": blocks})
+
+    def _correlation(self, schema: Schema, margins: NoisyMargins, averages: Floats, noise: float) -> Floats:
         if self.ties is Ties.PUBLISHED:
             return from_pairs(np.clip(averages, -1.0, 1.0), len(schema))
-        pieces = pieces_of(schema, found.margins)
+        pieces = pieces_of(schema, margins.margins)
         spreads = np.array([one.spread * two.spread for one, two in combinations(pieces, 2)])
-        values, errors = explained(pieces, averages * spreads, expected_product, noise * spreads)
+        values, errors = latent_correlations(pieces, averages * spreads, expected_product, noise * spreads)
         return from_pairs(values, len(schema), errors)
 
 
-def _whole_scores(schema: Schema, found: Measured) -> tuple[tuple[int, ...], ...]:
+def _whole_scores(schema: Schema, margins: NoisyMargins) -> tuple[tuple[int, ...], ...]:
     """The scores of the cells in whole steps; a missing value counts as 0."""
-    whole = [np.round(np.append(p.scores, 0.0) * FINE).astype(np.int64)[p.groups] for p in pieces_of(schema, found.margins)]
+    whole = [np.round(np.append(p.scores, 0.0) * FINE).astype(np.int64)[p.groups] for p in pieces_of(schema, margins.margins)]
     return tuple(tuple(scores.tolist()) for scores in whole)
 
 

@@ -16,7 +16,7 @@ from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Column, Kind
 
 FAR = 8.0
-"""Where the normal distribution ends, for all that floating-point numbers tell."""
+"""Where the normal distribution ends, as far as floating-point numbers can show."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class Margin:
     """Shares of the cells of a column's histogram (missing last, unless it is required), and an order of the cells.
 
     The distribution function climbs by a cell's share along its piece of [0, 1]; the pieces lie in the order of ``order``.
-    Levels of a nominal category have no order of their own: theirs is the declared one, or one that was found privately.
+    Levels of a nominal category have no order of their own: theirs is the declared one, or one that was estimated privately.
     """
 
     shares: Floats
@@ -89,7 +89,7 @@ def nominal(column: Column) -> bool:
 
 
 def total_of(noisy: Sequence[Integers], scales: Sequence[float]) -> float:
-    """The number of rows that noisy histograms tell: the sum of each, weighted by its precision; at least 2."""
+    """The number of rows as estimated from noisy histograms: the sum of each, weighted by its precision; at least 2."""
     precision = np.array([1 / (len(counts) * scale**2) for counts, scale in zip(noisy, scales, strict=True)])
     return max(2.0, float(precision @ np.array([float(counts.sum()) for counts in noisy]) / precision.sum()))
 
@@ -97,7 +97,7 @@ def total_of(noisy: Sequence[Integers], scales: Sequence[float]) -> float:
 def order_by(joint: NDArray[np.number], scores: Floats, noise: float, column: Column) -> Integers:
     """The cells of a nominal column in the order of the average score of another column in them, from a noisy joint table.
 
-    Averages are drawn to the overall one where a cell's count does not stand out of its noise. Missing stays last.
+    Averages are drawn to the overall one where the noise is large beside a cell's count. Missing stays last.
     """
     counts = np.maximum(np.asarray(joint, np.float64), 0.0)
     overall = float(counts.sum(0) @ scores / max(counts.sum(), 1.0))
@@ -114,5 +114,5 @@ def packed(margins: Mapping[str, Margin]) -> dict[str, NDArray[np.generic]]:
 
 
 def unpacked(names: Sequence[str], arrays: Mapping[str, NDArray[np.generic]]) -> dict[str, Margin]:
-    """And back."""
+    """The margins from the arrays of a model file."""
     return {n: Margin(arrays[f"shares {n}"].astype(np.float64), arrays[f"order {n}"].astype(np.int64)) for n in names}

@@ -1,4 +1,4 @@
-"""Margins joined by correlated normal numbers: the model that every Gaussian copula ends in."""
+"""The Gaussian copula as a fitted model: margins joined by correlated normal variables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 from hushtable.pipeline.step import Arrays, Given
 from hushtable.synthesize.copula.correlation import strongest
 from hushtable.synthesize.copula.margins import FAR, Margin, packed, unpacked
-from hushtable.synthesize.counted import given_cells, table_of
+from hushtable.synthesize.histogram_cells import given_cells, table_of
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -88,12 +88,12 @@ def _between(low: Floats, high: Floats, rng: np.random.Generator) -> tuple[Float
 
 @dataclass(frozen=True, eq=False)
 class GaussianCopula:
-    """A Gaussian copula with its margins, the number of rows to publish, and what the card tells of how it was made."""
+    """A Gaussian copula with its margins, the number of rows to publish, and a summary for the card of how it was fitted."""
 
     schema: Schema
     total: int
     joined: Joined
-    told: dict[str, Any]
+    summary: dict[str, Any]
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows; ``given`` fixes columns to a value, and the others are drawn given that."""
@@ -101,12 +101,12 @@ class GaussianCopula:
         return table_of(self.schema, self.joined.draw(rows, rng, given_cells(self.schema, given)))
 
     def result(self) -> dict[str, Any]:
-        """How it was measured, and the pairs of columns that hang together most."""
-        return self.told | {"strongest_correlations": strongest(self.joined.correlation, self.joined.names)}
+        """How it was measured, and the strongest correlations."""
+        return self.summary | {"strongest_correlations": strongest(self.joined.correlation, self.joined.names)}
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema and numbers; margins and correlations."""
-        values = {"schema": self.schema.portable().dump(), "total": self.total, "told": self.told}
+        values = {"schema": self.schema.portable().dump(), "total": self.total, "summary": self.summary}
         return values, packed(self.joined.margins) | {"correlation": self.joined.correlation}
 
     @classmethod
@@ -114,4 +114,4 @@ class GaussianCopula:
         """Rebuild it."""
         schema = Schema.parse(values["schema"])
         joined = Joined(unpacked(schema.names, arrays), arrays["correlation"].astype(np.float64))
-        return cls(schema, values["total"], joined, values["told"])
+        return cls(schema, values["total"], joined, values["summary"])

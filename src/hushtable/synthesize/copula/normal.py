@@ -1,8 +1,8 @@
-"""Two columns cut from a pair of correlated normal numbers: what is to be expected of them, and the correlation behind it.
+"""Two columns as cut from a pair of correlated normal variables: their expected statistics, and the latent correlation.
 
-What is measured on cells (Kendall's tau-a, the correlation of scores) is less than for the normal numbers behind them, because
-equal cells are ties. Given the margins, the expected value is a rising function of the correlation, so it is inverted. All of it
-works on released values, hence is free.
+What is measured on cells (Kendall's tau-a, the correlation of scores) is less than for the latent normal variables, because
+equal cells are ties. Given the margins, the expected value is a rising function of the correlation, so it can be inverted. All of
+it works on released values, hence is post-processing and free.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache, cached_property
 from itertools import combinations
 
@@ -26,7 +27,16 @@ STEPS = 32
 TERMS = 200
 """Of the series for the product of scores."""
 PIECES = 48
-"""The most pieces of a margin that are told apart here; of more, neighbours are merged, whose order tells next to nothing."""
+"""The most pieces of a margin that are distinguished here; of more, neighbours are merged, whose order matters very little."""
+
+
+class Ties(StrEnum):
+    """How correlations are estimated from cells, many of which are equal."""
+
+    CORRECTED = "corrected"
+    """The correlation that explains what was measured, given the margins."""
+    PUBLISHED = "published"
+    """As if no values were equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +54,7 @@ class Pieces:
 
     @classmethod
     def of(cls, margin: Margin, missing: bool, most: int = PIECES) -> Pieces:
-        """Of a margin whose last cell is missing, or not."""
+        """Of a margin; ``missing`` says whether its last cell is that of missing values."""
         last = margin.cells - missing
         ends, widths = margin.ends, np.diff(margin.ends)[:last]
         held = np.flatnonzero(widths > 0)
@@ -64,21 +74,21 @@ class Pieces:
 
     @property
     def spread(self) -> float:
-        """The root of the mean square of the scores, a missing value being 0; 0 where it is next to nothing."""
+        """The root of the mean square of the scores, a missing value being 0; 0 where it is negligible."""
         square = float(np.diff(ndtr(self.cuts))[: self.present] @ self.scores**2)
         return math.sqrt(square) if square > 1e-9 else 0.0
 
     @cached_property
     def hermite(self) -> Floats:
-        """E[score(Z) h_k(Z)] for k from 0 on: h_k is the k-th Hermite polynomial over sqrt(k!), whose integrals it gives itself."""
+        """E[score(Z) h_k(Z)] for k from 0 on: h_k is the k-th Hermite polynomial over sqrt(k!), whose integrals are known."""
         cuts = self.cuts[: self.present + 1]
         density = np.exp(-(cuts**2) / 2) / np.sqrt(2 * np.pi)
-        found = [self.scores @ np.diff(ndtr(cuts))]
+        coefficients = [self.scores @ np.diff(ndtr(cuts))]
         before, now = np.zeros_like(cuts), density
         for k in range(1, TERMS):
-            found.append(-(self.scores @ np.diff(now)) / np.sqrt(k))
+            coefficients.append(-(self.scores @ np.diff(now)) / np.sqrt(k))
             before, now = now, (cuts * now - np.sqrt(k - 1) * before) / np.sqrt(k)
-        return np.array(found)
+        return np.array(coefficients)
 
 
 def _grouped(shares: Floats, most: int) -> Integers:
@@ -146,31 +156,33 @@ def _powers() -> Floats:
     return correlations()[:, None] ** np.arange(TERMS)
 
 
-def inverted(values: Floats, told: float) -> float:
-    """The correlation at which a rising function has this value; the nearest one if it has it nowhere."""
+def inverted(values: Floats, wanted: float) -> float:
+    """The correlation at which a rising function has the wanted value; the nearest one if it has it nowhere."""
     rising = np.maximum.accumulate(values)
-    if rising[-1] - rising[0] < 1e-9 or abs(told - rising[STEPS // 2]) < 1e-15:
+    if rising[-1] - rising[0] < 1e-9 or abs(wanted - rising[STEPS // 2]) < 1e-15:
         return 0.0
     # Where the function is flat the weakest correlation is as good as any.
     strict = rising + 1e-12 * np.arange(-(STEPS // 2), STEPS // 2 + 1)
-    return float(np.interp(told, strict, correlations()))
+    return float(np.interp(wanted, strict, correlations()))
 
 
 def steepness(values: Floats, correlation: float) -> float:
-    """How much a rising function climbs at a correlation."""
+    """The slope of a rising function at a correlation."""
     slopes = np.gradient(np.maximum.accumulate(values), correlations())
     return float(np.interp(correlation, correlations(), slopes))
 
 
-def explained(pieces: Sequence[Pieces], told: Floats, expected: Expected, noise: Floats | float) -> tuple[Floats, Floats]:
+def latent_correlations(
+    pieces: Sequence[Pieces], measured: Floats, expected: Expected, noise: Floats | float
+) -> tuple[Floats, Floats]:
     """For each pair of columns the correlation at which what was measured is what is expected, and its standard error.
 
-    The error is that of what was measured, ``noise``, over the slope: next to nothing where columns determine one another.
+    The error is that of what was measured, ``noise``, over the slope: very small where columns determine one another.
     """
-    found, errors = np.zeros(len(told)), np.ones(len(told))
-    noises = np.broadcast_to(noise, len(told))
+    values, errors = np.zeros(len(measured)), np.ones(len(measured))
+    noises = np.broadcast_to(noise, len(measured))
     for number, (one, two) in enumerate(combinations(pieces, 2)):
-        values = expected(one, two)
-        found[number] = inverted(values, float(told[number]))
-        errors[number] = min(1.0, noises[number] / max(steepness(values, found[number]), 1e-6))
-    return found, errors
+        curve = expected(one, two)
+        values[number] = inverted(curve, float(measured[number]))
+        errors[number] = min(1.0, noises[number] / max(steepness(curve, values[number]), 1e-6))
+    return values, errors

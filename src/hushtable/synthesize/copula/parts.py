@@ -12,7 +12,7 @@ from hushtable.errors import PlanError
 from hushtable.pipeline.step import Arrays, Given, chosen
 from hushtable.synthesize.copula.margins import Margin
 from hushtable.synthesize.copula.model import Joined
-from hushtable.synthesize.counted import given_cells, require_counted, sizes_of, table_of
+from hushtable.synthesize.histogram_cells import given_cells, require_counted, sizes_of, table_of
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
@@ -29,7 +29,7 @@ def part_columns(schema: Schema, names: tuple[str, ...], most: int, step: str) -
     """
     require_counted(schema, step)
     if len(schema) == 1:
-        raise PlanError(f"{step}: one column parts the table, and another is joined: it needs two columns; take 'independent'")
+        raise PlanError(f"{step}: it needs two columns, one that divides the table and one to be drawn; take 'independent'")
     sizes = sizes_of(schema)
     small = sorted(
         (c.name for c in schema if 1 < sizes[c.name] < SMALL), key=lambda name: (schema[name].role is not Role.TARGET, sizes[name])
@@ -40,16 +40,16 @@ def part_columns(schema: Schema, names: tuple[str, ...], most: int, step: str) -
             picked.append(name)
     if not names and not picked:
         raise PlanError(
-            f"{step}: no column has 2 to {min(SMALL - 1, most)} cells to part the table by; name some, "
+            f"{step}: no column has 2 to {min(SMALL - 1, most)} cells to divide the table by; name some, "
             "or take the recipe dpcopula-kendall"
         )
-    found = chosen(schema, names, tuple(picked), step, "a column of few cells")
-    if len(found) == len(schema):
-        raise PlanError(f"{step}: {', '.join(found)} leave no column to be joined in a part; name fewer")
-    count = int(np.prod([float(sizes[name]) for name in found]))
+    columns = chosen(schema, names, tuple(picked), step, "a column of few cells")
+    if len(columns) == len(schema):
+        raise PlanError(f"{step}: {', '.join(columns)} leave no other column to be drawn in a part; name fewer")
+    count = int(np.prod([float(sizes[name]) for name in columns]))
     if count > most:
-        raise PlanError(f"{step}: {', '.join(found)} make {count} parts, more than {most}; name fewer columns, or raise 'most'")
-    return tuple(name for name in schema.names if name in found)
+        raise PlanError(f"{step}: {', '.join(columns)} make {count} parts, more than {most}; name fewer columns, or raise 'most'")
+    return tuple(name for name in schema.names if name in columns)
 
 
 def part_numbers(table: Table, parts: tuple[str, ...]) -> Integers:
@@ -72,7 +72,7 @@ class PartedCopula:
     orders: dict[str, Integers]
     correlations: Floats
     """For each part a matrix."""
-    told: dict[str, Any]
+    summary: dict[str, Any]
 
     def part(self, number: int) -> Joined:
         """The copula of one part."""
@@ -106,18 +106,25 @@ class PartedCopula:
         weights = self.shares * fits
         if inner:
             weights = weights * [self.part(k).likelihood(rng, inner) if weights[k] > 0 else 0.0 for k in range(len(weights))]
-        # What the noise has left no share may still be asked for: then the parts that fit are equally likely.
-        weights = weights if weights.sum() > 0 else self.shares * fits
-        weights = weights if weights.sum() > 0 else fits
+        # A part to which the noise has left no share may still be asked for: then the parts that fit are equally likely.
+        if weights.sum() <= 0:
+            weights = self.shares * fits
+        if weights.sum() <= 0:
+            weights = fits
         return np.asarray(weights / weights.sum())
 
     def result(self) -> dict[str, Any]:
         """How it was measured."""
-        return self.told
+        return self.summary
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema and numbers; shares, margins and correlations."""
-        values = {"schema": self.schema.portable().dump(), "parts_by": list(self.parts_by), "total": self.total, "told": self.told}
+        values = {
+            "schema": self.schema.portable().dump(),
+            "parts_by": list(self.parts_by),
+            "total": self.total,
+            "summary": self.summary,
+        }
         arrays: Arrays = {"shares": self.shares, "correlations": self.correlations}
         arrays |= {f"margins {name}": shares for name, shares in self.margins.items()}
         return values, arrays | {f"order {name}": order for name, order in self.orders.items()}
@@ -130,4 +137,4 @@ class PartedCopula:
         margins = {name: arrays[f"margins {name}"].astype(np.float64) for name in others}
         orders = {name: arrays[f"order {name}"].astype(np.int64) for name in others}
         shares, correlations = (arrays[name].astype(np.float64) for name in ("shares", "correlations"))
-        return cls(schema, parts_by, values["total"], shares, margins, orders, correlations, values["told"])
+        return cls(schema, parts_by, values["total"], shares, margins, orders, correlations, values["summary"])

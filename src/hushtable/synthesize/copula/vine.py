@@ -1,4 +1,4 @@
-"""A vine copula with a distribution function for each column: what is fitted, whether privately or not."""
+"""The vine copula as a fitted model, private or not: a regular vine and a distribution function for each column."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class VineModel:
     vine: str
     """As pyvinecopulib writes it; empty where there is none."""
     total: int
-    told: dict[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows; under a condition, those of many that meet it."""
@@ -62,13 +62,13 @@ class VineModel:
 
     def result(self) -> dict[str, Any]:
         """What was chosen."""
-        return self.told
+        return self.summary
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """The schema, the vine as text, and the distribution functions."""
         values = {
             "schema": self.schema.portable().dump(), "joined": list(self.joined), "vine": self.vine, "total": self.total,
-            "told": self.told,
+            "summary": self.summary,
         }  # fmt: skip
         arrays: Arrays = {f"values {name}": steps.values for name, steps in self.columns.items()}
         return values, arrays | {f"ends {name}": steps.ends for name, steps in self.columns.items()}
@@ -80,7 +80,7 @@ class VineModel:
         columns = {
             c.name: Steps(arrays[f"values {c.name}"].astype(c.dtype), arrays[f"ends {c.name}"].astype(np.float64)) for c in schema
         }
-        return cls(schema, columns, tuple(values["joined"]), values["vine"], values["total"], values["told"])
+        return cls(schema, columns, tuple(values["joined"]), values["vine"], values["total"], values["summary"])
 
     def _draw(self, rows: int, rng: np.random.Generator) -> dict[str, Integers]:
         """For each column, places in its distribution function."""
@@ -93,20 +93,20 @@ class VineModel:
     def _meeting(self, rows: int, rng: np.random.Generator, given: Given) -> dict[str, Integers]:
         wanted = given_arrays(self.schema, given, 1)
         there = {name: self.columns[name].values == value[0] for name, value in wanted.items()}
-        found: list[dict[str, Integers]] = []
+        batches: list[dict[str, Integers]] = []
         count = 0
         for _ in range(TRIES if all(flags.any() for flags in there.values()) else 0):
             drawn = self._draw(BATCH, rng)
             meets = np.logical_and.reduce([there[name][drawn[name]] for name in wanted])
-            found.append({name: places[meets] for name, places in drawn.items()})
+            batches.append({name: places[meets] for name, places in drawn.items()})
             count += int(meets.sum())
             if count >= rows:
                 break
         if not count:
-            raise InputError(f"the model makes no row with {', '.join(wanted)} as asked for", where="given")
-        # Where too few were found, some are given more than once.
+            raise InputError(f"the model draws no row with these values of {', '.join(wanted)}", where="given")
+        # Where too few rows meet the condition, some are used more than once.
         picked = np.arange(rows) if count >= rows else rng.integers(0, count, rows)
-        return {name: np.concatenate([part[name] for part in found])[picked] for name in self.schema.names}
+        return {name: np.concatenate([part[name] for part in batches])[picked] for name in self.schema.names}
 
     def _table(self, places: Mapping[str, Integers]) -> Table:
         return Table(self.schema, {c.name: self.columns[c.name].values[places[c.name]] for c in self.schema})

@@ -1,4 +1,4 @@
-"""The vine that holds: noisy margins, a noisy choice of the tree, and pair copulas from noisy tables or from noisy tau."""
+"""A vine copula with a complete proof: noisy margins, a noisy choice of the tree, pair copulas from noisy tables or noisy tau."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from hushtable.numerics.concordance import Concordance
-from hushtable.numerics.integers import public_rows, require_fixed_rows, rows_event
 from hushtable.pipeline.step import Model, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Query
+from hushtable.privacy.rows import public_rows, require_fixed_rows, rows_event
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
@@ -30,12 +30,13 @@ from hushtable.synthesize.copula.vine_tables import (
     Dependences,
     PairCounts,
     chance,
+    group_shares,
     groups,
     independent,
     spanning_tree,
 )
 from hushtable.synthesize.copula.vine_tree import TreeModel, raised
-from hushtable.synthesize.counted import countable, drowned, noted, require_counted, sizes_of, values_of
+from hushtable.synthesize.histogram_cells import noise_note, require_counted, sizes_of, usable_total, values_of, with_notes
 from hushtable.table.arrays import Floats
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
@@ -43,9 +44,9 @@ from hushtable.table.schema import Schema
 COARSE = 10
 """Groups of a column when the tree is chosen: enough to see a dependence, few enough that chance adds little."""
 LOST = 0.02
-"""A pair of which so little is left beside the noise is as good as independent."""
+"""A pair with a weaker dependence than this, once the noise is taken off, is practically independent."""
 DRAWN = 10_000
-"""Rows drawn from the model below to fit further trees to."""
+"""Rows drawn from a private Gaussian copula to fit further trees to."""
 
 
 class Structure(StrEnum):
@@ -56,7 +57,7 @@ class Structure(StrEnum):
 
 
 class Pairs(StrEnum):
-    """What pair copulas are made of."""
+    """What pair copulas are estimated from."""
 
     TABLES = "tables"
     TAU = "tau"
@@ -64,15 +65,15 @@ class Pairs(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Vine(PrivateCore):
-    """A vine copula from noisy answers alone: differential privacy, every look paid for.
+    """A vine copula from noisy answers alone: differential privacy, every query paid for.
 
     First a noisy histogram of each column. Then one noisy vector with a number for each pair of columns: how far the pair is
     from independence (``Dependences``) or Kendall's tau-a (``Concordance``, for one record replaced by another); the maximum
     spanning tree of it is free. Then for each of its d - 1 edges a noisy table of the two columns, in groups chosen by the noisy
     margins, made into a checkerboard copula with exactly these margins; or a family of one parameter at which the noisy tau is
     what is expected. Costs add up: rho = rho(margins) + rho(tree) + rho(tables). All else is post-processing.
-    The vine is cut after the first tree: each column depends directly on its neighbours on the tree. (Rows drawn from such a
-    model could teach further trees nothing, since there the columns are independent; what the noisy tau of all pairs tells can.)
+    The vine is cut after the first tree: each column depends directly on its neighbours on the tree. (Further trees cannot be
+    fitted to rows drawn from such a model, where the columns are independent given the tree; the noisy tau of all pairs can.)
     Gambs, Ladouceur, Laurent and Roy-Gaumond 2021 for the model, Chow and Liu 1968 for the tree.
     """
 
@@ -81,12 +82,12 @@ class Vine(PrivateCore):
     pairs: Pairs = Pairs.TABLES
     """tables: a noisy table for each edge; tau: a family with one parameter, from the tau that the tree was chosen by."""
     family: Family = Family.FRANK
-    """The pair copula where pairs are made of tau: frank or gaussian."""
+    """The pair copula where pairs are estimated from tau: frank or gaussian."""
     trees: int = 1
     """How many trees; more than one where pairs are tau and gaussian, and then partial correlations of the same noisy tau."""
     focus: float = 2.0
-    """How much heavier a pair weighs in the choice of the tree if a target of the schema is in it; 1 treats all alike.
-    It is for one tree, and known before the rows are."""
+    """How much more a pair counts in the choice of the tree if a target of the schema is in it; 1 treats all alike.
+    It applies to one tree only, and does not depend on the rows."""
     margins: float = 0.25
     """The share of its budget for the histograms."""
     tree: float = 0.15
@@ -115,10 +116,10 @@ class Vine(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, and for tau any other relation than one record replaced by another."""
         require_counted(schema, "vine")
-        caveats = ["columns hang together along a tree: each depends directly on few others"]
-        loose = [c.name for c in schema if nominal(c)] if self.structure is Structure.TAU else []
-        if loose:
-            caveats.append(f"tau reads the levels in their declared order, which means nothing for {', '.join(loose)}")
+        caveats = ["columns depend on one another along a tree: each depends directly on few others"]
+        unordered = [c.name for c in schema if nominal(c)] if self.structure is Structure.TAU else []
+        if unordered:
+            caveats.append(f"tau uses the declared order of the levels, which means nothing for {', '.join(unordered)}")
         return Plan(schema=schema, events=self._events(schema, budget), effect=Effect.GENERATE, caveats=tuple(caveats))
 
     def _events(self, schema: Schema, budget: Allowance | None) -> tuple[Event, ...]:
@@ -131,12 +132,13 @@ class Vine(PrivateCore):
         events += [part.event(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
         if of_tree is not None:
             # The price does not depend on how coarse the groups are, nor on the number of rows.
-            none = (np.zeros(1, np.int64),)
-            expected = none * (len(schema) * (len(schema) - 1) // 2)
-            query: Query = Dependences(schema.names, none * len(schema), expected)
-            query = Concordance(schema.names, 2) if self.structure is Structure.TAU else query
+            one = np.zeros(1, np.int64)
+            count = len(schema)
+            query: Query = Dependences(schema.names, (one,) * count, (one,) * (count * (count - 1) // 2))
+            if self.structure is Structure.TAU:
+                query = Concordance(schema.names, 2)
             events.append(of_tree.event(query, schema))
-            events += [part.event(PairCounts(schema.names[:2], none * 2), schema) for part in of_tables]
+            events += [part.event(PairCounts(schema.names[:2], NONE), schema) for part in of_tables]
         return tuple(events)
 
     def _parts(self, allowance: Allowance, columns: int) -> tuple[list[Allowance], Allowance | None, list[Allowance]]:
@@ -163,34 +165,34 @@ class Vine(PrivateCore):
         noise = [part.deviation(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
         if rows is None:
             apart = sum(1 / (len(c) * s**2) for c, s in zip(noisy, noise, strict=True)) ** -0.5
-            total = countable(total_of(noisy, scales), apart)
+            total = usable_total(total_of(noisy, scales), apart)
         else:
             total = max(float(rows), 2.0)
         shares = [raised(Margin.of(counts, total).shares) for counts in noisy]
         vault.report(0.3)
-        told: dict[str, Any] = {"noise_scale": round(float(np.mean(scales)), 3)}
+        summary: dict[str, Any] = {"noise_scale": round(float(np.mean(scales)), 3)}
         if of_tree is None:
-            return TreeModel(schema, tuple(shares), (), round(total), told | _note(schema, noise, total, []))
+            return TreeModel(schema, tuple(shares), (), round(total), summary | _note(schema, noise, total, []))
         weights, taus = self._weights(vault, of_tree, shares, total, rows or 0)
         vault.report(0.6)
         if self.trees > 1:
-            return self._further(schema, shares, taus, round(total), told | _note(schema, noise, total, []), rng)
-        edges, kept = [], []
-        sought = np.array([c.role is Role.TARGET for c in schema])
-        weights = weights + np.maximum(weights, 0.0) * (self.focus - 1) * (sought[:, None] | sought)
+            return self._further(schema, shares, taus, round(total), summary | _note(schema, noise, total, []), rng)
+        edges, strengths = [], []
+        targets = np.array([c.role is Role.TARGET for c in schema])
+        weights = weights + np.maximum(weights, 0.0) * (self.focus - 1) * (targets[:, None] | targets)
         for number, (parent, child) in enumerate(spanning_tree(weights)):
             if self.pairs is Pairs.TABLES:
                 edge, strength = measured_edge(vault, of_tables[number], parent, child, shares, total)
             else:
                 edge, strength = inverted_edge(schema, self.family, parent, child, shares, taus[parent, child])
             edges.append(edge)
-            kept.append(strength)
+            strengths.append(strength)
         names = [f"{schema.names[e.parent]} - {schema.names[e.child]}" for e in edges]
-        told["tree"] = {name: round(strength, 3) for name, strength in zip(names, kept, strict=True)}
+        summary["tree"] = {name: round(strength, 3) for name, strength in zip(names, strengths, strict=True)}
         if of_tables:
-            told["noise_scale_of_a_pair"] = round(of_tables[0].scale(PairCounts(schema.names[:2], NONE), schema), 3)
-        told |= _note(schema, noise, total, kept)
-        return TreeModel(schema, tuple(shares), tuple(edges), round(total), told)
+            summary["noise_scale_of_a_pair"] = round(of_tables[0].scale(PairCounts(schema.names[:2], NONE), schema), 3)
+        summary |= _note(schema, noise, total, strengths)
+        return TreeModel(schema, tuple(shares), tuple(edges), round(total), summary)
 
     def _weights(self, vault: Vault, allowance: Allowance, shares: list[Floats], total: float, rows: int) -> tuple[Floats, Floats]:
         """The weight of each pair of columns, as a matrix; and tau, where it was measured."""
@@ -207,7 +209,7 @@ class Vine(PrivateCore):
                 taus[i, j] = taus[j, i] = tau * max(0.0, 1 - noise**2 / max(tau**2, noise**2, 1e-300))
             return weights, taus
         grouped = [groups(column, share, COARSE) for column, share in zip(schema, shares, strict=True)]
-        coarse = [np.bincount(g, share) for g, share in zip(grouped, shares, strict=True)]
+        coarse = [group_shares(g, share) for g, share in zip(grouped, shares, strict=True)]
         expected = [independent(coarse[i], coarse[j], total) for i, j in pairs]
         distances = vault.spend(Dependences(schema.names, tuple(grouped), tuple(expected)), allowance)
         for (i, j), distance, by_chance in zip(pairs, distances, map(chance, expected), strict=True):
@@ -215,7 +217,7 @@ class Vine(PrivateCore):
         return weights, taus
 
     def _further(
-        self, schema: Schema, shares: list[Floats], taus: Floats, total: int, told: dict[str, Any], rng: np.random.Generator
+        self, schema: Schema, shares: list[Floats], taus: Floats, total: int, summary: dict[str, Any], rng: np.random.Generator
     ) -> VineModel:
         """Several trees: a vine fitted to rows drawn from the Gaussian copula that the noisy tau describes."""
         pairs = list(combinations(range(len(schema)), 2))
@@ -224,15 +226,17 @@ class Vine(PrivateCore):
         normal = rng.standard_normal((DRAWN, len(schema))) @ np.linalg.cholesky(correlation).T
         vine = fit_vine(ndtr(normal), ("gaussian",), self.trees)
         columns = {c.name: Steps.of(values_of(c, np.arange(len(s))), s) for c, s in zip(schema, shares, strict=True)}
-        return VineModel(schema, columns, schema.names, vine, total, told | {"trees": min(self.trees, len(schema) - 1)})
+        return VineModel(schema, columns, schema.names, vine, total, summary | {"trees": min(self.trees, len(schema) - 1)})
 
 
-def _note(schema: Schema, noise: list[float], total: float, kept: list[float]) -> dict[str, Any]:
-    """For the card, where the noise drowns the rows."""
-    told = drowned(sizes_of(schema), float(np.mean(noise)), total)
-    lost = sum(abs(strength) < LOST for strength in kept)
+def _note(schema: Schema, noise: list[float], total: float, strengths: list[float]) -> dict[str, Any]:
+    """For the card, where the noise is large beside the counts, or beside the dependence of pairs."""
+    note = noise_note(sizes_of(schema), float(np.mean(noise)), total)
+    lost = sum(abs(strength) < LOST for strength in strengths)
     if not lost:
-        return noted(told)
-    return noted(
-        told, f"{lost} of the {len(kept)} pairs of the tree are hardly told from noise and were drawn almost independently"
+        return with_notes(note)
+    return with_notes(
+        note,
+        f"{lost} of the {len(strengths)} pairs of the tree can hardly be distinguished from noise: "
+        "they were drawn almost independently",
     )

@@ -66,10 +66,10 @@ def _frank(one: Floats, two: Floats, strength: float) -> Floats:
         return np.outer(one, two)
     u, v = np.broadcast_arrays(one[:, None], (two if strength > 0 else 1 - two)[None, :])
     low, high = np.minimum(u, v), np.maximum(u, v)
-    # Written so that no large parameter cancels: both terms are positive.
+    # IntegerEncoding so that no large parameter cancels: both terms are positive.
     inner = -np.expm1(-theta * (1 - low)) - np.exp(-theta * (high - low)) * np.expm1(-theta * low)
     joint = low - np.log(inner / -np.expm1(-theta)) / theta
-    return joint if strength > 0 else u - joint
+    return np.asarray(joint if strength > 0 else u - joint)
 
 
 def _gaussian(one: Floats, two: Floats, strength: float) -> Floats:
@@ -87,7 +87,7 @@ def _gaussian(one: Floats, two: Floats, strength: float) -> Floats:
     inside = np.outer(one, two) + half * added / (2 * np.pi)
     # The edges are known exactly.
     inside[0], inside[:, 0], inside[-1], inside[:, -1] = 0.0, 0.0, two, one
-    return inside
+    return np.asarray(inside)
 
 
 _CORNERS: dict[Family, Callable[[Floats, Floats, float], Floats]] = {Family.FRANK: _frank, Family.GAUSSIAN: _gaussian}

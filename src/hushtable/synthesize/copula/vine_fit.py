@@ -1,4 +1,4 @@
-"""Regular vines of pair copulas: fitted and sampled by pyvinecopulib, kept as its JSON."""
+"""Regular vines of pair copulas: fitted and sampled by pyvinecopulib, stored as its JSON."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def fit_vine(numbers: Floats, families: tuple[str, ...], trees: int) -> str:
 
 def draw_vine(vine: str, even: Floats) -> Floats:
     """Numbers from the vine, one row for each row of even numbers in (0, 1), by the inverse Rosenblatt transform."""
-    made = _library().Vinecop.from_json(vine).inverse_rosenblatt(np.asfortranarray(even), num_threads=1)
-    return np.asarray(made, np.float64)
+    numbers = _library().Vinecop.from_json(vine).inverse_rosenblatt(np.asfortranarray(even), num_threads=1)
+    return np.asarray(numbers, np.float64)
 
 
 def _library() -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.vine_families import Family, family_table, fitted_strength
-from hushtable.synthesize.copula.vine_tables import PairCounts, checkerboard, groups, proportional
+from hushtable.synthesize.copula.vine_tables import PairCounts, checkerboard, group_shares, groups, proportional
 from hushtable.synthesize.copula.vine_tree import Edge
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
@@ -19,7 +19,7 @@ FINE = 64
 DROWNED = 0.25
 """What the noise of a table may add up to, as a share of the rows, before its groups are made larger."""
 NONE: tuple[Integers, Integers] = (np.zeros(1, np.int64), np.zeros(1, np.int64))
-"""Groups for a price: it is the same for all."""
+"""Groups for a price, which is the same for all groups."""
 
 
 def measured_edge(
@@ -33,9 +33,9 @@ def measured_edge(
     above, below = (groups(schema[name], shares[i], m) for name, i, m in zip(names, (parent, child), most, strict=True))
     query = PairCounts(names, (above, below))
     noisy = vault.spend(query, allowance).reshape(query.shape).astype(np.float64)
-    one, two = np.bincount(above, shares[parent]), np.bincount(below, shares[child])
-    joint, kept = checkerboard(noisy, one, two, total, noise)
-    return Edge(parent, child, above, below, joint), kept
+    one, two = group_shares(above, shares[parent]), group_shares(below, shares[child])
+    joint, factor = checkerboard(noisy, one, two, total, noise)
+    return Edge(parent, child, above, below, joint), factor
 
 
 def _sides(one: int, two: int, cells: float) -> tuple[int, int]:
@@ -51,7 +51,7 @@ def _sides(one: int, two: int, cells: float) -> tuple[int, int]:
 def inverted_edge(schema: Schema, family: Family, parent: int, child: int, shares: list[Floats], tau: float) -> tuple[Edge, float]:
     """An edge from a noisy tau; and that tau, drawn to zero where noise explains it."""
     strength, above, below = strength_of(schema, family, parent, child, shares, tau)
-    one, two = np.bincount(above, shares[parent]), np.bincount(below, shares[child])
+    one, two = group_shares(above, shares[parent]), group_shares(below, shares[child])
     joint = proportional(family_table(family, one, two, strength) + 1e-6 * np.outer(one, two), one, two)
     return Edge(parent, child, above, below, joint), float(tau)
 
@@ -59,13 +59,15 @@ def inverted_edge(schema: Schema, family: Family, parent: int, child: int, share
 def strength_of(
     schema: Schema, family: Family, one: int, two: int, shares: list[Floats], tau: float
 ) -> tuple[float, Integers, Integers]:
-    """The strength of a family at which two columns have this tau, and the groups it was found on."""
-    found = [_in_order(len(shares[i])) for i in (one, two)]
-    margins = [np.bincount(g, shares[i]) for g, i in zip(found, (one, two), strict=True)]
+    """The strength of a family at which two columns have this tau, and the groups of their cells that it was fitted on."""
+    grouped = [_in_order(len(shares[i])) for i in (one, two)]
+    margins = [group_shares(g, shares[i]) for g, i in zip(grouped, (one, two), strict=True)]
     valued = [len(m) - (not schema[schema.names[i]].required) for m, i in zip(margins, (one, two), strict=True)]
-    return fitted_strength(family, margins[0], margins[1], (valued[0], valued[1]), tau), found[0], found[1]
+    return fitted_strength(family, margins[0], margins[1], (valued[0], valued[1]), tau), grouped[0], grouped[1]
 
 
 def _in_order(cells: int) -> Integers:
     """Neighbouring cells together where there are too many, the last one (missing) alone."""
-    return np.arange(cells) if cells <= FINE else np.append(np.arange(cells - 1) * (FINE - 1) // (cells - 1), FINE - 1)
+    if cells <= FINE:
+        return np.arange(cells)
+    return np.append(np.arange(cells - 1) * (FINE - 1) // (cells - 1), FINE - 1)

@@ -1,4 +1,4 @@
-"""Pairs of columns as coarse tables: the groups, the questions, and a checkerboard copula from a noisy answer."""
+"""Pairs of columns as coarse tables: the groups, the queries, and a checkerboard copula from a noisy answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hushtable.numerics.simplex import on_simplex
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.copula.margins import nominal
-from hushtable.synthesize.counted import MEAN
+from hushtable.synthesize.histogram_cells import MEAN
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
@@ -34,10 +34,10 @@ def groups(column: Column, shares: Floats, most: int) -> Integers:
     if count <= most:
         return np.arange(count)
     if nominal(column):
-        alone = np.argsort(-shares, kind="stable")[: most - 1]
-        found = np.full(count, most - 1)
-        found[np.sort(alone)] = np.arange(most - 1)
-        return found
+        largest = np.argsort(-shares, kind="stable")[: most - 1]
+        grouped = np.full(count, most - 1)
+        grouped[np.sort(largest)] = np.arange(most - 1)
+        return grouped
     valued = count - (not column.required)
     mass = shares[:valued]
     alone = mass >= 1 / most
@@ -46,17 +46,22 @@ def groups(column: Column, shares: Floats, most: int) -> Integers:
     wished = np.floor(max(most - int(alone.sum()), 1) * middle)
     starts = (np.diff(wished, prepend=wished[0]) != 0) | alone | np.append(False, alone[:-1])
     starts[0] = False
-    found = np.cumsum(starts)
+    grouped = np.cumsum(starts)
     if valued < count:
-        found = np.append(found, found[-1] + (shares[-1] >= 1 / (4 * most)))
-    return found.astype(np.int64)
+        grouped = np.append(grouped, grouped[-1] + (shares[-1] >= 1 / (4 * most)))
+    return grouped.astype(np.int64)
+
+
+def group_shares(group: Integers, shares: Floats) -> Floats:
+    """The shares of groups of cells, from the group and the share of each cell."""
+    return np.asarray(np.bincount(group, shares), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
     """Counts of two columns in a table of groups of their cells.
 
-    A record lies in one place of the table: one more or less changes one count by 1, another one in its stead two of them.
+    A record lies in one cell of the table: adding or removing one changes one count by 1, replacing one changes two of them.
     """
 
     columns: tuple[str, ...]
@@ -86,8 +91,8 @@ class PairCounts:
 class Dependences:
     """For each pair of columns, how far the counts of its table lie from expected ones in L1.
 
-    The expected counts are fixed before the rows are asked (whole numbers, from noisy margins). A record more or less changes
-    one count of each table by 1, so each of the p distances by at most 1: L1 = p, L2 = sqrt(p). Another record in its stead
+    The expected counts are fixed before the rows are asked (whole numbers, from noisy margins). Adding or removing a record changes
+    one count of each table by 1, so each of the p distances by at most 1: L1 = p, L2 = sqrt(p). Replacing a record
     changes two counts of each: by at most 2, L1 = 2 p, L2 = 2 sqrt(p).
     """
 
@@ -101,15 +106,15 @@ class Dependences:
         cells = [g[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True)]
         widths = [int(g.max()) + 1 for g in self.groups]
         pairs = combinations(range(len(cells)), 2)
-        found = [
-            np.abs(np.bincount(cells[i] * widths[j] + cells[j], minlength=len(told)) - told).sum()
-            for (i, j), told in zip(pairs, self.expected, strict=True)
+        distances = [
+            np.abs(np.bincount(cells[i] * widths[j] + cells[j], minlength=len(expected)) - expected).sum()
+            for (i, j), expected in zip(pairs, self.expected, strict=True)
         ]
-        return np.array(found, np.int64)
+        return np.array(distances, np.int64)
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows where none was expected."""
-        return rows + max((int(np.abs(told).sum()) for told in self.expected), default=0)
+        return rows + max((int(np.abs(expected).sum()) for expected in self.expected), default=0)
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above."""
@@ -120,7 +125,7 @@ class Dependences:
 
 
 def independent(one: Floats, two: Floats, total: float) -> Integers:
-    """Expected counts of two columns that have nothing to do with one another, rounded to whole rows."""
+    """Expected counts of two independent columns, rounded to whole rows."""
     return np.round(total * np.outer(one, two)).astype(np.int64).ravel()
 
 
@@ -129,8 +134,8 @@ def chance(expected: Integers) -> float:
     return MEAN * float(np.sqrt(expected).sum())
 
 
-def kept_of(noisy: Floats, one: Floats, two: Floats, total: float, noise: float) -> float:
-    """How much of the dependence in noisy counts to keep: what neither noise nor chance explains (James and Stein 1961).
+def shrinkage(noisy: Floats, one: Floats, two: Floats, total: float, noise: float) -> float:
+    """The factor for the dependence in noisy counts: the part that neither noise nor chance explains (James and Stein 1961).
 
     Independent columns whose margins are nearly the given ones have counts of the form x two + one y; what is orthogonal to all
     of those has (rows - 1)(columns - 1) degrees of freedom, filled by noise, by the chance of drawing rows, and by dependence.
@@ -139,11 +144,11 @@ def kept_of(noisy: Floats, one: Floats, two: Floats, total: float, noise: float)
     apart = apart - np.outer(apart @ two, two) / (two @ two)
     freedom = (noisy.shape[0] - 1) * (noisy.shape[1] - 1)
     explained = freedom * noise**2 + total * (1 - one @ one) * (1 - two @ two)
-    return max(0.0, 1 - explained / max(float((apart**2).sum()), 1e-300))
+    return float(max(0.0, 1 - explained / max(float((apart**2).sum()), 1e-300)))
 
 
 def checkerboard(noisy: Floats, one: Floats, two: Floats, total: float, noise: float) -> tuple[Floats, float]:
-    """The shares of a table with these margins and the dependence of noisy counts; and how much of that dependence was kept.
+    """The shares of a table with these margins and the dependence of noisy counts; and the factor it was shrunk by.
 
     The margins of the noisy counts differ from the given ones, which were measured apart; that is no dependence, so it is taken
     around their own margins, and then scaled to the given ones. Divided by the margins it is the density of a copula that is
@@ -151,9 +156,9 @@ def checkerboard(noisy: Floats, one: Floats, two: Floats, total: float, noise: f
     """
     height, width = (on_simplex(noisy.sum(axis), total) for axis in (1, 0))
     own = np.outer(height, width) / total
-    kept = kept_of(noisy, one, two, total, noise)
-    counts = on_simplex((own + kept * (noisy - own)).ravel(), total).reshape(noisy.shape)
-    return proportional((1 - FLOOR) * counts / total + FLOOR * np.outer(one, two), one, two), kept
+    factor = shrinkage(noisy, one, two, total, noise)
+    counts = on_simplex((own + factor * (noisy - own)).ravel(), total).reshape(noisy.shape)
+    return proportional((1 - FLOOR) * counts / total + FLOOR * np.outer(one, two), one, two), factor
 
 
 def proportional(table: Floats, one: Floats, two: Floats, rounds: int = 500) -> Floats:

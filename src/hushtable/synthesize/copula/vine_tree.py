@@ -1,4 +1,4 @@
-"""A vine with one tree: every column given the one before it on the tree, drawn cell by cell."""
+"""A vine with one tree, as a fitted model: every column is drawn given its parent on the tree, cell by cell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.pipeline.step import Arrays, Given
-from hushtable.synthesize.counted import given_cells, table_of
+from hushtable.synthesize.histogram_cells import given_cells, table_of
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -34,7 +34,7 @@ class Edge:
     def given_parent(self) -> Floats:
         """Shares of the child's groups, a row for each group of the parent."""
         joint = self.joint + RARE * self.joint.sum(0)
-        return joint / joint.sum(1, keepdims=True)
+        return np.asarray(joint / joint.sum(1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class TreeModel:
     shares: tuple[Floats, ...]
     edges: tuple[Edge, ...]
     total: int
-    told: dict[str, Any]
+    summary: dict[str, Any]
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows; ``given`` fixes columns to a value, and the others follow from their distribution given that."""
@@ -63,12 +63,12 @@ class TreeModel:
             weights = self.shares[edge.child] * likely[edge.child]
             cells[edge.child] = _follow(edge, weights, self.shares[edge.child], cells[edge.parent], rng)
         # Already so, but for rounding where the condition is very rare.
-        told = {name: np.full(rows, cell) for name, cell in fixed.items()}
-        return table_of(self.schema, dict(zip(self.schema.names, cells, strict=True)) | told)
+        conditions = {name: np.full(rows, cell) for name, cell in fixed.items()}
+        return table_of(self.schema, dict(zip(self.schema.names, cells, strict=True)) | conditions)
 
     def result(self) -> dict[str, Any]:
         """The tree and the noise."""
-        return self.told
+        return self.summary
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """The schema, the edges, and the shares."""
@@ -76,7 +76,7 @@ class TreeModel:
         arrays: Arrays = {f"shares {i}": share for i, share in enumerate(self.shares)}
         for i, edge in enumerate(self.edges):
             arrays |= {f"above {i}": edge.above, f"below {i}": edge.below, f"joint {i}": edge.joint}
-        return {"schema": self.schema.portable().dump(), "edges": edges, "total": self.total, "told": self.told}, arrays
+        return {"schema": self.schema.portable().dump(), "edges": edges, "total": self.total, "summary": self.summary}, arrays
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
@@ -90,17 +90,17 @@ class TreeModel:
             for i, (parent, child) in enumerate(values["edges"])
         )  # fmt: skip
         shares = tuple(arrays[f"shares {i}"].astype(np.float64) for i in range(len(schema)))
-        return cls(schema, shares, edges, values["total"], values["told"])
+        return cls(schema, shares, edges, values["total"], values["summary"])
 
     def _messages(self, fixed: dict[str, int]) -> list[Floats]:
-        """For each cell of each column how likely the condition on it and on what hangs from it is."""
+        """For each cell of each column how likely the condition on it and on the columns below it is."""
         likely = [np.ones(len(share)) for share in self.shares]
         for name, cell in fixed.items():
             place = self.schema.names.index(name)
             likely[place] = np.arange(len(likely[place])) == cell
         for edge in reversed(self.edges) if fixed else ():
-            told = _by_group(edge.below, self.shares[edge.child], likely[edge.child])
-            message = (edge.given_parent @ told)[edge.above]
+            by_group = _by_group(edge.below, self.shares[edge.child], likely[edge.child])
+            message = (edge.given_parent @ by_group)[edge.above]
             # Only proportions count: along many columns the products would vanish.
             likely[edge.parent] = likely[edge.parent] * message / message.max()
         return likely
@@ -109,17 +109,17 @@ class TreeModel:
 def raised(shares: Floats) -> Floats:
     """The shares with every one at least ``RARE``."""
     lifted = np.maximum(shares, RARE)
-    return lifted / lifted.sum()
+    return np.asarray(lifted / lifted.sum())
 
 
 def _by_group(group: Integers, shares: Floats, likely: Floats) -> Floats:
     """The average of a likelihood over the cells of each group."""
-    return np.bincount(group, shares * likely) / np.bincount(group, shares)
+    return np.asarray(np.bincount(group, shares * likely) / np.bincount(group, shares))
 
 
 def _draw(weights: Floats, rows: int, rng: np.random.Generator) -> Integers:
     climbed = np.cumsum(weights)
-    return np.minimum(np.searchsorted(climbed, rng.random(rows) * climbed[-1], side="right"), len(weights) - 1)
+    return np.asarray(np.minimum(np.searchsorted(climbed, rng.random(rows) * climbed[-1], side="right"), len(weights) - 1))
 
 
 def _follow(edge: Edge, weights: Floats, shares: Floats, parents: Integers, rng: np.random.Generator) -> Integers:
@@ -134,4 +134,4 @@ def _follow(edge: Edge, weights: Floats, shares: Floats, parents: Integers, rng:
     first = np.searchsorted(edge.below[order], np.arange(climbed.shape[1] + 1))
     low, high = within[first[group]], within[first[group + 1]]
     place = np.searchsorted(within, low + rng.random(len(parents)) * (high - low), side="right") - 1
-    return order[np.clip(place, first[group], first[group + 1] - 1)]
+    return np.asarray(order[np.clip(place, first[group], first[group + 1] - 1)])

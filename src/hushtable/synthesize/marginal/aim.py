@@ -1,30 +1,35 @@
-"""AIM: margins chosen by what the model so far gets wrong, measured with noise, and a graphical model fitted to all of them."""
+"""AIM: adaptive private marginals. Rounds of choosing a marginal by the AIM score, measuring it, and fitting a graphical model.
+
+The AIM score is ``aim_score`` here; how it is computed on the rows in whole numbers, and what one record can change of it, is
+``score.MarginalScores``.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from hushtable.numerics.integers import public_rows, rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
+from hushtable.privacy.rows import public_rows, rows_event
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import CELLS, MEAN, countable, drowned, require_counted, sizes_of
+from hushtable.synthesize.histogram_cells import CELLS, MEAN, noise_note, require_counted, sizes_of, usable_total
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, total_noise
-from hushtable.synthesize.marginal.misfit import Misfit
-from hushtable.synthesize.marginal.modelled import CountModel
+from hushtable.synthesize.marginal.model import CountModel
+from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.workload import impossible, some, target_of, workload
+from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
 Columns = tuple[str, ...]
@@ -37,18 +42,18 @@ class Aim(PrivateCore):
     First every column is measured. Then, round by round, the margin that the model gets most wrong is chosen by the exponential
     mechanism, measured with integer noise, and the model is fitted again to everything measured so far. The score of a margin is
     w (|M(D) - M(p)|_1 - sqrt(2/pi) sigma cells): the error beyond what measuring it would leave. One record changes one cell of
-    M(D) by one, so a score by at most the largest w; a margin has sensitivity 1. Where a measurement taught little, the next ones
-    get more budget (annealing). The model never grows beyond its limit, because a margin with which it would is no candidate
-    (which ones are follows from public sizes and released answers), and says what it could not hold. Everything else,
+    M(D) by one, so a score by at most the largest w; a margin has sensitivity 1. Where a measurement improved the model by no more
+    than its noise, the next ones get more budget (annealing). A margin with which the model would grow beyond its limit is no
+    candidate (which ones are follows from public sizes and released answers), and the summary names those. Everything else,
     rows drawn from the model included, is post-processing. McKenna, Mullins, Sheldon and Miklau 2022.
     """
 
     way: int = 2
-    """Margins of so many columns are candidates; of one more where they hold the target."""
+    """Margins of so many columns are candidates; of one more where they contain the target."""
     target: str = ""
     """The column that the release is made for (a class to predict); when empty, the one with the role target, if any."""
     favour: float = 4.0
-    """How much more a margin with the target in it matters."""
+    """The weight of a margin that contains the target, relative to the others."""
     rounds: int = 0
     """How many rounds the budget is planned for; annealing makes them fewer. 0: twice the number of columns, at most 50."""
     margins: float = 0.2
@@ -58,9 +63,9 @@ class Aim(PrivateCore):
     cells: int = 2_000_000
     """The most cells that the cliques of the model may have together; it grows to it as the budget is spent."""
     candidates: int = 800
-    """The most margins to choose from in a round; of more, or of too many cells, some are drawn by coins in every round."""
+    """The most margins to choose from in a round; of more, or of too many cells, some are drawn at random in every round."""
     zeros: tuple[str, ...] = field(default=(), metadata={"between": ";"})
-    """Combinations that cannot be, as public knowledge: "sex=Male, relation=Wife"; separate several by ;. None is ever released."""
+    """Impossible combinations, as public knowledge: "sex=Male, relation=Wife"; separate several by ;. None is ever released."""
 
     def __post_init__(self) -> None:
         """All in range."""
@@ -76,7 +81,7 @@ class Aim(PrivateCore):
         )
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
-        """Refuses columns that cannot be counted, a target that is none, and zeros that name no value."""
+        """Refuses columns that cannot be counted, a target that is no column, and zeros that name no value."""
         require_counted(schema, "aim")
         target_of(schema, self.target, "aim")
         impossible(schema, self.zeros, "aim")
@@ -100,6 +105,15 @@ class Aim(PrivateCore):
         return _Run(self, vault, rng).go()
 
 
+def aim_score(candidates: Sequence[Columns], weights: Sequence[int], expected: Sequence[Floats], sigma: float) -> MarginalScores:
+    """The AIM score of each candidate r: w_r (|M_r(D) - M_r(p)|_1 - sqrt(2/pi) sigma cells_r).
+
+    M_r(D) are its counts in the rows, M_r(p) those that the model expects, and the last term is the L1 error that the noise of
+    measuring it would leave: a candidate is worth measuring for what it gets wrong beyond that.
+    """
+    return MarginalScores(tuple(candidates), expected, weights, [MEAN * sigma * table.size for table in expected])
+
+
 class _Run:
     """One run of the mechanism: what was measured, the model so far, and what is left of the budget."""
 
@@ -120,7 +134,7 @@ class _Run:
         for name in names:
             self._measure((name,), (self.knobs.margins if len(names) > 1 else 1.0) / len(names))
         self.model = self._estimate(None)
-        rows = countable(self.model.total, total_noise(self.measured))
+        rows = usable_total(self.model.total, total_noise(self.measured))
         if self.total is None and rows != self.model.total:
             self.total = rows
             self.model = self._estimate(None)
@@ -131,26 +145,28 @@ class _Run:
             if not open_:
                 self._again()
                 break
-            size = 1 - self.spent if self.spent + 2 * size > 1 else size
-            size *= 2.0 ** (not self._round(open_, size))
+            if self.spent + 2 * size > 1:
+                size = 1 - self.spent
+            if not self._round(open_, size):
+                size *= 2.0
             self.vault.report(self.spent)
-        return CountModel(self.schema, self.model, self._told())
+        return CountModel(self.schema, self.model, self._summary())
 
     def _round(self, open_: list[Columns], size: float) -> bool:
-        """Choose, measure and fit; whether the measurement taught more than its own noise."""
+        """Choose, measure and fit; whether the measurement moved the model by more than its own noise."""
         part = self._part(size)
         choose, measure = part.split([self.knobs.choices, 1 - self.knobs.choices])
         sigma = measure.deviation(Histogram(open_[0]), self.schema)
         before = self.model.project_all(open_)
-        bias = [MEAN * sigma * expected.size for expected in before]
-        place = self.vault.choose(Misfit(tuple(open_), before, [self.candidates[c] for c in open_], bias), choose)
+        scores = aim_score(open_, [self.candidates[c] for c in open_], before, sigma)
+        place = self.vault.choose(scores, choose)
         self._measure(open_[place], size * (1 - self.knobs.choices))
         self.spent += size * self.knobs.choices
         self.model = self._estimate(self.model)
-        return float(np.abs(self.model.project(open_[place]) - before[place]).sum()) > bias[place]
+        return float(np.abs(self.model.project(open_[place]) - before[place]).sum()) > scores.bias[place]
 
     def _again(self) -> None:
-        """Nothing fits: what is left goes into the single columns."""
+        """No candidate is left: the rest of the budget goes into the single columns."""
         rest = (1 - self.spent) / len(self.schema)
         for name in self.schema.names:
             self._measure((name,), rest)
@@ -171,10 +187,10 @@ class _Run:
 
     def _crowded(self, small: Iterable[Columns]) -> list[Columns]:
         """Margins of a size that could be measured, but not beside those that were; of at most ``candidates`` of them."""
-        held = {m.columns for m in self.measured}
-        asked = [c for c in small if c not in held][: self.knobs.candidates]
-        fitting = set(self._fitting(asked, self.knobs.cells))
-        return [c for c in asked if c not in fitting]
+        measured = {m.columns for m in self.measured}
+        others = [c for c in small if c not in measured][: self.knobs.candidates]
+        fitting = set(self._fitting(others, self.knobs.cells))
+        return [c for c in others if c not in fitting]
 
     def _measure(self, columns: Columns, share: float) -> None:
         self.measured.append(measured_one(self.vault, columns, self._part(share)))
@@ -186,21 +202,23 @@ class _Run:
     def _estimate(self, start: Graphical | None) -> Graphical:
         return estimate(self.sizes, self.measured, total=self.total, zeros=self.zeros, start=start)
 
-    def _told(self) -> dict[str, Any]:
+    def _summary(self) -> dict[str, Any]:
         pairs = [m for m in self.measured if len(m.columns) > 1]
         small = dict.fromkeys(self._small(self.knobs.cells))
         lost = [c for c in self.candidates if c not in small]
-        told: dict[str, Any] = {
+        noise = {"single columns": round(self.measured[0].sigma, 2)}
+        if pairs:
+            noise |= {"first": round(pairs[0].sigma, 2), "last": round(pairs[-1].sigma, 2)}
+        summary: dict[str, Any] = {
             "measured": [" x ".join(m.columns) for m in pairs],
-            "noise_of_a_cell": {"single columns": round(self.measured[0].sigma, 2)}
-            | ({"first": round(pairs[0].sigma, 2), "last": round(pairs[-1].sigma, 2)} if pairs else {}),
+            "noise_of_a_cell": noise,
             "cells_of_the_model": self.model.tree.cells,
         }
         if lost:
-            told["too_large_to_measure"] = shortened([" x ".join(columns) for columns in lost])
+            summary["too_large_to_measure"] = shortened([" x ".join(columns) for columns in lost])
         if crowded := self._crowded(small):
-            told["no_room_in_the_model"] = shortened([" x ".join(columns) for columns in crowded])
-        return told | drowned(self.sizes, self.measured[0].sigma, self.model.total)
+            summary["no_room_in_the_model"] = shortened([" x ".join(columns) for columns in crowded])
+        return summary | noise_note(self.sizes, self.measured[0].sigma, self.model.total)
 
 
 def shortened(names: list[str], most: int = 20) -> list[str]:

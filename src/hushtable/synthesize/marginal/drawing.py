@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from hushtable.synthesize.marginal.potentials import Beliefs, Propagation
+from hushtable.synthesize.marginal.belief_propagation import Beliefs, Propagation
 from hushtable.table.arrays import Floats, Integers
 
 

@@ -50,9 +50,9 @@ def eliminated(logs: Floats, near: Mask) -> tuple[Integers, Mask]:
 
 @njit(cache=True)
 def clique_tree(order: Integers, later: Mask, sizes: Floats) -> tuple[Integers, Integers, Integers, Floats]:
-    """The maximal cliques of the filled graph, found in reverse order (Blair and Peyton 1993).
+    """The maximal cliques of the filled graph, in reverse order (Blair and Peyton 1993).
 
-    Returns the clique that adds each column, and for each clique its parent (-1 if it hangs on nothing), the column that
+    Returns the clique that adds each column, and for each clique its parent (-1 if it has none), the column that
     began it, and its cells.
     A column's later neighbours all lie in the clique of the one among them that was met last; so it extends that clique exactly if
     it has as many of them as the clique has columns.
@@ -88,8 +88,8 @@ def clique_tree(order: Integers, later: Mask, sizes: Floats) -> tuple[Integers, 
 
 @njit(cache=True)
 def cells_with_each(logs: Floats, near: Mask, sizes: Floats, columns: Integers, ends: Integers) -> Floats:
-    """The cells of all cliques once some columns hang together as well, for each of several such sets (one behind the other)."""
-    found = np.empty(len(ends))
+    """The cells of all cliques once some columns are joined as well, for each of several such sets (one behind the other)."""
+    totals = np.empty(len(ends))
     start = 0
     for k in range(len(ends)):
         graph = near.copy()
@@ -97,6 +97,6 @@ def cells_with_each(logs: Floats, near: Mask, sizes: Floats, columns: Integers, 
             for j in range(start, ends[k]):
                 graph[columns[i], columns[j]] = True
         order, later = eliminated(logs, graph)
-        found[k] = clique_tree(order, later, sizes)[3].sum()
+        totals[k] = clique_tree(order, later, sizes)[3].sum()
         start = ends[k]
-    return found
+    return totals

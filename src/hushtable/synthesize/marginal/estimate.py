@@ -9,29 +9,21 @@ the rest of the way would only fit the noise of the small ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
+from hushtable.synthesize.marginal.belief_propagation import Propagation
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.junction import triangulated
 from hushtable.synthesize.marginal.measurement import Measurement, combined, noisy_total
-from hushtable.synthesize.marginal.potentials import Propagation
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Mask
 
 Group = tuple[str, ...]
-__all__ = ["estimate", "misfit", "noisy_total"]
 
-STEPS = 1000
-TOLERANCE = 1e-4
-"""Stop when the loss falls by less than this share of it in ``PATIENCE`` steps."""
 PATIENCE = 10
-NOISE = 0.95
-"""Stop when the loss is this share of what the noise alone would make of it, and no single measurement is misfitted:
-going on to the least loss would only fit the noise."""
 GROWTH = 1.1
 CUT = 3.0
 SPAN = 5.0
@@ -39,22 +31,34 @@ SPAN = 5.0
 STAGES = 8
 
 
+@dataclass(frozen=True)
+class Stopping:
+    """When the descent ends; with ``noise`` 0 and a small ``tolerance`` it goes on to the least loss."""
+
+    steps: int = 1000
+    """The most steps."""
+    tolerance: float = 1e-4
+    """Stop when the loss falls by less than this share of it in ``PATIENCE`` steps."""
+    noise: float = 0.95
+    """Stop when the loss is this share of what the noise alone would make of it, and no single measurement fits badly:
+    going on to the least loss would only fit the noise."""
+
+
+UNTIL_NOISE = Stopping()
+
+
 def estimate(
     sizes: Mapping[str, int],
     measurements: Sequence[Measurement],
     *,
     total: float | None = None,
-    zeros: Mapping[Group, NDArray[np.bool_]] | None = None,
+    zeros: Mapping[Group, Mask] | None = None,
     start: Graphical | None = None,
-    steps: int = STEPS,
-    tolerance: float = TOLERANCE,
-    noise: float = NOISE,
-    report: Callable[[float], None] | None = None,
+    stopping: Stopping = UNTIL_NOISE,
 ) -> Graphical:
     """Fit a graphical model to measurements. ``total`` is taken from them unless it is given.
 
-    ``zeros`` marks combinations that cannot be; ``start`` is an earlier estimate to go on from. With ``noise`` 0 and a small
-    ``tolerance`` it goes on to the least loss; by default it stops where what is left is no more than the noise.
+    ``zeros`` marks combinations that are impossible; ``start`` is an earlier estimate to go on from.
     """
     _require_shapes(sizes, measurements)
     total = noisy_total(measurements) if total is None else total
@@ -65,19 +69,17 @@ def estimate(
     if not targets:
         return model
     theta = _resumed(start, targets)
-    floors = _floors([m.sigma for m in targets])
-    for stage, floor in enumerate(floors):
+    for floor in _floors([m.sigma for m in targets]):
         blurred = [replace(m, sigma=max(m.sigma, floor)) for m in targets]
-        told = None if report is None else _staged(report, stage, len(floors))
-        theta = _Descent(model.propagation, blurred, total).minimum(theta, steps, tolerance, noise, told)
+        theta = _Descent(model.propagation, blurred, total).minimum(theta, stopping)
     fitted = dict(zip(model.potentials, model.propagation.group_arrays(theta), strict=True))
     return Graphical(sizes, fitted, total, zeros, tree)
 
 
-def misfit(model: Graphical, measurements: Sequence[Measurement]) -> float:
-    """The loss: sum of |expected - noisy counts|^2 / (2 sigma^2)."""
-    found = model.project_all([m.columns for m in measurements])
-    return float(sum(((p - m.counts) ** 2).sum() / (2 * m.sigma**2) for p, m in zip(found, measurements, strict=True)))
+def loss_of(model: Graphical, measurements: Sequence[Measurement]) -> float:
+    """The loss that is minimized: the sum of |expected - noisy counts|^2 / (2 sigma^2)."""
+    expected = model.project_all([m.columns for m in measurements])
+    return float(sum(((p - m.counts) ** 2).sum() / (2 * m.sigma**2) for p, m in zip(expected, measurements, strict=True)))
 
 
 def _floors(sigmas: Sequence[float]) -> list[float]:
@@ -91,10 +93,6 @@ def _floors(sigmas: Sequence[float]) -> list[float]:
         floors.append(floor)
         floor /= SPAN
     return [*floors[:STAGES], 0.0]
-
-
-def _staged(report: Callable[[float], None], stage: int, stages: int) -> Callable[[float], None]:
-    return lambda share: report((stage + share) / stages)
 
 
 class _Descent:
@@ -117,15 +115,15 @@ class _Descent:
         losses = np.add.reduceat(gradient * residual, self.starts) / 2
         return float(losses.sum()), gradient, losses
 
-    def minimum(self, theta: Floats, steps: int, tolerance: float, noise: float, report: Callable[[float], None] | None) -> Floats:
+    def minimum(self, theta: Floats, stopping: Stopping) -> Floats:
         """Mirror descent with momentum. Steps grow until the loss rises; then momentum starts anew, with shorter steps."""
         # The loss of a measurement by noise alone is half a chi-square: its mean, and the mean plus four standard deviations.
-        enough, most = noise * self.cells.sum() / 2, self.cells / 2 + 4 * np.sqrt(self.cells / 2)
+        enough, most = stopping.noise * self.cells.sum() / 2, self.cells / 2 + 4 * np.sqrt(self.cells / 2)
         size, growth = self.size, GROWTH
         loss, gradient, losses = self.at(theta)
         before, speed = theta, 1.0
         history = [loss]
-        for step in range(steps):
+        for _ in range(stopping.steps):
             if loss <= enough and (losses <= most).all():
                 break
             after = theta - size * gradient
@@ -140,9 +138,7 @@ class _Descent:
                 size /= CUT if growth > 1 else 2.0
                 before, speed, growth = theta, 1.0, 1.0
             history.append(loss)
-            if report is not None:
-                report((step + 1) / steps)
-            if len(history) > PATIENCE and history[-PATIENCE - 1] - loss <= tolerance * loss:
+            if len(history) > PATIENCE and history[-PATIENCE - 1] - loss <= stopping.tolerance * loss:
                 break
         return theta
 
@@ -151,10 +147,10 @@ def _resumed(start: Graphical | None, targets: Sequence[Measurement]) -> Floats:
     """Potentials to begin with: those of ``start``, each added to the smallest measured group that holds its columns."""
     arrays = [np.zeros(m.counts.shape) for m in targets]
     for columns, potential in (start.potentials if start is not None else {}).items():
-        holding = [i for i, m in enumerate(targets) if set(columns) <= set(m.columns)]
-        if not holding:
+        around = [i for i, m in enumerate(targets) if set(columns) <= set(m.columns)]
+        if not around:
             continue
-        i = min(holding, key=lambda i: targets[i].counts.size)
+        i = min(around, key=lambda i: targets[i].counts.size)
         ordered = [name for name in targets[i].columns if name in columns]
         shape = [size if name in columns else 1 for name, size in zip(targets[i].columns, targets[i].counts.shape, strict=True)]
         arrays[i] = arrays[i] + potential.transpose([columns.index(name) for name in ordered]).reshape(shape)

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import PlanError
-from hushtable.numerics.integers import rows_event
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
+from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned, require_counted, sizes_of
+from hushtable.synthesize.histogram_cells import noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, rows_of
 from hushtable.synthesize.marginal.workload import target_of
@@ -47,7 +47,7 @@ class FieldGroups(PrivateCore):
     """
 
     groups: str = ""
-    """The groups, as public knowledge: "age,sex;income,hours". Columns not named stand alone. Empty: packed in schema order."""
+    """The groups, as public knowledge: "age,sex;income,hours". A column not named is a group. Empty: packed in schema order."""
     cells: int = 500
     """Where the groups are not named: the next column joins the group while its histogram has at most so many cells."""
     target: str = ""
@@ -71,8 +71,10 @@ class FieldGroups(PrivateCore):
         if budget is not None:
             events = rows_event(budget, schema)
             events += tuple(part.event(Histogram(g), schema) for g, part in zip(groups, _parts(budget, groups), strict=True))
-        told = "; ".join(", ".join(group) for group in groups)
-        caveats = [f"groups that share no column are drawn independently of one another: {told}"] if len(groups) > 1 else []
+        caveats = []
+        if len(groups) > 1:
+            listed = "; ".join(", ".join(group) for group in groups)
+            caveats.append(f"groups that share no column are drawn independently of one another: {listed}")
         target = "" if self.groups.strip() else target_of(schema, self.target, "field-groups")
         if target and sizes_of(schema)[target] > CLASSES:
             caveats.append(
@@ -92,8 +94,8 @@ class FieldGroups(PrivateCore):
         total = rows_of(vault, allowance, measured)
         nodes: list[Node] = []
         for table in measured:
-            nodes += _chain(table, _kept(table, self.threshold, total), [node.name for node in nodes], sizes)
-        return Network(schema, tuple(nodes), max(2, round(total)), self._told(measured, total))
+            nodes += _chain(table, _thresholded(table, self.threshold, total), [node.name for node in nodes], sizes)
+        return Network(schema, tuple(nodes), max(2, round(total)), self._summary(measured, total))
 
     def _groups(self, schema: Schema) -> tuple[Columns, ...]:
         sizes = sizes_of(schema)
@@ -125,25 +127,25 @@ class FieldGroups(PrivateCore):
         rest: list[Columns] = [(name,) for name in schema.names if not any(name in group for group in groups)]
         return tuple(groups + rest)
 
-    def _told(self, measured: list[Measurement], total: float) -> dict[str, Any]:
+    def _summary(self, measured: list[Measurement], total: float) -> dict[str, Any]:
         sigma = measured[0].sigma
-        told: dict[str, Any] = {"groups": [", ".join(m.columns) for m in measured], "noise_of_a_cell": round(sigma, 2)}
-        return told | drowned({", ".join(m.columns): m.counts.size for m in measured}, sigma, total)
+        summary: dict[str, Any] = {"groups": [", ".join(m.columns) for m in measured], "noise_of_a_cell": round(sigma, 2)}
+        return summary | noise_note({", ".join(m.columns): m.counts.size for m in measured}, sigma, total)
 
 
 def _packed(sizes: Mapping[str, int], cells: int, top: Columns) -> tuple[Columns, ...]:
     """Columns in order, the next one in the same group while its histogram stays small enough; ``top`` is in every group."""
     groups: list[Columns] = []
-    held = math.inf
+    joint = math.inf
     for name, size in sizes.items():
         if name in top:
             continue
-        if held * size <= cells:
+        if joint * size <= cells:
             groups[-1] = (*groups[-1], name)
-            held *= size
+            joint *= size
         else:
             groups.append((*top, name))
-            held = size * math.prod(sizes[other] for other in top)
+            joint = size * math.prod(sizes[other] for other in top)
     return tuple(groups)
 
 
@@ -151,14 +153,14 @@ def _parts(allowance: Allowance, groups: tuple[Columns, ...]) -> list[Allowance]
     return allowance.split([1.0] * len(groups))
 
 
-def _kept(table: Measurement, threshold: float, total: float) -> Floats:
+def _thresholded(table: Measurement, threshold: float, total: float) -> Floats:
     """Counts above the threshold, projected onto the total; all of them where none is."""
     high = table.counts >= threshold * table.sigma
     if not high.any():
         return on_simplex(table.counts.ravel(), total).reshape(table.counts.shape)
-    kept = np.zeros(table.counts.shape)
-    kept[high] = on_simplex(table.counts[high], total)
-    return kept
+    counts = np.zeros(table.counts.shape)
+    counts[high] = on_simplex(table.counts[high], total)
+    return counts
 
 
 def _chain(table: Measurement, counts: Floats, known: list[str], sizes: Mapping[str, int]) -> list[Node]:

@@ -1,4 +1,4 @@
-"""A distribution over many columns as a product of potentials of a few columns each."""
+"""Graphical models: a distribution over many columns as a product of potentials of a few columns each (Private-PGM)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
-from hushtable.synthesize.counted import CELLS
+from hushtable.synthesize.histogram_cells import CELLS
+from hushtable.synthesize.marginal.belief_propagation import Beliefs, Propagation
 from hushtable.synthesize.marginal.drawing import drawn
 from hushtable.synthesize.marginal.junction import JunctionTree, triangulated
-from hushtable.synthesize.marginal.potentials import Beliefs, Propagation
 from hushtable.synthesize.marginal.projection import Projection
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 
 Group = tuple[str, ...]
 
@@ -27,7 +26,7 @@ BATCH = 1_000_000
 class Graphical:
     """Potentials on groups of columns, a total, and combinations that are impossible.
 
-    (McKenna, Sheldon, Miklau 2019.) ``project`` answers any marginal exactly; ``draw`` makes rows.
+    (McKenna, Sheldon, Miklau 2019.) ``project`` answers any marginal exactly; ``draw`` draws rows.
     """
 
     def __init__(
@@ -35,7 +34,7 @@ class Graphical:
         sizes: Mapping[str, int],
         potentials: Mapping[Group, Floats],
         total: float,
-        zeros: Mapping[Group, NDArray[np.bool_]] | None = None,
+        zeros: Mapping[Group, Mask] | None = None,
         tree: JunctionTree | None = None,
     ) -> None:
         """A junction tree over the groups is made unless one is given."""
@@ -45,7 +44,7 @@ class Graphical:
         self.tree = tree or triangulated(self.sizes, [*potentials, *self.zeros])
         if max(math.prod(self.sizes[n] for n in clique) for clique in self.tree.cliques) > CELLS:
             raise InputError(
-                "the measured columns hang together in too large a clique: measure fewer combinations", where="graphical model"
+                "the measured combinations of columns form too large a clique: measure fewer of them", where="graphical model"
             )
         place = {name: i for i, name in enumerate(self.tree.order)}
         self.potentials: dict[Group, Floats] = {}
@@ -53,19 +52,14 @@ class Graphical:
             ordered = tuple(sorted(columns, key=place.__getitem__))
             self.potentials[ordered] = array.transpose([columns.index(name) for name in ordered])
 
-    @property
-    def cliques(self) -> tuple[Group, ...]:
-        """The maximal cliques."""
-        return self.tree.cliques
-
     @cached_property
     def propagation(self) -> Propagation:
-        """The machine."""
+        """Belief propagation on its junction tree."""
         return Propagation(self.tree, list(self.potentials), self.zeros)
 
     @cached_property
     def beliefs(self) -> Beliefs:
-        """What it says of the potentials."""
+        """The marginals of its cliques."""
         return self.propagation.beliefs(self._vector)
 
     @property
@@ -88,7 +82,7 @@ class Graphical:
         parts = parts or [drawn(self.propagation, beliefs, 0, rng)]
         return {name: np.concatenate([part[name] for part in parts]) for name in self.sizes}
 
-    def parts(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Plain values, and arrays."""
         values = {
             "sizes": self.sizes,
@@ -96,11 +90,11 @@ class Graphical:
             "potentials": [list(columns) for columns in self.potentials],
             "zeros": [list(columns) for columns in self.zeros],
         }
-        arrays: dict[str, NDArray[Any]] = {f"potential {i}": array for i, array in enumerate(self.potentials.values())}
+        arrays: dict[str, Array] = {f"potential {i}": array for i, array in enumerate(self.potentials.values())}
         return values, arrays | {f"zeros {i}": array for i, array in enumerate(self.zeros.values())}
 
     @classmethod
-    def from_parts(cls, values: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+    def from_parts(cls, values: dict[str, Any], arrays: Mapping[str, Array]) -> Self:
         """Rebuild it."""
         potentials = {tuple(c): arrays[f"potential {i}"].astype(np.float64) for i, c in enumerate(values["potentials"])}
         zeros = {tuple(c): arrays[f"zeros {i}"].astype(np.bool_) for i, c in enumerate(values["zeros"])}

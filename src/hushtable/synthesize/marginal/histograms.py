@@ -1,4 +1,4 @@
-"""Several histograms asked for in one question."""
+"""Several histograms asked for in one query."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal.measurement import Measurement
+from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -21,9 +21,9 @@ from hushtable.table.table import Table, histogram_sizes
 class Histograms:
     """Counts of the joint cells of each of some groups of columns, one histogram behind the other.
 
-    What one record can change: it lies in exactly one cell of each of the m histograms, so a record more or less changes
+    What one record can change: it lies in exactly one cell of each of the m histograms, so adding or removing it changes
     m counts by 1: m in L1, sqrt(m) in L2. Replacing a record changes at most two counts of each by 1: 2m, and sqrt(2m).
-    The noise that an allowance buys is the same as if it were split evenly among m questions.
+    The noise that an allowance buys is the same as if it were split evenly among m queries.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -33,7 +33,7 @@ class Histograms:
         """All columns of the groups."""
         return tuple(dict.fromkeys(name for group in self.groups for name in group))
 
-    def answer(self, table: Table) -> NDArray[np.int64]:
+    def answer(self, table: Table) -> Integers:
         """Row-major within each group."""
         return np.concatenate([table.counts(group).ravel() for group in self.groups])
 

@@ -6,18 +6,26 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.numerics.integers import public_rows, rows_event
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
+from hushtable.privacy.rows import public_rows, rows_event
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import countable, drowned, given_cells, require_counted, sizes_of, spread, table_of
-from hushtable.table.arrays import Floats
+from hushtable.synthesize.histogram_cells import (
+    given_cells,
+    noise_note,
+    require_counted,
+    sizes_of,
+    spread,
+    table_of,
+    usable_total,
+    with_notes,
+)
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -28,8 +36,7 @@ class Margins(PrivateCore):
 
     Adding or removing a row changes one cell of each histogram by one; integer Gaussian noise (Laplace when delta is
     zero) makes each rho-zCDP, and the costs of the columns add up. Empty cells are noised like the others. Everything
-    after the noise is post-processing. Keeps no dependence between columns: it is the floor that better methods
-    have to beat.
+    after the noise is post-processing. Keeps no dependence between columns: a baseline for better methods.
     """
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
@@ -40,7 +47,7 @@ class Margins(PrivateCore):
             parts = budget.split([1.0] * len(schema))
             known = rows_event(budget, schema)
             events = (*known, *(part.event(Histogram((c.name,)), schema) for c, part in zip(schema, parts, strict=True)))
-        caveat = "columns were drawn independently of one another: the release says nothing about how they hang together"
+        caveat = "columns were drawn independently of one another: the release shows no dependence between them"
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Independent:
@@ -57,25 +64,25 @@ class Margins(PrivateCore):
             vault.report(number / len(vault.schema))
         model = Independent.of(vault.schema, noisy, scales, rows)
         if rows is None:
-            rows = round(countable(model.total, sum(1 / (len(c) * noise[n] ** 2) for n, c in noisy.items()) ** -0.5))
+            rows = round(usable_total(model.total, sum(1 / (len(c) * noise[n] ** 2) for n, c in noisy.items()) ** -0.5))
             model = model if rows == model.total else Independent.of(vault.schema, noisy, scales, rows)
-        note = drowned(sizes_of(vault.schema), max(noise.values()), model.total).get("note", "")
+        note = noise_note(sizes_of(vault.schema), max(noise.values()), model.total).get("note", "")
         return replace(model, note=note)
 
 
 @dataclass(frozen=True, eq=False)
 class Independent:
-    """Shares of the cells of every column, and the number of rows as the noisy counts tell it."""
+    """Shares of the cells of every column, and the number of rows as estimated from the noisy counts."""
 
     schema: Schema
     shares: dict[str, Floats]
     total: int
     scales: dict[str, float]
     note: str = ""
-    """What to expect where the noise drowns the counts."""
+    """What to expect where the noise is large beside the counts."""
 
     @classmethod
-    def of(cls, schema: Schema, noisy: dict[str, NDArray[np.int64]], scales: dict[str, float], rows: int | None = None) -> Self:
+    def of(cls, schema: Schema, noisy: dict[str, Integers], scales: dict[str, float], rows: int | None = None) -> Self:
         """From noisy counts: one total, then each column projected onto it.
 
         The total is the number of rows where it is public, else each column's sum, weighted by its precision.
@@ -94,9 +101,8 @@ class Independent:
         return table_of(self.schema, cells)
 
     def result(self) -> dict[str, Any]:
-        """The noise each column got, and what to expect where it drowns the counts."""
-        told: dict[str, Any] = {"noise_scale": {name: round(scale, 3) for name, scale in self.scales.items()}}
-        return told | ({"note": self.note} if self.note else {})
+        """The noise each column got, and what to expect where it is large."""
+        return with_notes({"noise_scale": {name: round(scale, 3) for name, scale in self.scales.items()}}, self.note)
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema, total and shares."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError
 from hushtable.synthesize.marginal.elimination import cells_with_each, clique_tree, eliminated
+from hushtable.table.arrays import Floats, Integers, Mask
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class JunctionTree:
     """Cliques, parents before children, in one order of all columns.
 
     The columns of every clique follow ``order``, and so its separator (what it shares with its parent) comes first and
-    the columns that it adds come last: sums over what is added run over adjacent cells. Parts that do not hang together
+    the columns that it adds come last: sums over what is added run over adjacent cells. Parts that are not connected
     are joined at the first clique by an empty separator.
     """
 
@@ -45,10 +45,10 @@ class JunctionTree:
     @cached_property
     def ways(self) -> tuple[tuple[int, ...], ...]:
         """The cliques from the first one to each."""
-        found: list[tuple[int, ...]] = []
+        ways: list[tuple[int, ...]] = []
         for t, parent in enumerate(self.parents):
-            found.append((*found[parent], t) if parent >= 0 else (t,))
-        return tuple(found)
+            ways.append((*ways[parent], t) if parent >= 0 else (t,))
+        return tuple(ways)
 
     def homeward(self, columns: Iterable[str]) -> list[tuple[int, ...]]:
         """The ways to the homes of these columns from the last clique that all of them pass."""
@@ -88,9 +88,7 @@ def cells(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> int:
     return int(clique_tree(order, later, _floats(sizes))[3].sum())
 
 
-def cells_with(
-    sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]], candidates: Sequence[tuple[str, ...]]
-) -> NDArray[np.float64]:
+def cells_with(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]], candidates: Sequence[tuple[str, ...]]) -> Floats:
     """For each candidate the cells of the junction tree that covers it and the given cliques, by the order really used."""
     number = {name: i for i, name in enumerate(sizes)}
     columns = np.array([number[name] for candidate in candidates for name in candidate], np.int64)
@@ -98,16 +96,16 @@ def cells_with(
     return cells_with_each(_logs(sizes), _near(sizes, cliques), _floats(sizes), columns, ends)
 
 
-def _floats(sizes: Mapping[str, int]) -> NDArray[np.float64]:
+def _floats(sizes: Mapping[str, int]) -> Floats:
     return np.array(list(sizes.values()), np.float64)
 
 
-def _logs(sizes: Mapping[str, int]) -> NDArray[np.float64]:
+def _logs(sizes: Mapping[str, int]) -> Floats:
     # A column of one cell weighs something too: it is still a column of its clique.
     return np.log(_floats(sizes)) + 1e-9
 
 
-def _near(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> NDArray[np.bool_]:
+def _near(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> Mask:
     """Which columns share a clique."""
     count = len(sizes)
     number = {name: i for i, name in enumerate(sizes)}
@@ -120,5 +118,5 @@ def _near(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> NDArr
     return near.reshape(count, count)
 
 
-def _eliminated(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _eliminated(sizes: Mapping[str, int], cliques: Iterable[tuple[str, ...]]) -> tuple[Integers, Mask]:
     return eliminated(_logs(sizes), _near(sizes, cliques))

@@ -1,4 +1,4 @@
-"""Noisy counts of the cells of some columns, and what they say together."""
+"""Noisy marginals: counts of the cells of some columns with their noise, averaged and summed by precision."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.numerics.integers import public_rows
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.rows import public_rows
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import countable
+from hushtable.synthesize.histogram_cells import usable_total
 from hushtable.table.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """A noisy marginal. It was paid for; everything made of it is post-processing."""
+    """A noisy marginal. It was paid for; everything computed from it is post-processing."""
 
     columns: tuple[str, ...]
     counts: Floats
@@ -34,7 +34,7 @@ class Measurement:
 
 
 def noisy_total(measurements: Sequence[Measurement]) -> float:
-    """The number of rows as the measurements tell it: their sums, weighted by their precision; at least 1."""
+    """The number of rows as estimated from the measurements: their sums, weighted by their precision; at least 1."""
     precision = [1 / (m.counts.size * m.sigma**2) for m in measurements]
     sums = [float(m.counts.sum()) for m in measurements]
     return max(1.0, float(np.dot(precision, sums)) / sum(precision)) if measurements else 1.0
@@ -46,10 +46,10 @@ def total_noise(measurements: Sequence[Measurement]) -> float:
 
 
 def rows_of(vault: Vault, allowance: Allowance, measurements: Sequence[Measurement]) -> float:
-    """The number of rows: the public one, else as the measurements tell it, where their noise does not drown it."""
+    """The number of rows: the public one, or the estimate from the measurements (``usable_total``)."""
     if allowance.unit.fixes_rows:
         return float(max(public_rows(vault, allowance), 1))
-    return countable(noisy_total(measurements), total_noise(measurements))
+    return usable_total(noisy_total(measurements), total_noise(measurements))
 
 
 def combined(measurements: Iterable[Measurement], order: Mapping[str, int]) -> list[Measurement]:

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.numerics.integers import rows_event
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import CELLS, MEAN, drowned, require_counted, sizes_of
+from hushtable.synthesize.histogram_cells import CELLS, MEAN, noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import Histograms, measured
 from hushtable.synthesize.marginal.measurement import rows_of
-from hushtable.synthesize.marginal.misfit import Misfit
-from hushtable.synthesize.marginal.modelled import CountModel
+from hushtable.synthesize.marginal.model import CountModel
+from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.workload import TOGETHER
 from hushtable.table.schema import Schema
 
@@ -35,13 +35,13 @@ class Mst(PrivateCore):
     A third of the budget measures every column. A third chooses, by the exponential mechanism, one pair after the other that joins
     two parts of a growing tree: the pair whose counts are farthest (L1) from what independent columns would have, which one record
     changes by at most 1. A third measures the chosen pairs. One record changes one cell of each histogram by one. Fitting
-    and drawing rows are post-processing. Keeps what hangs together in pairs along the tree. McKenna, Miklau and Sheldon 2021.
+    and drawing rows are post-processing. Keeps the dependence of the pairs along the tree. McKenna, Miklau and Sheldon 2021.
     """
 
     cells: int = 100_000
-    """Pairs with more cells than this are no candidates: noise would drown them."""
+    """Pairs with more cells than this are no candidates: they would be mostly noise."""
     corrected: bool = True
-    """Whether what chance and noise alone would add to a pair's distance is taken off it; else large tables are favoured."""
+    """Whether the distance that chance and noise alone would cause is subtracted; otherwise large tables are favoured."""
 
     def __post_init__(self) -> None:
         """All in range."""
@@ -57,7 +57,7 @@ class Mst(PrivateCore):
             events += (single.event(Histograms(_alone(schema)), schema), *(Exponential(part.choice) for part in choose))
             if choose:
                 events += (pair.event(Histograms(_alone(schema)[: len(choose)]), schema),)
-        caveat = "columns hang together in pairs along a tree only: what three columns have in common beyond that is not kept"
+        caveat = "columns depend on one another in pairs along a tree only: dependence between three columns beyond that is lost"
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,) if len(schema) > 1 else ())
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
@@ -74,9 +74,11 @@ class Mst(PrivateCore):
         pairs = measured(vault, tuple(chosen), pair) if chosen else []
         model = estimate(sizes, [*singles, *pairs], total=alone.total, start=alone)
         vault.report(1.0)
-        noise = {"single columns": round(singles[0].sigma, 2)} | ({"pairs": round(pairs[0].sigma, 2)} if pairs else {})
-        told: dict[str, Any] = {"measured": [" x ".join(columns) for columns in chosen], "noise_of_a_cell": noise}
-        return CountModel(schema, model, told | drowned(sizes, singles[0].sigma, model.total))
+        noise = {"single columns": round(singles[0].sigma, 2)}
+        if pairs:
+            noise["pairs"] = round(pairs[0].sigma, 2)
+        summary: dict[str, Any] = {"measured": [" x ".join(columns) for columns in chosen], "noise_of_a_cell": noise}
+        return CountModel(schema, model, summary | noise_note(sizes, singles[0].sigma, model.total))
 
     def _parts(self, schema: Schema, allowance: Allowance) -> tuple[Allowance, list[Allowance], Allowance]:
         """A third each for columns, choices and pairs; all for the columns where there is nothing to choose from."""
@@ -101,9 +103,9 @@ class Mst(PrivateCore):
             return []
         model = alone.project_all(candidates)
         sigma = pair.deviation(Histograms(tuple(candidates[: len(choices)])), vault.schema)
-        # What a pair of independent columns is expected to be off by: a count of m strays by about sqrt(m), and noise adds to that.
+        # The distance expected for a pair of independent columns: a count of m varies by about sqrt(m), and noise adds to that.
         bias = [MEAN * float(np.sqrt(expected + sigma**2).sum()) for expected in model] if self.corrected else ()
-        scores = Misfit(tuple(candidates), model, bias=bias)
+        scores = MarginalScores(tuple(candidates), model, bias=bias)
         part = {name: name for name in alone.sizes}
         chosen: list[Pair] = []
         for choice in choices:

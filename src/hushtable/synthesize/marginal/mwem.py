@@ -1,4 +1,4 @@
-"""MWEM: the margin that the model answers worst, measured, and multiplicative weights; again and again."""
+"""MWEM: in rounds, the margin that the model answers worst is chosen and measured, and the model is updated."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, countable, drowned, require_counted, sizes_of
+from hushtable.synthesize.histogram_cells import MEAN, noise_note, require_counted, sizes_of, usable_total
 from hushtable.synthesize.marginal import junction
-from hushtable.synthesize.marginal.estimate import STEPS, estimate
+from hushtable.synthesize.marginal.estimate import UNTIL_NOISE, Stopping, estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise
-from hushtable.synthesize.marginal.misfit import Misfit
-from hushtable.synthesize.marginal.modelled import CountModel
+from hushtable.synthesize.marginal.model import CountModel
+from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.workload import some
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
@@ -35,20 +35,20 @@ DENSE = 1 << 20
 """The most cells of a domain on which weights are kept one by one."""
 PASSES = 20
 """How often the weights are updated for each measurement, old ones included, in a round."""
-ROUGH = 60
-"""Steps of a fit between two rounds."""
+ROUGH = Stopping(steps=60)
+"""A fit between two rounds: there the model only has to rank the margins."""
 LIMIT = 500
 """The most margins that one choice is made among."""
 COUNT, MARGINS = 0.04, 0.2
-"""What the number of rows and the single columns get of the budget; the rounds get the rest, half for choices."""
+"""The shares of the budget for the number of rows and for the single columns; the rounds get the rest, half for choices."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mwem(PrivateCore):
-    """Multiplicative weights with the exponential mechanism, on a graphical model so that many columns are no obstacle.
+    """Multiplicative weights with the exponential mechanism, on a graphical model so that it can handle many columns.
 
     The number of rows is measured, and by default every column. Then in each round the exponential mechanism chooses the
-    margin that the model answers worst in L1 (``Misfit``: one record changes that by at most 1, replaced by at most 2),
+    margin that the model answers worst in L1 (``MarginalScores``: one record changes that by at most 1, replaced by at most 2),
     the margin is measured with integer noise, and the model is fitted to everything measured so far. ``classic`` keeps a weight
     for every cell of the whole domain and updates them as published, starting from equal weights, with every
     measurement so far again in each round; the result is the last weights (the theorem is about the
@@ -93,7 +93,7 @@ class Mwem(PrivateCore):
             one = Histogram(schema.names[:1])
             events = (count.event(Total(), schema), *(part.event(one, schema) for part in (*single, *counting)))
             events += tuple(Exponential(part.choice) for part in choosing)
-        caveats = [f"made to answer how {self.way} columns hang together; what hangs on more of them at once is lost"]
+        caveats = [f"built to answer margins of {self.way} columns; dependence between more columns at once is lost"]
         if math.comb(len(schema), self.way) > LIMIT:
             caveats.append(f"margins are chosen among at most {LIMIT} candidates at a time, drawn at random")
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=tuple(caveats))
@@ -106,7 +106,7 @@ class Mwem(PrivateCore):
         # Classic weights start without any column measured.
         measured = [measured_one(vault, (name,), part) for name, part in zip(schema.names, single, strict=False)]
         counted = [Measurement((), rows, count.deviation(Total(), schema)), *measured]
-        total = countable(noisy_total(counted), total_noise(counted))
+        total = usable_total(noisy_total(counted), total_noise(counted))
         weights: Weights | None = Weights.even(sizes, total) if self.classic else None
         model = weights.graphical() if weights else estimate(sizes, measured, total=total)
         for number, (choice, part) in enumerate(zip(choosing, counting, strict=True), 1):
@@ -114,13 +114,15 @@ class Mwem(PrivateCore):
             candidates = self._candidates(sizes, held, rng)
             sigma = part.deviation(Histogram(schema.names[:1]), schema)
             expected = model.project_all(candidates)
-            misfit = Misfit(tuple(candidates), expected, bias=[MEAN * sigma * table.size for table in expected])
-            measured.append(measured_one(vault, candidates[vault.choose(misfit, choice)], part))
-            # Between rounds the model only has to rank the margins: a rough fit will do, the last one is finished.
-            steps = ROUGH if number < len(choosing) else STEPS
-            model = weights.update(measured) if weights else estimate(sizes, measured, total=total, start=model, steps=steps)
+            scores = MarginalScores(tuple(candidates), expected, bias=[MEAN * sigma * table.size for table in expected])
+            measured.append(measured_one(vault, candidates[vault.choose(scores, choice)], part))
+            if weights:
+                model = weights.update(measured)
+            else:
+                stopping = ROUGH if number < len(choosing) else UNTIL_NOISE
+                model = estimate(sizes, measured, total=total, start=model, stopping=stopping)
             vault.report(number / len(choosing))
-        return CountModel(schema, model, self._told(measured, model, counting[0].deviation(Histogram(schema.names[:1]), schema)))
+        return CountModel(schema, model, self._summary(measured, model, counting[0].deviation(Histogram(schema.names[:1]), schema)))
 
     def _parts(self, allowance: Allowance, columns: int) -> tuple[Allowance, list[Allowance], list[Allowance], list[Allowance]]:
         """What the number of rows, each column, each choice and each measurement may spend."""
@@ -135,21 +137,21 @@ class Mwem(PrivateCore):
         """Margins that still fit into the model: a function of what was released, and of public coins."""
         names, way = list(sizes), min(self.way, len(sizes))
         if math.comb(len(names), way) <= LIMIT:
-            found = list(combinations(names, way))
+            margins = list(combinations(names, way))
         else:
             picks = (tuple(sorted(rng.choice(len(names), way, replace=False).tolist())) for _ in range(LIMIT))
-            found = [tuple(names[i] for i in pick) for pick in dict.fromkeys(picks)]
-        small = [c for c in found if math.prod(sizes[name] for name in c) <= self.cells]
+            margins = [tuple(names[i] for i in pick) for pick in dict.fromkeys(picks)]
+        small = [c for c in margins if math.prod(sizes[name] for name in c) <= self.cells]
         small = some(sizes, small, LIMIT, rng)
         room = np.zeros(len(small)) if self.classic else junction.cells_with(sizes, held, small)
         fitting = [c for c, size in zip(small, room, strict=True) if size <= self.cells]
         # A margin that is there already always fits: it is measured again.
         return fitting or list(dict.fromkeys(held)) or [(name,) for name in names]
 
-    def _told(self, measured: list[Measurement], model: Graphical, sigma: float) -> dict[str, Any]:
+    def _summary(self, measured: list[Measurement], model: Graphical, sigma: float) -> dict[str, Any]:
         chosen = [" x ".join(m.columns) for m in measured if len(m.columns) == min(self.way, len(model.sizes))]
-        told: dict[str, Any] = {"margins": chosen, "noise_of_a_cell": round(sigma, 2), "rows": round(model.total)}
-        return told | drowned(model.sizes, measured[0].sigma if measured else sigma, model.total)
+        summary: dict[str, Any] = {"margins": chosen, "noise_of_a_cell": round(sigma, 2), "rows": round(model.total)}
+        return summary | noise_note(model.sizes, measured[0].sigma if measured else sigma, model.total)
 
 
 @dataclass(eq=False)

@@ -11,9 +11,9 @@ from typing import Self
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.synthesize.counted import CELLS
+from hushtable.synthesize.histogram_cells import CELLS
+from hushtable.synthesize.marginal.belief_propagation import Beliefs, Propagation
 from hushtable.synthesize.marginal.junction import JunctionTree
-from hushtable.synthesize.marginal.potentials import Beliefs, Propagation
 from hushtable.table.arrays import Floats
 
 Group = tuple[str, ...]
@@ -24,7 +24,7 @@ class Projection:
     """Marginals of one distribution, sharing what leads to them.
 
     A column is at home in the clique that adds it. Below the clique where the ways of all asked columns meet, each branch
-    is summed up to the distribution of its columns given the branch's separator; these are kept for other questions.
+    is summed up to the distribution of its columns given the branch's separator; these are stored for later marginals.
 
     Separator and asked columns together can have many more cells than any clique. Where they have more than ``limit``, an
     asked column is cut in two, and the marginal is put together from its two parts: with single cells left of every asked
@@ -97,9 +97,9 @@ class Projection:
     def _joined(self, t: int, table: Floats, wanted: Group, out: Group) -> Floats:
         """Sum a clique's table times the branches below it that hold wanted columns, down to ``out``."""
         below = self._below(t, wanted)
-        kept, *after = self._axes(t, below, out)
-        gone = tuple(i for i, name in enumerate(self.tree.cliques[t]) if name not in kept)
-        array, names = (table.sum(axis=gone) if gone else table), kept
+        names, *after = self._axes(t, below, out)
+        gone = tuple(i for i, name in enumerate(self.tree.cliques[t]) if name not in names)
+        array = table.sum(axis=gone) if gone else table
         for (child, group), keep in zip(below, after, strict=True):
             labels = (*self.tree.separators[child], *group)
             array, names = _product(array, names, self._branch(child, group), labels, keep), keep
@@ -110,10 +110,10 @@ class Projection:
         key = (t, wanted)
         if key in self.branches:
             return self.branches[key]
-        found = self._joined(t, self.conditional[t], wanted, (*self.tree.separators[t], *wanted))
-        if found.size + sum(kept.size for kept in self.branches.values()) <= self.limit:
-            self.branches[key] = found
-        return found
+        branch = self._joined(t, self.conditional[t], wanted, (*self.tree.separators[t], *wanted))
+        if branch.size + sum(other.size for other in self.branches.values()) <= self.limit:
+            self.branches[key] = branch
+        return branch
 
     def _below(self, t: int, wanted: Group) -> list[tuple[int, Group]]:
         """The children of a clique under which wanted columns are at home that it has not, and which."""
@@ -160,4 +160,4 @@ def _product(one: Floats, left: Group, two: Floats, right: Group, keep: Group) -
     b = two.transpose([right.index(n) for n in (*batch, *inner, *columns)]).reshape(count(batch), count(inner), count(columns))
     have = (*batch, *rows, *columns)
     product = np.matmul(a, b).reshape([size[n] for n in have])
-    return product.transpose([have.index(n) for n in keep])
+    return np.asarray(product.transpose([have.index(n) for n in keep]))

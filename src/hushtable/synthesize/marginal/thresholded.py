@@ -1,4 +1,4 @@
-"""The cells of a table that are common enough to be told, with noisy counts: for narrow tables, without a model in between."""
+"""The joint cells of a table whose noisy count reaches a threshold: for narrow tables, without a model in between."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Occupied, Total
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import countable, given_cells, require_counted, sizes_of, spread, table_of
+from hushtable.synthesize.histogram_cells import given_cells, require_counted, sizes_of, spread, table_of, usable_total
 from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -38,31 +38,31 @@ class Thresholded(PrivateCore):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, by name, and a budget without a delta."""
-        kept = schema.select(self._columns(schema))
-        require_counted(kept, "thresholded")
+        released = schema.select(self._columns(schema))
+        require_counted(released, "thresholded")
         events: tuple[Event, ...] = ()
         if budget is not None:
             if budget.rho is None:
                 raise PlanError("thresholded: a threshold fails with a small probability: give a delta above 0")
             (cells, total), delta = _parts(budget)
-            events = (cells.discovery(Occupied(kept.names), kept, delta), total.event(Total(), kept))
-        caveat = "rows in rare cells were left out: what is common looks more common than it is"
-        return Plan(schema=kept, events=events, effect=Effect.GENERATE, caveats=(caveat,))
+            events = (cells.discovery(Occupied(released.names), released, delta), total.event(Total(), released))
+        caveat = "rows in rare cells were left out: frequent combinations appear more frequent than they are"
+        return Plan(schema=released, events=events, effect=Effect.GENERATE, caveats=(caveat,))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CellTable:
         """Ask which cells there are, and how many rows."""
-        kept = vault.schema.select(self._columns(vault.schema))
+        schema = vault.schema.select(self._columns(vault.schema))
         allowance = vault.paid()
         (cells, total), delta = _parts(allowance)
-        query = Occupied(kept.names)
-        found, counts = vault.discover(query, cells, delta)
+        query = Occupied(schema.names)
+        common, counts = vault.discover(query, cells, delta)
         # Where the number of rows is public, this is free and exact.
         rows, public = int(vault.spend(Total(), total)[0]), allowance.unit.fixes_rows
         if not public:
-            rows = round(countable(rows, total.deviation(Total(), kept)))
-        least = cells.discovery(query, kept, delta).threshold
-        missing = np.array([size - 1 for size in sizes_of(kept).values()])
-        return CellTable(kept, np.where(found < 0, missing, found), counts, max(rows, 2), least, public)
+            rows = round(usable_total(rows, total.deviation(Total(), schema)))
+        least = cells.discovery(query, schema, delta).threshold
+        missing = np.array([size - 1 for size in sizes_of(schema).values()])
+        return CellTable(schema, np.where(common < 0, missing, common), counts, max(rows, 2), least, public)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         return chosen(schema, self.columns, schema.names, "thresholded", "a column")
@@ -106,20 +106,22 @@ class CellTable:
         return table_of(self.schema, dict(zip(self.schema.names, drawn, strict=True)))
 
     def result(self) -> dict[str, Any]:
-        """How much of the table could be told."""
-        told = int(self.counts.sum())
-        out: dict[str, Any] = {"cells": len(self.cells), "threshold": self.threshold, "rows_told": told, "rows_about": self.rows}
+        """How much of the table is released."""
+        released = int(self.counts.sum())
+        summary: dict[str, Any] = {"cells": len(self.cells), "threshold": self.threshold}
+        # The keys of the card, which scripts read.
+        summary |= {"rows_told": released, "rows_about": self.rows}
         if not len(self.cells):
-            out["note"] = (
+            summary["note"] = (
                 f"no cell reached the threshold of {self.threshold} rows, and the table has about {self.rows}: the rows are drawn "
-                "evenly from the domain and say nothing. Take fewer columns or bins, or a larger epsilon"
+                "evenly from the domain and carry no information. Take fewer columns or bins, or a larger epsilon"
             )
-        elif told < 0.8 * self.rows:
-            out["note"] = (
-                f"the {len(self.cells)} cells of at least {self.threshold} rows hold about {told} of {self.rows} rows: "
-                f"{1 - told / self.rows:.0%} are left out. Fewer columns or bins keep more"
+        elif released < 0.8 * self.rows:
+            summary["note"] = (
+                f"the {len(self.cells)} cells of at least {self.threshold} rows hold about {released} of {self.rows} rows: "
+                f"{1 - released / self.rows:.0%} are left out. Fewer columns or bins keep more"
             )
-        return out
+        return summary
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Cells and counts."""

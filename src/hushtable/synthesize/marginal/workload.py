@@ -1,4 +1,4 @@
-"""Which margins a release should get right, how much each matters, and which combinations cannot be."""
+"""The workload: which margins a release should get right, how much each matters, and which combinations are impossible."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import given_arrays
-from hushtable.synthesize.counted import CELLS, given_cells, sizes_of
+from hushtable.synthesize.histogram_cells import CELLS, given_cells, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.graphical import Graphical
+from hushtable.table.arrays import Mask
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 
 WEIGHTS = 1 << 8
 """Weights are whole parts of this."""
 TOGETHER = 5 * CELLS
-"""The most cells of all margins together that one choice is made among: what is expected of each is kept in memory."""
+"""The most cells of all margins together that one choice is made among: the expected counts of each are held in memory."""
 _INTERVAL = re.compile(r"(\d+: )?[\[(].+, .+[\])]")
 """The text of a bin."""
 
@@ -41,12 +41,12 @@ def workload(schema: Schema, way: int, target: str, favour: float) -> dict[tuple
     it; its weight is that of a set of its own, because all are candidates.
     """
     plain, strong = WEIGHTS, max(1, round(WEIGHTS * favour))
-    found: dict[tuple[str, ...], int] = {}
+    weights: dict[tuple[str, ...], int] = {}
     for size in range(2, way + 2):
         for columns in combinations(schema.names, size):
             if size <= way or target in columns:
-                found[columns] = strong if target in columns else plain
-    return found
+                weights[columns] = strong if target in columns else plain
+    return weights
 
 
 def some(sizes: Mapping[str, int], margins: list[tuple[str, ...]], most: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
@@ -58,14 +58,14 @@ def some(sizes: Mapping[str, int], margins: list[tuple[str, ...]], most: int, rn
     return [margins[i] for i in np.sort(drawn[np.cumsum(cells[drawn]) <= TOGETHER])]
 
 
-def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[str, ...], NDArray[np.bool_]]:
-    """Structural zeros: for each set of columns the combinations that cannot be, from texts like ``sex=Male, relation=Wife``.
+def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[str, ...], Mask]:
+    """Structural zeros: for each set of columns the impossible combinations, from texts like ``sex=Male, relation=Wife``.
 
     They are public knowledge, never read off the rows. PlanError names what is no column or no value. A comma ends a value
     where a column and its sign follow, so values may hold commas.
     """
     sizes = sizes_of(schema)
-    found: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+    masks: dict[tuple[str, ...], Mask] = {}
     for text in zeros:
         pairs = [part.partition("=") for part in re.split(r",(?=[^,=]*=)", text)]
         given = {name.strip(): value.strip() for name, sign, value in pairs if sign}
@@ -85,17 +85,17 @@ def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[
         columns = tuple(name for name in schema.names if name in cells)
         if math.prod(sizes[name] for name in columns) > CELLS:
             raise PlanError(f"{step}: the structural zero {text!r} needs a table of more than {CELLS:,} cells; name fewer columns")
-        mask = found.setdefault(columns, np.zeros([sizes[name] for name in columns], bool))
+        mask = masks.setdefault(columns, np.zeros([sizes[name] for name in columns], bool))
         mask[tuple(cells[name] for name in columns)] = True
-    if found:
-        _require_possible(sizes, found, step)
-    return found
+    if masks:
+        _require_possible(sizes, masks, step)
+    return masks
 
 
-def _require_possible(sizes: Mapping[str, int], zeros: Mapping[tuple[str, ...], NDArray[np.bool_]], step: str) -> None:
-    """PlanError where the zeros hang together in too large tables, or leave nothing."""
+def _require_possible(sizes: Mapping[str, int], zeros: Mapping[tuple[str, ...], Mask], step: str) -> None:
+    """PlanError where the zeros need too large tables, or leave nothing."""
     if junction.cells(sizes, zeros) > CELLS:
-        raise PlanError(f"{step}: the structural zeros hang together in tables of more than {CELLS:,} cells; name fewer columns")
+        raise PlanError(f"{step}: the structural zeros together need tables of more than {CELLS:,} cells; name fewer columns")
     try:
         Graphical(sizes, {}, 1.0, zeros).beliefs  # noqa: B018 - computed to see whether anything is left
     except InputError:

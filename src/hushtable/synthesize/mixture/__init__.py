@@ -1,1 +1,1 @@
-"""Rows from averages of many records: mixtures of records, as published and with a proof."""
+"""Mixtures of records: rows from noisy sums over many records, with a complete proof."""

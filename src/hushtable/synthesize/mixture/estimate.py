@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from hushtable.numerics.simplex import on_simplex
+from hushtable.synthesize.mixture.integer_encoding import STEPS, Field, IntegerEncoding
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.trees import Tree
-from hushtable.synthesize.mixture.written import STEPS, Field, Written
 from hushtable.table.arrays import Floats, Integers, Mask
 
 
@@ -22,7 +22,7 @@ from hushtable.table.arrays import Floats, Integers, Mask
 class Sums:
     """Noisy sums of cells: how many records each has, and the sum of their coordinates, in records."""
 
-    written: Written
+    encoding: IntegerEncoding
     counts: Floats
     sums: Floats
     noise: float
@@ -33,37 +33,37 @@ class Sums:
         member = np.zeros((number, len(groups)))
         member[groups, np.arange(len(groups))] = 1.0
         wider = float(np.sqrt(member.sum(axis=1).max(initial=1.0)))
-        return Sums(self.written, member @ self.counts, member @ self.sums, self.noise * wider)
+        return Sums(self.encoding, member @ self.counts, member @ self.sums, self.noise * wider)
 
 
-def read(written: Written, answer: Integers, weight: int, scale: float) -> Sums:
-    """Cells of a noisy answer: counts from all columns that tell them, each by its precision.
+def read(encoding: IntegerEncoding, answer: Integers, weight: int, scale: float) -> Sums:
+    """Cells of a noisy answer: their counts estimated from all columns that count records, each by its precision.
 
     ``scale`` is the standard deviation of the noise of a coordinate, in steps. The coordinates of a counted column add up
     to the number of records, with as much noise as it has codes.
     """
-    rows = answer.reshape(-1, written.dimension + 1).astype(np.float64)
+    rows = answer.reshape(-1, encoding.dimension + 1).astype(np.float64)
     sums = rows[:, 1:] / STEPS
-    told, precision = [rows[:, 0] / weight], [weight**2]
-    for f, span in zip(written.fields, written.spans, strict=True):
+    estimates, precision = [rows[:, 0] / weight], [float(weight**2)]
+    for f, span in zip(encoding.fields, encoding.spans, strict=True):
         if f.counted:
-            told.append(sums[:, span].sum(axis=1))
+            estimates.append(sums[:, span].sum(axis=1))
             precision.append(STEPS**2 / f.width)
-    counts = np.average(np.stack(told), axis=0, weights=precision)
-    return Sums(written, counts, sums, scale / STEPS)
+    counts = np.average(np.stack(estimates), axis=0, weights=precision)
+    return Sums(encoding, counts, sums, scale / STEPS)
 
 
-def count_noise(written: Written, weight: int, noise: float) -> float:
-    """The standard deviation of the noise of a count that ``read`` finds, from that of a coordinate; in records."""
-    precision = weight**2 + sum(STEPS**2 / f.width for f in written.fields if f.counted)
+def count_noise(encoding: IntegerEncoding, weight: int, noise: float) -> float:
+    """The standard deviation of the noise of a count that ``read`` estimates, from that of a coordinate; in records."""
+    precision = weight**2 + sum(STEPS**2 / f.width for f in encoding.fields if f.counted)
     return float(noise * STEPS / np.sqrt(precision))
 
 
 def shares(f: Field, sums: Floats, counts: Floats, noise: float, above: Floats, allowed: Mask | None = None) -> Floats:
-    """Cells by codes: shares of a counted column, drawn to those above where the noise drowns them."""
+    """Cells by codes: shares of a counted column, drawn to those above where the noise is large beside them."""
     rows = np.maximum(counts, 1.0)[:, None]
     if allowed is not None:
-        blocked = ~allowed.any(axis=1)
+        blocked: Mask = ~np.any(allowed, axis=1)
         allowed = allowed | blocked[:, None]
         above = np.where(allowed, above, 0.0) + 1e-9 * allowed
         above = above / above.sum(axis=1, keepdims=True)
@@ -72,8 +72,8 @@ def shares(f: Field, sums: Floats, counts: Floats, noise: float, above: Floats, 
     if allowed is not None:
         apart = np.where(allowed, apart, 0.0)
     free = f.width if allowed is None else allowed.sum(axis=1, keepdims=True)
-    kept = _kept((apart**2).sum(axis=1, keepdims=True), np.maximum(free - 1, 0) * (noise / rows) ** 2, counts[:, None] > noise)
-    mixed = above + kept * apart
+    error = np.maximum(free - 1, 0) * (noise / rows) ** 2
+    mixed = above + _shrinkage((apart**2).sum(axis=1, keepdims=True), error, counts[:, None] > noise) * apart
     if allowed is not None:
         # Far below zero, so that the nearest shares are zero there.
         mixed = np.where(allowed, mixed, -10.0)
@@ -88,54 +88,54 @@ def numbers(f: Field, sums: Floats, counts: Floats, noise: float, above: Floats)
     mean = np.clip((sums[:, 0] / there + 1) / 2, 0.0, 1.0)
     square = np.clip(sums[:, 1] / there + 0.5, 0.0, 1.0)
     spread = np.sqrt(np.clip(square - (2 * mean - 1) ** 2, 1e-4, 1.0)) / 2
-    found = np.stack([mean, spread, gone], axis=1)
+    own = np.stack([mean, spread, gone], axis=1)
     # Where nearly all are missing little is known of the others, and much of how many are missing.
     error = np.stack([0.25 * (noise / there) ** 2, 0.25 * (noise / there) ** 2, (noise / rows) ** 2], axis=1)
-    kept = _kept((found - above) ** 2, error, (counts > noise)[:, None])
-    return np.asarray(above + kept * (found - above), dtype=np.float64)
+    factor = _shrinkage((own - above) ** 2, error, (counts > noise)[:, None])
+    return np.asarray(above + factor * (own - above), dtype=np.float64)
 
 
 def flat(f: Field) -> Floats:
-    """What is assumed of a column that nothing is known of: every code alike, or the middle of the domain."""
+    """What is assumed of a column of which nothing is known: all codes equally likely, or the middle of the domain."""
     if f.counted:
         return np.full((1, f.width), 1.0 / f.width)
     return np.array([[0.5, 0.3, 0.0 if f.column.required else 0.05]])
 
 
-def _kept(apart: Floats, error: Floats, told: Mask) -> Floats:
-    """The part of a difference to keep where so much of its square is noise."""
-    return np.where(told, np.maximum(1 - error / np.maximum(apart, 1e-300), 0.0), 0.0)
+def _shrinkage(square: Floats, error: Floats, counted: Mask) -> Floats:
+    """The factor for a difference of which so much of the square is noise; 0 where a cell has no count to speak of."""
+    return np.where(counted, np.maximum(1 - error / np.maximum(square, 1e-300), 0.0), 0.0)
 
 
-def of_tree(tree: Tree, sums: Sums, rows: int, told: dict[str, Any]) -> Mixture:
+def of_tree(tree: Tree, sums: Sums, rows: int, summary: dict[str, Any]) -> Mixture:
     """Cells of leaves and classes, each drawn to its class and that to the whole."""
-    written, classes = tree.written, tree.written.classes
+    encoding, classes = tree.encoding, tree.encoding.classes
     leaf, label = np.divmod(np.arange(tree.cells), classes)
     whole, by_class = sums.pooled(np.zeros(tree.cells, np.int64), 1), sums.pooled(label, classes)
     shared: dict[str, Floats] = {}
     numeric: dict[str, Floats] = {}
-    for f, span, codes in zip(written.fields, written.spans, written.code_spans, strict=True):
+    for f, span, codes in zip(encoding.fields, encoding.spans, encoding.code_spans, strict=True):
         top = _fitted(f, span, whole, flat(f))
         middle = _fitted(f, span, by_class, np.repeat(top, classes, axis=0))
-        found = _fitted(f, span, sums, middle[label], tree.allowed[leaf][:, codes])
-        (shared if f.counted else numeric)[f.column.name] = found
-    if written.target:
-        shared[written.target] = np.eye(classes)[label]
+        fitted = _fitted(f, span, sums, middle[label], tree.allowed[leaf][:, codes])
+        (shared if f.counted else numeric)[f.column.name] = fitted
+    if encoding.target:
+        shared[encoding.target] = np.eye(classes)[label]
     weights = np.maximum(sums.counts, 0.0) + 1e-9
-    return Mixture(written.schema, weights / weights.sum(), shared, numeric, rows, told)
+    return Mixture(encoding.schema, weights / weights.sum(), shared, numeric, rows, summary)
 
 
-def of_groups(sums: Sums, rows: int, told: dict[str, Any], *, shrink: bool) -> Mixture:
-    """Cells of public sizes, each drawn to the whole, or as the noisy sums tell it."""
-    written, cells = sums.written, len(sums.counts)
+def of_groups(sums: Sums, rows: int, summary: dict[str, Any], *, shrink: bool) -> Mixture:
+    """Cells of public sizes, each drawn to the whole (``shrink``), or as the noisy sums have it."""
+    encoding, cells = sums.encoding, len(sums.counts)
     whole = sums.pooled(np.zeros(cells, np.int64), 1)
     shared: dict[str, Floats] = {}
     numeric: dict[str, Floats] = {}
-    for f, span in zip(written.fields, written.spans, strict=True):
+    for f, span in zip(encoding.fields, encoding.spans, strict=True):
         above = np.repeat(_fitted(f, span, whole, flat(f)), cells, axis=0)
         cell = sums if shrink else replace(sums, noise=0.0)
         (shared if f.counted else numeric)[f.column.name] = _fitted(f, span, cell, above)
-    return Mixture(written.schema, sums.counts / sums.counts.sum(), shared, numeric, rows, told)
+    return Mixture(encoding.schema, sums.counts / sums.counts.sum(), shared, numeric, rows, summary)
 
 
 def _fitted(f: Field, span: slice, sums: Sums, above: Floats, allowed: Mask | None = None) -> Floats:

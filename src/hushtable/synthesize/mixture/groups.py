@@ -1,4 +1,4 @@
-"""Mixtures of records that their places or a public order put together, and what can be made of mixtures for free."""
+"""Mixtures of random or consecutive records (DPMix, and two forms of the certified ClustMix), and their post-processing."""
 
 from __future__ import annotations
 
@@ -9,38 +9,45 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.numerics.integers import public_rows, require_fixed_rows
 from hushtable.numerics.simplex import on_simplex
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
 from hushtable.privacy.query import Changes, Total
+from hushtable.privacy.rows import public_rows, require_fixed_rows
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned
+from hushtable.synthesize.histogram_cells import noise_note
 from hushtable.synthesize.mixture import estimate
-from hushtable.synthesize.mixture.inducing import adapt
+from hushtable.synthesize.mixture.inducing import Descent, adapt
+from hushtable.synthesize.mixture.integer_encoding import STEPS, Field, IntegerEncoding
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.sums import GroupSums, OrderedSums
-from hushtable.synthesize.mixture.written import STEPS, Field, Written
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 
-AIM = 0.1
-"""The noise of a share that the size of a mixture is chosen for, where nobody says how large it is."""
+SHARE_NOISE = 0.1
+"""The noise of a share that the size of a mixture is chosen for, where it is not given."""
 TARGETS = 2000
-"""Rows drawn from the private mixtures for a classifier to be right on."""
+"""Rows drawn from the private mixtures that a classifier should predict."""
 SPARSE = 50
-"""Fewer rows than this are remarked upon."""
+"""With fewer rows than this the card carries a note."""
 
 
-def events(step: str, schema: Schema, budget: Allowance, written: Written, rounds: int) -> tuple[Event, ...]:
-    """The looks of ``mixed``; the price does not depend on the number of rows, which a plan does not know."""
+def events(step: str, schema: Schema, budget: Allowance, encoding: IntegerEncoding, rounds: int) -> tuple[Event, ...]:
+    """The queries of ``mixed``; the price does not depend on the number of rows, which a plan does not know."""
     require_fixed_rows(step, budget)
-    query = GroupSums(written, np.zeros((rounds, 2), np.int64), 1)
+    query = GroupSums(encoding, np.zeros((rounds, 2), np.int64), 1)
     return budget.event(Total(), schema), budget.event(query, schema)
 
 
 def mixed(
-    vault: Vault, written: Written, least: int, rounds: int, first: str | None, rng: np.random.Generator, *, shrink: bool = True
+    vault: Vault,
+    encoding: IntegerEncoding,
+    least: int,
+    rounds: int,
+    first: str | None,
+    rng: np.random.Generator,
+    *,
+    shrink: bool = True,
 ) -> tuple[Mixture, int]:
     """Mixtures of at least so many records, and how many that is: consecutive ones (by the column ``first``), or random ones."""
     allowance = vault.paid()
@@ -48,41 +55,41 @@ def mixed(
     if rows < 2:
         raise InputError("mixing needs at least two rows", where=vault.step)
     ordered = first is not None
-    size = least or best_size(rows, written, allowance, rounds, ordered=ordered)
+    size = least or best_size(rows, encoding, allowance, rounds, ordered=ordered)
     if size > rows:
         raise InputError(f"a mixture of {size} records is larger than the table ({rows} rows)", where=f"{vault.step}.least")
     query: OrderedSums | GroupSums
     if first is not None:
-        query = OrderedSums(written, rows, size, first)
+        query = OrderedSums(encoding, rows, size, first)
         groups = np.minimum(np.arange(rows) // size, query.blocks - 1)[None]
     else:
         groups = np.stack([rng.permutation(rows) % (rows // size) for _ in range(rounds)])
-        query = GroupSums(written, groups, rows // size)
+        query = GroupSums(encoding, groups, rows // size)
     number = rows // size
     counts = np.stack([np.bincount(one, minlength=number) for one in groups]).ravel().astype(np.float64)
     noise = deviation(allowance, query, vault.schema)
     sums = vault.spend(query, allowance).reshape(len(counts), -1) / STEPS
-    told = {
+    summary = {
         "mixtures": len(counts),
         "records_of_a_mixture": size,
         "mixtures_of_a_record": rounds,
         "noise_of_a_share": round(noise / size, 4),
     }
-    told |= note(written, len(counts), noise / rounds, rows)
-    return estimate.of_groups(estimate.Sums(written, counts, sums, noise), rows, told, shrink=shrink), size
+    summary |= note(encoding, len(counts), noise / rounds, rows)
+    return estimate.of_groups(estimate.Sums(encoding, counts, sums, noise), rows, summary, shrink=shrink), size
 
 
-def best_size(rows: int, written: Written, allowance: Allowance, rounds: int, *, ordered: bool) -> int:
-    """The size whose shares have noise of about ``AIM``: for blocks, each of which one record can change, larger. All public."""
-    one = GroupSums(written, np.zeros((rounds, 2), np.int64), 1)
-    noise = deviation(allowance, one, written.schema)
+def best_size(rows: int, encoding: IntegerEncoding, allowance: Allowance, rounds: int, *, ordered: bool) -> int:
+    """The size whose shares have noise of about ``SHARE_NOISE``; larger for blocks, all of which one record can change. Public."""
+    one = GroupSums(encoding, np.zeros((rounds, 2), np.int64), 1)
+    noise = deviation(allowance, one, encoding.schema)
     if not ordered:
-        found = noise / AIM
+        size = noise / SHARE_NOISE
     elif allowance.rho is not None:
-        found = (noise * math.sqrt(rows) / AIM) ** (2 / 3)
+        size = (noise * math.sqrt(rows) / SHARE_NOISE) ** (2 / 3)
     else:
-        found = math.sqrt(noise * rows / AIM)
-    return int(min(max(math.ceil(found), 2), rows))
+        size = math.sqrt(noise * rows / SHARE_NOISE)
+    return int(min(max(math.ceil(size), 2), rows))
 
 
 def deviation(allowance: Allowance, query: Changes, schema: Schema) -> float:
@@ -90,13 +97,13 @@ def deviation(allowance: Allowance, query: Changes, schema: Schema) -> float:
     return allowance.deviation(query, schema) / STEPS
 
 
-def note(written: Written, cells: int, noise: float, rows: int) -> dict[str, Any]:
-    """A sentence where the noise drowns the shares of the columns, all mixtures (``cells``) together.
+def note(encoding: IntegerEncoding, cells: int, noise: float, rows: int) -> dict[str, Any]:
+    """A note where the noise is large beside the shares of the columns, all mixtures (``cells``) together.
 
     A table without a column of levels is judged by its numbers, as if each were cut in two.
     """
-    widths = {f.column.name: f.width for f in written.fields if f.counted} or {f.column.name: 2 for f in written.fields}
-    return dict(drowned(widths, noise * math.sqrt(cells), rows))
+    widths = {f.column.name: f.width for f in encoding.fields if f.counted} or {f.column.name: 2 for f in encoding.fields}
+    return dict(noise_note(widths, noise * math.sqrt(cells), rows))
 
 
 def few(rows: int, size: int) -> str:
@@ -114,21 +121,21 @@ def as_mixtures(model: Mixture, size: int, rounds: int = 1) -> Mixture:
     copies = np.floor(rows / size + 0.5) * (rows >= size * (1 - 1e-9))
     if not copies.any():
         copies[model.weights.argmax()] = 1.0
-    kept = np.flatnonzero(copies)
+    cells = np.flatnonzero(copies)
     return replace(
         model,
-        weights=copies[kept] / copies.sum(),
-        shares={name: a[kept] for name, a in model.shares.items()},
-        numbers={name: a[kept] for name, a in model.numbers.items()},
+        weights=copies[cells] / copies.sum(),
+        shares={name: a[cells] for name, a in model.shares.items()},
+        numbers={name: a[cells] for name, a in model.numbers.items()},
         total=max(2, int(copies.sum())),
         means=True,
     )
 
 
 def adapted(model: Mixture, target: str, alpha: float, rng: np.random.Generator) -> Mixture:
-    """The means moved so that a kernel classifier trained on them is right on rows drawn from the private mixtures.
+    """The means moved so that a kernel classifier trained on them predicts rows drawn from the private mixtures.
 
-    Both come from what is released already, so it costs nothing (kernel inducing points, Nguyen, Chen and Lee 2021).
+    Both are computed from what is released already, so it costs nothing (kernel inducing points, Nguyen, Chen and Lee 2021).
     """
     drawn = replace(model, means=False).sample(TARGETS, rng)
     fields = [Field(c) for c in model.schema if c.name != target]
@@ -136,7 +143,7 @@ def adapted(model: Mixture, target: str, alpha: float, rng: np.random.Generator)
     points = np.concatenate(
         [model.shares[f.column.name] if f.counted else model.numbers[f.column.name][:, :1] for f in fields], axis=1
     )
-    moved = adapt(points, model.shares[target], goal, Field(model.schema[target]).codes(drawn), alpha=alpha, rng=rng)
+    moved = adapt(points, model.shares[target], goal, Field(model.schema[target]).codes(drawn), Descent(alpha), rng)
     shares, numbers, at = dict(model.shares), dict(model.numbers), 0
     for f in fields:
         width = f.width if f.counted else 1
@@ -146,7 +153,7 @@ def adapted(model: Mixture, target: str, alpha: float, rng: np.random.Generator)
         else:
             rest = numbers[f.column.name][:, 1:]
             numbers[f.column.name] = np.concatenate([np.clip(part, 0.0, 1.0), rest], axis=1)
-    return replace(model, shares=shares, numbers=numbers, told=model.told | {"alpha": alpha})
+    return replace(model, shares=shares, numbers=numbers, summary=model.summary | {"alpha": alpha})
 
 
 def _vectors(f: Field, coordinates: Integers) -> Floats:

@@ -1,7 +1,7 @@
 """The neural tangent kernel of a fully connected network of infinite width with rectified units, and its derivatives.
 
 A closed form: arc-cosine kernels (Cho and Saul 2009), layer by layer (Jacot, Gabriel and Hongler 2018). For records x and z
-the kernel is a function of x.z/D, x.x/D and z.z/D alone, so three derivatives tell how it changes with the records.
+the kernel is a function of x.z/D, x.x/D and z.z/D alone, so three derivatives describe how it changes with the records.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Kernel:
     def pull(self, weights: Floats, first: Floats, second: Floats) -> Floats:
         """The gradient, in the first records, of the kernel summed with these weights."""
         pulled = (weights * self.by_product) @ second + 2 * (weights * self.by_first).sum(axis=1)[:, None] * first
-        return pulled / first.shape[1]
+        return np.asarray(pulled / first.shape[1])
 
     def pull_both(self, weights: Floats, records: Floats) -> Floats:
         """The same for a set of records against itself, where each record moves on both sides."""
         pulled = ((weights + weights.T) * self.by_product) @ records
         pulled += 2 * ((weights * self.by_first).sum(axis=1) + (weights * self.by_second).sum(axis=0))[:, None] * records
-        return pulled / records.shape[1]
+        return np.asarray(pulled / records.shape[1])
 
 
 def tangent_kernel(first: Floats, second: Floats, depth: int, *, derivatives: bool = False) -> Kernel:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Mask, Singles
 
 RATE = 0.005
 """The first step of Adam, as a share of the domain; it falls to a tenth."""
@@ -19,31 +18,31 @@ PLACES, ROUNDS, STRIDE = 201, 200, 5.0
 
 def match(
     means: Floats,
-    told: NDArray[np.bool_],
+    known: Mask,
     frequencies: Floats,
     cells: int,
     steps: int,
     rng: np.random.Generator,
-    tell: Callable[[float], None],
+    progress: Callable[[float], None],
 ) -> Floats:
     """``cells`` points in the unit cube for each class, class after class.
 
     ``means`` holds for each class the mean cosines, then the mean sines. Minimizes the squared distance between them and the
     mean features of the points (the maximum mean discrepancy under these features) with Adam (Kingma and Ba 2015). Points start
     where the features of single numbers put each number by itself, and first exchange numbers with one another, which keeps
-    each by itself and joins them as the features of pairs tell. A class that is not ``told`` (its number of records
-    drowns in noise) is matched to all of them together.
+    each number's distribution and fits that of pairs to their features. A class that is not ``known`` (its number of records
+    is mostly noise) is matched to the mean of the others.
     """
-    if told.any() and not told.all():
-        means = np.where(told[:, None], means, means[told].mean(axis=0))
+    if known.any() and not known.all():
+        means = np.where(known[:, None], means, means[known].mean(axis=0))
     classes, numbers = len(means), len(frequencies)
-    found = np.empty((classes, cells, numbers))
+    points = np.empty((classes, cells, numbers))
     for number in range(classes):
         start = np.stack([rng.permutation(_margin(means[number], frequencies, one, cells)) for one in range(numbers)], axis=1)
         paired = _exchange(start, means[number], frequencies, steps // 2, rng) if numbers > 1 else start
-        found[number] = _descend(paired, means[number], frequencies, steps)
-        tell((number + 1) / classes)
-    return found.reshape(classes * cells, numbers)
+        points[number] = _descend(paired, means[number], frequencies, steps)
+        progress((number + 1) / classes)
+    return points.reshape(classes * cells, numbers)
 
 
 def _margin(mean: Floats, frequencies: Floats, one: int, cells: int) -> Floats:
@@ -64,7 +63,7 @@ def _margin(mean: Floats, frequencies: Floats, one: int, cells: int) -> Floats:
     return grid[np.minimum(np.searchsorted(np.cumsum(shares), places), PLACES - 1)]
 
 
-def _features(points: Floats, waves: NDArray[np.float32]) -> NDArray[np.float32]:
+def _features(points: Floats, waves: Singles) -> Singles:
     angles = points.astype(np.float32) @ waves
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
 

@@ -9,29 +9,31 @@ from typing import Any, Self
 
 import numpy as np
 
-from hushtable.numerics.integers import GRID, Axes, public_rows, rows_event
+from hushtable.numerics.integers import GRID, Axes
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.rows import public_rows, rows_event
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import countable
+from hushtable.synthesize.histogram_cells import usable_total
 from hushtable.synthesize.mixture import estimate, groups
+from hushtable.synthesize.mixture.integer_encoding import STEPS, Field, IntegerEncoding
 from hushtable.synthesize.mixture.matching import match
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.sums import PartitionSums
 from hushtable.synthesize.mixture.trees import Tree
-from hushtable.synthesize.mixture.written import STEPS, Field, Written
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 NAME = "dp-merf"
 COARSE, SMOOTH = 0.005, 1.0
-"""The kernel's widths, as shares of a domain: drawn between these, since the rows may not be asked for one."""
+"""The kernel's widths, as shares of a domain: drawn between these, since estimating one from the rows would cost budget."""
 JITTER = 0.005
 """How far a number is drawn from its point, as a share of its domain."""
 BLURRED = 0.5
-"""From here on the noise of a mean feature is told in words."""
+"""From this noise of a mean feature on, the card carries a note."""
 COUNTS = 0.05
 """The share of the budget that goes into the number of records of each class."""
 
@@ -46,39 +48,39 @@ class Embedding:
     a record is at most STEPS sqrt(c + f + m) long, and two are at most STEPS sqrt(2c + f + 4m) apart. Frequencies are public.
     """
 
-    written: Written
+    encoding: IntegerEncoding
     frequencies: Floats
     """Numbers by frequencies."""
 
     @classmethod
-    def drawn(cls, written: Written, count: int, rng: np.random.Generator) -> Self:
+    def drawn(cls, encoding: IntegerEncoding, count: int, rng: np.random.Generator) -> Self:
         """Frequencies of Gaussian kernels of many widths on single numbers and on pairs of them."""
-        numbers = sum(not f.counted for f in written.fields)
+        numbers = sum(not f.counted for f in encoding.fields)
         count = count if numbers else 0
         widths = np.exp(rng.uniform(math.log(COARSE), math.log(SMOOTH), count))
         frequencies = rng.normal(size=(numbers, count)) / widths
-        kept = np.zeros((numbers, count), bool)
+        used = np.zeros((numbers, count), bool)
         if numbers:
             one, other = np.arange(count) % numbers, rng.integers(0, numbers, count)
             single = np.arange(count) < count // 2
-            kept[one, np.arange(count)] = True
-            kept[np.where(single, one, other), np.arange(count)] = True
-        return cls(written, np.where(kept, frequencies, 0.0))
+            used[one, np.arange(count)] = True
+            used[np.where(single, one, other), np.arange(count)] = True
+        return cls(encoding, np.where(used, frequencies, 0.0))
 
     @property
     def schema(self) -> Schema:
         """Of the table."""
-        return self.written.schema
+        return self.encoding.schema
 
     @cached_property
     def counted(self) -> tuple[Field, ...]:
         """The columns counted level by level."""
-        return tuple(f for f in self.written.fields if f.counted)
+        return tuple(f for f in self.encoding.fields if f.counted)
 
     @cached_property
     def numbers(self) -> tuple[Field, ...]:
         """The other columns."""
-        return tuple(f for f in self.written.fields if not f.counted)
+        return tuple(f for f in self.encoding.fields if not f.counted)
 
     @cached_property
     def flags(self) -> tuple[Field, ...]:
@@ -93,7 +95,7 @@ class Embedding:
     @property
     def dimension(self) -> int:
         """Levels, flags, cosines and sines."""
-        return sum(f.width for f in self.counted) + len(self.flags) + 2 * self.frequencies.shape[1]
+        return sum(f.width for f in self.counted) + len(self.flags) + 2 * int(self.frequencies.shape[1])
 
     @property
     def longest(self) -> tuple[int, int]:
@@ -115,7 +117,7 @@ class Embedding:
         if self.numbers:
             places = np.stack([Axes(f.column).places(table[f.column.name]) for f in self.numbers], axis=1) / GRID
             # A little less than A, so that no rounding of a cosine leads beyond.
-            # A product of matrices would add up in an order that hangs on the place of a row: here each record is by itself.
+            # A product of matrices would add up in an order that depends on the place of a row: here each record is by itself.
             angles = sum(places[:, i, None] * row for i, row in enumerate(self.frequencies))
             most = self.amplitude * (1 - 1e-9)
             parts += [np.trunc(most * np.cos(angles)).astype(np.int64), np.trunc(most * np.sin(angles)).astype(np.int64)]
@@ -126,8 +128,8 @@ class Embedding:
 class DPMerf(PrivateCore):
     """Points whose random features have the noisy mean of the records' (Harder, Adamczewski and Park 2021).
 
-    One look: for each class the number of its records and the sum of their features (``Embedding`` bounds one record,
-    ``PartitionSums`` says what it changes), with integer noise. Nothing else sees the rows. As in the paper categories enter
+    One query: for each class the number of its records and the sum of their features (``Embedding`` bounds one record,
+    ``PartitionSums`` says what it changes), with integer noise. Nothing else reads the rows. As in the paper categories enter
     level by level and numbers by random Fourier features, class by class; so categories are independent of everything but
     the class, and are drawn by their noisy shares, which is what matches their part of the embedding exactly. For the
     numbers, points are moved by gradient descent until their mean features match: the paper trains a network to produce such
@@ -154,35 +156,34 @@ class DPMerf(PrivateCore):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns without bounds or levels, and a class that cannot be counted."""
-        written = Written.of(schema, self.target, NAME)
-        events = ()
+        encoding = IntegerEncoding.of(schema, self.target, NAME)
+        events: tuple[Event, ...] = ()
         if budget is not None:
-            query = self._query(Embedding.drawn(written, self.features, np.random.default_rng(0)))
-            known = rows_event(budget, schema)
-            events = (*known, budget.event(query, schema))
+            query = self._query(Embedding.drawn(encoding, self.features, np.random.default_rng(0)))
+            events = (*rows_event(budget, schema), budget.event(query, schema))
         caveat = "categories were drawn independently of everything but the class"
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Mixture:
         """Measure the mean features once, then match them."""
         allowance = vault.paid()
-        written = Written.of(vault.schema, self.target, NAME)
-        embedding = Embedding.drawn(written, self.features, rng)
+        encoding = IntegerEncoding.of(vault.schema, self.target, NAME)
+        embedding = Embedding.drawn(encoding, self.features, rng)
         query = self._query(embedding)
         noise = groups.deviation(allowance, query, vault.schema)
-        answer = vault.spend(query, allowance).reshape(written.classes, -1)
+        answer = vault.spend(query, allowance).reshape(encoding.classes, -1)
         if allowance.unit.fixes_rows:
             total = public_rows(vault, allowance)
         else:
             counted = float(answer[:, 0].sum()) / query.weight
-            total = max(2, round(countable(counted, noise * STEPS / query.weight * math.sqrt(written.classes))))
+            total = max(2, round(usable_total(counted, noise * STEPS / query.weight * math.sqrt(encoding.classes))))
         model = self._matched(embedding, answer[:, 1:] / STEPS, answer[:, 0] / query.weight, noise, total, vault, rng)
         vault.report(1.0)
         return model
 
     def _query(self, embedding: Embedding) -> PartitionSums:
         weight = max(1, round(math.sqrt(embedding.longest[1] * COUNTS / (1 - COUNTS))))
-        return PartitionSums(embedding, Tree.single(embedding.written), weight)
+        return PartitionSums(embedding, Tree.single(embedding.encoding), weight)
 
     def _matched(
         self,
@@ -194,10 +195,12 @@ class DPMerf(PrivateCore):
         vault: Vault,
         rng: np.random.Generator,
     ) -> Mixture:
-        written = embedding.written
-        classes, rows = written.classes, np.maximum(counts, 1.0)
-        # No more points than records, as far as the noise tells.
-        cells = max(1, min(self.points, round(float(rows.sum()))) // classes) if embedding.numbers else 1
+        encoding = embedding.encoding
+        classes, rows = encoding.classes, np.maximum(counts, 1.0)
+        cells = 1
+        if embedding.numbers:
+            # No more points than records, by noisy count.
+            cells = max(1, min(self.points, round(float(rows.sum()))) // classes)
         label = np.repeat(np.arange(classes), cells)
         shares, numbers, at = {}, {}, 0
         for f in embedding.counted:
@@ -208,34 +211,38 @@ class DPMerf(PrivateCore):
         gone = dict(zip((f.column.name for f in embedding.flags), absent.T, strict=True))
         if embedding.numbers:
             means = sums[:, at + len(embedding.flags) :] / rows[:, None] * (STEPS / embedding.amplitude)
-            tell = lambda part: vault.report(0.1 + 0.9 * part)  # noqa: E731 - a place to put it
-            found = match(means, counts > noise, embedding.frequencies, cells, self.steps, rng, tell)
+
+            def progress(part: float) -> None:
+                vault.report(0.1 + 0.9 * part)
+
+            points = match(means, counts > noise, embedding.frequencies, cells, self.steps, rng, progress)
             for number, f in enumerate(embedding.numbers):
                 missing = gone.get(f.column.name, np.zeros(classes))[label]
-                place = found[:, number]
+                place = points[:, number]
                 # Points at an end of the domain stay there: many columns have a spike at their least value.
                 spread = np.minimum(JITTER, np.minimum(place, 1 - place) / 2)
                 numbers[f.column.name] = np.stack([place, spread, missing], axis=1)
-        if written.target:
-            shares[written.target] = np.eye(classes)[label]
+        if encoding.target:
+            shares[encoding.target] = np.eye(classes)[label]
         weights = np.maximum(counts, 1e-9)[label]
         return Mixture(
-            written.schema, weights / weights.sum(), shares, numbers, total, self._told(embedding, noise, counts)
+            encoding.schema, weights / weights.sum(), shares, numbers, total, self._summary(embedding, noise, counts)
         )  # fmt: skip
 
-    def _told(self, embedding: Embedding, noise: float, counts: Floats) -> dict[str, Any]:
-        classes, rows = embedding.written.classes, max(2, round(float(counts.sum())))
-        told = {
+    def _summary(self, embedding: Embedding, noise: float, counts: Floats) -> dict[str, Any]:
+        classes, rows = embedding.encoding.classes, max(2, round(float(counts.sum())))
+        summary: dict[str, Any] = {
             "classes": classes,
             "features": embedding.dimension,
             "noise_of_a_count": round(noise * STEPS / self._query(embedding).weight, 2),
         }
+        note = groups.note(embedding.encoding, classes, noise, rows)
         if embedding.numbers:
-            told["noise_of_a_mean_feature"] = round(noise * STEPS / embedding.amplitude * classes / rows, 4)
-        told |= groups.note(embedding.written, classes, noise, rows)
-        if told.get("noise_of_a_mean_feature", 0.0) > BLURRED and "note" not in told:
-            told["note"] = (
-                f"the noise of a mean feature is about {told['noise_of_a_mean_feature']:.2f}, and features lie between -1 and 1: "
-                "expect numbers that tell little more than their domain"
-            )
-        return told
+            blur = round(noise * STEPS / embedding.amplitude * classes / rows, 4)
+            summary["noise_of_a_mean_feature"] = blur
+            if blur > BLURRED and not note:
+                summary["note"] = (
+                    f"the noise of a mean feature is about {blur:.2f}, and features lie between -1 and 1: "
+                    "expect numbers that show little more than their domain"
+                )
+        return summary | note

@@ -1,4 +1,4 @@
-"""A mixture: cells with a weight each, in which the columns are drawn independently of one another."""
+"""The mixture as a fitted model: cells with a weight each, in which the columns are drawn independently of one another."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.pipeline.step import Arrays, Given, given_arrays
-from hushtable.synthesize.counted import values_of
-from hushtable.synthesize.mixture.written import STEPS, Field
+from hushtable.synthesize.histogram_cells import values_of
+from hushtable.synthesize.mixture.integer_encoding import STEPS, Field
 from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -20,7 +20,7 @@ NARROW = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """What the noisy sums tell, and nothing else: everything here is post-processing of them."""
+    """Shares, means and spreads in each cell; everything here is post-processing of noisy sums."""
 
     schema: Schema
     weights: Floats
@@ -30,9 +30,9 @@ class Mixture:
     numbers: dict[str, Floats]
     """Other numbers: cells by mean and standard deviation (places in the domain, 0 to 1), and the share that is missing."""
     total: int
-    """The rows to make when nobody says how many."""
-    told: dict[str, Any]
-    """Fit for the card."""
+    """The number of rows to draw where none is given."""
+    summary: dict[str, Any]
+    """For the public card."""
     means: bool = False
     """Whether numbers are the mean of their cell, instead of drawn around it."""
 
@@ -61,8 +61,8 @@ class Mixture:
             place = (part.encode(one)[0, 0] / STEPS + 1) / 2
             wide = np.maximum(spread, NARROW)
             score = score + np.log(1 - gone + 1e-300) - np.log(wide) - (place - mean) ** 2 / (2 * wide**2)
-        found = np.exp(score - score.max())
-        return np.asarray(found / found.sum(), dtype=np.float64)
+        likelihood = np.exp(score - score.max())
+        return np.asarray(likelihood / likelihood.sum(), dtype=np.float64)
 
     def _draw(self, part: Field, cells: Integers, rng: np.random.Generator) -> Array:
         name = part.column.name
@@ -78,14 +78,14 @@ class Mixture:
 
     def result(self) -> dict[str, Any]:
         """What was chosen, and how wide the noise is."""
-        return dict(self.told)
+        return dict(self.summary)
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema, numbers of rows, and the arrays by column."""
         values = {
             "schema": self.schema.portable().dump(),
             "total": self.total,
-            "told": self.told,
+            "summary": self.summary,
             "means": self.means,
         }
         arrays = {f"shares {name}": a for name, a in self.shares.items()} | {f"numbers {n}": a for n, a in self.numbers.items()}
@@ -101,7 +101,7 @@ class Mixture:
                 kinds[kind][name] = array.astype(np.float64)
         return cls(
             Schema.parse(values["schema"]), arrays["weights"].astype(np.float64), kinds["shares"], kinds["numbers"],
-            values["total"], values["told"], values["means"],
+            values["total"], values["summary"], values["means"],
         )  # fmt: skip
 
 
@@ -118,6 +118,6 @@ def _codes(shares: Floats, cells: Integers, rng: np.random.Generator) -> Integer
     heights = np.cumsum(shares, axis=1)
     heights = heights / heights[:, -1:]
     flat = (heights + np.arange(len(shares))[:, None]).ravel()
-    found = np.searchsorted(flat, cells + rng.random(len(cells)), side="right") - cells * width
+    codes = np.searchsorted(flat, cells + rng.random(len(cells)), side="right") - cells * width
     last = (shares > 0).cumsum(axis=1).argmax(axis=1)
-    return np.clip(found, 0, last[cells])
+    return np.asarray(np.clip(codes, 0, last[cells]))

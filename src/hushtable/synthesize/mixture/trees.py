@@ -7,16 +7,16 @@ leaf of a record is a function of the record alone, and disjoint leaves compose 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hushtable.privacy.unit import Relation
-from hushtable.synthesize.mixture.written import Written
-from hushtable.table.arrays import Integers
+from hushtable.synthesize.mixture.integer_encoding import IntegerEncoding
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -34,7 +34,7 @@ DRAWN = 2000
 class Tree:
     """Nodes with their children; a leaf is numbered from -1 downwards there."""
 
-    written: Written
+    encoding: IntegerEncoding
     weights: Integers
     """Nodes by codes of all columns."""
     thresholds: Integers
@@ -42,10 +42,10 @@ class Tree:
     """Nodes by left and right."""
 
     @classmethod
-    def single(cls, written: Written) -> Self:
+    def single(cls, encoding: IntegerEncoding) -> Self:
         """One leaf."""
-        codes = sum(f.cells for f in written.fields)
-        return cls(written, np.zeros((0, codes), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
+        codes = sum(f.cells for f in encoding.fields)
+        return cls(encoding, np.zeros((0, codes), np.int64), np.zeros(0, np.int64), np.zeros((0, 2), np.int64))
 
     @property
     def leaves(self) -> int:
@@ -55,11 +55,11 @@ class Tree:
     @property
     def cells(self) -> int:
         """Leaves by classes."""
-        return self.leaves * self.written.classes
+        return self.leaves * self.encoding.classes
 
     def of(self, table: Table) -> Integers:
         """The cell of each record: its leaf and its class."""
-        return self.leaf(self.written.codes(table)) * self.written.classes + self.written.labels(table)
+        return self.leaf(self.encoding.codes(table)) * self.encoding.classes + self.encoding.labels(table)
 
     def leaf(self, codes: Integers) -> Integers:
         """The leaf of each record, from its codes."""
@@ -86,25 +86,25 @@ class Tree:
         )
 
     @cached_property
-    def allowed(self) -> NDArray[np.bool_]:
-        """Leaves by codes: whether a record with that code can be in that leaf, as far as single nodes tell."""
+    def allowed(self) -> Mask:
+        """Leaves by codes: whether a record with that code can be in that leaf, as far as single nodes can say."""
         codes = self.weights.shape[1]
-        found = np.ones((self.leaves, codes), bool)
+        allowed = np.ones((self.leaves, codes), bool)
         least, most = (self._others(kind) for kind in (np.min, np.max))
         stack = [(0 if self.leaves > 1 else -1, np.ones(codes, bool))]
         while stack:
             at, open_ = stack.pop()
             if at < 0:
-                found[-1 - at] = open_
+                allowed[-1 - at] = open_
                 continue
             stack.append((int(self.children[at, 0]), open_ & (self.weights[at] + least[at] <= self.thresholds[at])))
             stack.append((int(self.children[at, 1]), open_ & (self.weights[at] + most[at] > self.thresholds[at])))
-        return found
+        return allowed
 
-    def _others(self, kind: object) -> Integers:
+    def _others(self, kind: Callable[..., Integers]) -> Integers:
         """For each node and code, the least or largest sum that the other columns can add."""
-        spans = self.written.code_spans
-        ends = np.stack([kind(self.weights[:, s], axis=1) for s in spans], axis=1)  # type: ignore[operator]
+        spans = self.encoding.code_spans
+        ends = np.stack([kind(self.weights[:, s], axis=1) for s in spans], axis=1)
         total = ends.sum(axis=1)
         return np.concatenate([np.repeat((total - ends[:, i])[:, None], s.stop - s.start, 1) for i, s in enumerate(spans)], axis=1)
 
@@ -118,7 +118,7 @@ class CellCounts:
     @property
     def columns(self) -> tuple[str, ...]:
         """All of them."""
-        return self.tree.written.schema.names
+        return self.tree.encoding.schema.names
 
     def answer(self, table: Table) -> Integers:
         """Cell by cell, empty or not."""
@@ -137,29 +137,29 @@ class CellCounts:
 class Cuts:
     """The candidates of a cut: each a column with the codes that go left. Public."""
 
-    written: Written
+    encoding: IntegerEncoding
     most: int = 24
     """The most cuts of a column with an order; a category has one for each level."""
 
     @cached_property
     def places(self) -> list[tuple[int, int]]:
         """For each candidate its column, and the code it cuts behind (in an order) or sets apart."""
-        found = []
-        for number, f in enumerate(self.written.fields):
+        places: list[tuple[int, int]] = []
+        for number, f in enumerate(self.encoding.fields):
+            if f.cells < 2:
+                continue
             if f.ordered:
-                ends = (
-                    np.unique(np.linspace(0, f.cells - 2, min(f.cells - 1, self.most)).round().astype(int)) if f.cells > 1 else []
-                )
-                found += [(number, int(end)) for end in ends]
-            elif f.cells > 1:
-                found += [(number, level) for level in range(f.cells if f.cells > 2 else 1)]
-        return found
+                ends = np.unique(np.linspace(0, f.cells - 2, min(f.cells - 1, self.most)).round().astype(int))
+                places += [(number, int(end)) for end in ends]
+            else:
+                places += [(number, level) for level in range(f.cells if f.cells > 2 else 1)]
+        return places
 
     def weights(self, number: int) -> Integers:
         """The node of a candidate (threshold 0)."""
         column, place = self.places[number]
-        f, span = self.written.fields[column], self.written.code_spans[column]
-        weights = np.zeros(self.written.code_spans[-1].stop, np.int64)
+        f, span = self.encoding.fields[column], self.encoding.code_spans[column]
+        weights = np.zeros(self.encoding.code_spans[-1].stop, np.int64)
         codes = np.arange(f.cells)
         weights[span] = codes > place if f.ordered else codes != place
         return weights
@@ -187,12 +187,12 @@ class CutScores:
     @property
     def columns(self) -> tuple[str, ...]:
         """All of them."""
-        return self.tree.written.schema.names
+        return self.tree.encoding.schema.names
 
     def answer(self, table: Table) -> Integers:
         """Leaves by candidates."""
-        written = self.tree.written
-        codes, labels, classes = written.codes(table), written.labels(table), written.classes
+        encoding = self.tree.encoding
+        codes, labels, classes = encoding.codes(table), encoding.labels(table), encoding.classes
         place = np.full(self.tree.leaves, -1)
         place[list(self.leaves)] = np.arange(len(self.leaves))
         node = place[self.tree.leaf(codes)]
@@ -201,17 +201,17 @@ class CutScores:
         shape = (len(self.leaves), classes)
         total = np.bincount(group, minlength=shape[0] * classes).reshape(shape)
         left = np.empty((*shape, len(self.cuts.places)), np.int64)
-        for number, f in enumerate(written.fields):
+        for number, f in enumerate(encoding.fields):
             mine = [i for i, (column, _) in enumerate(self.cuts.places) if column == number]
             if not mine:
                 continue
-            own = codes[inside, number] - written.code_spans[number].start
+            own = codes[inside, number] - encoding.code_spans[number].start
             counts = np.bincount(group * f.cells + own, minlength=shape[0] * classes * f.cells).reshape(*shape, f.cells)
             sums = np.cumsum(counts, axis=2) if f.ordered else counts
             left[:, :, mine] = sums[:, :, [self.cuts.places[i][1] for i in mine]]
         right = total[:, :, None] - left
         if self.balanced:
-            return -np.abs(left.sum(1) - right.sum(1))
+            return np.asarray(-np.abs(left.sum(1) - right.sum(1)))
         weights = self.weights[:, :, None]
         return np.asarray((left * weights).max(1) + (right * weights).max(1), dtype=np.int64)
 
@@ -225,34 +225,34 @@ class CutScores:
         return one if relation is Relation.ADD_REMOVE else 2 * one
 
 
-def class_weights(counts: NDArray[np.float64]) -> Integers:
-    """Leaves by classes: the rarer a class looks in a leaf, the more its records weigh, so that classes weigh alike.
+def class_weights(counts: Floats) -> Integers:
+    """Leaves by classes: the rarer a class seems in a leaf, the more its records weigh, so that classes weigh alike.
 
     The rarest one that is not ``RARE`` has the largest weight, and those that are rarer have it too.
     """
     share = np.maximum(counts, 0.0) / np.maximum(np.maximum(counts, 0.0).sum(axis=1, keepdims=True), 1.0)
     least = np.where(share >= RARE, share, 1.0).min(axis=1, keepdims=True)
     weights = BALANCE * least / np.maximum(share, least)
-    return np.clip(np.round(weights), 1, BALANCE).astype(np.int64)
+    return np.asarray(np.clip(np.round(weights), 1, BALANCE), dtype=np.int64)
 
 
-def projections(written: Written, depth: int, rng: np.random.Generator) -> Tree:
+def projections(encoding: IntegerEncoding, depth: int, rng: np.random.Generator) -> Tree:
     """A public tree: every node halves evenly drawn records of the domain along a random direction. It reads no row."""
-    tree = Tree.single(written)
-    records = np.stack([rng.integers(s.start, s.stop, DRAWN) for s in written.code_spans], axis=1)
+    tree = Tree.single(encoding)
+    records = np.stack([rng.integers(s.start, s.stop, DRAWN) for s in encoding.code_spans], axis=1)
     for _ in range(depth):
         leaf = tree.leaf(records)
         for number in range(tree.leaves):
-            weights = _direction(written, rng)
+            weights = _direction(encoding, rng)
             mine = records[leaf == number]
             sums = weights[mine].sum(axis=1) if len(mine) else np.zeros(1)
             tree = tree.split(number, weights, int(np.floor(np.median(sums))))
     return tree
 
 
-def _direction(written: Written, rng: np.random.Generator) -> Integers:
+def _direction(encoding: IntegerEncoding, rng: np.random.Generator) -> Integers:
     parts = []
-    for f in written.fields:
+    for f in encoding.fields:
         if f.ordered:
             places = np.arange(f.cells) / max(f.cells - 1, 1) - 0.5
             parts.append(rng.normal() * places * 12**0.5)

@@ -1,4 +1,4 @@
-"""A Bayesian network grown on noisy tables: parents chosen by what the tables released so far do not explain."""
+"""PrivBayes with better scores: a Bayesian network from noisy tables, its parents chosen by what those so far do not explain."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import PlanError
-from hushtable.numerics.integers import rows_event
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
+from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import MEAN, drowned, require_counted, sizes_of
+from hushtable.synthesize.histogram_cells import MEAN, noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, combined, rows_of
-from hushtable.synthesize.marginal.misfit import Misfit
+from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network import structure
 from hushtable.synthesize.network.scores import Pair
@@ -34,7 +34,7 @@ FEWEST, MOST = 1 << 12, 1 << 16
 CLASSES = 10
 """A target with at most so many cells is a parent of every other column."""
 FIRST, CHOICES, TABLES = 0.45, 0.05, 0.5
-"""What the first tables, the choices and the tables with parents get of the budget."""
+"""The shares of the budget for the first tables, the choices and the tables with parents."""
 WIDEST = 1 << 18
 """The most cells of a column."""
 
@@ -45,7 +45,7 @@ class PrivBayes(PrivateCore):
 
     First every column is counted once (together with the target, if there is one of few cells: it is a parent of all), with
     noise. Then, column by column, the exponential mechanism chooses the next column and its parents among those already
-    there: by the L1 distance between their joint counts and what the released tables expect if the column hung on the target
+    there: by the L1 distance between their joint counts and what the released tables expect if the column depended on the target
     alone, less the noise that measuring it would bring. One record changes one cell, so it changes such a distance by at
     most 1 (2 if it is replaced), whereas mutual information, which was published, changes by ln n/n of its range. The chosen
     joint table is counted with noise, drawn towards what was expected as far as the noise is larger than what it hides, and
@@ -84,7 +84,7 @@ class PrivBayes(PrivateCore):
             events = rows_event(budget, schema)
             events += tuple(part.event(one, schema) for part in (*first, *counting))
             events += tuple(Exponential(part.choice) for part in choosing)
-        caveats = [f"a column depends on at most {self.degree} others directly; what hangs on more of them at once is lost"]
+        caveats = [f"a column depends directly on at most {self.degree} others; dependence on more of them at once is lost"]
         target = target_of(schema, self.target, "privbayes")
         if target and sizes_of(schema)[target] > CLASSES:
             caveats.append(f"the target {target} has more than {CLASSES} cells, so it is treated like any other column")
@@ -113,7 +113,7 @@ class PrivBayes(PrivateCore):
             inside = [name for name in grown.pool if name not in top]
             pairs = structure.up_to(sizes, top, inside, outside, self.degree, self.cells, rng)
             sigma = count.deviation(Histogram(schema.names[:1]), schema)
-            child, parents = pairs[vault.choose(grown.misfit(pairs, sigma), choice)]
+            child, parents = pairs[vault.choose(grown.scores(pairs, sigma), choice)]
             grown.add(child, parents, measured_one(vault, (*parents, child), count), rng)
             vault.report(number / len(choosing))
         noise = counting or first
@@ -121,7 +121,7 @@ class PrivBayes(PrivateCore):
             schema,
             tuple(grown.nodes),
             max(2, round(grown.total)),
-            self._told(grown, noise[0].deviation(Histogram(schema.names[:1]), schema)),
+            self._summary(grown, noise[0].deviation(Histogram(schema.names[:1]), schema)),
         )
 
     def _top(self, schema: Schema) -> tuple[str, ...]:
@@ -138,15 +138,15 @@ class PrivBayes(PrivateCore):
         each = [1.0] * rounds
         return first.split([1.0] * (columns - top)), choosing.split(each), counting.split(each)
 
-    def _told(self, grown: Grown, sigma: float) -> dict[str, Any]:
-        told: dict[str, Any] = {"noise_of_a_cell": round(sigma, 2), "rows": round(grown.total)}
+    def _summary(self, grown: Grown, sigma: float) -> dict[str, Any]:
+        summary: dict[str, Any] = {"noise_of_a_cell": round(sigma, 2), "rows": round(grown.total)}
         first = next(iter(grown.base.values())).sigma
-        return told | drowned({name: table.counts.size for name, table in grown.base.items()}, first, grown.total)
+        return summary | noise_note({name: table.counts.size for name, table in grown.base.items()}, first, grown.total)
 
 
 @dataclass(eq=False)
 class Grown:
-    """A network on its way: released tables, the nodes made of them, and rows drawn from them. It never sees a private row."""
+    """A network under construction: released tables, the nodes estimated from them, and rows drawn from those. No private row."""
 
     sizes: Mapping[str, int]
     top: tuple[str, ...]
@@ -181,24 +181,24 @@ class Grown:
         """How many rows the pool has."""
         return int(np.clip(4 * self.total, FEWEST, MOST))
 
-    def held(self, parents: tuple[str, ...]) -> Floats:
+    def parent_counts(self, parents: tuple[str, ...]) -> Floats:
         """How many rows each joint cell of some parents has; one axis each."""
         shape = tuple(self.sizes[name] for name in parents)
         at = Node("", parents, shape, np.empty(0)).place(self.pool, self.drawn)
         counts = np.bincount(at, minlength=math.prod(shape)).astype(np.float64)
         return counts.reshape(shape) * (self.total / self.drawn)
 
-    def expected(self, child: str, held: Floats) -> Floats:
-        """Counts of the parents' joint cells and the child, if the child hung on the target alone; one axis each."""
+    def expected(self, child: str, parent_counts: Floats) -> Floats:
+        """Counts of the parents' joint cells and the child, if the child depended on the target alone; one axis each."""
         shares = self.shares[child]
-        return (held.reshape(len(shares), -1, 1) * shares[:, None, :]).reshape(*held.shape, -1)
+        return (parent_counts.reshape(len(shares), -1, 1) * shares[:, None, :]).reshape(*parent_counts.shape, -1)
 
-    def misfit(self, pairs: tuple[Pair, ...], sigma: float) -> Misfit:
+    def scores(self, pairs: tuple[Pair, ...], sigma: float) -> MarginalScores:
         """How far the rows are from what is expected for each pair, less the noise its table would have."""
-        held = {parents: self.held(parents) for parents in dict.fromkeys(parents for _, parents in pairs)}
-        models = [self.expected(child, held[parents]) for child, parents in pairs]
+        counts = {parents: self.parent_counts(parents) for parents in dict.fromkeys(parents for _, parents in pairs)}
+        models = [self.expected(child, counts[parents]) for child, parents in pairs]
         candidates = tuple((*parents, child) for child, parents in pairs)
-        return Misfit(candidates, models, bias=[MEAN * sigma * model.size for model in models])
+        return MarginalScores(candidates, models, bias=[MEAN * sigma * model.size for model in models])
 
     def add(self, child: str, parents: tuple[str, ...], table: Measurement | None, rng: np.random.Generator) -> None:
         """A node for the child, from its table with the parents if there is one, else from its first table."""
@@ -207,16 +207,16 @@ class Grown:
             shares = self.shares[child]
         elif parents == self.top:
             both = combined([self.base[child], table], {name: i for i, name in enumerate((*parents, child))})[0]
-            expected = self.expected(child, self.held(parents)).reshape(-1, self.sizes[child])
+            expected = self.expected(child, self.parent_counts(parents)).reshape(-1, self.sizes[child])
             counts = both.counts.reshape(expected.shape)
             whole = on_simplex(counts.sum(0), self.total) / self.total
             shares = shrunk(counts, both.sigma, expected.sum(1), whole) if self.top else whole[None, :]
         else:
-            expected = self.expected(child, self.held(parents)).reshape(-1, self.sizes[child])
-            held = expected.sum(1)
-            prior = expected / np.maximum(held, 1e-300)[:, None]
-            shares = shrunk(table.counts.reshape(expected.shape), table.sigma, held, prior)
-            shares = raked(shares, held, self.shares[child])
+            expected = self.expected(child, self.parent_counts(parents)).reshape(-1, self.sizes[child])
+            rows = expected.sum(1)
+            prior = expected / np.maximum(rows, 1e-300)[:, None]
+            shares = shrunk(table.counts.reshape(expected.shape), table.sigma, rows, prior)
+            shares = raked(shares, rows, self.shares[child])
         self._grow(Node(child, parents, sizes, shares), rng)
 
     def _grow(self, node: Node, rng: np.random.Generator) -> None:

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
-from hushtable.numerics.integers import public_rows
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.accountant import zcdp_rho
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram, Total
+from hushtable.privacy.rows import public_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import drowned, require_counted, sizes_of
+from hushtable.synthesize.histogram_cells import noise_note, require_counted, sizes_of
 from hushtable.synthesize.network import structure
 from hushtable.synthesize.network.scores import Decision, Departure, Information, Pair
 from hushtable.synthesize.network.tables import Network, Node, clipped
@@ -126,7 +126,7 @@ class PrivBayesPublished(PrivateCore):
             inside.append(pair[0])
             vault.report(0.8 * number / len(choosing))
         nodes = self._nodes(vault, pairs, counting)
-        return Network(schema, nodes, rows, self._told(vault, rows, room, counting[0]))
+        return Network(schema, nodes, rows, self._summary(vault, rows, room, counting[0]))
 
     def _nodes(self, vault: Vault, pairs: list[Pair], counting: list[Allowance]) -> tuple[Node, ...]:
         """A noisy table for each pair but the first k, which are margins of the table after them."""
@@ -160,12 +160,12 @@ class PrivBayesPublished(PrivateCore):
         """The most cells of a table that is theta-useful: n epsilon2 / (2 d theta)."""
         return rows * float(counting[0].epsilon or 0.0) / (2 * self.theta)
 
-    def _told(self, vault: Vault, rows: int, room: float, part: Allowance) -> dict[str, Any]:
+    def _summary(self, vault: Vault, rows: int, room: float, part: Allowance) -> dict[str, Any]:
         noise = part.scale(Histogram(vault.schema.names[:1]), vault.schema)
-        told: dict[str, Any] = {"score": str(self.score), "noise_scale": round(noise, 3)}
+        summary: dict[str, Any] = {"score": str(self.score), "noise_scale": round(noise, 3)}
         if not self.degree:
-            told["cells"] = max(1, math.floor(room))
-        return told | drowned(sizes_of(vault.schema), math.sqrt(2) * noise, rows)
+            summary["cells"] = max(1, math.floor(room))
+        return summary | noise_note(sizes_of(vault.schema), math.sqrt(2) * noise, rows)
 
 
 def pure(allowance: Allowance) -> Allowance:

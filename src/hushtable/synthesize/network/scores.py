@@ -1,4 +1,4 @@
-"""How much a column hangs together with a set of parents, in whole numbers, and how much one replaced record changes that.
+"""The scores of PrivBayes: how much a column depends on a set of parents, in whole numbers, and their sensitivity.
 
 Zhang, Cormode, Procopiuc, Srivastava and Xiao 2017 (PrivBayes) choose parents by mutual information I, by R (how far the
 joint table is from the product of its margins) or, where every column has two values, by F (how near it is to one in which
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.numerics.integers import require_replaced, require_rows
+from hushtable.privacy.rows import require_replaced, require_rows
 from hushtable.privacy.unit import Relation
 from hushtable.table.arrays import Integers
 from hushtable.table.schema import Schema
@@ -26,7 +26,7 @@ GRID = 1 << 30
 
 
 class Cells:
-    """The cells of every row, looked up once per column, and joint counts of a child (rows) by its parents (columns)."""
+    """The cells of every row, computed once per column, and joint counts of a child (rows) by its parents (columns)."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -56,7 +56,7 @@ def binary(schema: Schema, pair: Pair) -> bool:
 
 
 @dataclass(frozen=True)
-class _Judged:
+class _PairScores:
     """Scores of some pairs on a table with a public number of rows."""
 
     pairs: tuple[Pair, ...]
@@ -85,7 +85,7 @@ class _Judged:
         raise NotImplementedError
 
 
-class Information(_Judged):
+class Information(_PairScores):
     """Mutual information of child and parents, in nats, rounded to 1/GRID.
 
     *What one record can change.* Replacing one of n records changes I by at most (1/n) ln n + ((n-1)/n) ln(n/(n-1)) if the
@@ -134,7 +134,7 @@ def information_change(rows: int, *, binary: bool) -> float:
     return 2 / n * math.log((n + 1) / 2) + (n - 1) / n * math.log((n + 1) / (n - 1))
 
 
-class Departure(_Judged):
+class Departure(_PairScores):
     """R: half the L1 distance of the joint shares from the product of the margins' shares, in units of 1/(2 n^2).
 
     In these units it is the sum of |n c(x, p) - c(x) c(p)|, whole numbers throughout.
@@ -157,13 +157,13 @@ class Departure(_Judged):
         return 6 * self.rows + 4
 
 
-class Decision(_Judged):
+class Decision(_PairScores):
     """F: minus the least distance of the joint table to one of greatest mutual information, for a child of two values.
 
     Such a table gives each cell of the parents to one value of the child, and each value of the child half of the rows. In
     units of 1/(2 n) the score is -min over such gifts of (n - 2 K0)+ + (n - 2 K1)+, with K0, K1 the rows that agree.
     *What one record can change.* At most 1/n (the paper's bound): K0 and K1 together lose one and win one, so 2 units.
-    Found by a dynamic programme over the parents' cells: for each K0 the largest K1.
+    Computed by a dynamic programme over the parents' cells: for each K0 the largest K1.
     """
 
     def _score(self, joint: Integers) -> int:
@@ -171,10 +171,10 @@ class Decision(_Judged):
         best = np.full(n + 1, -1, np.int64)
         best[0] = 0
         for zero, one in joint.T.tolist():
-            kept = np.where(best >= 0, best + one, -1)
-            moved = np.full(n + 1, -1, np.int64)
-            moved[zero:] = best[: n + 1 - zero]
-            best = np.maximum(kept, moved)
+            to_one = np.where(best >= 0, best + one, -1)
+            to_zero = np.full(n + 1, -1, np.int64)
+            to_zero[zero:] = best[: n + 1 - zero]
+            best = np.maximum(to_one, to_zero)
         reached = np.flatnonzero(best >= 0)
         lost = np.maximum(n - 2 * reached, 0) + np.maximum(n - 2 * best[reached], 0)
         return -int(lost.min())

@@ -1,4 +1,4 @@
-"""Which parents a column may get: functions of the schema, of what was chosen before, and of public coins."""
+"""Candidate parents of a column: functions of the schema, of what was chosen before, and of public randomness."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def within(
     for child in outside:
         room = cells / sizes[child]
         if len(inside) <= FEW:
-            found = _largest(sizes, tuple(inside), room)
+            sets = _largest(sizes, tuple(inside), room)
         else:
-            found = {_packed(sizes, rng.permutation(len(inside)).tolist(), inside, room) for _ in range(LIMIT // len(outside) + 1)}
-        pairs += [(child, tuple(n for n in inside if n in parents)) for parents in sorted(found, key=sorted)] or [(child, ())]
+            sets = {_packed(sizes, rng.permutation(len(inside)).tolist(), inside, room) for _ in range(LIMIT // len(outside) + 1)}
+        pairs += [(child, tuple(n for n in inside if n in parents)) for parents in sorted(sets, key=sorted)] or [(child, ())]
     if len(pairs) <= LIMIT:
         return tuple(pairs)
     return tuple(pairs[i] for i in sorted(rng.choice(len(pairs), LIMIT, replace=False)))
@@ -56,9 +56,9 @@ def _largest(sizes: Mapping[str, int], names: tuple[str, ...], room: float) -> s
         return {frozenset()}
     first, rest = names[0], names[1:]
     without = _largest(sizes, rest, room)
-    for found in _largest(sizes, rest, room / sizes[first]):
-        without.discard(found)
-        without.add(found | {first})
+    for others in _largest(sizes, rest, room / sizes[first]):
+        without.discard(others)
+        without.add(others | {first})
     return without
 
 
@@ -83,7 +83,7 @@ def up_to(
 ) -> tuple[Pair, ...]:
     """Every column outside with ``top`` and every set of columns inside, up to ``degree`` parents and ``cells`` joint cells.
 
-    ``top`` alone is always a candidate. Of too many sets, some are drawn by public coins.
+    ``top`` alone is always a candidate. Of too many sets, some are drawn by public randomness.
     """
     most = min(degree - len(top), len(inside))
     sets = [parents for size in range(1, min(most, 2) + 1) for parents in combinations(inside, size)]

@@ -1,4 +1,4 @@
-"""A Bayesian network with a table of conditional shares for each column, and rows drawn from it."""
+"""The Bayesian network as a fitted model: a table of conditional shares for each column, and rows drawn from it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given
-from hushtable.synthesize.counted import given_cells, table_of
+from hushtable.synthesize.histogram_cells import given_cells, table_of
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -57,9 +57,9 @@ class Node:
         steps[:, -1] = 1.0
         # One sorted list for all parents' cells: the joint cell's number plus the cumulative share.
         ladder = (steps + np.arange(len(steps))[:, None]).ravel()
-        found = np.searchsorted(ladder, np.minimum(points, 1 - 2.0**-30) + placed, side="right")
+        places = np.searchsorted(ladder, np.minimum(points, 1 - 2.0**-30) + placed, side="right")
         drawn = np.empty(rows, np.int64)
-        drawn[order] = np.minimum(found - placed * steps.shape[1], steps.shape[1] - 1)
+        drawn[order] = np.minimum(places - placed * steps.shape[1], steps.shape[1] - 1)
         return drawn
 
     def likelihood(self, cells: Mapping[str, Integers], rows: int) -> Floats:
@@ -69,12 +69,12 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Nodes, parents before children; how many rows it stands for, and what is told about it."""
+    """Nodes, parents before children; how many rows it stands for, and a summary of how it was fitted."""
 
     schema: Schema
     nodes: tuple[Node, ...]
     total: int
-    told: dict[str, Any]
+    summary: dict[str, Any]
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, column by column; ``given`` fixes columns.
@@ -93,18 +93,19 @@ class Network:
         if not fixed:
             return _drawn(self.nodes, rows, rng, {})[0]
         cells, weights = _drawn(self.nodes, TRIES * max(rows, 50), rng, fixed)
-        weights = weights if weights.sum() > 0 else np.ones_like(weights)
-        kept = rng.choice(len(weights), rows, p=weights / weights.sum())
-        return {name: column[kept] for name, column in cells.items()}
+        if weights.sum() <= 0:
+            weights = np.ones_like(weights)
+        picked = rng.choice(len(weights), rows, p=weights / weights.sum())
+        return {name: column[picked] for name, column in cells.items()}
 
     def result(self) -> dict[str, Any]:
         """The network and the noise: functions of what was released."""
-        return self.told | {"parents": {node.name: list(node.parents) for node in self.nodes}}
+        return self.summary | {"parents": {node.name: list(node.parents) for node in self.nodes}}
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Schema, structure and shares."""
         nodes = [{"name": node.name, "parents": list(node.parents), "sizes": list(node.sizes)} for node in self.nodes]
-        values = {"schema": self.schema.portable().dump(), "nodes": nodes, "total": self.total, "told": self.told}
+        values = {"schema": self.schema.portable().dump(), "nodes": nodes, "total": self.total, "summary": self.summary}
         return values, {node.name: node.shares for node in self.nodes}
 
     @classmethod
@@ -113,7 +114,7 @@ class Network:
         nodes = tuple(
             Node(n["name"], tuple(n["parents"]), tuple(n["sizes"]), arrays[n["name"]].astype(np.float64)) for n in values["nodes"]
         )
-        return cls(Schema.parse(values["schema"]), nodes, values["total"], values["told"])
+        return cls(Schema.parse(values["schema"]), nodes, values["total"], values["summary"])
 
 
 def _drawn(
@@ -144,7 +145,7 @@ def clipped(counts: Floats) -> Floats:
 
 
 def shrunk(counts: Floats, sigma: float, expected: Floats, prior: Floats) -> Floats:
-    """Shares of the child for each parents' cell, drawn towards ``prior`` where the noise is larger than what it hides.
+    """Shares of the child for each parents' cell, drawn towards ``prior`` where the noise is large beside the difference to it.
 
     ``expected`` is how many rows each parents' cell is thought to have, ``prior`` the shares of the child there. The excess
     over the prior's counts is kept in the part 1 - m sigma^2 / |excess|^2 (James and Stein 1961, never below zero), and the
@@ -153,19 +154,19 @@ def shrunk(counts: Floats, sigma: float, expected: Floats, prior: Floats) -> Flo
     guess = expected[:, None] * prior
     excess = counts - guess
     energy = np.square(excess).sum(1, keepdims=True)
-    kept = np.maximum(1 - counts.shape[1] * sigma**2 / np.where(energy > 0, energy, 1.0), 0.0)
+    factor = np.maximum(1 - counts.shape[1] * sigma**2 / np.where(energy > 0, energy, 1.0), 0.0)
     size = np.maximum(expected, 1e-9)[:, None]
-    return on_simplex((guess + kept * excess) / size)
+    return on_simplex((guess + factor * excess) / size)
 
 
-def raked(shares: Floats, held: Floats, margin: Floats, rounds: int = 20) -> Floats:
+def raked(shares: Floats, parent_rows: Floats, margin: Floats, rounds: int = 20) -> Floats:
     """Shares for each parents' cell that agree, on average over the cells, with the child's shares for each target's cell.
 
-    ``held`` is how many rows each parents' cell has and ``margin`` the child's shares for each cell of the first parent (one
-    row if there is no such parent). Both are fitted in turn (Deming and Stephan 1940); where they cannot be, the last wins.
+    ``parent_rows`` is how many rows each parents' cell has and ``margin`` the child's shares for each cell of the first parent
+    (one row if there is no such parent). Both are fitted in turn (Deming and Stephan 1940); where they cannot be, the last wins.
     """
-    counts = (held[:, None] * shares).reshape(len(margin), -1, shares.shape[1])
-    rows = held.reshape(len(margin), -1)
+    counts = (parent_rows[:, None] * shares).reshape(len(margin), -1, shares.shape[1])
+    rows = parent_rows.reshape(len(margin), -1)
     wanted = rows.sum(1)[:, None] * margin
     for _ in range(rounds):
         have = counts.sum(1)

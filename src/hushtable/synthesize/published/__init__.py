@@ -1,1 +1,1 @@
-"""Synthesizers kept to show that a published proof fails."""
+"""Synthesizers as they were published, kept to show that their privacy proof fails; each names its certified twin."""

@@ -1,4 +1,8 @@
-"""ClustMix: noisy averages of clusters of records, moved towards a classifier's boundary, as published."""
+"""ClustMix as published (Madl et al. 2023): noisy averages of clusters of records.
+
+The proof of its theorem 2 bounds what one record can change as if the clusters were fixed, while one record can re-form all of them
+and change how many rows are released. The certified twin is the step ``clustmix-certified``.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +22,14 @@ from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.noise import Entropy, discrete_gaussian, gaussian_variance
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.counted import noted
-from hushtable.synthesize.mixture.encoding import Draw, Encoding, Layout
+from hushtable.synthesize.histogram_cells import with_notes
 from hushtable.synthesize.mixture.groups import SPARSE, few
-from hushtable.synthesize.mixture.inducing import adapt
-from hushtable.synthesize.published.constrained import constrained_mixture, means, nearest_constrained
-from hushtable.synthesize.published.mixtures import Mixtures
-from hushtable.synthesize.published.scaling import Scaler, Scaling
-from hushtable.synthesize.published.slices import random_slices
+from hushtable.synthesize.mixture.inducing import Descent, adapt
+from hushtable.synthesize.published.clustmix_clusters import constrained_mixture, means, nearest_constrained
+from hushtable.synthesize.published.clustmix_encoding import Draw, Encoding, Layout
+from hushtable.synthesize.published.clustmix_model import ClustMixModel
+from hushtable.synthesize.published.clustmix_scaling import Scaler, Scaling
+from hushtable.synthesize.published.clustmix_slices import random_slices
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 
@@ -34,21 +38,23 @@ GRID = 1 << 16
 """Noise is drawn in whole parts of the unit interval divided by this."""
 SLICE, CLUSTERS = 4000, 64
 """About how many rows, and clusters, a slice has at most, where the number of slices is left open."""
+BATCH = 256
+"""Records in a step of descent."""
 WIDEST, WIDE = 1e3, 0.25
-"""Noise wider than this many widths of a column is refused; noise wider than the other is remarked upon."""
+"""Noise wider than ``WIDEST`` widths of a column is refused; for noise wider than ``WIDE`` the card carries a note."""
 
 GAPS = (
-    "a class of m records becomes floor(m / l) rows: with 2l records or one fewer there are two rows or one, which tells them "
-    "apart with certainty (delta = 1) whatever epsilon is",
+    "a class of m records becomes floor(m / l) rows: with 2l records there are two rows, with one record fewer there is one, which "
+    "distinguishes the two tables with certainty (delta = 1) whatever epsilon is",
     "one record can re-form the clusters: with l/2 records on each corner of a square the averages move by about 1 for every l, "
-    "and the proof allows sqrt(2)/l, as if the clusters were fixed",
+    "while the proof allows sqrt(2)/l, as if the clusters were fixed",
     "the slices are cut at values of records, and the points are moved by all records of a slice and its clusters formed anew: "
     "that one record reaches only one average of each class is stated, not proven",
     "the noise of an average is set by the exact size of its cluster, and classes with fewer than l records in a slice are left "
     "out: both depend on the records",
     "numbers are scaled by the least and greatest value, or the quantiles, of the records, and l and the other knobs "
-    "were picked by the accuracy on them",
-    "delta = 1/n, as it was used, allows to publish a whole record picked at random",
+    "were chosen by the accuracy on them",
+    "delta = 1/n, as it was used, permits publishing a whole record picked at random",
 )
 
 
@@ -69,9 +75,9 @@ class ClustMix(Core):
     delta0: float = 0.0
     """Its delta; 0 takes one over the number of rows, as was published."""
     sigma_max: tuple[float, ...] = (0.05, 0.1, 0.2)
-    """The most noise an average may have, which sets l. Of several, the one is kept whose averages train the best classifier.
+    """The most noise an average may have, which sets l. Of several, the one whose averages train the best classifier is used.
 
-    It is measured on the records, as published; with one class the first for which there are records enough is kept."""
+    The classifier is tested on the records, as published; with one class the first for which there are records enough is used."""
     l: int = 0  # noqa: E741 - its name in the publication
     """The least number of records in a cluster, instead of ``sigma_max``; 0 computes it."""
     alpha: float = 0.5
@@ -81,11 +87,11 @@ class ClustMix(Core):
     depth: int = 3
     """Hidden layers of the network whose tangent kernel moves the points."""
     starts: int = 1
-    """How often each clustering is begun anew; the likeliest is kept."""
+    """How often each clustering is started anew; the most likely one is used."""
     slices: int = 0
     """Into how many random slices the table is cut; 0: about 4,000 rows each, fewer where l is small, more where it is large."""
     scaling: Scaling = Scaling.RANGE
-    """What numbers are scaled by: range or normal (of the rows, as published), or their declared domain."""
+    """How numbers are scaled: by range or normal scores (of the rows, as published), or by their declared domain."""
     layout: Layout = Layout.ONEHOT
     """A category as one coordinate for each level, or all as one number (codes): fewer dimensions, so less noise."""
     draw: Draw = Draw.MODE
@@ -123,8 +129,8 @@ class ClustMix(Core):
             caveats=("a row is an average of at least l records: there are far fewer rows than records, and rare values are gone",),
         )
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> Mixtures:
-        """Make the mixtures for each noise that is allowed, and keep those that train the best classifier."""
+    def fit(self, vault: Vault, rng: np.random.Generator) -> ClustMixModel:
+        """Compute the averages for each noise that is allowed, and release those that train the best classifier."""
         table = vault.open(Raw(_WHY), _WHY)
         encoding = self._encoding(table.schema)
         places, labels = encoding.vectors(table)
@@ -141,14 +147,16 @@ class ClustMix(Core):
             raise InputError(reason, where="clustmix.epsilon0")
         if noise.classes == 1:
             fitting = fitting[:1]
-        made = []
+        candidates = []
         for number, least in enumerate(fitting, 1):
-            made.append(self._made(points, labels, least, noise, vault.entropy, rng))
+            candidates.append(self._averages(points, labels, least, noise, vault.entropy, rng))
             vault.report(number / (len(fitting) + 1))
-        best = made[int(np.argmax([_accuracy(m, points, labels) for m in made]))] if len(made) > 1 else made[0]
-        return Mixtures(encoding, scaler.undo(best.vectors), best.labels, best.sizes, self.draw, best.told)
+        best = candidates[0]
+        if len(candidates) > 1:
+            best = candidates[int(np.argmax([_accuracy(averages, points, labels) for averages in candidates]))]
+        return ClustMixModel(encoding, scaler.undo(best.vectors), best.labels, best.sizes, self.draw, best.summary)
 
-    def _made(
+    def _averages(
         self, points: Floats, labels: Integers, least: int, noise: Noise, entropy: Entropy, rng: np.random.Generator
     ) -> Averages:
         """The noisy averages for one least size."""
@@ -157,9 +165,11 @@ class ClustMix(Core):
         for rows in slices:
             parts = {c: rows[labels[rows] == c] for c in np.unique(labels[rows])}
             parts = {c: part for c, part in parts.items() if len(part) >= least}
-            found = {c: constrained_mixture(points[part], len(part) // least, least, rng, self.starts) for c, part in parts.items()}
-            exact += sum(clusters.mixture for clusters in found.values())
-            centres = {c: means(points[parts[c]], f.labels, int(f.labels.max()) + 1) for c, f in found.items()}
+            clusters = {
+                c: constrained_mixture(points[part], len(part) // least, least, rng, self.starts) for c, part in parts.items()
+            }
+            exact += sum(of_class.mixture for of_class in clusters.values())
+            centres = {c: means(points[parts[c]], k.labels, int(k.labels.max()) + 1) for c, k in clusters.items()}
             moved = self._moved(centres, points[rows], labels[rows], rng)
             for c, part in parts.items():
                 member = nearest_constrained(points[part], moved[c], least)
@@ -167,7 +177,7 @@ class ClustMix(Core):
                 counts.append(np.bincount(member))
                 owners.append(np.full(len(moved[c]), c))
         sizes = np.concatenate(counts)
-        told: dict[str, Any] = {
+        summary: dict[str, Any] = {
             "l": least,
             "least_cluster": int(sizes.min()),
             "largest_noise": round(noise.sigma(int(sizes.min())), 5),
@@ -179,14 +189,15 @@ class ClustMix(Core):
             "records_left_out": int(len(points) - sizes.sum()),
             "clusterings_by_k_means": len(owners) - exact,
         }
-        if (wide := noise.sigma(int(np.median(sizes)))) > WIDE:
-            told["note"] = (
-                f"the noise of an average is about {wide:.2g} of the width of a column, and {0.8 * wide:.2g} off is expected: "
-                "the rows say little of single values"
+        typical = noise.sigma(int(np.median(sizes)))
+        if typical > WIDE:
+            summary["note"] = (
+                f"the noise of an average is about {typical:.2g} of the width of a column (a mean error of {0.8 * typical:.2g}): "
+                "single values of the rows mean little"
             )
         if len(sizes) < SPARSE:
-            told = noted(told, few(max(2, len(sizes)), round(float(sizes.mean()))))
-        return Averages(noise.add(np.concatenate(vectors), sizes, entropy), np.concatenate(owners), sizes, told)
+            summary = with_notes(summary, few(max(2, len(sizes)), round(float(sizes.mean()))))
+        return Averages(noise.add(np.concatenate(vectors), sizes, entropy), np.concatenate(owners), sizes, summary)
 
     def _slices(
         self, points: Floats, labels: Integers, least: int, classes: int, rng: np.random.Generator
@@ -204,7 +215,7 @@ class ClustMix(Core):
             return centres
         start = np.concatenate(list(centres.values()))
         owner = np.repeat(list(centres), [len(c) for c in centres.values()])
-        moved = adapt(start, owner, points, labels, alpha=self.alpha, steps=self.steps, batch=256, rng=rng, depth=self.depth)
+        moved = adapt(start, owner, points, labels, Descent(self.alpha, self.steps, BATCH, self.depth), rng)
         return {c: moved[owner == c] for c in centres}
 
     def _encoding(self, schema: Schema) -> Encoding:
@@ -213,12 +224,12 @@ class ClustMix(Core):
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """What one least size leads to: noisy averages in scaled places."""
+    """The noisy averages, in scaled places, for one least size of a cluster."""
 
     vectors: Floats
     labels: Integers
     sizes: Integers
-    told: dict[str, Any]
+    summary: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -255,14 +266,15 @@ class Noise:
         return noisy
 
 
-def _accuracy(made: Averages, points: Floats, labels: Integers) -> float:
-    """How many of the records a boosted ensemble of trees that was trained on the mixtures classifies rightly."""
-    if len(np.unique(made.labels)) < 2:
-        return float((labels == made.labels[0]).mean())
+def _accuracy(averages: Averages, points: Floats, labels: Integers) -> float:
+    """The share of the records that boosted trees trained on the averages classify correctly."""
+    if len(np.unique(averages.labels)) < 2:
+        return float((labels == averages.labels[0]).mean())
+    # Slow to import, and needed by this step alone.
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
-    leaf = max(2, min(20, len(made.labels) // 10))
+    leaf = max(2, min(20, len(averages.labels) // 10))
     with threadpool_limits(1, "openmp"):
         trees = HistGradientBoostingClassifier(max_iter=100, min_samples_leaf=leaf, early_stopping=False, random_state=0)
-        return float((trees.fit(made.vectors, made.labels).predict(points) == labels).mean())
+        return float((trees.fit(averages.vectors, averages.labels).predict(points) == labels).mean())

@@ -1,4 +1,8 @@
-"""Copula-Shirley as it was published: noisy distribution functions from one half of the rows, a vine from the other."""
+"""Copula-Shirley as published (Gambs et al. 2021): noisy distribution functions from one half of the rows, a vine from the other.
+
+The proof fails where the vine is fitted: its trees, families and parameters are estimated from the records of one half without
+noise. The certified twin is the step ``vine`` (recipe ``vine-certified``).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.vine import Steps, VineModel
 from hushtable.synthesize.copula.vine_fit import FAMILIES, fit_vine
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import FREE, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -37,7 +41,7 @@ GAPS = (
     "the bins of the histograms are the distinct values of the rows, and what is generated is taken from them: a value that "
     "one person has is printed only if that person is there",
     "each column is given the whole epsilon, so that d columns cost d epsilon",
-    "the split is drawn again until every column shows two values in the half, which looks at the rows unpaid",
+    "the split is drawn again until every column shows two values in the half, which reads the rows without paying for it",
 )
 
 
@@ -66,9 +70,9 @@ class CopulaShirley(Core):
     families: tuple[str, ...] = ("gaussian", "frank", "clayton", "gumbel")
     """Pair copulas to choose from, with independence: gaussian, student, clayton, gumbel, frank, joe, bb1, bb6, bb7, bb8, tll."""
     trees: int = 0
-    """How many trees the vine has, 0 all; further ones are independence. Time goes with the pairs in them: few for many columns."""
+    """How many trees the vine has, 0 all; beyond them columns are independent. The time grows with the pairs in the trees."""
     observed: Observed = Observed.UPPER
-    """upper: a value's pseudo-observation is the upper end of its step, as published, which spoils the vine where many values are
+    """upper: a value's pseudo-observation is the upper end of its step, as published, which distorts the vine where many values are
     equal; spread: evenly on the step, which does not."""
 
     def __post_init__(self) -> None:
@@ -86,13 +90,13 @@ class CopulaShirley(Core):
         texts = [c.name for c in schema if c.kind in FREE]
         if texts:
             raise PlanError(f"copula-shirley: {', '.join(texts)} has no values to count; declare its levels, or leave it out")
-        told = f"differential privacy with epsilon = {self.epsilon:g} from end to end"
+        claim = f"differential privacy with epsilon = {self.epsilon:g} from end to end"
         return Plan(
             schema=schema,
             events=(Raw(_WHY),),
             # What it generates are values of single rows as they stand, so an earlier k-anonymity is gone.
             effect=Effect.CONDITIONAL,
-            claims=(Claim(told, GAPS),),
+            claims=(Claim(claim, GAPS),),
             caveats=("what is generated are values that single rows have, column by column",),
         )
 
@@ -107,25 +111,27 @@ class CopulaShirley(Core):
         ranked = {c.name: _ranked(c, table) for c in table.schema}
         varying = [name for name, x in ranked.items() if table.rows and (x != x[0]).any()]
         for_vine, for_counts = self._split(table.rows, [ranked[name] for name in varying], rng)
-        columns, seen = {}, {}
+        columns, observations = {}, {}
         for name, x in ranked.items():
             points, first, counts = np.unique(x[for_counts], return_index=True, return_counts=True)
             columns[name] = Steps.of(table[name][for_counts][first], self._noisy(counts, len(for_counts), vault.entropy))
             under = np.concatenate([[0.0], columns[name].ends])
             place = np.searchsorted(points, x[for_vine], side="right")
-            seen[name] = under[place]
+            observations[name] = under[place]
             if self.observed is Observed.SPREAD:
                 low = under[np.maximum(place - 1, 0)]
-                seen[name] = low + rng.random(len(place)) * (under[place] - low)
+                observations[name] = low + rng.random(len(place)) * (under[place] - low)
         vault.report(0.1)
-        vine = fit_vine(np.column_stack([seen[name] for name in varying]), self.families, self.trees) if len(varying) > 1 else ""
-        told = {
+        vine = ""
+        if len(varying) > 1:
+            vine = fit_vine(np.column_stack([observations[name] for name in varying]), self.families, self.trees)
+        summary = {
             "claimed_epsilon": self.epsilon,
             "noise_scale": dict.fromkeys(columns, round(self.scale, 6)),
             "rows_of_the_vine": len(for_vine),
             "rows_of_the_counts": len(for_counts),
         }
-        return VineModel(table.schema, columns, tuple(varying) if vine else (), vine, table.rows, told)
+        return VineModel(table.schema, columns, tuple(varying) if vine else (), vine, table.rows, summary)
 
     def _split(self, rows: int, columns: list[Floats], rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows for the vine and rows for the counts, drawn again until each column has two values among the latter."""
@@ -141,7 +147,7 @@ class CopulaShirley(Core):
             where="copula-shirley",
         )
 
-    def _noisy(self, counts: NDArray[np.int64], rows: int, entropy: Entropy) -> Floats:
+    def _noisy(self, counts: Integers, rows: int, entropy: Entropy) -> Floats:
         noise = discrete_laplace(laplace_scale(self.scale * GRID), len(counts), entropy) / GRID
         return np.clip(counts + noise, 0.0, rows)
 

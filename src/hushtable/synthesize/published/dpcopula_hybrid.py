@@ -1,4 +1,9 @@
-"""The hybrid DPCopula as it was published: noise scaled with the true size of each part. Its privacy is a claim."""
+"""The hybrid DPCopula as published (Li, Xiong and Jiang 2014): a copula for each part of the table.
+
+The proof fails where the noise of a part is scaled with its true number of records, and where a record that moves from one part
+to another changes both although each was given the whole epsilon. The certified twin is the step ``hybrid-copula`` (recipe
+``dpcopula-hybrid-certified``).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,7 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
 from hushtable.synthesize.copula.margins import Margin
 from hushtable.synthesize.copula.parts import PartedCopula, part_columns, part_numbers
-from hushtable.synthesize.counted import sizes_of
+from hushtable.synthesize.histogram_cells import sizes_of
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
@@ -28,30 +33,31 @@ _WHY = "the width of the noise in a part is read off the part's true size"
 GRID = 1 << 24
 """Noise on tau is drawn in whole parts of this."""
 COUNTS = 0.1
-"""What the counts of the parts get of epsilon."""
+"""The share of epsilon for the counts of the parts."""
 
 GAPS = (
     "the noise on Kendall's tau in a part is scaled with 4/(n_i + 1), where n_i is the true number of its records: the width of "
-    "the noise itself tells a private number",
+    "the noise itself reveals a private number",
     "a record that is replaced may leave one part and enter another, so two parts change, and each was given all of epsilon",
     "4/(n + 1) is the change of tau when a record is added to n; when one of n is replaced it is 4/n",
-    "parts without records are left out, so which combinations exist is told without noise",
+    "parts without records are left out, so which combinations exist is revealed without noise",
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedHybrid(Core):
-    """The hybrid of Li, Xiong and Jiang 2014: the table is parted by small columns, and each part gets a DPCopula of its own.
+    """The hybrid of Li, Xiong and Jiang 2014: small columns divide the table, and each part gets a DPCopula of its own.
 
     The counts of the parts, the histograms in them and Kendall's tau of each pair of columns get Laplace noise; a part is
     treated as if its size were public and as if no record could move to another. That is not proven (the gaps are printed), so
-    epsilon is infinite; ``hybrid-copula`` is the form that is. How epsilon is shared between counts and copulas is ours.
+    epsilon is infinite; ``hybrid-copula`` is the form that is proven. How epsilon is divided between counts and copulas is our
+    choice, the publication does not say.
     """
 
     epsilon: float = 1.0
     """The epsilon that the publication says the release is protected with."""
     ratio: float = 8.0
-    """What all margins together get of a part's epsilon, where the dependence gets 1."""
+    """The epsilon of all margins of a part together, relative to that of its dependence."""
     parts: tuple[str, ...] = ()
     """The columns whose combinations are the parts; when empty, the target and others with fewer than 10 cells."""
     most: int = 16
@@ -86,19 +92,19 @@ class PublishedHybrid(Core):
         sizes, counts = sizes_of(schema.select(others)), np.zeros(cells)
         margins = {name: np.full((cells, size), 1 / size) for name, size in sizes.items()}
         correlations = np.broadcast_to(np.eye(len(others)), (cells, len(others), len(others))).copy()
-        held = np.unique(numbers)
-        for done, number in enumerate(held, 1):
+        present = np.unique(numbers)
+        for done, number in enumerate(present, 1):
             part = table.take(np.flatnonzero(numbers == number)).select(others)
             counts[number] = max(0.0, part.rows + float(_laplace(1 / (COUNTS * self.epsilon), 1, vault.entropy)[0]))
             for name in others:
                 margins[name][number] = self._margin(part, name, vault.entropy)
             correlations[number] = self._correlation(part, vault.entropy)
-            vault.report(done / len(held))
+            vault.report(done / len(present))
         if not counts.any():
-            counts[held] = 1.0
-        told = {"parts_by": list(parts), "noisy_sizes": np.round(counts).astype(int).tolist(), "claimed_epsilon": self.epsilon}
+            counts[present] = 1.0
+        summary = {"parts_by": list(parts), "noisy_sizes": np.round(counts).astype(int).tolist(), "claimed_epsilon": self.epsilon}
         orders = {name: np.arange(size) for name, size in sizes.items()}
-        return PartedCopula(schema, parts, round(counts.sum()), counts / counts.sum(), margins, orders, correlations, told)
+        return PartedCopula(schema, parts, round(counts.sum()), counts / counts.sum(), margins, orders, correlations, summary)
 
     @property
     def _shares(self) -> tuple[float, float]:

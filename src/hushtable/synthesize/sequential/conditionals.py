@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, softmax
 
 from hushtable.pipeline.step import Arrays
-from hushtable.synthesize.cells import Grid
-from hushtable.table.arrays import Floats, Integers
+from hushtable.synthesize.sequential.grid import Grid
+from hushtable.table.arrays import Floats, Integers, Singles
 
 MANY = 64
 """A tree is grown on at most this many classes; more levels are first put into groups that behave alike."""
@@ -94,6 +93,7 @@ class Tree:
     @classmethod
     def fit(cls, cells: Integers, grid: Grid, predictors: list[Integers], grids: list[Grid], min_leaf: int) -> Tree:
         """Grow a tree by CART (Breiman et al. 1984) with at least ``min_leaf`` rows in a leaf."""
+        # Slow to import, and needed only where trees are grown.
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
         classes = not grid.column.numeric or grid.count <= FEW + 1
@@ -121,7 +121,7 @@ class Tree:
         before = np.append(0, self.running)
         first, last = before[self.leaf_start[node]], before[self.leaf_start[node + 1]]
         ticket = first + np.floor(rng.random(len(node)) * (last - first)).astype(np.int64)
-        return self.cells[np.searchsorted(self.running, ticket, side="right")]
+        return np.asarray(self.cells[np.searchsorted(self.running, ticket, side="right")])
 
     def support(self, cells: Integers, predictors: list[Integers]) -> tuple[Floats, Floats]:
         """Among the rows of the leaf."""
@@ -135,7 +135,7 @@ class Tree:
         own = np.where(held[place] == asked, self.running[place] - before[place], 0)
         return own.astype(np.float64), size.astype(np.float64)
 
-    def _fall(self, design: NDArray[np.float32]) -> Integers:
+    def _fall(self, design: Singles) -> Integers:
         node = np.zeros(len(design), np.int64)
         open_ = np.arange(len(design))
         while len(open_):
@@ -161,7 +161,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """A linear model of the normal scores: ``kind`` probit-like for numbers, multinomial logit for categories."""
+    """A linear model: of the normal scores for numbers, a multinomial logit for categories."""
 
     coefficients: Floats
     counts: Integers
@@ -185,17 +185,18 @@ class Linear:
             spread = max(float((target - fitted).std()), 1e-9)
             # Scores of all rows together are to be standard normal again, so that the column keeps its own distribution.
             whole = float(np.hypot(fitted.std(), spread))
-            return cls(beta[:, None] / whole, counts, spread / whole, scores)
+            return cls(np.asarray(beta[:, None] / whole, np.float64), counts, spread / whole, scores)
+        # Slow to import, and needed only for categories.
         from sklearn.linear_model import LogisticRegression
 
         present = np.flatnonzero(counts)
-        beta = np.full((design.shape[1], grid.count), 0.0)
-        beta[0] = np.where(counts > 0, 0.0, -1e9)
+        weights = np.zeros((design.shape[1], grid.count))
+        weights[0] = np.where(counts > 0, 0.0, -1e9)
         if len(present) > 1:
             model = LogisticRegression(C=1.0, max_iter=300, fit_intercept=False).fit(design, cells)
             coefficients = model.coef_ if len(present) > 2 else np.vstack([np.zeros(design.shape[1]), model.coef_[0]])
-            beta[:, present] = coefficients.T
-        return cls(beta, counts, 0.0, scores)
+            weights[:, present] = coefficients.T
+        return cls(weights, counts, 0.0, scores)
 
     def draw(self, predictors: list[Integers], rng: np.random.Generator) -> Integers:
         """A normal score pushed back through the column's own distribution, or a class by its probability."""
@@ -234,7 +235,7 @@ class Linear:
         return cls(values["coefficients"], values["counts"], float(values["spread"][0]), scores)
 
 
-def _design(predictors: list[Integers], scores: list[Floats]) -> NDArray[np.float32]:
+def _design(predictors: list[Integers], scores: list[Floats]) -> Singles:
     """float32, because that is what the grown tree compares."""
     return np.hstack([s[p] for p, s in zip(predictors, scores, strict=True)]).astype(np.float32)
 
@@ -258,7 +259,7 @@ def _scores(cells: Integers, grid: Grid, ranks: Floats, predictor: Integers, own
     profile = (table + overall) / (sizes + 1)[:, None] - overall
     # The two directions in which the levels' profiles differ most.
     _, _, axes = np.linalg.svd(profile * np.sqrt(sizes)[:, None], full_matrices=False)
-    return profile @ axes[:2].T
+    return np.asarray(profile @ axes[:2].T)
 
 
 def _commonest(cells: Integers, count: int) -> tuple[Integers, int]:
@@ -270,7 +271,7 @@ def _commonest(cells: Integers, count: int) -> tuple[Integers, int]:
     return place[cells], MANY
 
 
-def _grouped(cells: Integers, count: int, design: NDArray[np.float32]) -> Integers:
+def _grouped(cells: Integers, count: int, design: Singles) -> Integers:
     """The cells themselves, or groups of them that have similar predictors when there are too many for a tree."""
     if count <= MANY:
         return cells

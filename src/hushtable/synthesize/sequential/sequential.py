@@ -1,4 +1,4 @@
-"""Sequential synthesis: one column after another, each from its distribution given those before (synthpop)."""
+"""Sequential synthesis (synthpop): one column after another, each from its distribution given those before."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.cells import Grid
 from hushtable.synthesize.sequential.conditionals import Conditional, Linear, Marginal, Tree
+from hushtable.synthesize.sequential.grid import Grid
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
@@ -29,9 +29,9 @@ LEARNERS: dict[str, type[Any]] = {"tree": Tree, "linear": Linear, "margin": Marg
 class Sequential(Core):
     """Trees in sequence: each column is drawn from the leaf that the columns before it lead to.
 
-    Promises nothing by itself: leaves hold counts of real values, and only the audit can say what they give away.
+    Promises nothing by itself: leaves hold counts of real values, and only the audit can measure what they reveal.
     Trained on an anonymized table it keeps that table's k-anonymity as a derived one. A number that fewer than
-    ``least`` rows share comes back by chance only. Nowok, Raab and Dibben 2016 (synthpop); Reiter 2005.
+    ``least`` rows share is released by chance only. Nowok, Raab and Dibben 2016 (synthpop); Reiter 2005.
     """
 
     min_leaf: int = 0
@@ -40,7 +40,7 @@ class Sequential(Core):
     On census data such leaves repeat no more real rows than fresh real rows do, and cost almost no accuracy;
     smaller ones keep rarer structure and repeat more rows."""
     least: int = 5
-    """A number that fewer rows share is drawn anew from a range that holds at least so many."""
+    """A number that fewer rows share is replaced by a draw from a range that holds at least so many rows."""
     order: tuple[str, ...] = ()
     """Columns to draw first; the others follow: target, secrets, then as in the schema."""
     methods: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ class Chain:
         return Table(self.schema, {name: arrays[name] for name in self.schema.names})
 
     def log_likelihood(self, table: Table, spread: float = 1e-3) -> Floats:
-        """The log-probability of each row, in nats: its mean over rows not trained on tells learning from memorizing.
+        """The log-probability of each row, in nats: its mean over rows not trained on distinguishes learning from memorizing.
 
         So that a value that nobody in the leaf holds is not impossible, each leaf gets this part of one more row, spread evenly
         over all values of the column. A number counts where it is read into a cell, not also in a range around it.
@@ -157,8 +157,8 @@ class Chain:
         """Counts and thresholds; no row can be put together from them."""
         arrays: Arrays = {}
         for place, (learner, grid) in enumerate(zip(self.learners, self.grids, strict=True)):
-            held = learner.parts() | {"low": grid.low, "high": grid.high}
-            arrays |= {f"{place}/{key}": array for key, array in held.items()}
+            own = learner.parts() | {"low": grid.low, "high": grid.high}
+            arrays |= {f"{place}/{key}": array for key, array in own.items()}
         values = {
             "schema": self.schema.portable().dump(),
             "order": self.order,

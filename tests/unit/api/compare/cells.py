@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from hushtable.api.compare.cell import Cell, GuaranteeSummary, Score, WorstAttack
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
+from hushtable.privacy.guarantee import Assurance
 
 
 def cell(
@@ -16,21 +18,18 @@ def cell(
     kind: str = "none",
     epsilon: float | None = None,
     k: float | None = None,
-    alarms: int = 0,
     **more: Any,
-) -> dict[str, Any]:
+) -> Cell:
     """One cell; its score has an interval of this half width, its risk an upper bound of 0.01 more than its value."""
     kind = "proven" if epsilon is not None else "verified" if k is not None else kind
-    told: dict[str, Any] = {
-        "id": name, "recipe": name.split()[0], "title": "", "settings": {}, "epsilon": epsilon, "delta": None, "runs": 1,
-        "assurance": kind, "promise": "nothing" if kind == "none" else "something",
-        "guarantee": {"epsilon": epsilon, "delta": None, "k": k, "bound": None},
-        "risk": None if risk is None else {"value": risk - 0.01, "low": 0.0, "high": risk, "name": "an attack"},
-        "risks": {}, "alarms": alarms, "tests": 10, "void": [], "failed": "",
-        "score": None if score is None else {"value": score, "low": score - width, "high": score + width},
-        "measures": {}, "rows": 100, "seconds": 1.0, "notes": [], "fits": True, "misses": [], "front": False, "rank": 0,
+    usual: dict[str, Any] = {
+        "id": name, "recipe": name.split()[0], "epsilon": epsilon, "runs": 1, "assurance": Assurance(kind),
+        "promise": "nothing" if kind == "none" else "something", "guarantee": GuaranteeSummary(epsilon=epsilon, k=k),
+        "risk": None if risk is None else WorstAttack(risk - 0.01, 0.0, risk, "an attack"),
+        "tests": 10, "score": None if score is None else Score(score, score - width, score + width),
+        "rows": 100, "seconds": 1.0, "fits": True,
     }  # fmt: skip
-    return told | more
+    return Cell(**(usual | more))
 
 
 def attack(high: float, *, p: float = 1.0, name: str = "linkability") -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from contextlib import suppress
 from multiprocessing import Pipe
@@ -13,15 +14,19 @@ import numpy as np
 import pytest
 
 import hushtable as ht
-from hushtable.api.compare import cell, compare, workers
-from hushtable.api.compare.cell import Study
+from hushtable.api.compare import CompareOptions, compare, experiment, workers
+from hushtable.api.compare.axis import target_of
+from hushtable.api.compare.cell import GuaranteeSummary
+from hushtable.api.compare.comparison import Comparison
+from hushtable.api.compare.experiment import Experiment
 from hushtable.api.compare.grid import Trial
-from hushtable.api.compare.summary import target_of
+from hushtable.api.compare.observation import Observation
 from hushtable.checks import example
 from hushtable.checks.tables import awkward
 from hushtable.errors import InputError, MissingExtra
 from hushtable.evidence.finding import Better
 from hushtable.pipeline.recipe import Recipe, load
+from hushtable.privacy.guarantee import Assurance, Statement
 from hushtable.table.columns import Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -32,7 +37,7 @@ CHEAP = {"margins": {}, "association": {}, "downstream": {"models": "linear", "s
 
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch):
-    monkeypatch.setattr(cell, "MEASURES", CHEAP)
+    monkeypatch.setattr(experiment, "MEASURES", CHEAP)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +54,7 @@ LENIENT = {"constraints": ["alarms<100"]}
 @pytest.fixture(scope="module")
 def made(tmp_path_factory, table):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cell, "MEASURES", CHEAP)
+        patch.setattr(experiment, "MEASURES", CHEAP)
         folder = tmp_path_factory.mktemp("compared") / "out"
         return folder, compare(table, **WAYS, **QUICK, **LENIENT, runs=2, folder=folder)
 
@@ -58,6 +63,13 @@ def test_everything_the_page_needs_is_there(made):
     _, comparison = made
     told = comparison.to_json()
     assert json.loads(json.dumps(told, allow_nan=False)) == told
+    again = Comparison.from_json(told)
+    assert again.to_json() == told
+    assert (again.cells, again.recommendation, again.constraints) == (
+        comparison.cells,
+        comparison.recommendation,
+        comparison.constraints,
+    )
     assert told["table"] == {"rows": 160, "train": 120, "control": 40, "columns": 7, "target": "school"}
     cells = {c["id"]: c for c in told["cells"]}
     assert set(cells) == {"mdav k=3", "mdav k=20", "independent epsilon=2"}
@@ -73,7 +85,7 @@ def test_everything_the_page_needs_is_there(made):
         assert one["risk"]["high"] == max(risk["high"] for risk in one["risks"].values())
         assert {"mean TVD", told["utility"]["name"]} <= set(one["measures"])
     assert sorted(c["rank"] for c in told["cells"]) == [1, 2, 3]
-    assert {c["id"] for c in comparison.front} == {c["id"] for c in told["cells"] if c["front"]}
+    assert {c.id for c in comparison.front} == {c["id"] for c in told["cells"] if c["front"]}
     assert told["utility"]["label"] == "AUC for school"
     assert 0.5 < told["utility"]["baseline"] <= 1
 
@@ -82,19 +94,20 @@ def test_the_folder_is_private_and_holds_no_row(made, table):
     folder, comparison = made
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {p.name for p in folder.iterdir()} >= {"comparison.json", "comparison.html", "comparison.md", "recipes", "cells"}
-    kept = "".join(p.read_text() for p in folder.rglob("*") if p.is_file())
-    assert not [text for text in table.strings("height") if str(text) in kept]
+    # As whole numbers: a measure with more digits may begin like a value of a row.
+    numbers = {number for p in folder.rglob("*") if p.is_file() for number in re.findall(r"[\d.]+", p.read_text())}
+    assert not numbers & {str(text) for text in table.strings("height")}
     assert comparison.best is not None
-    written = Recipe.parse((folder / "recipes" / f"{comparison.best['id'].replace(' ', '-').replace('=', '-')}.yaml").read_text())
+    written = Recipe.parse((folder / "recipes" / f"{comparison.best.id.replace(' ', '-').replace('=', '-')}.yaml").read_text())
     assert written == comparison.recipe
     assert written.tuned == "private"
 
 
 def test_another_call_makes_nothing_again_and_follows_other_constraints(made, table, monkeypatch):
     folder, _ = made
-    monkeypatch.setattr(Study, "observe", lambda *_: pytest.fail("it was made again"))
+    monkeypatch.setattr(Experiment, "observe", lambda *_: pytest.fail("it was made again"))
     again = compare(table, **WAYS, **QUICK, runs=2, folder=folder, constraints=["k>=10", "alarms<100"])
-    assert again.best["id"] == "mdav k=20"
+    assert again.best.id == "mdav k=20"
     assert {p.stem for p in (folder / "recipes").iterdir()} >= {"mdav-k-20"}
     nothing = compare(table, **WAYS, **QUICK, runs=2, folder=folder, constraints=["k>=10", "epsilon<=1"])
     assert nothing.best is None
@@ -122,10 +135,10 @@ def test_a_comparison_that_was_stopped_goes_on_and_ends_with_the_same_numbers(ma
             stopped.append(trial.id)
             raise KeyboardInterrupt
         count.append(trial.id)
-        return json.loads((folder / "cells" / f"{trial.file}-{run}.json").read_text())
+        return Observation.from_json(json.loads((folder / "cells" / f"{trial.file}-{run}.json").read_text()))
 
     stopped: list[str] = []
-    monkeypatch.setattr(Study, "observe", observe)
+    monkeypatch.setattr(Experiment, "observe", observe)
     with pytest.raises(KeyboardInterrupt):
         compare(table, **WAYS, **QUICK, **LENIENT, runs=2, folder=tmp_path / "out")
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 2
@@ -135,49 +148,55 @@ def test_a_comparison_that_was_stopped_goes_on_and_ends_with_the_same_numbers(ma
     assert again.cells == whole.cells
 
 
+def test_options_are_given_whole_too(made, table, monkeypatch):
+    folder, whole = made
+    monkeypatch.setattr(Experiment, "observe", lambda *_: pytest.fail("it was made again"))
+    assert compare(table, CompareOptions(**WAYS, **QUICK, **LENIENT, runs=2), folder=folder).cells == whole.cells
+
+
 def test_a_seed_fixes_everything_but_the_noise_of_differential_privacy(made, table):
     again = compare(table, ["mdav"], grid={"mdav.k": [20]}, **QUICK, runs=2).cells[0]
-    before = next(c for c in made[1].cells if c["id"] == "mdav k=20")
+    before = next(c for c in made[1].cells if c.id == "mdav k=20")
     same = ("risk", "risks", "alarms", "tests", "score", "measures", "guarantee", "rows")
-    assert {key: again[key] for key in same} == {key: before[key] for key in same}
+    assert {key: getattr(again, key) for key in same} == {key: getattr(before, key) for key in same}
 
 
 def test_a_cell_that_cannot_be_made_is_a_line_with_its_reason(table):
     told = compare(table, ["mdav", "k-anonymity"], grid={"mdav.k": [5, 5000], "k-anonymity.k": [5]}, **QUICK, **LENIENT)
-    failed = {c["id"]: c["failed"] for c in told.cells if c["failed"]}
+    failed = {c.id: c.failed for c in told.cells if c.failed}
     assert "mdav k=5000" in failed
     assert "5000" in failed["mdav k=5000"]
-    assert told.cells[-1]["id"] == "mdav k=5000"
-    assert told.cells[-1]["score"] is None
+    assert told.cells[-1].id == "mdav k=5000"
+    assert told.cells[-1].score is None
     assert "mdav k=5000: " + failed["mdav k=5000"] in str(told)
-    assert repr(told) == f"Comparison(3 releases; take {told.best['id']})"
+    assert repr(told) == f"Comparison(3 releases; take {told.best.id})"
 
 
 def test_a_k_of_some_columns_or_of_another_table_is_not_the_k_of_the_release(table):
     ways = {"mdav": "mdav.k", "univariate": "univariate.k", "mdav-sequential": "mdav-sequential.microaggregate.k"}
     told = compare(table, list(ways), grid={key: [5] for key in ways.values()}, **QUICK, constraints=["k>=5", "alarms<100"])
-    cells = {c["recipe"]: c for c in told.cells}
-    assert {name: c["guarantee"]["k"] for name, c in cells.items()} == {"mdav": 5, "univariate": None, "mdav-sequential": None}
-    assert [c["recipe"] for c in told.cells if c["fits"]] == ["mdav"]
-    assert {c["assurance"] for c in told.cells} == {"verified"}
-    assert "of the table it was made from" in cells["mdav-sequential"]["promise"]
-    assert "of the table it was made from" not in cells["univariate"]["promise"]
+    cells = {c.recipe: c for c in told.cells}
+    assert {name: c.guarantee.k for name, c in cells.items()} == {"mdav": 5, "univariate": None, "mdav-sequential": None}
+    assert [c.recipe for c in told.cells if c.fits] == ["mdav"]
+    assert {c.assurance for c in told.cells} == {"verified"}
+    assert "of the table it was made from" in cells["mdav-sequential"].promise
+    assert "of the table it was made from" not in cells["univariate"].promise
 
 
 def test_a_recipe_that_is_proven_for_another_relation_is_compared_under_it(table):
     told = compare(table, ["dpcopula-kendall", "independent"], epsilons=[2.0], **QUICK, **LENIENT)
-    cells = {c["recipe"]: c for c in told.cells}
-    assert {c["assurance"] for c in cells.values()} == {"proven"}, [c["failed"] for c in told.cells]
-    assert "for one record replaced by another (would be proven had it" in cells["dpcopula-kendall"]["promise"]
-    assert "replaced" not in cells["independent"]["promise"]
+    cells = {c.recipe: c for c in told.cells}
+    assert {c.assurance for c in cells.values()} == {"proven"}, [c.failed for c in told.cells]
+    assert "for one record replaced by another (would be proven only if it had" in cells["dpcopula-kendall"].promise
+    assert "replaced" not in cells["independent"].promise
 
 
 def test_what_is_told_to_anybody_who_looks_holds_the_price_of_looking(table):
     told = compare(table, ["independent"], epsilons=[2.0], **QUICK, **LENIENT)
     for shown in (str(told), ht.show(told).html, *(told.files()[f"comparison.{form}"] for form in ("html", "md"))):
-        assert "would be proven had it been named before looking" in shown
+        assert "would be proven only if it had been chosen before looking" in shown
         assert "is not free" in shown
-    assert told.told["recommendation"]["command"] == ""
+    assert told.recommendation.command == ""
 
 
 @pytest.fixture(scope="module")
@@ -191,44 +210,44 @@ def visits() -> Table:
 
 def test_all_rows_of_a_person_lie_on_one_side(visits, monkeypatch):
     seen = []
-    observed = Study.observe
-    monkeypatch.setattr(Study, "observe", lambda study, trial, run: seen.append(study) or observed(study, trial, run))
+    observed = Experiment.observe
+    monkeypatch.setattr(Experiment, "observe", lambda study, trial, run: seen.append(study) or observed(study, trial, run))
     ways = {"recipes": ["mdav"], "grid": {"mdav.k": [5]}, "target": "school", "only": ["near-matches"]}
     told = compare(visits, **ways, **LENIENT, person="who", rows_per_person=2)
     (study,) = seen
     assert not set(study.train["who"]) & set(study.control["who"])
-    assert told.cells[0]["rows"] == 2 * len(set(study.train["who"]))
+    assert told.cells[0].rows == 2 * len(set(study.train["who"]))
     assert all(len(set(part.persons)) == len(set(part["who"])) for part in study.people(100))
-    assert "--person who --rows-per-person 2" in told.told["recommendation"]["command"]
-    assert not any("both sides" in text for text in told.told["recommendation"]["caveats"])
+    assert "--person who --rows-per-person 2" in told.recommendation.command
+    assert not any("both sides" in text for text in told.recommendation.caveats)
     told = compare(visits, **ways, **LENIENT)
     assert set(seen[1].train["who"]) & set(seen[1].control["who"])
-    assert any("key who repeat" in text for text in told.told["recommendation"]["caveats"])
+    assert any("key who repeat" in text for text in told.recommendation.caveats)
 
 
 def test_a_part_of_a_table_holds_all_rows_of_its_people(visits):
-    part = cell._part(visits.held_by("who"), 102, 0)
+    part = experiment._part(visits.held_by("who"), 102, 0)
     assert part.rows == 100
     assert set(np.bincount(part["who"])) == {0, 4}
-    assert cell._part(visits, 102, 0).rows == 102
+    assert experiment._part(visits, 102, 0).rows == 102
 
 
 def test_a_wish_for_k_is_one_for_k_persons(visits, monkeypatch):
     """Four equal rows of each person: a class of four rows would be one person's."""
     made, release = [], ht.release
-    monkeypatch.setattr(cell, "release", lambda *given, **more: made.append(release(*given, **more)) or made[-1])
+    monkeypatch.setattr(experiment, "release", lambda *given, **more: made.append(release(*given, **more)) or made[-1])
     same = visits.take(np.arange(0, 240, 4).repeat(4))
     ways = {"recipes": ["mdav"], "grid": {"mdav.k": [4]}, "target": "school", "only": ["near-matches"], "constraints": ["k>=4"]}
     told = compare(same, **ways, person="who", rows_per_person=4)
-    assert told.cells[0]["guarantee"]["k"] == 4
+    assert told.cells[0].guarantee.k == 4
     assert made[0].guarantee.criteria["k"] == 4
     assert made[0].guarantee.criteria["by_rows"]["k"] == 16
 
 
 def test_what_is_not_installed_is_tried_again_next_time(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(cell, "release", Mock(side_effect=MissingExtra("a library", "extra", "it")))
+    monkeypatch.setattr(experiment, "release", Mock(side_effect=MissingExtra("a library", "extra", "it")))
     told = compare(table, ["mdav"], grid={"mdav.k": [5]}, folder=tmp_path / "out", **QUICK)
-    assert "pip install" in told.cells[0]["failed"]
+    assert "pip install" in told.cells[0].failed
     assert not list((tmp_path / "out" / "cells").iterdir())
 
 
@@ -238,25 +257,27 @@ def crash(*_, **__):
 
 def test_an_error_that_was_not_foreseen_costs_its_cell_alone_and_is_tried_again(table, tmp_path, monkeypatch):
     made = ht.release
-    monkeypatch.setattr(cell, "release", lambda t, recipe, **more: (crash if recipe.recipe == "mdav" else made)(t, recipe, **more))
+    monkeypatch.setattr(
+        experiment, "release", lambda t, recipe, **more: (crash if recipe.recipe == "mdav" else made)(t, recipe, **more)
+    )
     ways = {"recipes": ["mdav", "sequential"], "grid": {"mdav.k": [5]}, "folder": tmp_path / "out"}
-    cells = {c["recipe"]: c for c in compare(table, **ways, **QUICK).cells}
-    assert not cells["sequential"]["failed"]
-    assert cells["mdav"]["failed"].startswith("ValueError: an error that was not foreseen, in test_run.py, line ")
+    cells = {c.recipe: c for c in compare(table, **ways, **QUICK).cells}
+    assert not cells["sequential"].failed
+    assert cells["mdav"].failed.startswith("ValueError: an error that was not foreseen, in test_run.py, line ")
     assert "Smith" not in "".join(p.read_text() for p in (tmp_path / "out").rglob("*") if p.is_file())
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 1
-    monkeypatch.setattr(cell, "release", made)
-    assert not any(c["failed"] for c in compare(table, **ways, **QUICK).cells)
+    monkeypatch.setattr(experiment, "release", made)
+    assert not any(c.failed for c in compare(table, **ways, **QUICK).cells)
 
 
 def test_want_of_memory_is_told_and_a_user_who_stops_is_obeyed(table, monkeypatch):
     for error, told in ((MemoryError(), "not enough memory"), (KeyboardInterrupt(), None)):
-        monkeypatch.setattr(cell, "release", Mock(side_effect=error))
+        monkeypatch.setattr(experiment, "release", Mock(side_effect=error))
         if told is None:
             with pytest.raises(KeyboardInterrupt):
                 compare(table, ["mdav"], **QUICK)
         else:
-            assert all(told in c["failed"] for c in compare(table, ["mdav"], **QUICK).cells)
+            assert all(told in c.failed for c in compare(table, ["mdav"], **QUICK).cells)
 
 
 def test_without_a_target_the_score_is_how_alike_pairs_are(small):
@@ -295,7 +316,7 @@ def test_public_rows_cost_nothing_and_a_recipe_once_tuned_on_private_rows_stays_
     ],
 )
 def test_bad_input_is_refused_before_anything_is_made(table, monkeypatch, more, match):
-    monkeypatch.setattr(Study, "observe", lambda *_: pytest.fail("something was made"))
+    monkeypatch.setattr(Experiment, "observe", lambda *_: pytest.fail("something was made"))
     with pytest.raises(InputError, match=match):
         compare(table, **({"recipes": ["mdav"], **QUICK} | more))
 
@@ -321,36 +342,37 @@ def risky(study, trial, run):
     k = trial.value("k") if trial.settings else None
     high = 0.4 / k if k else 0.02 * trial.epsilon
     score = measure("train on release, test on real: AUC", 0.9 - 0.001 * (k or 0), Better.HIGHER, scope="school", baseline=0.95)
-    held = {"epsilon": trial.epsilon, "delta": None, "k": k, "bound": None}
-    return {
-        "failed": "", "seconds": 1.0, "rows": 9, "assurance": "verified" if k else "proven", "promise": "much", "guarantee": held,
-        "void": [], "notes": [], "findings": [{key: f.to_json()[key] for key in cell.KEPT} for f in (attack(high), score)],
-    }  # fmt: skip
+    assurance = Assurance.VERIFIED if k else Assurance.PROVEN
+    guarantee = GuaranteeSummary(epsilon=trial.epsilon, k=k)
+    statements = (Statement("much", assurance),)
+    return Observation(
+        seconds=1.0, rows=9, assurance=assurance, statements=statements, guarantee=guarantee, findings=(attack(high), score)
+    )
 
 
 def test_the_search_goes_on_to_the_last_setting_that_keeps_the_constraints(table, monkeypatch):
-    monkeypatch.setattr(Study, "observe", risky)
+    monkeypatch.setattr(Experiment, "observe", risky)
     told = compare(table, ["mdav", "mst"], constraints=["max_risk<0.05"], search=True, **QUICK)
     words = {one["recipe"]: one["words"] for one in told.to_json()["searched"]}
     assert words["mdav"] == "smallest k found that meets the constraints: 9 (8 does not)"
     assert words["mst"].startswith("largest epsilon found that meets the constraints: 2.")
-    assert {"mdav k=7", "mdav k=8", "mdav k=9"} <= {c["id"] for c in told.cells}
-    assert told.best["epsilon"] is not None
+    assert {"mdav k=7", "mdav k=8", "mdav k=9"} <= {c.id for c in told.cells}
+    assert told.best.epsilon is not None
     verified = compare(table, ["mdav"], constraints=["max_risk<0.05"], search=True, **QUICK)
-    assert verified.best["id"] == "mdav k=10"
+    assert verified.best.id == "mdav k=10"
     assert compare(table, ["mdav"], constraints=["max_risk<0.05"], **QUICK).to_json()["searched"] == []
 
 
 @pytest.mark.nightly
 def test_several_processes_give_what_one_gives(table):
-    study = Study(
+    study = Experiment(
         table.take(np.arange(100)), table.take(np.arange(100, 160)), "school", 0, None, 80, ("near-matches",), {"margins": {}}
     )
     tasks = [(Trial(load("mdav").set({"k": k}), (("k", k),)), 0) for k in ("3", "5", "5000")]
-    found = {task[0].id: told for task, told, _ in workers.made(tasks, study, 2) if task is not None}
-    assert found["mdav k=5"]["findings"] == study.observe(*tasks[1])["findings"]
-    assert found["mdav k=3"]["findings"] != found["mdav k=5"]["findings"]
-    assert "5000" in found["mdav k=5000"]["failed"]
+    observed = {update.task[0].id: update.observation for update in workers.observe_all(tasks, study, 2) if update.task}
+    assert observed["mdav k=5"].findings == study.observe(*tasks[1]).findings
+    assert observed["mdav k=3"].findings != observed["mdav k=5"].findings
+    assert "5000" in observed["mdav k=5000"].failed
 
 
 AGAIN = {"mdav k=1", "mdav k=2", "mdav k=3", "mdav k=5"}
@@ -369,8 +391,7 @@ class _Hand(Thread):
     def run(self):
         with suppress(EOFError):
             while (task := self.link.recv())[0].id not in self.deadly:
-                again = {"again": True} if task[0].id in AGAIN else {}
-                self.link.send({"failed": "", "made": task[0].id} | again)
+                self.link.send(Observation(seconds=0.0, notes=(task[0].id,), again=task[0].id in AGAIN))
         self.link.close()
 
     def terminate(self):
@@ -388,19 +409,19 @@ def crew(monkeypatch, count, deadly, hires=None):
 
     monkeypatch.setattr(workers, "_hired", hired)
     tasks = [(Trial(load("mdav"), (("k", str(k)),)), 0) for k in range(count)]
-    return list(workers.made(tasks, None, 3))
+    return list(workers.observe_all(tasks, None, 3))
 
 
 def test_every_task_is_done_once_and_a_lost_process_costs_its_own(monkeypatch):
     hires = []
-    (first, _, busy), *done = crew(monkeypatch, 9, {"mdav k=4", "mdav k=8"}, hires)
+    first, *done = crew(monkeypatch, 9, {"mdav k=4", "mdav k=8"}, hires)
     assert len(hires) <= 4, "only what ended is replaced, not what failed and goes on"
-    assert first is None
-    assert busy == ["mdav k=0", "mdav k=1", "mdav k=2"]
-    assert sorted(task[0].id for task, _, _ in done) == [f"mdav k={k}" for k in range(9)]
-    assert {task[0].id for task, told, _ in done if told.get("lost")} == {"mdav k=4", "mdav k=8"}
-    assert all(told["made"] == task[0].id for task, told, _ in done if not told.get("lost"))
-    assert done[-1][2] == []
+    assert first.task is None
+    assert first.at_work == ["mdav k=0", "mdav k=1", "mdav k=2"]
+    assert sorted(update.task[0].id for update in done) == [f"mdav k={k}" for k in range(9)]
+    assert {update.task[0].id for update in done if update.observation.lost} == {"mdav k=4", "mdav k=8"}
+    assert all(update.observation.notes == (update.task[0].id,) for update in done if not update.observation.lost)
+    assert done[-1].at_work == []
 
 
 def test_where_no_process_answers_it_is_not_the_cells_that_are_wrong(monkeypatch):
@@ -410,17 +431,17 @@ def test_where_no_process_answers_it_is_not_the_cells_that_are_wrong(monkeypatch
 
 
 def test_a_process_answers_after_an_error_that_was_not_foreseen(table, monkeypatch):
-    monkeypatch.setattr(cell, "release", crash)
+    monkeypatch.setattr(experiment, "release", crash)
     ours, theirs = Pipe()
-    hand = Thread(target=workers._serve, args=(theirs, Study(table, table, "school", 0)), daemon=True)
+    hand = Thread(target=workers._serve, args=(theirs, Experiment(table, table, "school", 0)), daemon=True)
     hand.start()
     for _ in range(2):
         ours.send((Trial(load("mdav")), 0))
         assert ours.poll(20), "it ended without an answer"
         told = ours.recv()
-        assert told["failed"].startswith("ValueError: ")
-        assert told["again"]
-        assert "lost" not in told
+        assert told.failed.startswith("ValueError: ")
+        assert told.again
+        assert not told.lost
     ours.close()
     hand.join()
 
@@ -450,10 +471,10 @@ class _Gone:
 
 def test_a_process_that_ended_costs_its_cell_alone_which_is_tried_again_next_time(table, tmp_path, monkeypatch):
     told = workers._received(_Link(), _Gone())
-    assert told["lost"]
-    assert "code -9" in told["failed"]
-    monkeypatch.setattr(Study, "observe", lambda study, trial, run: told)
-    assert compare(table, ["mdav"], grid={"mdav.k": [5]}, **QUICK, folder=tmp_path / "out").cells[0]["failed"]
+    assert told.lost
+    assert "code -9" in told.failed
+    monkeypatch.setattr(Experiment, "observe", lambda study, trial, run: told)
+    assert compare(table, ["mdav"], grid={"mdav.k": [5]}, **QUICK, folder=tmp_path / "out").cells[0].failed
     monkeypatch.undo()
-    monkeypatch.setattr(cell, "MEASURES", CHEAP)
-    assert not compare(table, ["mdav"], grid={"mdav.k": [5]}, **QUICK, folder=tmp_path / "out").cells[0]["failed"]
+    monkeypatch.setattr(experiment, "MEASURES", CHEAP)
+    assert not compare(table, ["mdav"], grid={"mdav.k": [5]}, **QUICK, folder=tmp_path / "out").cells[0].failed

@@ -1,0 +1,117 @@
+"""Put the levels of a release that was generalized on new rows, and verify the criteria on these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hushtable.anonymize.lattice.generalize import Generalize
+from hushtable.display import Progress, silent
+from hushtable.errors import InputError
+from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.release import Release, load_card
+from hushtable.pipeline.run import release as run_recipe
+from hushtable.privacy.guarantee import Guarantee
+from hushtable.table import io
+from hushtable.table.columns import CODED, Cells, Column, Kind, Levels, Role
+from hushtable.table.hierarchy import FileTree
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+STEP = "generalize"
+"""The step whose levels are put on new rows."""
+MISFIT = "most of the new rows were suppressed, as the levels were chosen for other rows; a release of their own would lose less"
+
+
+def apply(
+    folder: str | Path,
+    rows: Table | str | Path,
+    *,
+    seed: int | None = None,
+    trust: bool = False,
+    progress: Progress = silent,
+) -> Release:
+    """Put the levels of a saved release on new rows, and suppress what does not hold among these.
+
+    The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
+    schema of the release: every value must lie in its declared domains. Where a key identified persons, the same key identifies
+    them in the new rows; rows without it count for the fewest people who could hold them. ``trust`` lets its recipe name steps that
+    are not of this package, whose code is then run.
+    """
+    folder = Path(folder)
+    card = load_card(folder)
+    recipe, levels = _fixed(recipes.load(folder / "recipe.yaml", trust=trust), card)
+    schema = _original(Schema.load(folder / "schema.yaml"), levels)
+    unit = Guarantee.from_json(card["guarantee"]).unit
+    if unit.by is not None:
+        schema = schema.with_columns(Column(name=unit.by, kind=Kind.KEY, role=Role.IDENTIFIER))
+    table = rows if isinstance(rows, Table) else io.read(rows, schema)
+    unit = unit if unit.by in table.schema else replace(unit, by=None)
+    release = run_recipe(table, recipe, unit=unit, seed=seed, progress=progress)
+    if suppressed_rows(release) > release.table.rows:
+        return replace(release, warnings=(*release.warnings, MISFIT))
+    return release
+
+
+def suppressed_rows(release: Release) -> int:
+    """How many rows the generalization of a release suppressed."""
+    return sum(int(result["suppressed_rows"]) for result in _generalizations(release.result))
+
+
+def _generalizations(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The results of the steps that generalize; a second step of a name is called by its number too."""
+    return [result for name, result in results.items() if name.split()[0] == STEP]
+
+
+def _fixed(recipe: Recipe, card: Mapping[str, Any]) -> tuple[Recipe, dict[str, int]]:
+    """The recipe with the levels that were chosen, and these; all rows may be suppressed, for nothing else can give way."""
+    results = _generalizations(card.get("result", {}))
+    places = [i for i, step in enumerate(recipe.steps) if isinstance(step, Generalize)]
+    if len(places) != 1 or len(results) != 1:
+        raise InputError(
+            "only a release that was generalized, and once, can be applied to new rows", where=f"recipe {recipe.recipe}"
+        )
+    step = recipe.steps[places[0]]
+    assert isinstance(step, Generalize)
+    levels = {name: column["level"] for name, column in results[0]["columns"].items()}
+    if step.local or any(isinstance(level, list) for level in levels.values()):
+        raise InputError(
+            "local recoding gives groups levels of their own, which new rows cannot share", where=f"recipe {recipe.recipe}"
+        )
+    fixed = replace(step, columns=tuple(levels), levels=tuple(f"{name}={level}" for name, level in levels.items()), limit=1.0)
+    return replace(recipe, steps=(*recipe.steps[: places[0]], fixed, *recipe.steps[places[0] + 1 :])), levels
+
+
+def _original(schema: Schema, levels: Mapping[str, int]) -> Schema:
+    """The schema before generalization. What was read off the released rows is read anew, off the new ones."""
+    columns, strange = [], []
+    for column in schema.undrafted():
+        plain = replace(column, domain=column.base if not column.observed else _leaves(column))
+        columns.append(plain)
+        # Cells that follow from bounds or levels of other rows would now be other cells.
+        between = levels.get(column.name, 0) > 0 and not _is_suppressed(schema[column.name])
+        if plain.domain is None and between and not isinstance(column.hierarchy, FileTree):
+            strange.append(column.name)
+    if strange:
+        raise InputError(
+            f"the levels of {', '.join(strange)} follow from a domain that was read off the rows, and would now be others: "
+            "declare the domain (or a hierarchy file) in the schema and release again",
+            where="apply",
+        )
+    return replace(schema, columns=tuple(columns))
+
+
+def _leaves(column: Column) -> Levels | None:
+    """The lines of a hierarchy file are public; any other domain is read off the new rows."""
+    tree = column.hierarchy
+    if isinstance(tree, FileTree) and column.kind in CODED:
+        return Levels(tuple(row[0] for row in tree.rows), observed=True)
+    return None
+
+
+def _is_suppressed(column: Column) -> bool:
+    """Whether every cell of a column says nothing ('*')."""
+    return isinstance(column.domain, Cells) and all(cell.anything for cell in column.domain.cells)

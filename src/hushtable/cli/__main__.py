@@ -1,0 +1,5 @@
+"""The command line as ``python -m hushtable.cli``."""
+
+from hushtable.cli.app import main
+
+main()

@@ -1,0 +1,41 @@
+"""Put the mapping of a release on new rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+import hushtable as ht
+from hushtable.cli.console import out, print_json, progress, show_guarantee
+from hushtable.cli.options import Json, Seed, TableFormat, Trust
+from hushtable.table.disk import refuse_existing
+
+
+def apply(
+    released: Annotated[Path, typer.Argument(help="A release that was generalized.", show_default=False)],
+    data: Annotated[Path, typer.Argument(help="New rows: a .csv, .csv.gz or .parquet file.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--out", help="A new folder for the release of the new rows.", show_default=False)],
+    form: TableFormat = "csv",
+    trust: Trust = False,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Put the mapping of a release on new rows; k, l and t are verified on these, and what does not hold is suppressed."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.api.apply import suppressed_rows
+    from hushtable.api.release import require_form
+
+    refuse_existing(folder)
+    require_form(form)
+    with progress(quiet=as_json) as update:
+        release = ht.apply(released, data, seed=seed, trust=trust, progress=update)
+    ht.save(release, folder, form)
+    if as_json:
+        print_json(release.card() | {"folder": str(folder)})
+        return
+    show_guarantee(release)
+    suppressed = suppressed_rows(release)
+    out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {suppressed:,} new rows were suppressed.")

@@ -1,0 +1,68 @@
+"""What each k costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table as Grid
+
+import hushtable as ht
+from hushtable.cli.console import out, print_json, progress
+from hushtable.cli.options import Data, Json, SchemaFile, numbers_of, settings_of, whole_numbers_of
+from hushtable.table.disk import refuse_existing
+
+if TYPE_CHECKING:
+    from hushtable.api.pareto import Sheet
+
+
+def pareto(
+    data: Data,
+    schema_file: SchemaFile,
+    ks: Annotated[str, typer.Option("--k", help="The values of k, with commas.")] = "2,5,10,20,50",
+    limits: Annotated[
+        str, typer.Option("--limit", help="The largest shares of suppressed rows, with commas.")
+    ] = "0,0.01,0.02,0.05,0.1,1",
+    settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of 'generalize': loss=entropy, l=2.")] = None,
+    folder: Annotated[Path | None, typer.Option("--out", help="A new folder for the sheet as a page. It is private.")] = None,
+    as_json: Json = False,
+) -> None:
+    """What each k costs: the least loss of generalization for every k and suppression limit, in one search."""
+    if folder is not None:
+        refuse_existing(folder, private=True)
+    counts, shares = whole_numbers_of(ks, "--k"), numbers_of(limits, "--limit")
+    table = ht.read(data, schema_file)
+    with progress(quiet=as_json) as update:
+        sheet = ht.pareto(table, ks=counts, limits=shares, settings=settings_of(settings), progress=update)
+    if folder is not None:
+        sheet.save(folder)
+    if as_json:
+        print_json(sheet.to_json() | {"folder": str(folder) if folder else None})
+        return
+    _show(sheet)
+    if folder is not None:
+        out.print(f"The sheet is [bold]{escape(str(folder))}/pareto.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+def _show(sheet: Sheet) -> None:
+    """Loss and share suppressed: a line for each k, a column for each limit."""
+    lines = sheet.lines
+    limits = list(dict.fromkeys(line["limit"] for line in lines))
+    grid = Grid(
+        "k", *(f"<= {100 * limit:g} %" for limit in limits), title="Least loss (rows suppressed), by k and suppression limit"
+    )
+    cells = {(line["k"], line["limit"]): line for line in lines}
+    for k in dict.fromkeys(line["k"] for line in lines):
+        grid.add_row(str(k), *(_cell(cells[k, limit]) for limit in limits))
+    out.print(grid)
+    if any(line["value"] is None for line in lines):
+        out.print("none: no choice of levels keeps what is demanded within that limit")
+
+
+def _cell(line: Mapping[str, Any]) -> str:
+    if line["value"] is None:
+        return "none"
+    return f"{line['value']:.4f} ({100 * line['suppressed_share']:.1f} %)" + ("" if line["optimal"] else f" gap {line['gap']:.2g}")

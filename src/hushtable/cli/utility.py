@@ -1,0 +1,83 @@
+"""Measure what a release is good for, without attacking it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table as Grid
+
+import hushtable as ht
+from hushtable.cli.console import out, print_report, progress
+from hushtable.cli.options import AuditSeed, Json, PageFormats, Released, formats_of, settings_of
+from hushtable.errors import InputError
+from hushtable.table.disk import refuse_existing
+
+if TYPE_CHECKING:
+    from hushtable.api.audit_report import AuditReport
+
+
+def utility(
+    real: Annotated[Path, typer.Option(help="The rows the release was made from.", show_default=False)],
+    released: Released,
+    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the real rows.", show_default=False)],
+    folder: Annotated[Path, typer.Option("--out", help="A new folder for the report. It is private.", show_default=False)],
+    control: Annotated[
+        Path | None,
+        typer.Option(
+            help="Rows of the same kind that the release never saw; the real rows are halved when absent.", show_default=False
+        ),
+    ] = None,
+    target: Annotated[str, typer.Option(help="The column to predict; the one with the role target when absent.")] = "",
+    only: Annotated[list[str] | None, typer.Option(help="Only this measure ('hush methods' lists them). May be repeated.")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of a measure: downstream.seeds=5.")] = None,
+    seed: AuditSeed = 0,
+    form: PageFormats = "html",
+    as_json: Json = False,
+) -> None:
+    """Measure what a release is good for, without attacking it: audit.json and audit.html in a new, private folder."""
+    refuse_existing(folder, private=True)
+    formats = formats_of(form)
+    if control is not None and real.exists() and control.exists() and real.samefile(control):
+        raise InputError("is the same file as --real; a control holds people that the release never saw", where="--control")
+    # A domain that was read off other rows does not bind these.
+    declared = ht.Schema.load(schema_file).undrafted()
+    rows = ht.read(real, declared)
+    others = ht.read(control, declared) if control is not None else None
+    if target and target not in rows.schema:
+        raise InputError(f"there is no column {target!r}; there are {', '.join(rows.schema.names)}", where="--target")
+    seen, card = ht.read_release(released, rows.schema)
+    with progress(quiet=as_json) as update:
+        report = ht.utility(
+            rows, seen, others, target=target, only=only or (), settings=settings_of(settings), card=card, seed=seed,
+            progress=update,
+        )  # fmt: skip
+    report.save(folder, formats)
+    if as_json:
+        print_report(report, str(folder))
+    else:
+        _show(report, str(folder))
+
+
+def _show(report: AuditReport, folder: str) -> None:
+    """Every measure of the whole table and of the target, beside the same for fresh real rows."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.measures.catalogue import MODEL_SCORES
+
+    lines = [f for f in report.findings if not f.scope or f.name in MODEL_SCORES]
+    grid = Grid(title=f"What {report.rows['release']:,} released rows are good for", title_justify="left")
+    grid.add_column("measure", overflow="fold")
+    for head in ("release", "interval", "real rows", "better"):
+        grid.add_column(head, no_wrap=True)
+    for one in (f for f in lines if f.value is not None):
+        interval = "" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
+        baseline = "" if one.baseline is None else f"{one.baseline:.4f}"
+        grid.add_row(escape(one.label), f"{one.value:.4f}", interval, baseline, str(one.better))
+    out.print(grid)
+    for one in (f for f in lines if f.value is None):
+        out.print(f"[yellow]{escape(one.label)}[/yellow] could not be measured: {escape(one.note)}")
+    if report.run.halved:
+        out.print("There was no control: the real rows were halved, and the half to compare with may be in the release.")
+    out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")

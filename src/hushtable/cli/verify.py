@@ -1,0 +1,65 @@
+"""Check a release against its card."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.markup import escape
+
+import hushtable as ht
+from hushtable.cli.console import err, fault_json, out, print_json
+from hushtable.cli.options import Json, Trust
+
+if TYPE_CHECKING:
+    from hushtable.pipeline.verification import Verification
+
+UNCHECKED = 4
+"""The exit code where nothing is wrong, but a guarantee could not be checked."""
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(help="A release folder.", show_default=False)],
+    key: Annotated[
+        Path | None, typer.Option(help="The public key that the card must be signed with; 'hush keys' makes pairs.")
+    ] = None,
+    trust: Trust = False,
+    as_json: Json = False,
+) -> None:
+    """Check a release against its card: files, rows, criteria, budget, recipe. Exit code 3: faults, 4: not all is checkable."""
+    verification = ht.verify(folder, key, trust=trust)
+    if as_json:
+        print_json({"folder": str(folder)} | _plain(verification))
+    else:
+        _show(verification, str(folder), signed=key is not None)
+    if verification.faults:
+        raise typer.Exit(3)
+    if verification.unchecked:
+        raise typer.Exit(UNCHECKED)
+
+
+def _show(verification: Verification, folder: str, *, signed: bool) -> None:
+    """Faults, what was not checkable, or that all is well; then what that establishes."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.pipeline.verification import ESTABLISHES
+
+    for fault in verification.faults:
+        err.print(f"[red]x[/red] {escape(str(fault))}")
+    for one in verification.unchecked:
+        err.print(f"[yellow]not checkable:[/yellow] {escape(str(one))}")
+    if verification.holds:
+        out.print(f"[green]ok[/green] {escape(folder)} is what its card says: files, rows, recipe, criteria and budget.")
+    if not verification.faults:
+        if signed:
+            out.print("The card is signed with this key.")
+        out.print(ESTABLISHES)
+        for one in verification.assumed:
+            out.print(f"  taken on trust: {escape(str(one))}")
+
+
+def _plain(verification: Verification) -> dict[str, Any]:
+    """For programs."""
+    plain = {name: [asdict(one) for one in getattr(verification, name)] for name in ("unchecked", "assumed")}
+    return {"holds": verification.holds, "faults": [fault_json(fault) for fault in verification.faults], **plain}

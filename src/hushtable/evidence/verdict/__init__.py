@@ -1,0 +1,54 @@
+"""Every rule by which evidence is judged, with its thresholds: once, and here. Pages, consoles and notebooks only show it.
+
+``finding`` judges one number: alarm, worst attack, worse than fresh rows, close to real. ``promise`` compares guarantees: which is
+stronger, which epsilon is weak. ``publish`` decides over all of it whether a release should be published, and for which reasons.
+"""
+
+from hushtable.evidence.verdict.finding import (
+    CLOSE,
+    LEVEL,
+    OFF,
+    Tone,
+    Verdict,
+    alarms,
+    by_excess,
+    excess,
+    is_alarm,
+    is_tested,
+    severity,
+    surely_worse,
+    verdict,
+    worst_of,
+)
+from hushtable.evidence.verdict.promise import STRENGTH, WEAK_EPSILON, binding_assurance, is_large, is_weak
+from hushtable.evidence.verdict.publish import BLIND, COARSE, Decision, Evidence, Ground, Publish, Reason, publish
+
+__all__ = [
+    "BLIND",
+    "CLOSE",
+    "COARSE",
+    "LEVEL",
+    "OFF",
+    "STRENGTH",
+    "WEAK_EPSILON",
+    "Decision",
+    "Evidence",
+    "Ground",
+    "Publish",
+    "Reason",
+    "Tone",
+    "Verdict",
+    "alarms",
+    "binding_assurance",
+    "by_excess",
+    "excess",
+    "is_alarm",
+    "is_large",
+    "is_tested",
+    "is_weak",
+    "publish",
+    "severity",
+    "surely_worse",
+    "verdict",
+    "worst_of",
+]

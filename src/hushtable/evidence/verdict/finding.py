@@ -1,0 +1,147 @@
+"""The rules for one finding: what is an alarm, which attack is the worst, what is worse than real rows and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from hushtable.evidence.finding import Better, Finding, Risk, Subject
+from hushtable.table import lenient
+
+LEVEL = 0.05
+"""An alarm is a finding whose corrected p-value is at most this: one false alarm in twenty audits that should have none."""
+CLOSE = 0.02
+"""Up to this much worse than real rows is "close to real": two points in a hundred seldom change what one concludes."""
+OFF = 0.1
+"""Up to this much worse is "noticeably off", beyond it "far from real": ten points in a hundred usually do change it."""
+
+
+class Tone(StrEnum):
+    """How a verdict is shown; always with its words, never by colour alone."""
+
+    ALARM = "alarm"
+    WATCH = "watch"
+    CALM = "calm"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one finding, from its own numbers alone."""
+
+    tone: Tone
+    words: str
+
+
+UNCOMPUTED = Verdict(Tone.OPEN, "not computed")
+NO_BASELINE = Verdict(Tone.OPEN, "no baseline to compare with")
+WORSE_THAN_OUTSIDE = Verdict(Tone.ALARM, "worse than for people outside")
+WORSE_THAN_FRESH = Verdict(Tone.ALARM, "worse than fresh rows")
+NO_EXCESS = Verdict(Tone.OPEN, "no excess found (not a proof of safety)")
+NO_INTERVAL = Verdict(Tone.OPEN, "no interval to judge it by")
+AS_REAL = Verdict(Tone.CALM, "no worse than real rows")
+WORSE_THAN_REAL = Verdict(Tone.WATCH, "worse than real rows")
+NEAR_REAL = Verdict(Tone.CALM, "close to real")
+NOTICEABLY_OFF = Verdict(Tone.WATCH, "noticeably off")
+FAR_FROM_REAL = Verdict(Tone.ALARM, "far from real")
+
+
+def is_tested(finding: Finding) -> bool:
+    """Whether it brought an exact test against people outside the table."""
+    return finding.p_adjusted is not None
+
+
+def is_alarm(p_adjusted: float | None, level: float = LEVEL) -> bool:
+    """Whether chance does not explain a result with this p-value, which must be corrected for how many were tested."""
+    return p_adjusted is not None and p_adjusted <= level
+
+
+def alarms(findings: Sequence[Finding], level: float = LEVEL) -> list[Finding]:
+    """Findings that chance does not explain, corrected for how many were tested."""
+    return [f for f in findings if is_alarm(f.p_adjusted, level)]
+
+
+def severity(finding: Finding) -> tuple[bool, bool, float, float, float]:
+    """A sort key, the worst first: alarms, then risks before other numbers, then by p-value, sure risk and estimated risk.
+
+    Every face of an audit (console, page, Markdown, notebook, demonstration) orders attacks by this key.
+    """
+    p = 1.0 if finding.p_adjusted is None else finding.p_adjusted
+    return not is_alarm(finding.p_adjusted), finding.risk is None, p, -(finding.low or 0.0), -(finding.value or 0.0)
+
+
+def worst_of(findings: Sequence[Finding], risk: Risk) -> Finding | None:
+    """The attack of this kind that chance explains least; of those the one with the largest sure risk. None if none has a value."""
+    return min((f for f in findings if f.risk is risk and f.value is not None), key=severity, default=None)
+
+
+def excess(finding: Finding) -> float | None:
+    """How much worse it is than its baseline, in the bad direction; None if it has none."""
+    if finding.value is None or finding.baseline is None:
+        return None
+    return finding.baseline - finding.value if finding.better is Better.HIGHER else finding.value - finding.baseline
+
+
+def surely_worse(finding: Finding) -> bool:
+    """Whether chance does not explain it: by its corrected test, else if its whole interval is worse than the baseline.
+
+    A finding of utility without an interval goes by the p of its own test (and must be worse at all), else, on a scale that
+    ends at 1, by whether it is further off than ``CLOSE``; on other scales there is nothing to judge it by.
+    """
+    if is_tested(finding):
+        return is_alarm(finding.p_adjusted)
+    baseline = finding.baseline if finding.baseline_bad is None else finding.baseline_bad
+    if baseline is None or finding.value is None:
+        return False
+    end = finding.high if finding.better is Better.HIGHER else finding.low
+    if end is None and finding.subject is Subject.UTILITY:
+        off, p = excess(finding) or 0.0, own_p(finding)
+        if p is not None:
+            return off > 0 and p <= LEVEL
+        return ends_at_one(finding) and off > CLOSE
+    end = finding.value if end is None else end
+    return end < baseline if finding.better is Better.HIGHER else end > baseline
+
+
+def verdict(finding: Finding) -> Verdict:
+    """The judgement. That no excess was found is never called safe."""
+    if finding.value is None:
+        return UNCOMPUTED
+    if finding.baseline is None and not is_tested(finding):
+        return NO_BASELINE
+    if finding.subject is Subject.PRIVACY:
+        if not surely_worse(finding):
+            return NO_EXCESS
+        return WORSE_THAN_OUTSIDE if is_tested(finding) else WORSE_THAN_FRESH
+    return _utility(finding)
+
+
+def by_excess(finding: Finding) -> tuple[bool, bool, float]:
+    """A sort key for numbers beside those of real rows: surely worse first, then by how much, last what has no value."""
+    off = excess(finding)
+    return not surely_worse(finding), off is None, -(off or 0.0)
+
+
+def ends_at_one(finding: Finding) -> bool:
+    """Whether it lies on a scale that ends at 1, so that one rule says how far is far."""
+    return finding.span is not None and finding.span[1] == 1.0
+
+
+def own_p(finding: Finding) -> float | None:
+    """The p-value of its own test that the release is drawn as real rows are; None if it has none."""
+    return lenient.finite(finding.detail.get("p"))
+
+
+def _utility(finding: Finding) -> Verdict:
+    off = excess(finding) or 0.0
+    judged = finding.low is not None or finding.high is not None or own_p(finding) is not None
+    if off > 0 and not judged and not ends_at_one(finding):
+        return NO_INTERVAL
+    if off <= 0 or (judged and not surely_worse(finding)):
+        return AS_REAL
+    if not ends_at_one(finding):
+        return WORSE_THAN_REAL
+    if off <= CLOSE:
+        return NEAR_REAL
+    return NOTICEABLY_OFF if off <= OFF else FAR_FROM_REAL

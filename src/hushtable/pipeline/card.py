@@ -1,0 +1,96 @@
+"""The card of a release as it is read back, by whoever shows, audits or judges the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hushtable.errors import InputError
+from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.stated import StatedGuarantee
+from hushtable.table import lenient
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What a card says. Whether the release bears it out is for ``verify``; what is missing on it is empty here."""
+
+    recipe: str = ""
+    title: str = ""
+    cite: str = ""
+    steps: tuple[str, ...] = ()
+    rows: int | None = None
+    columns: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    stated: StatedGuarantee = field(default_factory=StatedGuarantee)
+    """The guarantee as the card states it."""
+    criteria: Mapping[str, Any] = field(default_factory=dict)
+    """k, l and t as measured on the released table."""
+    ledger: tuple[Mapping[str, Any], ...] = ()
+    """Every access to the rows as it was written down; an event that this version does not know is among them."""
+    public: tuple[str, ...] = ()
+    """What the proof assumes to be public."""
+    caveats: tuple[str, ...] = ()
+    explanation: tuple[tuple[str, str], ...] = ()
+    """What holds and what would break it: headings and sentences."""
+    result: Mapping[str, Any] = field(default_factory=dict)
+    """What the steps chose."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    plain: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """The plain values that it was read from, for whoever writes them again."""
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Card:
+        """From ``Release.card()`` or ``card.json``. What is missing or of another kind is left out, never an error."""
+        guarantee = lenient.mapping(plain.get("guarantee"))
+        pairs = plain.get("explanation")
+        lines = [pair for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2] if isinstance(pairs, list) else []
+        return cls(
+            recipe=lenient.text(plain.get("recipe")),
+            title=lenient.text(plain.get("title")),
+            cite=lenient.text(plain.get("cite")),
+            steps=lenient.texts(plain.get("steps")),
+            rows=lenient.whole(plain.get("rows")),
+            columns=lenient.texts(plain.get("columns")),
+            dropped=lenient.texts(plain.get("dropped")),
+            stated=StatedGuarantee.from_json(guarantee),
+            criteria=lenient.mapping(guarantee.get("criteria")),
+            ledger=tuple(lenient.mappings(guarantee.get("ledger"))),
+            public=lenient.texts(guarantee.get("public")),
+            caveats=lenient.texts(guarantee.get("caveats")),
+            explanation=tuple((str(head), str(line)) for head, line in lines),
+            result=lenient.mapping(plain.get("result")),
+            versions={name: str(version) for name, version in lenient.mapping(plain.get("versions")).items()},
+            hashes={name: str(digest) for name, digest in lenient.mapping(plain.get("hashes")).items()},
+            plain=plain,
+        )
+
+    def guarantee(self) -> Guarantee:
+        """The guarantee with its ledger; InputError where the card does not hold a whole one."""
+        try:
+            return Guarantee.from_json(self.plain["guarantee"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"its guarantee cannot be read: {type(error).__name__}: {error}", where="card") from None
+
+    def to_json(self) -> dict[str, Any]:
+        """The plain values that it was read from."""
+        return dict(self.plain)
+
+    @property
+    def name(self) -> str:
+        """What the release calls itself: its title, or its recipe."""
+        return self.title or self.recipe
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the steps report that a reader must know (the noise drowns the rows, say), wherever in their results it is."""
+        return tuple(dict.fromkeys(_notes(self.result)))
+
+
+def _notes(result: object) -> list[str]:
+    if not isinstance(result, Mapping):
+        return []
+    own = [str(result["note"])] if isinstance(result.get("note"), str) else []
+    return [*own, *(note for value in result.values() for note in _notes(value))]

@@ -1,0 +1,59 @@
+"""A fitted model as a source of further tables: the model, and the codes that lead from its columns back to the released ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from hushtable.errors import InputError
+from hushtable.pipeline.publish import own_domains, shuffled
+from hushtable.pipeline.step import Code, Given, Model, given_arrays
+from hushtable.table.hierarchy import FileTree
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fitted:
+    """The last model of a recipe and the codes that are undone after it.
+
+    A table drawn from it is a function of the model and fresh randomness: no row is read again, so drawing costs no budget.
+    """
+
+    model: Model
+    codes: tuple[Code, ...]
+    """In the order in which they were applied before the model was fitted."""
+    schema: Schema
+    """Of the columns that the codes lead back to: what values can be fixed is said in these."""
+    origin: Schema
+    """The schema at the start of the segment: what was read off the rows there is marked so in every table drawn."""
+    hierarchies: Mapping[str, FileTree] = field(default_factory=dict)
+    """Hierarchies of released columns that the model, read from a file, does not hold itself."""
+
+    def draw(self, rows: int | None, seed: int | None, given: Given | None = None) -> Table:
+        """So many rows (as many as the model itself says without a number), with the columns in ``given`` fixed to these values."""
+        rng = np.random.default_rng(seed)
+        table = self.model.sample(rows, rng, self._encoded(given) if given else None)
+        for code in reversed(self.codes):
+            table = code.undo(table, rng)
+        # A number was fixed to its bin, and lies anywhere inside it: its place in the bin depends on nothing else.
+        exact = given_arrays(self.schema, given, table.rows)
+        table = table.with_columns(*((table.schema[name], array) for name, array in exact.items()))
+        table = table.under(table.schema.derived_from(self.origin))
+        trees = [replace(table.schema[name], hierarchy=tree) for name, tree in self.hierarchies.items() if name in table.schema]
+        table = table.under(table.schema.with_columns(*trees))
+        return own_domains(shuffled(table, rng))
+
+    def _encoded(self, given: Given) -> Given:
+        """The values to fix, written as the model writes them; InputError names what is no value, and what cannot be fixed."""
+        values = {c.name: np.full(1, c.bounds.low if c.numeric else 0, c.dtype) for c in self.schema}
+        row = Table(self.schema, values | given_arrays(self.schema, given, 1))
+        for code in self.codes:
+            row = code.apply(row)
+        lost = [name for name in given if name not in row.schema or name not in self.model.schema]
+        if lost:
+            free = ", ".join(name for name in self.schema.names if name in row.schema and name in self.model.schema)
+            raise InputError(f"the model has no column {', '.join(lost)} of its own to fix; it has {free or 'none'}", where="given")
+        return {name: str(row.strings(name)[0]) for name in given}

@@ -1,0 +1,78 @@
+"""A release made from a file: held out, released and saved by one call, and what is refused before a row is read."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+import hushtable as ht
+from hushtable.api.release import ReleaseRequest
+from hushtable.errors import InputError
+from hushtable.pipeline.options import ReleaseOptions
+from hushtable.privacy.unit import Unit
+
+
+@pytest.fixture
+def request_of(tmp_path, small) -> ReleaseRequest:
+    ht.write(small, tmp_path / "data.csv")
+    (tmp_path / "schema.yaml").write_text(small.schema.dump(), encoding="utf-8")
+    return ReleaseRequest(
+        data=tmp_path / "data.csv", schema=tmp_path / "schema.yaml", folder=tmp_path / "out", recipe="mdav", settings={"k": "3"},
+        options=ReleaseOptions(seed=1),
+    )  # fmt: skip
+
+
+def test_one_call_holds_out_releases_and_saves(request_of, small):
+    saved = ht.release_to_folder(replace(request_of, hold_out=0.3))
+    assert saved.private is not None
+    assert stat.S_IMODE(saved.private.stat().st_mode) == 0o700
+    control = ht.read(saved.private / "control.csv", request_of.schema)
+    assert saved.train_rows + control.rows == small.rows
+    assert saved.used_rows == saved.train_rows
+    assert saved.files == sorted(p.name for p in request_of.folder.iterdir())
+    assert saved.to_json()["folder"] == str(request_of.folder)
+    assert ht.verify(request_of.folder).holds
+
+
+def test_a_model_is_saved_with_the_release_and_a_recipe_without_one_writes_nothing(request_of):
+    with pytest.raises(InputError, match="no model"):
+        ht.release_to_folder(replace(request_of, model=request_of.folder.with_name("it.model")))
+    assert not request_of.folder.exists()
+    model = request_of.folder.with_name("it.model")
+    options = ReleaseOptions(epsilon=5.0)
+    saved = ht.release_to_folder(replace(request_of, recipe="independent", settings={}, options=options, model=model))
+    assert saved.model is not None
+    assert ht.draw(saved.model, rows=5).table.rows == 5
+
+
+def test_a_request_goes_through_yaml(request_of):
+    whole = replace(request_of, hold_out=0.2, options=ReleaseOptions(epsilon=1.0, unit=Unit(by="who")), sign=Path("my.key"))
+    for one in (request_of, whole, replace(whole, recipe=None, settings={}, best_of=("mst", "aim"))):
+        assert ReleaseRequest.from_json(yaml.safe_load(yaml.safe_dump(one.to_json()))) == one
+    with pytest.raises(InputError, match="no option recipes"):
+        ReleaseRequest.from_json({"recipes": "mdav"})
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"recipe": None}, "name a recipe"),
+        ({"best_of": ("mst",)}, "not both"),
+        ({"recipe": None, "best_of": ("mst",)}, "needs --epsilon"),
+        ({"recipe": None, "best_of": ("mst",), "options": ReleaseOptions(epsilon=1.0)}, "takes no --set"),
+        ({"form": "xlsx"}, "csv, csv.gz or parquet"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_when_it_is_asked_for(request_of, change, reason):
+    with pytest.raises(InputError, match=reason):
+        replace(request_of, **change)
+
+
+def test_an_output_that_exists_is_refused_before_the_rows_are_read(request_of):
+    request_of.folder.mkdir()
+    with pytest.raises(InputError, match="exists already"):
+        ht.release_to_folder(replace(request_of, data=Path("nowhere.csv")))
