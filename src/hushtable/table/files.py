@@ -5,12 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
 import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -22,27 +20,6 @@ from hushtable.table.values import Source
 
 _NO_TEXT = "\x1f\x1f"
 """A null string no file holds, so that an empty cell reaches us as an empty text."""
-
-
-def connect() -> duckdb.DuckDBPyConnection:
-    """A connection to a database in memory, which sees its own temporary tables only and forgets them when it is closed.
-
-    All share one database of this process: to start one takes longer than to read a small file.
-    """
-    try:
-        connection = _database(os.getpid()).cursor()
-        connection.execute("SELECT 1").fetchall()
-    except duckdb.Error:
-        # Whatever broke it (some damaged files can) must not keep others from being read.
-        _database.cache_clear()
-        connection = _database(os.getpid()).cursor()
-    return connection
-
-
-@cache
-def _database(process: int) -> duckdb.DuckDBPyConnection:
-    """That of a process: one that was forked cannot use its parent's."""
-    return duckdb.connect()
 
 
 def form_of(path: Path) -> str:
@@ -65,7 +42,7 @@ def opened(path: Path) -> Iterator[tuple[list[str], Source]]:
         raise InputError("is a folder, not a file" if path.is_dir() else "the file does not exist", where=path.name)
     if path.stat().st_size == 0:
         raise InputError("the file is empty", where=path.name)
-    connection = connect()
+    connection = duckdb.connect()
     try:
         if form == "parquet":
             names = _parquet(connection, path)
@@ -102,7 +79,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
         nodes = connection.execute(f"SELECT name, num_children FROM parquet_schema('{_quoted(path)}')").fetchall()
         described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         picks = ", ".join(_pick(i, str(name), str(kind)) for i, (name, kind, *_) in enumerate(described))
-        connection.execute(f"CREATE TEMP TABLE source AS SELECT {picks} FROM {source}")
+        connection.execute(f"CREATE TABLE source AS SELECT {picks} FROM {source}")
     except duckdb.Error:
         # DuckDB's message may quote the content; ours must not.
         raise InputError("is not a readable Parquet file", where=path.name) from None
@@ -132,7 +109,7 @@ def _csv(connection: duckdb.DuckDBPyConnection, path: Path, form: str) -> list[s
     types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
     try:
         connection.execute(
-            f"CREATE TEMP TABLE source AS SELECT * FROM read_csv('{_quoted(path)}', auto_detect=false, header=true, "
+            f"CREATE TABLE source AS SELECT * FROM read_csv('{_quoted(path)}', auto_detect=false, header=true, "
             f"delim='{delimiter}', quote='\"', escape='\"', nullstr='{_NO_TEXT}', columns={{{types}}}, hive_partitioning=false, "
             f"compression='{'gzip' if form == 'gzip' else 'none'}', new_line='{ending}', max_line_size=10000000)"
         )

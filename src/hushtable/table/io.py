@@ -13,7 +13,7 @@ import pandas as pd
 from hushtable.errors import Fault, InputError
 from hushtable.table.arrays import Array
 from hushtable.table.disk import whole_file
-from hushtable.table.files import connect, form_of, opened
+from hushtable.table.files import form_of, opened
 from hushtable.table.infer import infer
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -65,7 +65,7 @@ def write(table: Table, path: str | Path) -> None:
         reason = "is a folder, not a file" if path.is_dir() else "cannot be written: the folder does not exist"
         raise InputError(reason, where=path.name)
     frame = _typed(table, path.name) if form == "parquet" else _lines(table)
-    connection = connect()
+    connection = duckdb.connect()
     try:
         with whole_file(path) as partial:
             connection.register("released", frame)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import os
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from hushtable.errors import InputError
-from hushtable.table import files, io
+from hushtable.table import io
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 
@@ -215,20 +214,3 @@ def test_a_table_is_read_again_under_another_schema(small):
     with pytest.raises(InputError, match=f"column {name}: values outside the declared domain"):
         io.read(small, small.schema.with_columns(narrow))
     assert io.read(small, small.schema.select([name])).schema.names == (name,)
-
-
-def test_files_that_are_open_at_once_do_not_see_each_other(tmp_path):
-    one, two = file_of(tmp_path, "one.csv", "a\n1\n"), file_of(tmp_path, "two.csv", "b\n2\n")
-    with files.opened(one) as (first, of_one), files.opened(two) as (second, of_two):
-        assert (first, second) == (["a"], ["b"])
-        assert (list(of_one("a")), list(of_two("b"))) == (["1"], ["2"])
-    connection = files.connect()
-    assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(0,)], "nothing stays behind"
-    connection.close()
-
-
-def test_a_broken_database_does_not_keep_other_files_from_being_read(tmp_path):
-    path = file_of(tmp_path, "t.csv", CSV)
-    before = content(io.read(path, SCHEMA))
-    files._database(os.getpid()).close()
-    assert content(io.read(path, SCHEMA)) == before

@@ -196,7 +196,7 @@ def test_a_failure_of_the_database_is_not_passed_on_raw(tmp_path, monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr(io, "connect", Connection)
+    monkeypatch.setattr(io.duckdb, "connect", Connection)
     with pytest.raises(InputError) as caught:
         io.write(simple(), tmp_path / "t.csv")
     assert "record" not in str(caught.value)
