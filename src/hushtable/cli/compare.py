@@ -65,7 +65,10 @@ def compare(
     public: Annotated[
         bool, typer.Option("--public", help="The rows are public, or of other people: choosing by them costs no privacy.")
     ] = False,
-    delta: Annotated[float | None, typer.Option(help="Delta of every budget; at most min(1e-6, 1/(10 n)) when absent.")] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Delta of every budget; 1e-6 when absent (1e-9 where the schema declares a size above 100,000)."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything but the noise of differential privacy.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -119,7 +122,7 @@ def _watch(folder: Path, *, quiet: bool) -> Iterator[tuple[Progress, Callable[[C
         with err.status("reading") as status:
             yield (lambda text, share: status.update(f"{100 * share:.0f} %, {escape(text)}")), finished
     except KeyboardInterrupt:
-        err.print(f"What is done is kept in {escape(str(folder))}; the same command goes on from there.")
+        err.print(f"What is done is stored in {escape(str(folder))}; the same command goes on from there.")
         raise
 
 
@@ -155,8 +158,8 @@ def _table(comparison: Comparison) -> Grid:
     table, cells = comparison.table, comparison.cells
     title = f"{len(cells)} releases of {table.train:,} rows, attacked with {table.control:,} held-out rows"
     grid = Grid(title=title, title_justify="left")
-    heads = ("", "release", comparison.axis.label, "risk at most", "alarms", "evidence", "misses")
-    for head, width in zip(heads, (1, 12, 7, 9, 8, 8, 8), strict=True):
+    heads = ("", "release", comparison.axis.label, "risk at most", "alarms", "assurance", "fails")
+    for head, width in zip(heads, (1, 12, 7, 9, 8, 9, 8), strict=True):
         grid.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
     for cell in cells:
         name = cell.id + ("*" if cell.front else "")

@@ -14,7 +14,8 @@ from hushtable.cli.options import Json
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(help="A recipe, a step or an audit.", show_default=False)] = None, as_json: Json = False
+    name: Annotated[str | None, typer.Argument(help="A recipe, a step or an audit.", show_default=False)] = None,
+    as_json: Json = False,
 ) -> None:
     """List the recipes, steps and audits, or everything about one of them: its guarantee, its source and its knobs."""
     # The start of the command line waits for no table, no attack and no compiled code.
@@ -53,25 +54,21 @@ def _show_all(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
 
     recipes = everything["recipes"]
     heads = ("name", "title", "assurance", "guarantee")
-    names = [row["name"] for row in recipes]
     out.print("[bold]Recipes[/bold], by family. Assurance is how we know that the guarantee holds:")
     for word, meaning in MEANINGS.items():
         out.print(f"  [bold]{word}[/bold]: {escape(meaning)}")
     for family in FAMILIES:
         if members := [row for row in recipes if row["family"] == family]:
-            out.print(_table(f"\n{family}", heads, [[row[key] for key in heads] for row in members], names))
+            out.print(_table(f"\n{family}", heads, [[row[key] for key in heads] for row in members]))
     for title, rows in (("Steps", everything["steps"]), ("Audits and metrics", everything["audits"])):
         out.print(_table(f"\n{title}", ("name", "summary"), [[row["name"], row["summary"]] for row in rows]))
     out.print("'hush methods NAME' shows one of them with its knobs.")
 
 
-def _table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]], names: Sequence[str] = ()) -> Grid:
-    """A table whose first column, the name that one types, is never cut or broken, however narrow the terminal is.
-
-    ``names`` are those of several tables that are to be as wide as one another.
-    """
+def _table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Grid:
+    """A table whose first column, the name that one types, is never cut or broken, however narrow the terminal is."""
     grid = Grid(title=title, title_justify="left", title_style="bold")
-    grid.add_column(heads[0], no_wrap=True, min_width=max((len(name) for name in [*names, *(line[0] for line in lines)]), default=0))
+    grid.add_column(heads[0], no_wrap=True, min_width=max((len(line[0]) for line in lines), default=0))
     for head in heads[1:]:
         grid.add_column(head, overflow="fold", no_wrap=head == "assurance")
     for line in lines:

@@ -119,7 +119,7 @@ def _show(saved: SavedRelease, schema_file: Path) -> None:
     for count in saved.suppressed_rows:
         out.print(f"{count:,} of {saved.used_rows:,} rows were suppressed")
     for note in saved.notes:
-        out.print(f"[yellow]Mind:[/yellow] {escape(note)}.")
+        out.print(f"[yellow]Caution:[/yellow] {escape(note)}.")
     out.print(f"{release.table.rows:,} rows in [bold]{escape(str(saved.folder))}[/bold]: {', '.join(saved.files)}")
     if saved.model is not None:
         out.print(f"The fitted model is [bold]{escape(str(saved.model))}[/bold]. Draw further rows from it with 'hush draw'.")

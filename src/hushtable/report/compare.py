@@ -33,7 +33,7 @@ def comparison_page(comparison: Comparison) -> str:
     scored = any(cell.score for cell in comparison.released)
     sections = [
         Section("choice", "The choice", _choice(comparison)),
-        *([Section("plane", "Risk and use", _plane(comparison))] if scored else []),
+        *([Section("plane", "Risk and utility", _plane(comparison))] if scored else []),
         *([Section("cost", "What a stronger promise costs", _cost(comparison))] if knobs.lines(comparison) else []),
         Section("releases", "All releases", ranking.section(comparison)),
         *([Section("failed", "What could not be run", ranking.failed(comparison))] if comparison.failures else []),

@@ -70,17 +70,17 @@ def attacked(evidence: Evidence) -> Answer:
         return Answer(question, "void", sentence(line), Tone.ALARM, "measured", "figures")
     if evidence.alarms:
         worst = evidence.alarms[0]
-        line = f"{attacks.gaining(tested)} {EXCESS}; the worst is {worst.label}"
+        line = f"{attacks.gaining(tested)} {EXCESS}; the worst is “{worst.label}”"
         if worst.risk is not None:
-            line += f", which succeeds on {show.value(worst)} of the people whom it would otherwise miss"
+            line += f", which succeeds on {show.value(worst)} {attacks.OF_WHOM}"
         if between := show.interval(worst):
             line += f" (interval {between})"
         return Answer(question, show.value(worst), sentence(line), Tone.ALARM, "measured", attacks.anchor_of(worst))
     if tested:
-        line, most = f"{attacks.gaining(tested)} {EXCESS}", evidence.widest
+        line, most = f"{attacks.gaining(tested)} {EXCESS}, beyond chance", evidence.widest
         if most is None:
             return Answer(question, "no excess", sentence(line), Tone.OPEN, "measured", "figures")
-        line += f"; the largest gain that cannot be excluded is that of {most.label}"
+        line += f"; it cannot be excluded that “{most.label}” succeeds on up to {share(most.high)} {attacks.OF_WHOM}"
         return Answer(question, f"≤ {share(most.high)}", sentence(line), Tone.OPEN, "measured", "figures")
     if evidence.attacked:
         return Answer(question, "not tested", "No attack was tested against people outside the table.", Tone.OPEN, "measured")
@@ -190,7 +190,7 @@ def _doubt(ground: Ground, reasons: Sequence[Reason]) -> str:
         which = f"{findings[0].label} is" if len(findings) == 1 else f"{number(len(findings))} other numbers are"
         return f"{which} worse than for fresh real rows"
     if ground is Ground.WIDE:
-        return f"a gain of up to {share(findings[0].high)} cannot be excluded ({findings[0].label})"
+        return f"a gain of up to {share(findings[0].high)} cannot be excluded (“{findings[0].label}”)"
     if ground is Ground.WEAK_EPSILON:
         return "an epsilon this large promises little"
     return "what is verified covers only some of the columns that others may know" if ground is Ground.PARTIAL else ""
@@ -217,7 +217,7 @@ def _limits(evidence: Evidence, decision: Decision) -> list[str]:
         lines.append(f"Not attacked: {kinds}. Not knowing is not the same as finding nothing.")
     lines.append(sentence(f"This is not a proof of safety: {attacks.noticed(evidence.tested, evidence.power)}"))
     if (coarse := evidence.coarse) is not None and not decision.on(Ground.WIDE):
-        lines.append(f"With so few people a gain of up to {share(coarse.high)} cannot be excluded ({coarse.label}).")
+        lines.append(f"With so few people a gain of up to {share(coarse.high)} cannot be excluded (“{coarse.label}”).")
     price = accuracy(evidence.findings)
     if price.tone == Tone.ALARM:
         lines.append(f"Whether it is still worth publishing is another question: accuracy is far from real ({price.figure}).")
