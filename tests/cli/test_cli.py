@@ -86,7 +86,7 @@ def test_methods_are_listed_and_explained(hush):
     everything = json.loads(hush("methods", "--json")[1])
     for recipe in everything["recipes"]:
         assert recipe["family"] in map(str.strip, listed.splitlines())
-        line = next(line for line in listed.splitlines() if f" {recipe['name']} " in line)
+        line = next(line for line in listed.splitlines() if line.startswith(f"│ {recipe['name']} "))
         assert f" {recipe['assurance']} " in line
     for kind in ("recipes", "steps", "audits"):
         for method in everything[kind]:

@@ -158,8 +158,9 @@ def _table(comparison: Comparison) -> Grid:
     table, cells = comparison.table, comparison.cells
     title = f"{len(cells)} releases of {table.train:,} rows, attacked with {table.control:,} held-out rows"
     grid = Grid(title=title, title_justify="left")
+    longest = max(map(len, comparison.axis.label.split()))
     heads = ("", "release", comparison.axis.label, "risk at most", "alarms", "assurance", "fails")
-    for head, width in zip(heads, (1, 12, 7, 9, 8, 9, 8), strict=True):
+    for head, width in zip(heads, (1, 12, longest, 7, 8, 9, 6), strict=True):
         grid.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
     for cell in cells:
         name = cell.id + ("*" if cell.front else "")

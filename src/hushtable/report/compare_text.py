@@ -125,7 +125,7 @@ def changes(comparison: Comparison) -> list[str]:
     best, rivals = comparison.best, comparison.rivals
     lines = []
     if rivals.barred:
-        missed = misses(rivals.barred) or "what was asked"
+        missed = misses(rivals.barred) or "a condition"
         lines.append(f"{'A better' if best else 'The best'} score has {_named(rivals.barred, comparison)}, but it fails: {missed}")
     if rivals.near:
         names = [cell.id for cell in rivals.near[:3]]

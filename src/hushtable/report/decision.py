@@ -114,6 +114,8 @@ def _score(price: Cost, finding: Finding, gone: str) -> tuple[str, str]:
         f"a model that learnt from the release predicts {finding.scope or 'the target'} of real people with an {score} of "
         f"{number(finding.value)}{between}; one that learnt from the real rows has {number(finding.baseline)}{gone}"
     )
+    if score == "AUC":
+        line += " (1 is perfect, 0.5 is guessing)"
     if price.unpredictable:
         line += "; nobody can predict it from these columns, so this says little"
     return f"{_signed((finding.value or 0.0) - (finding.baseline or 0.0))} {score}", line
@@ -142,7 +144,7 @@ def _untested(evidence: Evidence, decision: Decision) -> Worded:
 
 
 def _refused(evidence: Evidence, decision: Decision) -> Worded:
-    text = "a condition that was asked for does not hold"
+    text = "a condition does not hold"
     if evidence.alarms:
         text = f"{attacks.gaining(evidence.tested)} more on people in the table than chance explains"
     return text, [*_reasons(decision), f"To try: {REMEDIES[evidence.assurance]}; hush compare runs several on the same rows."]
@@ -210,7 +212,7 @@ def _reasons(decision: Decision) -> list[str]:
 def _limits(evidence: Evidence, decision: Decision) -> list[str]:
     """What finding nothing does not mean here: what is promised, which attacks were not run, what would have been noticed."""
     held = [outcome.expression for outcome in evidence.outcomes if outcome.holds]
-    lines = [f"What was asked of it holds: {', '.join(held)}."] if held else []
+    lines = [f"These conditions hold: {', '.join(held)}."] if held else []
     lines += [*_reasons(decision), _scope(evidence)]
     if evidence.untried:
         kinds = ", ".join(attacks.RISKS[risk][0].lower() for risk in evidence.untried)

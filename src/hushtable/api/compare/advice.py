@@ -13,6 +13,7 @@ from hushtable.evidence.condition import Condition
 from hushtable.evidence.verdict import STRENGTH
 from hushtable.privacy.guarantee import PROVISO, Assurance
 from hushtable.privacy.unit import Relation
+from hushtable.report.attacks import OF_WHOM
 
 NEEDS = {
     Assurance.PROVEN: "a proof (differential privacy)",
@@ -53,8 +54,8 @@ def _numbers(cell: Cell, setting: Setting, of: str = "") -> list[str]:
         lines.append(f"{of}{setting.label} is {with_interval(cell.score)}.")
     if cell.risk:
         lines.append(
-            f"{f'{of}the' if of else 'The'} attack with the largest upper bound is {cell.risk.name}: it gained "
-            f"{cell.risk.value:.3f}, and with about 97.5 % confidence no more than {cell.risk.upper:.3f}."
+            f"{f'{of}the' if of else 'The'} attack with the largest upper bound is “{cell.risk.name}”: it succeeds on a "
+            f"share of {cell.risk.value:.3f} {OF_WHOM}, and with about 97.5 % confidence on no more than {cell.risk.upper:.3f}."
         )
     return lines
 
@@ -148,7 +149,7 @@ def _stricter(cell: Cell, take: Cell) -> bool:
 
 
 def _cost(one: Cell, take: Cell, setting: Setting) -> str:
-    rest = "" if one.fits else f", but it fails {one.misses[0]}"
+    rest = "" if one.fits else f", but it fails a condition ({one.misses[0]})"
     if setting.unpaid(one):
         rest += f"; it {PROVISO}"
     if not take.score or not one.score:

@@ -261,7 +261,7 @@ def test_alarms_that_the_constraints_allow_are_told_first():
 def test_what_another_promise_costs_is_told():
     others = {one.id: one.words for one in advice(CELLS, "k>=2").others}
     assert others["aim epsilon=4"].startswith("if you need a proof (differential privacy): aim epsilon=4 costs 0.020 of AUC for y")
-    assert "fails k: no k over all quasi-identifiers is verified" in others["aim epsilon=4"]
+    assert "fails a condition (k: no k over all quasi-identifiers is verified" in others["aim epsilon=4"]
     assert "gains 0.020" in others["sequential"]
     assert others["mdav k=50"].startswith("if you need a stricter promise: mdav k=50 costs 0.040")
 
