@@ -46,7 +46,7 @@ def compare(
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Releases of each setting.")] = 1,
     search: Annotated[
-        bool, typer.Option("--search", help="Look for the smallest k and the largest epsilon that keep the constraints.")
+        bool, typer.Option("--search", help="Look for the smallest k and the largest epsilon that meet the constraints.")
     ] = False,
     hold_out: Annotated[float, typer.Option(help="The share of rows that is set aside to attack and test with.")] = 0.25,
     person: Person = None,
@@ -72,7 +72,7 @@ def compare(
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything but the noise of differential privacy.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if nothing fits."""
+    """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if none meets the conditions."""
     # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.compare.workers import usual
 
