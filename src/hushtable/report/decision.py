@@ -231,8 +231,8 @@ def _scope(evidence: Evidence) -> str:
     stated = evidence.stated
     if evidence.assurance is Assurance.PROVEN and stated is not None:
         return (
-            "The guarantee is a theorem about the recipe: it also holds against attacks that were not tried, and allows each to "
-            f"make what it concludes {stated.factor()} times as likely."
+            "The guarantee is a theorem about the recipe: it also holds against attacks that were not tried, and allows what any "
+            f"of them concludes to become {stated.factor()} times as likely."
         )
     if evidence.assurance is Assurance.VERIFIED:
         return "The guarantee was measured on this table, and says nothing about attackers who know more than it assumes."

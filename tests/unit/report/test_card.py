@@ -33,7 +33,7 @@ def card_page(plain: dict[str, Any]) -> str:
         (
             "VERIFIED",
             "verified",
-            "Whoever knows a person’s age and sex finds at least 10 rows that match, and by these columns alone picks theirs with",
+            "Whoever knows a person’s age and sex finds at least 10 rows that match; a guess which of them is theirs is right with",
         ),
         (
             "CLAIMED",
