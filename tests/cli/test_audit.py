@@ -42,9 +42,9 @@ ONLY = ("--only", "near-matches", "--only", "linkability")
 def test_a_leak_alarms_and_the_gate_refuses(hush, parts, tmp_path):
     code, told, _ = hush(*words(parts, tmp_path / "a", "leaky", *ONLY, "--gate", "max_risk<0.2", "--gate", "alarms<=99"))
     assert code == 3
-    assert "tests alarm" in told
-    assert "refused gate max_risk<0.2: the largest upper bound" in told
-    assert "ok gate alarms<=99" in told
+    assert "tests raise an alarm" in told
+    assert "Condition fails: max_risk<0.2: the largest upper bound" in told
+    assert "Condition holds: alarms<=99" in told
     assert (tmp_path / "a" / "audit.html").is_file()
     assert ((tmp_path / "a").stat().st_mode & 0o077) == 0
 
@@ -199,7 +199,7 @@ def test_a_release_by_person_is_audited_by_person_unasked(hush, visits, tmp_path
     saved = json.loads((tmp_path / "a" / "audit.json").read_text())
     assert saved["people"] == {"train": 72, "control": 48}
     assert saved["rows"]["train"] == 216
-    assert "Mind" not in told
+    assert "Caution" not in told
     assert next(f for f in saved["findings"] if f["name"] == "near matches")["n"] == 72
 
 
@@ -213,7 +213,7 @@ def test_without_a_key_the_audit_says_which_column_repeats(hush, visits, tmp_pat
     assert "give --person person_id" in " ".join(told.split())
     code, told, _ = hush(*audit, "--out", tmp_path / "b", "--person", "person_id")
     assert code == 0, told
-    assert "Mind" not in told
+    assert "Caution" not in told
     assert json.loads((tmp_path / "b" / "audit.json").read_text())["people"] == {"train": 50, "control": 40}
 
 

@@ -84,6 +84,10 @@ def test_methods_are_listed_and_explained(hush):
     code, told, _ = hush("methods", "mdav")
     assert "least number of records" in " ".join(told.split())
     everything = json.loads(hush("methods", "--json")[1])
+    for recipe in everything["recipes"]:
+        assert recipe["family"] in map(str.strip, listed.splitlines())
+        line = next(line for line in listed.splitlines() if line.startswith(f"│ {recipe['name']} "))
+        assert f" {recipe['assurance']} " in line
     for kind in ("recipes", "steps", "audits"):
         for method in everything[kind]:
             assert f" {method['name']} " in listed, "a name is never cut"

@@ -92,6 +92,7 @@ def show_audit(report: AuditReport, folder: str) -> None:
     from hushtable.evidence.finding import Risk
     from hushtable.evidence.verdict import worst_of
     from hushtable.measures.catalogue import main_model
+    from hushtable.report.attacks import RISKS
 
     _verdict(report)
     attacks = [f for f in report.findings if f.risk is not None]
@@ -99,17 +100,17 @@ def show_audit(report: AuditReport, folder: str) -> None:
         if worst := worst_of(attacks, risk):
             count = sum(f.risk is risk and f.value is not None for f in attacks)
             mark = "[red]![/red]" if worst in report.alarms else " "
-            out.print(f"{mark} [bold]{risk}[/bold], the worst of {count}: {_line(worst)}\n    {escape(worst.note)}")
+            out.print(f"{mark} [bold]{RISKS[risk][0]}[/bold], the worst of {count}: {_line(worst)}\n    {escape(worst.note)}")
     for finding in report.findings:
         if finding.risk is None and (not finding.scope or main_model(finding)):
             mark = "[red]![/red]" if finding in report.alarms else " "
             out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
     blind = sum(f.value is None for f in attacks)
     if blind:
-        out.print(f"{blind} attacks could not be made; the report says why.")
+        out.print(f"{blind} attacks could not be run; the report says why.")
     for gate in report.gates:
-        mark = "[green]ok[/green]" if gate.holds else "[bold red]refused[/bold red]"
-        out.print(f"{mark} gate {escape(gate.expression)}: {escape(gate.reason)}")
+        mark = "[green]Condition holds[/green]" if gate.holds else "[bold red]Condition fails[/bold red]"
+        out.print(f"{mark}: {escape(gate.expression)}: {escape(gate.reason)}")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
 
 
@@ -122,17 +123,19 @@ def _verdict(report: AuditReport) -> None:
     for reason in report.void:
         out.print(f"[bold red]This audit is void[/bold red]: {escape(reason)}.")
     for reason in report.assumed:
-        out.print(f"[yellow]Mind[/yellow]: {escape(reason)}.")
+        out.print(f"[yellow]Caution[/yellow]: {escape(reason)}.")
     for finding in report.findings:
         if finding.name == NAMED:
-            out.print(f"[bold red]Mind[/bold red]: {escape(finding.note)}.")
+            out.print(f"[bold red]Caution[/bold red]: {escape(finding.note)}.")
     if report.alarms:
         out.print(
-            f"[bold red]{len(report.alarms)} of {tested} tests alarm[/bold red]: the release discloses more about people in the "
-            "table than about people who are not."
+            f"[bold red]{len(report.alarms)} of {tested} tests raise an alarm[/bold red]: the release discloses more about people "
+            "in the table than about people outside it."
         )
     elif tested:
-        out.print(f"[bold]None of {tested} tests alarms[/bold], corrected for their number. This is not a proof of safety.")
+        out.print(
+            f"[bold]None of {tested} tests raises an alarm[/bold], corrected for their number. This is not a proof of safety."
+        )
     if report.power is not None:
         least, most = report.power.smallest, report.power.largest
         seen = f"{100 * least:g} % of the released rows" if least else f"none, not even {100 * most:g} % of the released rows"
@@ -140,7 +143,7 @@ def _verdict(report: AuditReport) -> None:
         for line in power_of_parts(report.power):
             out.print(f"  {line}.")
     elif tested and not report.alarms:
-        out.print("  How small a leak it would have noticed, --power says.")
+        out.print("  How small a leak it would have noticed was not tested; --power tests it.")
 
 
 def _line(finding: Finding) -> str:

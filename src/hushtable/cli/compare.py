@@ -46,7 +46,7 @@ def compare(
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Releases of each setting.")] = 1,
     search: Annotated[
-        bool, typer.Option("--search", help="Look for the smallest k and the largest epsilon that keep the constraints.")
+        bool, typer.Option("--search", help="Look for the smallest k and the largest epsilon that meet the constraints.")
     ] = False,
     hold_out: Annotated[float, typer.Option(help="The share of rows that is set aside to attack and test with.")] = 0.25,
     person: Person = None,
@@ -65,11 +65,14 @@ def compare(
     public: Annotated[
         bool, typer.Option("--public", help="The rows are public, or of other people: choosing by them costs no privacy.")
     ] = False,
-    delta: Annotated[float | None, typer.Option(help="Delta of every budget; at most min(1e-6, 1/(10 n)) when absent.")] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Delta of every budget; 1e-6 when absent (1e-9 where the schema declares a size above 100,000)."),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything but the noise of differential privacy.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if nothing fits."""
+    """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if none meets the conditions."""
     # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.compare.workers import usual
 
@@ -119,7 +122,7 @@ def _watch(folder: Path, *, quiet: bool) -> Iterator[tuple[Progress, Callable[[C
         with err.status("reading") as status:
             yield (lambda text, share: status.update(f"{100 * share:.0f} %, {escape(text)}")), finished
     except KeyboardInterrupt:
-        err.print(f"What is done is kept in {escape(str(folder))}; the same command goes on from there.")
+        err.print(f"What is done is stored in {escape(str(folder))}; the same command goes on from there.")
         raise
 
 
@@ -155,8 +158,9 @@ def _table(comparison: Comparison) -> Grid:
     table, cells = comparison.table, comparison.cells
     title = f"{len(cells)} releases of {table.train:,} rows, attacked with {table.control:,} held-out rows"
     grid = Grid(title=title, title_justify="left")
-    heads = ("", "release", comparison.axis.label, "risk at most", "alarms", "evidence", "misses")
-    for head, width in zip(heads, (1, 12, 7, 9, 8, 8, 8), strict=True):
+    longest = max(map(len, comparison.axis.label.split()))
+    heads = ("", "release", comparison.axis.label, "risk at most", "alarms", "assurance", "fails")
+    for head, width in zip(heads, (1, 12, longest, 7, 8, 9, 6), strict=True):
         grid.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
     for cell in cells:
         name = cell.id + ("*" if cell.front else "")

@@ -14,9 +14,10 @@ from hushtable.cli.options import Json
 
 
 def methods(
-    name: Annotated[str | None, typer.Argument(help="A recipe or a step.", show_default=False)] = None, as_json: Json = False
+    name: Annotated[str | None, typer.Argument(help="A recipe, a step or an audit.", show_default=False)] = None,
+    as_json: Json = False,
 ) -> None:
-    """List the recipes and steps, or everything about one of them."""
+    """List the recipes, steps and audits, or everything about one of them: its guarantee, its source and its knobs."""
     # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api import methods as listing
 
@@ -37,7 +38,7 @@ def methods(
 def _show_method(method: dict[str, Any]) -> None:
     """A recipe or step with its knobs."""
     out.print(f"[bold]{escape(method['name'])}[/bold]  {escape(method.get('title', ''))}")
-    for key in ("guarantee", "summary", "cite", "reports"):
+    for key in ("family", "assurance", "guarantee", "summary", "cite", "reports"):
         if method.get(key):
             out.print(f"{key}: {escape(method[key])}")
     for step in method["steps"]:
@@ -46,21 +47,30 @@ def _show_method(method: dict[str, Any]) -> None:
 
 
 def _show_all(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
-    """All recipes, steps and audits, a line each."""
-    for title, rows, keys in (
-        ("Recipes", everything["recipes"], ("name", "title", "guarantee")),
-        ("Steps", everything["steps"], ("name", "summary")),
-        ("Audits and metrics", everything["audits"], ("name", "summary")),
-    ):
-        out.print(_table(title, keys, [[row[key] for key in keys] for row in rows]))
+    """The recipes family by family, then all steps and audits, a line each."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.api.methods import FAMILIES
+    from hushtable.privacy.stated import MEANINGS
+
+    recipes = everything["recipes"]
+    heads = ("name", "title", "assurance", "guarantee")
+    out.print("[bold]Recipes[/bold], by family. Assurance is how we know that the guarantee holds:")
+    for word, meaning in MEANINGS.items():
+        out.print(f"  [bold]{word}[/bold]: {escape(meaning)}")
+    for family in FAMILIES:
+        if members := [row for row in recipes if row["family"] == family]:
+            out.print(_table(f"\n{family}", heads, [[row[key] for key in heads] for row in members]))
+    for title, rows in (("Steps", everything["steps"]), ("Audits and metrics", everything["audits"])):
+        out.print(_table(f"\n{title}", ("name", "summary"), [[row["name"], row["summary"]] for row in rows]))
+    out.print("'hush methods NAME' shows one of them with its knobs.")
 
 
 def _table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Grid:
     """A table whose first column, the name that one types, is never cut or broken, however narrow the terminal is."""
-    grid = Grid(title=title, title_justify="left")
+    grid = Grid(title=title, title_justify="left", title_style="bold")
     grid.add_column(heads[0], no_wrap=True, min_width=max((len(line[0]) for line in lines), default=0))
     for head in heads[1:]:
-        grid.add_column(head, overflow="fold")
+        grid.add_column(head, overflow="fold", no_wrap=head == "assurance")
     for line in lines:
         grid.add_row(*map(escape, line))
     return grid

@@ -59,7 +59,7 @@ def _show(sheet: Sheet) -> None:
         grid.add_row(str(k), *(_cell(cells[k, limit]) for limit in limits))
     out.print(grid)
     if any(line["value"] is None for line in lines):
-        out.print("none: no choice of levels keeps what is demanded within that limit")
+        out.print("none: no choice of levels meets the demands (k, l, t) within that limit")
 
 
 def _cell(line: Mapping[str, Any]) -> str:

@@ -42,22 +42,22 @@ def release(
     best_of: Annotated[
         str | None,
         typer.Option(
-            help="In its place: private recipes with commas, of which the best is kept; --epsilon pays for the choice too."
+            help="Instead of --recipe: private recipes, with commas. The best is released; --epsilon pays for the choice too."
         ),
     ] = None,
     settings: StepSettings = None,
     epsilon: Annotated[float | None, typer.Option(help="Privacy budget of the whole release.")] = None,
     delta: Annotated[
         float | None,
-        typer.Option(help="Its delta; 1e-6 when absent (1e-9 where the schema declares a size above 100,000), 0 for pure."),
+        typer.Option(help="Its delta; 1e-6 when absent (1e-9 where the schema declares a size above 100,000), 0 for pure privacy."),
     ] = None,
     rows: Annotated[int | None, typer.Option(help="Rows to synthesize.")] = None,
     person: Person = None,
     rows_per_person: RowsPerPerson = 1,
     relation: Annotated[
-        str, typer.Option(help="Neighbours: add_remove (n is private) or replace_one (n is public).")
+        str, typer.Option(help="Neighbours: add_remove (the number of rows is private) or replace_one (it is public).")
     ] = "add_remove",
-    hold_out: Annotated[float | None, typer.Option(help="Set this share aside as control rows, in OUT.private.")] = None,
+    hold_out: Annotated[float | None, typer.Option(help="Set this share of the rows aside as the control, in OUT.private.")] = None,
     form: TableFormat = "csv",
     unproven: Annotated[
         bool,
@@ -119,7 +119,7 @@ def _show(saved: SavedRelease, schema_file: Path) -> None:
     for count in saved.suppressed_rows:
         out.print(f"{count:,} of {saved.used_rows:,} rows were suppressed")
     for note in saved.notes:
-        out.print(f"[yellow]Mind:[/yellow] {escape(note)}.")
+        out.print(f"[yellow]Caution:[/yellow] {escape(note)}.")
     out.print(f"{release.table.rows:,} rows in [bold]{escape(str(saved.folder))}[/bold]: {', '.join(saved.files)}")
     if saved.model is not None:
         out.print(f"The fitted model is [bold]{escape(str(saved.model))}[/bold]. Draw further rows from it with 'hush draw'.")

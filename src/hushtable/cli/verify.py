@@ -28,7 +28,7 @@ def verify(
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Check a release against its card: files, rows, criteria, budget, recipe. Exit code 3: faults, 4: not all is checkable."""
+    """Check a release against its card. Exit code 3: the card is contradicted; 4: a guarantee could not be checked."""
     verification = ht.verify(folder, key, trust=trust)
     if as_json:
         print_json({"folder": str(folder)} | _plain(verification))

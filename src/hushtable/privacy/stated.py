@@ -94,7 +94,7 @@ class StatedGuarantee:
         if self.assurance is Assurance.CLAIMED and self.claims:
             lines.append(f"A publication claims {listed(self.claims)}; its proof has a known gap, so it is not promised here.")
         if self.assurance is not Assurance.NONE:
-            lines += [_promised(promise) for promise in self.promises]
+            lines += [_promised(promise, self.unit) for promise in self.promises]
         return lines or [NOTHING]
 
     def in_symbols(self) -> str:
@@ -147,7 +147,7 @@ def digits(value: float, count: int) -> str:
     return f"{value:,.0f}" if value >= 1000 else np.format_float_positional(value, count, fractional=False, trim="-")
 
 
-def _promised(promise: Promise) -> str:
+def _promised(promise: Promise, unit: Unit) -> str:
     columns = listed([name if len(name) <= LONGEST else f"{name[: LONGEST - 1].rstrip()}…" for name in promise.quasi], SHOWN)
     value, derived, persons = digits(promise.value, 3), promise.form is Form.DERIVED, promise.counted is Counted.PERSONS
     alike = f"that look alike in {columns}"
@@ -161,7 +161,11 @@ def _promised(promise: Promise) -> str:
     if promise.kind is Syntactic.K_ANONYMITY:
         if persons:
             match = f"finds rows of at least {value} people that match, and cannot see from these columns which of the people it is"
+        elif unit.rows == 1:
+            guess = f"a guess which of them is theirs is right with a probability of at most 1 in {value}"
+            match = f"finds at least {value} rows that match; {guess}"
         else:
+            # A guess among the rows is right more often where several of them are the same person's.
             match = f"finds at least {value} rows that match, and cannot see from these columns which one is theirs"
         return f"Whoever knows a person’s {columns} {match}."
     source = "of the table it was derived from " if derived else ""

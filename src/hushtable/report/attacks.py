@@ -25,11 +25,13 @@ RISKS = {
         "In law: whether somebody can connect two records of the same person, here two halves of one record through the release.",
     ),
     Risk.INFERENCE: (
-        "Inference",
-        "In law: whether somebody can deduce, with significant probability, what a person wants to keep private from the rest.",
+        "Attribute inference",
+        "In law: whether somebody can deduce, with significant probability, one attribute of a person from other attributes.",
     ),
 }
 """The three risks of the Article 29 Working Party, opinion 05/2014 (WP216), which an anonymous table must not leave open."""
+OF_WHOM = "of the people whom it would miss if they were not in the table"
+"""Of whom a residual risk is a share."""
 DRAWN = 12
 """So many attacks of one risk are drawn and listed; the others are folded away."""
 SOURCE = "Opinion 05/2014 of the Article 29 Working Party names three risks that an anonymous table must not leave open."
@@ -49,7 +51,7 @@ def boxes(findings: Sequence[Finding], planted: float | None) -> Html:
     """For each of the three risks the worst attack, its risk with interval, and its sentence."""
     return join(
         element("div", [_box(risk, findings, planted) for risk in RISKS], class_="figures risks"),
-        element("p", f"{SOURCE} A risk is what an attack gains on people in the table beyond people outside it.", class_="soft"),
+        element("p", f"{SOURCE} A risk is the share of people on whom an attack succeeds, {OF_WHOM}.", class_="soft"),
     )
 
 
@@ -89,7 +91,7 @@ def section(risk: Risk, findings: Sequence[Finding], planted: float | None) -> H
 
 
 def power_section(power: Power) -> Html:
-    """Which of the leaks that were planted to try the audit out it noticed."""
+    """Which of the leaks that were planted as a test the audit noticed."""
     lead = (
         "Records of people in the table were planted in a copy of the release, and the whole audit was run on it. Noticed: the "
         "corrected test raised an alarm every time. A leak smaller than those noticed may be there and not be seen."
@@ -131,8 +133,8 @@ def noticed(tested: Sequence[Finding], power: Power | None) -> str:
     if least is not None:
         return f"the smallest leak that this audit would have noticed is {share(least)} of the released rows, copied whole"
     if power is not None:
-        return "not even the largest leak that was planted, to try it out, was noticed"
-    return "how small a leak this audit would have noticed was not tried out"
+        return "not even the largest leak that was planted as a test was noticed"
+    return "how small a leak this audit would have noticed was not tested (hush audit --power tests it)"
 
 
 def _table(attacks: Sequence[Finding], planted: float | None, *, label: str) -> Html:

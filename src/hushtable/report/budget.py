@@ -89,7 +89,7 @@ def accesses(ledger: Sequence[Mapping[str, Any]]) -> tuple[list[Access], str]:
 def section(card: Card) -> Html:
     """Where the budget went, access by access and step by step, what was assumed to be public, and the table of accesses."""
     if not card.ledger:
-        return element("p", "The ledger is empty: no access to the rows was written down.")
+        return element("p", "The ledger is empty: no access to the rows was recorded.")
     infinite, delta = not math.isfinite(card.stated.epsilon), card.stated.delta
     distinct, currency = accesses(card.ledger)
     rows: list[list[Child]] = [
@@ -115,7 +115,7 @@ def _assumed(public: Sequence[str]) -> Html:
 
 def _lead(distinct: Sequence[Access], *, infinite: bool) -> str:
     total = sum(access.times for access in distinct)
-    count = f"{number(total)} access{'es' if total != 1 else ''} to the rows {'were' if total != 1 else 'was'} written down."
+    count = f"{number(total)} access{'es' if total != 1 else ''} to the rows {'were' if total != 1 else 'was'} recorded."
     if any(access.kind == "Raw" for access in distinct):
         which = "It" if total == 1 else "At least one"
         return f"{count} {which} read the rows unprotected, so there is no budget to share out: epsilon is infinite."

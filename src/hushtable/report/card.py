@@ -10,20 +10,20 @@ from hushtable.pipeline.card import Card
 from hushtable.report import budget, promise
 from hushtable.report.charts import ladders
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
-from hushtable.report.words import number, runs, share
+from hushtable.report.words import number, runs, sentence, share
 
 CRITERIA = {
     "k": "at least this many rows look alike, whatever combination of the columns above one takes",
     "classes": "groups of rows that look alike",
-    "suppressed": "rows whose columns above are all hidden; they are one of the groups",
+    "suppressed": "rows whose columns above are all hidden (*); together they are one of the groups",
     "unique_share": "share of the rows that are alone in their group",
-    "marketer_risk": "share of the rows that somebody would get right on average who links everybody to a row of their group",
+    "marketer_risk": "share of the rows that somebody who links every person to a row of their group gets right on average",
 }
 BY_PERSONS = {
     "k": "the rows that look alike, whatever combination of the columns above one takes, are those of at least this many persons",
     "unique_share": "share of the persons who are alone in their group",
-    "marketer_risk": "share of the persons whom somebody would get right on average who links everybody to one of their group",
-    "largest_share": "the greatest part of the rows of a group that one person holds: a guess at one of its rows is right so often",
+    "marketer_risk": "share of the persons whom somebody who links every person to one of their group gets right on average",
+    "largest_share": "the largest share of a group's rows that one person holds: a guess whose rows these are is right so often",
 }
 SECRETS = {
     "l_distinct": "at least this many different values in every group, missing not counted; at 1 some group gives its value away",
@@ -78,8 +78,8 @@ def cautions(card: Card) -> list[str]:
 
 
 def _caution(card: Card) -> Html | None:
-    lines = "; ".join(line.rstrip(".") for line in cautions(card))
-    return element("p", element("strong", "Caution: "), lines, ".", class_="caution") if lines else None
+    lines = " ".join(sentence(line) for line in cautions(card))
+    return element("p", element("strong", "Caution: "), lines, class_="caution") if lines else None
 
 
 def explanation(card: Card) -> Html:
@@ -128,14 +128,16 @@ def meanings(measured: Mapping[str, Any]) -> dict[str, str]:
 def counted_by(measured: Mapping[str, Any]) -> str:
     """Whom the criteria count, and how much of that the file alone can show."""
     if measured.get("counted") != "persons":
-        return "Rows are counted."
+        return "Rows are counted, not persons: k rows are k people only where each person holds one row."
     k = number((measured.get("by_rows") or {}).get("k"))
-    return f"Persons are counted. The file does not say who holds which rows: on it only k = {k} by rows can be measured again."
+    return (
+        f"Persons are counted. The file does not say who holds which rows, so only k = {k}, counted by rows, can be measured on it."
+    )
 
 
 def _criterion_name(name: str) -> str:
     return {
-        "suppressed": "rows of stars",
+        "suppressed": "suppressed rows",
         "l_recursive_c2": "l, recursive",
         "l_distinct": "l, distinct",
         "l_entropy": "l, entropy",

@@ -33,7 +33,7 @@ def comparison_page(comparison: Comparison) -> str:
     scored = any(cell.score for cell in comparison.released)
     sections = [
         Section("choice", "The choice", _choice(comparison)),
-        *([Section("plane", "Risk and use", _plane(comparison))] if scored else []),
+        *([Section("plane", "Risk and utility", _plane(comparison))] if scored else []),
         *([Section("cost", "What a stronger promise costs", _cost(comparison))] if knobs.lines(comparison) else []),
         Section("releases", "All releases", ranking.section(comparison)),
         *([Section("failed", "What could not be run", ranking.failed(comparison))] if comparison.failures else []),
@@ -154,12 +154,12 @@ def _plane(comparison: Comparison) -> Html:
                 "figcaption",
                 "A mark sits at what the worst attack gained, on a root scale, and at its score; the lines through it are the "
                 "intervals. The bar at the right end is the upper bound, which decides. The steps are the front: releases that no "
-                "other beats in both. Numbers are ranks, as in the table; pale marks miss something that was asked"
+                "other beats in both. Numbers are ranks, as in the table; pale marks fail a condition"
                 + ("; marks on the lower edge lie below it." if below(comparison, drawn) else "."),
             ),
             class_="plane",
         ),
-        _list("What was asked", asked) or element("p", "Nothing was asked of the releases.", class_="soft"),
+        _list("Conditions", asked) or element("p", "No condition was set.", class_="soft"),
         element("p", f"Not drawn, for want of a score: {', '.join(missing)}.", class_="soft") if missing else None,
     )
 
@@ -198,12 +198,12 @@ def _controls(comparison: Comparison) -> Html:
             element("select", [element("option", words, value=STRENGTH[kind]) for kind, words in kinds], data_ask="assurance"),
         ),
         element(
-            "label", element("input", type="checkbox", data_ask="fits"), element("span", "meets all that was asked"), class_="tick"
+            "label", element("input", type="checkbox", data_ask="fits"), element("span", "meets all conditions"), class_="tick"
         ),
         element("button", "Start again", type="button", class_="button", data_ask="reset"),
         element(
             "p",
-            "What does not answer turns pale, and the best of the rest is named here.",
+            "Releases that do not match turn pale, and the best of the others is named here.",
             class_="answer",
             role="status",
             aria_live="polite",

@@ -43,7 +43,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         *_block("What would change the choice", changes(comparison)),
         *_block("Why this one" if comparison.best else "Why none", advice.why),
         f"To make it: {code(advice.command)}" if advice.command else "",
-        *_listed("What was asked", asked),
+        *_listed("Conditions", asked),
         "## All releases",
         _ranking(comparison),
         *_listed("Searched", [f"{plain(one.recipe)}: {plain(ended(one.words))}" for one in comparison.searched]),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hushtable.display import listed
 from hushtable.privacy.guarantee import PROVISO
+from hushtable.report.attacks import OF_WHOM
 from hushtable.report.promise import ASSURANCES
 from hushtable.report.words import interval, number, sentence, share
 
@@ -45,13 +46,13 @@ def alarms(cell: Cell) -> str:
 
 
 def misses(cell: Cell) -> str:
-    """Which constraints a release misses, and why; empty if it misses none."""
+    """Which conditions a release fails, and why; empty if it fails none."""
     return "; ".join(map(str, cell.misses))
 
 
 def verdict(cell: Cell) -> str:
     """Whether a release meets the constraints."""
-    return "meets all" if cell.fits else f"misses {misses(cell)}" if cell.misses else "does not meet all"
+    return "meets all" if cell.fits else f"fails {misses(cell)}" if cell.misses else "does not meet all"
 
 
 def setting(cell: Cell) -> str:
@@ -103,7 +104,7 @@ def _risk_fact(cell: Cell) -> tuple[str, str, str, str]:
         evidence += " The audit is void."
     title = "Risk" if cell.risk.high is None else "Risk, at most"
     attack = f"the worst attack ({cell.risk.name})" if cell.risk.name else "the worst attack"
-    about = f"of the people whom {attack} would otherwise miss are hit because they are in the table"
+    about = f"{attack} succeeds on this share {OF_WHOM}"
     return title, share(cell.risk.upper), about, evidence
 
 
@@ -116,7 +117,7 @@ def _score_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, str]
         measured += f", interval {ends}"
     if axis.baseline is not None:
         measured += f"; the real rows reach {number(axis.baseline)}"
-    return "Usefulness", score(cell), about, f"{measured}."
+    return "Utility", score(cell), about, f"{measured}."
 
 
 def changes(comparison: Comparison) -> list[str]:
@@ -124,8 +125,8 @@ def changes(comparison: Comparison) -> list[str]:
     best, rivals = comparison.best, comparison.rivals
     lines = []
     if rivals.barred:
-        missed = misses(rivals.barred) or "what was asked"
-        lines.append(f"{'A better' if best else 'The best'} score has {_named(rivals.barred, comparison)}, but it misses: {missed}")
+        missed = misses(rivals.barred) or "a condition"
+        lines.append(f"{'A better' if best else 'The best'} score has {_named(rivals.barred, comparison)}, but it fails: {missed}")
     if rivals.near:
         names = [cell.id for cell in rivals.near[:3]]
         if len(rivals.near) > 3:
@@ -168,8 +169,8 @@ def reading(comparison: Comparison) -> list[tuple[str, str]]:
         ("Rows", split),
         (
             "Risk",
-            "of those whom an attack would not have hit anyway, the share it hits because they are in the table; the attack with "
-            "the largest upper bound counts, the worst of all runs. Judged by the upper bound: not knowing is not passing.",
+            f"on what share an attack succeeds {OF_WHOM}; the attack with the largest upper bound counts, the worst of all runs. "
+            "Judged by the upper bound: a risk that is not known to be small does not pass.",
         ),
         (
             "Score",

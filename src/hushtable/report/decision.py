@@ -70,17 +70,17 @@ def attacked(evidence: Evidence) -> Answer:
         return Answer(question, "void", sentence(line), Tone.ALARM, "measured", "figures")
     if evidence.alarms:
         worst = evidence.alarms[0]
-        line = f"{attacks.gaining(tested)} {EXCESS}; the worst is {worst.label}"
+        line = f"{attacks.gaining(tested)} {EXCESS}; the worst is “{worst.label}”"
         if worst.risk is not None:
-            line += f", which succeeds on {show.value(worst)} of the people whom it would otherwise miss"
+            line += f", which succeeds on {show.value(worst)} {attacks.OF_WHOM}"
         if between := show.interval(worst):
             line += f" (interval {between})"
         return Answer(question, show.value(worst), sentence(line), Tone.ALARM, "measured", attacks.anchor_of(worst))
     if tested:
-        line, most = f"{attacks.gaining(tested)} {EXCESS}", evidence.widest
+        line, most = f"{attacks.gaining(tested)} {EXCESS}, beyond chance", evidence.widest
         if most is None:
             return Answer(question, "no excess", sentence(line), Tone.OPEN, "measured", "figures")
-        line += f"; the largest gain that cannot be excluded is that of {most.label}"
+        line += f"; it cannot be excluded that “{most.label}” succeeds on up to {share(most.high)} {attacks.OF_WHOM}"
         return Answer(question, f"≤ {share(most.high)}", sentence(line), Tone.OPEN, "measured", "figures")
     if evidence.attacked:
         return Answer(question, "not tested", "No attack was tested against people outside the table.", Tone.OPEN, "measured")
@@ -114,6 +114,8 @@ def _score(price: Cost, finding: Finding, gone: str) -> tuple[str, str]:
         f"a model that learnt from the release predicts {finding.scope or 'the target'} of real people with an {score} of "
         f"{number(finding.value)}{between}; one that learnt from the real rows has {number(finding.baseline)}{gone}"
     )
+    if score == "AUC":
+        line += " (1 is perfect, 0.5 is guessing)"
     if price.unpredictable:
         line += "; nobody can predict it from these columns, so this says little"
     return f"{_signed((finding.value or 0.0) - (finding.baseline or 0.0))} {score}", line
@@ -142,7 +144,7 @@ def _untested(evidence: Evidence, decision: Decision) -> Worded:
 
 
 def _refused(evidence: Evidence, decision: Decision) -> Worded:
-    text = "a condition that was asked for does not hold"
+    text = "a condition does not hold"
     if evidence.alarms:
         text = f"{attacks.gaining(evidence.tested)} more on people in the table than chance explains"
     return text, [*_reasons(decision), f"To try: {REMEDIES[evidence.assurance]}; hush compare runs several on the same rows."]
@@ -190,7 +192,7 @@ def _doubt(ground: Ground, reasons: Sequence[Reason]) -> str:
         which = f"{findings[0].label} is" if len(findings) == 1 else f"{number(len(findings))} other numbers are"
         return f"{which} worse than for fresh real rows"
     if ground is Ground.WIDE:
-        return f"a gain of up to {share(findings[0].high)} cannot be excluded ({findings[0].label})"
+        return f"a gain of up to {share(findings[0].high)} cannot be excluded (“{findings[0].label}”)"
     if ground is Ground.WEAK_EPSILON:
         return "an epsilon this large promises little"
     return "what is verified covers only some of the columns that others may know" if ground is Ground.PARTIAL else ""
@@ -210,14 +212,14 @@ def _reasons(decision: Decision) -> list[str]:
 def _limits(evidence: Evidence, decision: Decision) -> list[str]:
     """What finding nothing does not mean here: what is promised, which attacks were not run, what would have been noticed."""
     held = [outcome.expression for outcome in evidence.outcomes if outcome.holds]
-    lines = [f"What was asked of it holds: {', '.join(held)}."] if held else []
+    lines = [f"These conditions hold: {', '.join(held)}."] if held else []
     lines += [*_reasons(decision), _scope(evidence)]
     if evidence.untried:
         kinds = ", ".join(attacks.RISKS[risk][0].lower() for risk in evidence.untried)
         lines.append(f"Not attacked: {kinds}. Not knowing is not the same as finding nothing.")
     lines.append(sentence(f"This is not a proof of safety: {attacks.noticed(evidence.tested, evidence.power)}"))
     if (coarse := evidence.coarse) is not None and not decision.on(Ground.WIDE):
-        lines.append(f"With so few people a gain of up to {share(coarse.high)} cannot be excluded ({coarse.label}).")
+        lines.append(f"With so few people a gain of up to {share(coarse.high)} cannot be excluded (“{coarse.label}”).")
     price = accuracy(evidence.findings)
     if price.tone == Tone.ALARM:
         lines.append(f"Whether it is still worth publishing is another question: accuracy is far from real ({price.figure}).")
@@ -229,8 +231,8 @@ def _scope(evidence: Evidence) -> str:
     stated = evidence.stated
     if evidence.assurance is Assurance.PROVEN and stated is not None:
         return (
-            "The guarantee is a theorem about the recipe: it also holds against attacks that were not tried, and allows each to "
-            f"make what it concludes {stated.factor()} times as likely."
+            "The guarantee is a theorem about the recipe: it also holds against attacks that were not tried, and allows what any "
+            f"of them concludes to become {stated.factor()} times as likely."
         )
     if evidence.assurance is Assurance.VERIFIED:
         return "The guarantee was measured on this table, and says nothing about attackers who know more than it assumes."

@@ -29,7 +29,7 @@ def section(comparison: Comparison) -> Html:
     names = measures(comparison)
     baselines = [f"{name} {number(value)}" for name, value in _baselines(comparison, names)]
     return join(
-        element("p", f"{number(fitting)} of {number(len(released))} meet what was asked; they come first, the best score on top."),
+        element("p", f"{number(fitting)} of {number(len(released))} meet all conditions; they come first, the best score on top."),
         _table(heads(comparison, names), [_row(cell, comparison, names) for cell in released]),
         element("p", f"For fresh real rows: {'; '.join(baselines)}.", class_="soft") if baselines else None,
         _risks(released),

@@ -60,7 +60,7 @@ def test_a_guarantee_and_its_card_state_the_same_sentences() -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({}, "finds at least 5 rows that match, and cannot see from these columns which one is theirs"),
+        ({}, "finds at least 5 rows that match; a guess which of them is theirs is right with a probability of at most 1 in 5."),
         ({"counted": Counted.PERSONS}, "finds rows of at least 5 people that match"),
         ({"form": Form.DERIVED}, "made only from groups of at least 5 rows that look alike in age and sex"),
         ({"form": Form.DERIVED, "counted": Counted.PERSONS}, "at least 5 people whose rows look alike in age and sex"),
@@ -77,6 +77,12 @@ def test_a_guarantee_and_its_card_state_the_same_sentences() -> None:
 def test_each_promise_has_a_sentence(changed: dict[str, Any], words: str) -> None:
     stated = StatedGuarantee(assurance=Assurance.VERIFIED, promises=(replace(K, **changed),))
     assert words in stated.sentences()[0]
+
+
+def test_where_persons_may_hold_several_rows_no_probability_of_a_row_is_stated() -> None:
+    stated = StatedGuarantee(assurance=Assurance.VERIFIED, promises=(K,), unit=Unit(rows=2))
+    (line,) = stated.sentences()
+    assert line.endswith("finds at least 5 rows that match, and cannot see from these columns which one is theirs.")
 
 
 def test_the_factor_is_rounded_up_and_a_large_epsilon_is_said_to_protect_hardly_anybody() -> None:

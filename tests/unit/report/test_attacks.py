@@ -69,7 +69,7 @@ def test_a_corrected_test_decides_where_there_is_one(numbers, planted, words, po
 def test_the_first_sentence_decides_and_names_the_worst() -> None:
     found = [attack("mild", 0.2, low=0.01), attack("bad", 0.1, low=0.09), attack("none", 0.5, p=0.3)]
     told = inside(page(found), "summary", "p", "explained")[1]
-    assert told.startswith("2 of 3 attacks gain more on people in the table than on people outside it; the worst is bad")
+    assert told.startswith("2 of 3 attacks gain more on people in the table than on people outside it; the worst is “bad")
     assert inside(page(found), "summary", "li")[0] == "bad: An attacker who knows x does bad.", "by what is surely gained"
     assert "2 of 3 attacks gain" not in " ".join(inside(page(found), "figures", "p")), "the decision is told once"
 
@@ -77,7 +77,9 @@ def test_the_first_sentence_decides_and_names_the_worst() -> None:
 def test_without_alarm_the_reasons_say_what_would_have_been_noticed() -> None:
     quiet = [attack("a", p=0.4), attack("b", p=1.0)]
     told = "This is not a proof of safety: "
-    assert f"{told}how small a leak this audit would have noticed was not tried out." in inside(page(quiet), "summary", "li")
+    assert f"{told}how small a leak this audit would have noticed was not tested (hush audit --power tests it)." in inside(
+        page(quiet), "summary", "li"
+    )
     least = "the smallest leak that this audit would have noticed is 1 % of the released rows, copied whole."
     assert f"{told}{least}" in inside(page(quiet, power=POWER), "summary", "li")
     blind = POWER | {"audit": None, "noticed": [0, 0]}

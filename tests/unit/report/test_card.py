@@ -33,7 +33,7 @@ def card_page(plain: dict[str, Any]) -> str:
         (
             "VERIFIED",
             "verified",
-            "Whoever knows a person’s age and sex finds at least 10 rows that match, and cannot see from these columns which",
+            "Whoever knows a person’s age and sex finds at least 10 rows that match; a guess which of them is theirs is right with",
         ),
         (
             "CLAIMED",
@@ -92,11 +92,11 @@ def test_what_a_step_warns_of_stands_in_the_box_and_in_the_explanation() -> None
     card = samples.card(result=result)
     reader = Reader(card_page(card))
     box = reader.one("p", "caution").text
-    assert box == "Caution: nested warning; the noise drowns the rows; columns were drawn independently."
+    assert box == "Caution: Nested warning. The noise drowns the rows. Columns were drawn independently."
     section = [e.text for e in reader.all("li") if any(p.attributes.get("id") == "meaning" for p in e.parents)]
     assert "the noise drowns the rows." in section
     plain = Reader(card_page(samples.card(result={"margins": {"note": {"column": 3}}}))).one("p", "caution").text
-    assert plain == "Caution: columns were drawn independently."
+    assert plain == "Caution: Columns were drawn independently."
 
 
 def test_the_unit_and_the_relation_are_told() -> None:
@@ -145,11 +145,14 @@ def test_a_card_says_whom_it_counts() -> None:
     criteria = {**rows, "counted": "persons", "k": 4, "largest_share": 0.5, "by_rows": rows}
     text = Reader(card_page(samples.card(replace(samples.VERIFIED, promises=promises, criteria=criteria)))).text
     assert "Persons are counted" in text
-    assert "only k = 10 by rows can be measured again" in text
+    assert "only k = 10, counted by rows, can be measured on it" in text
     assert "are those of at least this many persons" in text
     assert "finds rows of at least 10 people that match" in text
     assert "one person holds up to 50 % of the rows that look alike" in text
-    assert "Rows are counted." in Reader(card_page(samples.card(samples.VERIFIED))).text
+    assert (
+        "Rows are counted, not persons: k rows are k people only where each person holds one row."
+        in Reader(card_page(samples.card(samples.VERIFIED))).text
+    )
 
 
 def test_the_budget_is_shared_by_rho() -> None:

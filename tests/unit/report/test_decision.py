@@ -86,7 +86,7 @@ def test_without_an_alarm_the_number_is_the_largest_upper_bound() -> None:
         (evidence(*QUIET, card=samples.card(samples.VERIFIED)), "No reason found to withhold it", "calm", "measured on this table"),
         (evidence(*QUIET, card=samples.card(samples.NONE)), "No leak found, but no guarantee either", "watch", "not tried may"),
         (evidence(*QUIET, card=samples.card(samples.CLAIMED)), "No leak found, but no guarantee either", "watch", "gap in its"),
-        (evidence(*QUIET), "No leak found, but no guarantee either", "watch", "was not tried out"),
+        (evidence(*QUIET), "No leak found, but no guarantee either", "watch", "was not tested (hush audit --power tests it)"),
         (
             evidence(*QUIET, power=Power(shares=(0.01,), noticed=(1,), tests=1, smallest=0.01)),
             "No leak found, but no guarantee either",

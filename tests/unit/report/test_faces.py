@@ -30,14 +30,14 @@ def report() -> AuditReport:
 def test_every_face_names_the_same_worst_attack(report: AuditReport) -> None:
     with console.out.capture() as printed:
         audit.show_audit(report, "folder")
-    assert "inference, the worst of 2: unlikely" in printed.get()
+    assert "Attribute inference, the worst of 2: unlikely" in printed.get()
     reader = Reader(report.page())
     answers = [e.text for e in reader.all("article") if any(p.has("answers") for p in e.parents)]
-    assert "the worst is unlikely" in answers[1]
+    assert "the worst is “unlikely”" in answers[1]
     boxes = [e.text for e in reader.all("article") if any(p.has("risks") for p in e.parents)]
     assert "worst of 2 attacks: unlikely" in boxes[2]
     text = report.markdown()
-    assert "the worst is unlikely" in text
+    assert "the worst is “unlikely”" in text
     assert text.index("| unlikely |") < text.index("| large |")
     shown = ht.show(report).html
     assert "unlikely" in shown

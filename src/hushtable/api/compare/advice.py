@@ -13,6 +13,7 @@ from hushtable.evidence.condition import Condition
 from hushtable.evidence.verdict import STRENGTH
 from hushtable.privacy.guarantee import PROVISO, Assurance
 from hushtable.privacy.unit import Relation
+from hushtable.report.attacks import OF_WHOM
 
 NEEDS = {
     Assurance.PROVEN: "a proof (differential privacy)",
@@ -53,8 +54,8 @@ def _numbers(cell: Cell, setting: Setting, of: str = "") -> list[str]:
         lines.append(f"{of}{setting.label} is {with_interval(cell.score)}.")
     if cell.risk:
         lines.append(
-            f"{f'{of}the' if of else 'The'} attack with the largest upper bound is {cell.risk.name}: it gained "
-            f"{cell.risk.value:.3f}, and with about 97.5 % confidence no more than {cell.risk.upper:.3f}."
+            f"{f'{of}the' if of else 'The'} attack with the largest upper bound is “{cell.risk.name}”: it succeeds on a "
+            f"share of {cell.risk.value:.3f} {OF_WHOM}, and with about 97.5 % confidence on no more than {cell.risk.upper:.3f}."
         )
     return lines
 
@@ -67,15 +68,16 @@ def _why(cells: Sequence[Cell], take: Cell, best: Cell | None, conditions: Seque
     tried, fitting = [c for c in cells if not c.failed], [c for c in cells if c.fits]
     asked = "; ".join(condition.description for condition in conditions)
     if len(fitting) == 1:
-        lines = [f"It is the only one of {len(tried)} releases that keeps what was asked in a valid audit: {asked}."]
+        lines = [f"It is the only one of {len(tried)} releases that meets every condition in a valid audit: {asked}."]
     else:
         lines = [
-            f"It is one of {len(fitting)} releases, of {len(tried)} tried, that keep what was asked in a valid audit: {asked}."
+            f"It is one of {len(fitting)} releases, of {len(tried)} tried, that meet every condition in a valid audit: {asked}."
         ]
     if best is None or best.score is None or take.score is None:
         lines.append("None of these has a score, so the strictest promise decided.")
     elif best.id == take.id:
-        lines.append(f"No other of them has a larger {setting.label}.")
+        if len(fitting) > 1:
+            lines.append(f"None of the others that do has a larger {setting.label}.")
     else:
         stricter = "is stricter"
         if take.strength > best.strength:
@@ -147,7 +149,7 @@ def _stricter(cell: Cell, take: Cell) -> bool:
 
 
 def _cost(one: Cell, take: Cell, setting: Setting) -> str:
-    rest = "" if one.fits else f", but it misses {one.misses[0]}"
+    rest = "" if one.fits else f", but it fails a condition ({one.misses[0]})"
     if setting.unpaid(one):
         rest += f"; it {PROVISO}"
     if not take.score or not one.score:
@@ -165,14 +167,14 @@ def _nothing(cells: Sequence[Cell], conditions: Sequence[Condition], setting: Se
         return Recommendation(
             words=("Nothing could be released; each line says why.",), caveats=tuple(_ways_out(cells, [], setting))
         )
-    words = ["Nothing that was tried keeps all constraints."]
+    words = ["Nothing that was tried meets all conditions."]
     expression, count = strictest(cells, conditions)
     if expression:
-        words.append(f"The constraint that excludes most is {expression}: {count} of {len(tried)} releases miss it.")
+        words.append(f"The condition that excludes most is {expression}: {count} of {len(tried)} releases fail it.")
     why, named = list[str](), list[Cell]()
     near = nearest(cells)
     if near is not None:
-        words.append(f"The nearest is {near.id}, which misses {'; '.join(map(str, near.misses))}.")
+        words.append(f"The nearest is {near.id}, which fails {'; '.join(map(str, near.misses))}.")
         words += _proviso(cells, setting)
         why, named = _numbers(near, setting, "Of the nearest release, "), [near]
     return Recommendation(words=tuple(words), why=tuple(why), caveats=tuple(_ways_out(cells, named, setting)))

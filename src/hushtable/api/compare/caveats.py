@@ -147,7 +147,7 @@ def tuning_caveats(named: Sequence[Cell], setting: Setting) -> list[str]:
         "Choosing a private recipe, or its epsilon, by looking at private rows is not free: the choice itself reveals something "
         "about them, and no budget has paid for it. The recipe file says 'tuned: private', and for a release made with it "
         "nothing is proven.",
-        "Way out 1: compare on public or older rows of the same kind (--public), and release with what is best there. "
-        "Way out 2: name recipe and epsilon before looking, and release with those whatever this page says. "
-        f"Way out 3: pay. {pay}",
+        "To keep a proof, do one of three things. (1) Compare on public or older rows of the same kind (--public), and release "
+        "with what is best there. (2) Name recipe and epsilon before looking, and release with those whatever this page says. "
+        f"(3) Pay for the choice: {pay}",
     ]

@@ -32,9 +32,9 @@ def section(result: Mapping[str, Any]) -> Html:
             ladders(result["columns"]),
             element(
                 "figcaption",
-                "Each column climbs from its values to the star. The filled rung is what was released; under it stands how many "
-                "cells the level has. The bar is what the column lost: 0 % as it was, 100 % all stars, suppressed rows counted. "
-                "It is left out where the domain was read off the rows.",
+                "Each line shows the levels of one column, from its own values to * (any value). The filled level was released; "
+                "under it is the number of its cells. The bar shows what the column lost: 0 % is nothing, 100 % is *, with "
+                "suppressed rows counted. There is no bar where the domain was read off the rows.",
             ),
         ),
     )
@@ -88,7 +88,8 @@ def _ladder(name: str, column: Mapping[str, Any], y: float, wide: float) -> Html
                 text(
                     x + (wide - 5) / 2,
                     y + 15.5,
-                    fit(example, wide - 12, LETTER),
+                    # The released one is bold, and bold letters are wider.
+                    fit(example, wide - 12, LETTER * 1.12 if filled else LETTER),
                     anchor="middle",
                     class_="onfill" if filled else None,
                 ),

@@ -112,11 +112,11 @@ def test_a_choice_among_private_recipes_is_told_to_be_unpaid_with_three_ways_out
     words = " ".join(told.caveats)
     assert "not free" in words
     assert "tuned: private" in words
-    assert [f"Way out {i}" in words for i in (1, 2, 3)] == [True] * 3
+    assert [f"({i}) " in words for i in (1, 2, 3)] == [True] * 3
     assert "--best-of aim,mst" in told.command
     assert "--recipe" not in told.command
     public = advice(CELLS, "promise=proven", setting=Setting(label="AUC", public=True, runs=2))
-    assert "Way out" not in " ".join(public.caveats)
+    assert "To keep a proof" not in " ".join(public.caveats)
     assert "--recipe 'recipes/aim epsilon=4.yaml' --epsilon 4" in public.command
 
 
@@ -222,7 +222,7 @@ def test_choosing_k_by_looking_voids_nothing_and_evidence_is_kept_apart():
     words = " ".join(told.caveats)
     assert "does not void it" in words
     assert "no alarm is no proof" in words
-    assert "Way out" not in words
+    assert "To keep a proof" not in words
 
 
 def test_where_no_k_of_the_release_is_verified_nothing_of_the_kind_is_said():
@@ -261,7 +261,7 @@ def test_alarms_that_the_constraints_allow_are_told_first():
 def test_what_another_promise_costs_is_told():
     others = {one.id: one.words for one in advice(CELLS, "k>=2").others}
     assert others["aim epsilon=4"].startswith("if you need a proof (differential privacy): aim epsilon=4 costs 0.020 of AUC for y")
-    assert "misses k: no k over all quasi-identifiers is verified" in others["aim epsilon=4"]
+    assert "fails a condition (k: no k over all quasi-identifiers is verified" in others["aim epsilon=4"]
     assert "gains 0.020" in others["sequential"]
     assert others["mdav k=50"].startswith("if you need a stricter promise: mdav k=50 costs 0.040")
 
@@ -276,8 +276,8 @@ def test_why_says_that_evidence_decided():
 def test_where_nothing_fits_the_strictest_constraint_and_the_nearest_cell_are_named():
     told = advice(CELLS, "max_risk<0.05", "epsilon<=2", "score>=0.85")
     assert told.id is None
-    assert "The constraint that excludes most is epsilon<=2: 4 of 5 releases miss it." in told.words
-    assert "The nearest is aim epsilon=4, which misses epsilon: it is 4." in told.words
+    assert "The condition that excludes most is epsilon<=2: 4 of 5 releases fail it." in told.words
+    assert "The nearest is aim epsilon=4, which fails epsilon: it is 4." in told.words
     assert told.command == ""
     assert not any("no release at all" in text for text in told.caveats)
     failed = [cell("a", None, None, failed="no", fits=False)]
