@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from hushtable import __version__
 from hushtable.api.audit_report import AuditReport, Run
+from hushtable.api.options import plain, recipe_of
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, InputError
 from hushtable.evidence import groups as by_groups
@@ -27,7 +28,7 @@ from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release as run_recipe
-from hushtable.table.arguments import require_seed, require_tables, several
+from hushtable.table.arguments import require_options, require_seed, require_tables, several
 from hushtable.table.arrays import Integers
 from hushtable.table.table import Table
 
@@ -90,6 +91,16 @@ class AuditOptions:
     def of(cls, options: AuditOptions | None, keywords: Mapping[str, Any]) -> AuditOptions:
         """These options (the defaults when absent) with the keywords of a call in their place."""
         return replace(options or cls(), **keywords)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, as a YAML or JSON file holds them."""
+        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> AuditOptions:
+        """Read from plain values; what is absent has its default, and a name that is no option is refused."""
+        require_options(cls, given)
+        return cls(**{**given, "recipe": recipe_of(given.get("recipe"))})
 
     def known_card(self) -> Card | None:
         """The card as a typed value."""

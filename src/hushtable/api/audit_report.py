@@ -86,6 +86,11 @@ class AuditReport(Shown):
         return alarms(self.findings)
 
     @property
+    def passes(self) -> bool:
+        """Whether it counts and every condition that was asked for holds."""
+        return not self.void and all(outcome.holds for outcome in self.gates)
+
+    @property
     def evidence(self) -> Evidence:
         """All that decides whether the release should be published."""
         return Evidence(

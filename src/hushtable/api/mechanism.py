@@ -23,10 +23,11 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Relation
 from hushtable.report.mechanism import mechanism_page
-from hushtable.table.arguments import require_seed
+from hushtable.table.arguments import require_options, require_seed
 
 QUERIES_AT = 1.0
 """The epsilon at which queries are tried where none is given; what one record changes does not depend on it."""
+TOO_FEW = "too few runs"
 FORM = "form 2"
 """Of the lines that a folder holds: those of another form are not gone on with."""
 
@@ -84,9 +85,7 @@ class MechanismOptions:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> MechanismOptions:
         """Read from plain values; what is absent has its default, and a name that is no option is refused."""
-        known = {f.name for f in fields(cls)}
-        if odd := sorted(set(plain) - known):
-            raise InputError(f"there is no option {', '.join(odd)}; there are {', '.join(sorted(known))}", where="options")
+        require_options(cls, plain)
         return cls(**{**plain, "canaries": tuple(plain.get("canaries", ()))})
 
 
@@ -122,6 +121,11 @@ class MechanismReport:
         """The canaries that could not be tested, each with the reason."""
         return [line for line in self.lines if not line.tested]
 
+    @property
+    def too_few(self) -> bool:
+        """Whether so few runs could have refuted nothing that was tested."""
+        return self.label == TOO_FEW
+
     def to_json(self) -> dict[str, Any]:
         """As ``mechanism.json`` holds it."""
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("lines", "queries", "notes")}
@@ -137,7 +141,7 @@ class MechanismReport:
 
     def page(self) -> str:
         """As a page of its own."""
-        return mechanism_page(self.to_json())
+        return mechanism_page(self)
 
 
 def proven_recipes() -> list[str]:
@@ -234,13 +238,13 @@ def label_of(tested: Iterable[CanaryLine], *, refuted: bool) -> str:
     """The verdict on canaries in a word or two: so few runs that not even guesses that are all right could refute say nothing."""
     if refuted:
         return "refuted"
-    return "too few runs" if all(line.verdict.too_few for line in tested) else "not refuted"
+    return TOO_FEW if all(line.too_few for line in tested) else "not refuted"
 
 
 def _verdict(tested: Sequence[CanaryLine], broken: Sequence[str]) -> str:
     if broken:
         return f"refuted: one record changes {', '.join(broken)} by more than is stated"
     refuted = [line for line in tested if line.refuted]
-    able = [line for line in tested if not line.verdict.too_few]
+    able = [line for line in tested if not line.too_few]
     worst = max(refuted or able or tested, key=lambda line: line.excess)
     return f"{worst.verdict.text}, by the canary {worst.canary!r}" if refuted else worst.verdict.text

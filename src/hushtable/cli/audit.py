@@ -82,7 +82,7 @@ def audit(
         print_report(report, str(folder))
     else:
         show_audit(report, str(folder))
-    if report.void or not all(gate.holds for gate in report.gates):
+    if not report.passes:
         raise typer.Exit(3)
 
 

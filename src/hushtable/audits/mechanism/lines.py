@@ -169,6 +169,18 @@ class CanaryLine:
         return self.verdict.refuted
 
     @property
+    def too_few(self) -> bool:
+        """Whether so few runs could not have refuted it, whatever the guesser."""
+        return self.verdict.too_few
+
+    @property
+    def result(self) -> tuple[Stated, Bounds]:
+        """What is stated and the bounds that were shown, of a canary that was tested."""
+        assert self.stated is not None, "it was not tested"
+        assert self.bounds is not None, "it was not tested"
+        return self.stated, self.bounds
+
+    @property
     def excess(self) -> float:
         """The lower bound of epsilon over what is stated: above 1 it is refuted; 0 where it was not tested."""
         if self.stated is None or self.bounds is None:
