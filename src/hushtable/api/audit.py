@@ -141,6 +141,8 @@ def audit(
         recipe = recipe or released.recipe
         card, released = Card.from_json(released.card()), released.table
     require_tables(train=train, released=released, control=control)
+    if options.epsilon is not None and recipe is None:
+        raise InputError("says what a recipe spends; name the recipe too", where="epsilon")
     if recipe is not None and not isinstance(recipe, Recipe):
         recipe = recipes.load(recipe, trust=options.trust)
     if recipe is not None and card is not None and recipe.recipe != card.recipe:

@@ -12,6 +12,7 @@ from hushtable.api.audit_report import AuditReport, Run
 from hushtable.api.hold_out import hold_out
 from hushtable.api.options import plain
 from hushtable.display import Progress, silent
+from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline.card import Card
@@ -98,6 +99,8 @@ def utility(
         card, released = Card.from_json(released.card()), released.table
     halved = control is None
     require_tables(real=real, released=released, **({} if halved else {"control": control}))
+    if options.target and options.target not in real.schema:
+        raise InputError(f"there is no column {options.target!r}; there are {', '.join(real.schema.names)}", where="target")
     measures = pick_audits(options.only, options.settings, Subject.UTILITY)
     if control is None:
         real, control = hold_out(real, 0.5, options.seed)

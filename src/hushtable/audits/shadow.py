@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import bdtrc
 
 from hushtable.audits.inference_targets import column_to_guess
 from hushtable.audits.regenerate import no_generator, not_regenerated
@@ -21,7 +20,7 @@ from hushtable.audits.shadow_tables import Game, Shadowing, fitted, inside_of, s
 from hushtable.errors import HushError
 from hushtable.evidence import roc
 from hushtable.evidence.attack import Scenario, judge
-from hushtable.evidence.confidence import clopper_pearson
+from hushtable.evidence.confidence import binomial_tail, clopper_pearson
 from hushtable.evidence.finding import Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import floats_like
@@ -89,7 +88,7 @@ class ShadowMembership(Shadowing):
                 whom="trials with people",
             ),
             naive=None,
-            p=float(bdtrc(right - 1, inside.size, 0.5)) if right else 1.0,
+            p=binomial_tail(right, inside.size),
             detail={"right": right, "trials": inside.size, "targets": each},
         )
         if not inside.any() or inside.all():

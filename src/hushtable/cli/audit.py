@@ -21,7 +21,6 @@ from hushtable.cli.options import (
     formats_of,
     settings_of,
 )
-from hushtable.errors import InputError
 from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
@@ -58,22 +57,16 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Attack a release and measure what it is good for: audit.json and audit.html in a new, private folder."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.api.read_sides import read_sides, training_schema
+
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    if train.exists() and control.exists() and train.samefile(control):
-        raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")
-    # A domain that was read off other rows does not bind these.
-    written = ht.Schema.load(schema_file)
-    if any(column.generalized for column in written):
-        raise InputError("is the schema of a release; give that of the training rows", where="--schema")
-    declared = written.undrafted()
-    tables = ht.read(train, declared), ht.read(control, declared)
-    seen, card = ht.read_release(released, tables[0].schema)
-    if epsilon is not None and recipe is None:
-        raise InputError("says what a recipe spends; name the recipe with --recipe", where="--epsilon")
+    rows, others = read_sides(train, control, training_schema(schema_file), "--train")
+    seen, card = ht.read_release(released, rows.schema)
     with progress(quiet=as_json) as update:
         report = ht.audit(
-            tables[0], seen, tables[1], person=person, only=only or (), settings=settings_of(settings), recipe=recipe,
+            rows, seen, others, person=person, only=only or (), settings=settings_of(settings), recipe=recipe,
             trust=trust,
             epsilon=epsilon, card=card, seed=seed, power=power, values=values, gates=gates or (), progress=update,
         )  # fmt: skip

@@ -12,7 +12,7 @@ from hushtable.evidence.condition import Outcome
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.metrics import family
 from hushtable.evidence.power import Power
-from hushtable.evidence.verdict import Evidence, by_excess, verdict
+from hushtable.evidence.verdict import Evidence, by_excess, of_risk, verdict
 from hushtable.pipeline.card import Card
 from hushtable.privacy.stated import MEANINGS
 from hushtable.report import attacks, budget, decision, tables
@@ -126,7 +126,7 @@ def _attacks(evidence: Evidence) -> list[str]:
     planted = None if evidence.power is None else evidence.power.largest
     parts = []
     for risk, (title, law) in attacks.RISKS.items():
-        if ours := attacks.of_risk(evidence.findings, risk):
+        if ours := of_risk(evidence.findings, risk):
             rows = [
                 [
                     plain(f.label),
