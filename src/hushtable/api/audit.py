@@ -12,11 +12,13 @@ import numpy as np
 from hushtable import __version__
 from hushtable.api.audit_report import AuditReport, Run
 from hushtable.api.options import plain, recipe_of
+from hushtable.audits import power as power_study
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, InputError
 from hushtable.evidence import groups as by_groups
 from hushtable.evidence import harness
 from hushtable.evidence import records as by_records
+from hushtable.evidence.case import Case
 from hushtable.evidence.condition import Condition, Promised, refused
 from hushtable.evidence.finding import Audit, Finding, Subject
 from hushtable.evidence.persons import held_by
@@ -33,7 +35,6 @@ from hushtable.table.arrays import Integers
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
-    from hushtable.evidence.case import Case
     from hushtable.evidence.records import Record
 
 
@@ -131,9 +132,6 @@ def audit(
     what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``,
     ``epsilon<=2`` and ``promise=proven``, judged by the card.
     """
-    # Compiled searches load slowly, and a release needs none of them.
-    from hushtable.evidence.case import Case
-
     options = AuditOptions.of(options, keywords)
     conditions = [Condition.parse(text) for text in options.gates]
     recipe, card = options.recipe, options.known_card()
@@ -206,13 +204,10 @@ def _with_power(
     case: Case, audits: Mapping[str, Audit], findings: list[Finding], seed: int, progress: Progress
 ) -> tuple[list[Finding], Power]:
     """The findings with the smallest leak that each would have noticed, and the same of the audit as a whole."""
-    # Runs audits on planted leaks, and is seldom asked for.
-    from hushtable.audits import power as study
-
     tested = {f.audit for f in findings if f.p is not None or f.risk is not None}
-    noticed = study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
-    parts = study.parts(case, audits, findings, seed, progress=progress)
-    return study.with_power(findings, noticed), replace(study.summary(noticed), parts=parts)
+    noticed = power_study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
+    parts = power_study.parts(case, audits, findings, seed, progress=progress)
+    return power_study.with_power(findings, noticed), replace(power_study.summary(noticed), parts=parts)
 
 
 def _records(case: Case, findings: list[Finding], places: Integers | None, *, values: bool) -> list[Record]:

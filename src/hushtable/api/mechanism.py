@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from hushtable.api.store import Result, Store
 from hushtable.audits.mechanism import onerun, twoworld
-from hushtable.audits.mechanism.lines import CanaryLine, QueryLine
+from hushtable.audits.mechanism.lines import TOO_FEW, CanaryLine, QueryLine, label_of
 from hushtable.audits.mechanism.sensitivity import brute_force
 from hushtable.audits.mechanism.twoworld import TwoWorldOptions
 from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT
@@ -27,7 +27,6 @@ from hushtable.table.arguments import require_options, require_seed
 
 QUERIES_AT = 1.0
 """The epsilon at which queries are tried where none is given; what one record changes does not depend on it."""
-TOO_FEW = "too few runs"
 FORM = "form 2"
 """Of the lines that a folder holds: those of another form are not gone on with."""
 
@@ -232,13 +231,6 @@ def _report(recipe: Recipe, relation: Relation, lines: Sequence[CanaryLine], que
         queries=queries,
         notes=[GRADIENT],
     )
-
-
-def label_of(tested: Iterable[CanaryLine], *, refuted: bool) -> str:
-    """The verdict on canaries in a word or two: so few runs that not even guesses that are all right could refute say nothing."""
-    if refuted:
-        return "refuted"
-    return TOO_FEW if all(line.too_few for line in tested) else "not refuted"
 
 
 def _verdict(tested: Sequence[CanaryLine], broken: Sequence[str]) -> str:

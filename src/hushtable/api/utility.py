@@ -14,6 +14,7 @@ from hushtable.api.options import plain
 from hushtable.display import Progress, silent
 from hushtable.errors import InputError
 from hushtable.evidence import harness
+from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import Release
@@ -90,9 +91,6 @@ def utility(
     rows are rows that the release was made from, and the report says so. An attack that is named is refused: among halved rows
     there is nobody whom the release has not seen, and it would find nothing.
     """
-    # Compiled searches load slowly, and a release needs none of them.
-    from hushtable.evidence.case import Case
-
     options = UtilityOptions.of(options, keywords)
     card = options.known_card()
     if isinstance(released, Release):

@@ -81,23 +81,15 @@ def audit(
 
 def show_audit(report: AuditReport, folder: str) -> None:
     """The verdict, the worst attack of each risk, what the release is good for, the gates, and where the page is."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.evidence.finding import Risk
-    from hushtable.evidence.verdict import worst_of
-    from hushtable.measures.catalogue import main_model
-
     _verdict(report)
-    attacks = [f for f in report.findings if f.risk is not None]
-    for risk in Risk:
-        if worst := worst_of(attacks, risk):
-            count = sum(f.risk is risk and f.value is not None for f in attacks)
+    for risk, attacks in report.attacks.items():
+        for worst in attacks[:1]:
             mark = "[red]![/red]" if worst in report.alarms else " "
-            out.print(f"{mark} [bold]{risk}[/bold], the worst of {count}: {_line(worst)}\n    {escape(worst.note)}")
-    for finding in report.findings:
-        if finding.risk is None and (not finding.scope or main_model(finding)):
-            mark = "[red]![/red]" if finding in report.alarms else " "
-            out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
-    blind = sum(f.value is None for f in attacks)
+            out.print(f"{mark} [bold]{risk}[/bold], the worst of {len(attacks)}: {_line(worst)}\n    {escape(worst.note)}")
+    for finding in report.headlines:
+        mark = "[red]![/red]" if finding in report.alarms else " "
+        out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
+    blind = sum(f.risk is not None and f.value is None for f in report.findings)
     if blind:
         out.print(f"{blind} attacks could not be made; the report says why.")
     for gate in report.gates:
@@ -108,7 +100,6 @@ def show_audit(report: AuditReport, folder: str) -> None:
 
 def _verdict(report: AuditReport) -> None:
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.evidence.verdict.publish import NAMED
     from hushtable.report.attacks import power_of_parts
 
     tested = sum(f.p is not None for f in report.findings)
@@ -116,9 +107,8 @@ def _verdict(report: AuditReport) -> None:
         out.print(f"[bold red]This audit is void[/bold red]: {escape(reason)}.")
     for reason in report.assumed:
         out.print(f"[yellow]Mind[/yellow]: {escape(reason)}.")
-    for finding in report.findings:
-        if finding.name == NAMED:
-            out.print(f"[bold red]Mind[/bold red]: {escape(finding.note)}.")
+    for finding in report.evidence.identifiers:
+        out.print(f"[bold red]Mind[/bold red]: {escape(finding.note)}.")
     if report.alarms:
         out.print(
             f"[bold red]{len(report.alarms)} of {tested} tests alarm[/bold red]: the release discloses more about people in the "

@@ -17,7 +17,7 @@ from rich.progress import Progress as Bars
 import hushtable as ht
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, HushError, InputError
-from hushtable.table.disk import refuse_existing
+from hushtable.table.disk import refuse_existing, require_form
 
 if TYPE_CHECKING:
     from hushtable.api.audit_report import AuditReport
@@ -58,9 +58,6 @@ def show_guarantee(release: Release) -> None:
 
 def refuse_release(folder: Path, form: str) -> None:
     """InputError, before anything is read, where a release could not be written to this folder in this form."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.api.release import require_form
-
     refuse_existing(folder)
     require_form(form)
 

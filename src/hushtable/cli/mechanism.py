@@ -112,9 +112,6 @@ def _table(report: MechanismReport, stated: str) -> Grid:
 
 
 def _cells(line: CanaryLine) -> list[str]:
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.api.mechanism import label_of
-
     stated, bounds = line.result
     epsilon, other = bounds.epsilon, ""
     if bounds.other is not None:
@@ -122,4 +119,4 @@ def _cells(line: CanaryLine) -> list[str]:
         other = f"{name} {bound.value:.2f} of {stated.of(name):.2f}"
     guesser = "none" if epsilon.guess is None else epsilon.guess.score
     numbers = (f"{number:.2f}" for number in (epsilon.value, epsilon.ceiling, stated.epsilon))
-    return [line.canary, str(line.runs), *numbers, other, guesser, label_of([line], refuted=line.refuted)]
+    return [line.canary, str(line.runs), *numbers, other, guesser, line.label]

@@ -58,10 +58,7 @@ def utility(
 
 def _show(report: AuditReport, folder: str) -> None:
     """Every measure of the whole table and of the target, beside the same for fresh real rows."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.measures.catalogue import MODEL_SCORES
-
-    lines = [f for f in report.findings if not f.scope or f.name in MODEL_SCORES]
+    lines = report.overview
     grid = Grid(title=f"What {report.rows['release']:,} released rows are good for", title_justify="left")
     grid.add_column("measure", overflow="fold")
     for head in ("release", "interval", "real rows", "better"):

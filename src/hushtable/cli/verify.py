@@ -12,6 +12,7 @@ from rich.markup import escape
 import hushtable as ht
 from hushtable.cli.console import err, fault_json, out, print_json
 from hushtable.cli.options import Json, Trust
+from hushtable.pipeline.verification import ESTABLISHES
 
 if TYPE_CHECKING:
     from hushtable.pipeline.verification import Verification
@@ -42,9 +43,6 @@ def verify(
 
 def _show(verification: Verification, folder: str, *, signed: bool) -> None:
     """Faults, what was not checkable, or that all is well; then what that establishes."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.pipeline.verification import ESTABLISHES
-
     for fault in verification.faults:
         err.print(f"[red]x[/red] {escape(str(fault))}")
     for one in verification.unchecked:

@@ -132,7 +132,10 @@ def test_attacks_of_a_kind_are_ordered_the_worst_first() -> None:
 )
 def test_the_smallest_leak_that_was_noticed(each: list[float | None], together: float | None, least: float | None) -> None:
     findings = [replace(attack(0.5), detectable=share) for share in each]
-    assert Evidence(findings=findings, power=Power((0.01, 0.1), (0, 1), 1, together)).smallest_leak == least
+    assert (
+        Evidence(findings=findings, power=Power(shares=(0.01, 0.1), noticed=(0, 1), tests=1, smallest=together)).smallest_leak
+        == least
+    )
     untested = replace(attack(None), detectable=0.001)
     assert Evidence(findings=[*findings, untested]).smallest_leak == min((s for s in each if s is not None), default=None)
 
