@@ -56,7 +56,7 @@ class ShadowMembership(Shadowing):
         key = int(rng.integers(2**62))
         rows, outlying = self._targets(case, rng)
         try:
-            game = _game(case, case.train.take(rows), rows, np.arange(0), _coins(len(rows)))
+            game = _game(case, case.train.take(rows), rows, np.arange(0), lambda rng: np.flatnonzero(rng.random(len(rows)) < 0.5))
             _, features = self.features(case, game, key, rng)
         except HushError as error:
             return [not_regenerated(name, len(rows), error)]
@@ -171,10 +171,6 @@ def _game(case: Case, records: Table, ours: Integers, others: Integers, choose: 
     sides = zip((case.train, case.control), case.sides, (ours, others), strict=True)
     rest = [table.take(~np.isin(people.who, people.who[gone])).select(names) for table, people, gone in sides]
     return Game(records.select(names), Table.concat(rest), case.train.rows, choose)
-
-
-def _coins(targets: int) -> Callable[[np.random.Generator], Integers]:
-    return lambda rng: np.flatnonzero(rng.random(targets) < 0.5)
 
 
 def _lots(targets: int, levels: int) -> Callable[[np.random.Generator], Integers]:

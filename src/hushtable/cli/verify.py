@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -32,7 +32,9 @@ def verify(
     """Check a release against its card: files, rows, criteria, budget, recipe. Exit code 3: faults, 4: not all is checkable."""
     verification = ht.verify(folder, key, trust=trust)
     if as_json:
-        print_json({"folder": str(folder)} | _plain(verification))
+        faults = [fault_json(fault) for fault in verification.faults]
+        others = {name: [asdict(one) for one in getattr(verification, name)] for name in ("unchecked", "assumed")}
+        print_json({"folder": str(folder), "holds": verification.holds, "faults": faults, **others})
     else:
         _show(verification, str(folder), signed=key is not None)
     if verification.faults:
@@ -55,9 +57,3 @@ def _show(verification: Verification, folder: str, *, signed: bool) -> None:
         out.print(ESTABLISHES)
         for one in verification.assumed:
             out.print(f"  taken on trust: {escape(str(one))}")
-
-
-def _plain(verification: Verification) -> dict[str, Any]:
-    """For programs."""
-    plain = {name: [asdict(one) for one in getattr(verification, name)] for name in ("unchecked", "assumed")}
-    return {"holds": verification.holds, "faults": [fault_json(fault) for fault in verification.faults], **plain}

@@ -55,6 +55,7 @@ def _title(card: Card) -> str:
 def _head(card: Card) -> Html:
     first, *more = card.stated.sentences()
     size = f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
+    caution = "; ".join(line.rstrip(".") for line in cautions(card))
     return join(
         element("p", "Release card", class_="eyebrow"),
         element("h1", _title(card)),
@@ -66,7 +67,7 @@ def _head(card: Card) -> Html:
             element("p", first, class_="promise"),
             [element("p", line, class_="also") for line in more],
             element("p", card.stated.in_symbols(), class_="soft"),
-            _caution(card),
+            element("p", element("strong", "Caution: "), caution, ".", class_="caution") if caution else None,
             class_=f"statement {card.stated.assurance}",
         ),
     )
@@ -75,11 +76,6 @@ def _head(card: Card) -> Html:
 def cautions(card: Card) -> list[str]:
     """What a reader must know before using the table."""
     return [*card.notes, *card.caveats]
-
-
-def _caution(card: Card) -> Html | None:
-    lines = "; ".join(line.rstrip(".") for line in cautions(card))
-    return element("p", element("strong", "Caution: "), lines, ".", class_="caution") if lines else None
 
 
 def explanation(card: Card) -> Html:

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hushtable.display import listed
-from hushtable.evidence.condition import Outcome
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.metrics import family
 from hushtable.evidence.power import Power
@@ -34,6 +33,7 @@ def audit_markdown(report: AuditReport) -> str:
     """What ``audit_page`` shows of the same report, without the drawings and the values of records."""
     findings, card, evidence = report.findings, report.card, report.evidence
     counts = [f"{count} {what}" for count, what in counted(report)]
+    gates = [f"{code(one.expression)} {'holds' if one.holds else 'fails'}: {plain(sentence(one.reason))}" for one in report.gates]
     parts = [
         f"**{INTERNAL}**",
         f"# {kind_of(report).capitalize()}: {plain(title_of(card))}",
@@ -41,7 +41,7 @@ def audit_markdown(report: AuditReport) -> str:
         plain(HALVED) if report.run.halved else "",
         *(plain(sentence(reason)) for reason in report.assumed),
         *_decision(evidence),
-        *_gates(report.gates),
+        *(["## Conditions", bullets(gates)] if gates else []),
         *_attacks(evidence),
         *_whom(report),
         *_power(report.power),
@@ -115,11 +115,6 @@ def _decision(evidence: Evidence) -> list[str]:
         *(["Why:", bullets(map(plain, reasons))] if reasons else []),
         APART,
     ]
-
-
-def _gates(outcomes: Sequence[Outcome]) -> list[str]:
-    lines = [f"{code(one.expression)} {'holds' if one.holds else 'fails'}: {plain(sentence(one.reason))}" for one in outcomes]
-    return ["## Conditions", bullets(lines)] if lines else []
 
 
 def _attacks(evidence: Evidence) -> list[str]:
