@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import beta, binom, fisher_exact, norm
+from scipy.stats import beta, binom, binomtest, fisher_exact, norm
 
-from hushtable.evidence.confidence import Rate, bootstrap, clopper_pearson, fisher, holm, residual_risk, wilson
+from hushtable.evidence.confidence import Rate, binomial_tail, bootstrap, clopper_pearson, fisher, holm, residual_risk, wilson
 
 # n, successes, control successes -> attack rate, radius, risk, low, high (computed with an independent implementation)
 VECTORS = [
@@ -130,3 +130,9 @@ def test_holm_keeps_the_chance_of_one_false_alarm_and_no_correction_does_not():
     draws = rng.random((2000, 20))
     assert np.mean([min(holm(list(p))) <= 0.05 for p in draws]) < 0.065
     assert np.mean(draws.min(axis=1) <= 0.05) > 0.5
+
+
+@pytest.mark.parametrize(("successes", "trials", "chance"), [(0, 0, 0.5), (0, 9, 0.5), (1, 9, 0.5), (9, 9, 0.5), (7, 10, 0.2)])
+def test_the_binomial_tail_is_the_exact_one_sided_test(successes, trials, chance):
+    expected = binomtest(successes, trials, chance, alternative="greater").pvalue if trials else 1.0
+    assert binomial_tail(successes, trials, chance) == pytest.approx(expected, rel=1e-12)

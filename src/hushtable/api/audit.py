@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -11,11 +11,14 @@ import numpy as np
 
 from hushtable import __version__
 from hushtable.api.audit_report import AuditReport, Run
+from hushtable.api.options import plain, recipe_of
+from hushtable.audits import power as power_study
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, InputError
 from hushtable.evidence import groups as by_groups
 from hushtable.evidence import harness
 from hushtable.evidence import records as by_records
+from hushtable.evidence.case import Case
 from hushtable.evidence.condition import Condition, Promised, refused
 from hushtable.evidence.finding import Audit, Finding, Subject
 from hushtable.evidence.persons import held_by
@@ -27,12 +30,11 @@ from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release as run_recipe
-from hushtable.table.arguments import require_seed, require_tables, several
+from hushtable.table.arguments import require_options, require_seed, require_tables, several
 from hushtable.table.arrays import Integers
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
-    from hushtable.evidence.case import Case
     from hushtable.evidence.records import Record
 
 
@@ -91,6 +93,16 @@ class AuditOptions:
         """These options (the defaults when absent) with the keywords of a call in their place."""
         return replace(options or cls(), **keywords)
 
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, as a YAML or JSON file holds them."""
+        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> AuditOptions:
+        """Read from plain values; what is absent has its default, and a name that is no option is refused."""
+        require_options(cls, given)
+        return cls(**{**given, "recipe": recipe_of(given.get("recipe"))})
+
     def known_card(self) -> Card | None:
         """The card as a typed value."""
         return Card.from_json(self.card) if isinstance(self.card, Mapping) else self.card
@@ -120,9 +132,6 @@ def audit(
     what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``,
     ``epsilon<=2`` and ``promise=proven``, judged by the card.
     """
-    # Compiled searches load slowly, and a release needs none of them.
-    from hushtable.evidence.case import Case
-
     options = AuditOptions.of(options, keywords)
     conditions = [Condition.parse(text) for text in options.gates]
     recipe, card = options.recipe, options.known_card()
@@ -130,6 +139,8 @@ def audit(
         recipe = recipe or released.recipe
         card, released = Card.from_json(released.card()), released.table
     require_tables(train=train, released=released, control=control)
+    if options.epsilon is not None and recipe is None:
+        raise InputError("says what a recipe spends; name the recipe too", where="epsilon")
     if recipe is not None and not isinstance(recipe, Recipe):
         recipe = recipes.load(recipe, trust=options.trust)
     if recipe is not None and card is not None and recipe.recipe != card.recipe:
@@ -193,13 +204,10 @@ def _with_power(
     case: Case, audits: Mapping[str, Audit], findings: list[Finding], seed: int, progress: Progress
 ) -> tuple[list[Finding], Power]:
     """The findings with the smallest leak that each would have noticed, and the same of the audit as a whole."""
-    # Runs audits on planted leaks, and is seldom asked for.
-    from hushtable.audits import power as study
-
     tested = {f.audit for f in findings if f.p is not None or f.risk is not None}
-    noticed = study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
-    parts = study.parts(case, audits, findings, seed, progress=progress)
-    return study.with_power(findings, noticed), replace(study.summary(noticed), parts=parts)
+    noticed = power_study.power(case, {n: a for n, a in audits.items() if n in tested}, seed, progress=progress)
+    parts = power_study.parts(case, audits, findings, seed, progress=progress)
+    return power_study.with_power(findings, noticed), replace(power_study.summary(noticed), parts=parts)
 
 
 def _records(case: Case, findings: list[Finding], places: Integers | None, *, values: bool) -> list[Record]:

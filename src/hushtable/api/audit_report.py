@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from hushtable.display import Shown
 from hushtable.errors import InputError
 from hushtable.evidence.condition import Outcome
-from hushtable.evidence.finding import Finding
+from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.groups import Groups
 from hushtable.evidence.power import Power
 from hushtable.evidence.records import Record, Tail
-from hushtable.evidence.verdict import Evidence, alarms
+from hushtable.evidence.verdict import Evidence, alarms, of_risk
+from hushtable.measures.catalogue import MODEL_SCORES, main_model
 from hushtable.pipeline.card import Card
+from hushtable.report.audit import audit_page
+from hushtable.report.markdown import audit_markdown
 from hushtable.table import lenient
 from hushtable.table.arguments import several
 from hushtable.table.disk import whole_folder
@@ -86,6 +89,26 @@ class AuditReport(Shown):
         return alarms(self.findings)
 
     @property
+    def attacks(self) -> dict[Risk, list[Finding]]:
+        """The attacks of each kind that have a value, the worst first."""
+        return {risk: of_risk(self.findings, risk) for risk in Risk}
+
+    @property
+    def overview(self) -> list[Finding]:
+        """The findings about the whole table, and the scores of models."""
+        return [f for f in self.findings if not f.scope or f.name in MODEL_SCORES]
+
+    @property
+    def headlines(self) -> list[Finding]:
+        """Of the overview what is no attack, and of models only the main one."""
+        return [f for f in self.overview if f.risk is None and (not f.scope or main_model(f))]
+
+    @property
+    def passes(self) -> bool:
+        """Whether it counts and every condition that was asked for holds."""
+        return not self.void and all(outcome.holds for outcome in self.gates)
+
+    @property
     def evidence(self) -> Evidence:
         """All that decides whether the release should be published."""
         return Evidence(
@@ -117,15 +140,10 @@ class AuditReport(Shown):
 
     def page(self) -> str:
         """The audit as a standalone page. It is private."""
-        # Pages and their drawings are loaded when one is asked for.
-        from hushtable.report.audit import audit_page
-
         return audit_page(self)
 
     def markdown(self) -> str:
         """The audit as Markdown. It is private."""
-        from hushtable.report.markdown import audit_markdown  # as above
-
         return audit_markdown(self)
 
     def to_json(self) -> dict[str, Any]:

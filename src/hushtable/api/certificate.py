@@ -53,9 +53,28 @@ class Line:
     """Spearman's rank correlation of the level and the risk; None where the values do not vary."""
 
     @property
+    def judged(self) -> bool:
+        """Whether anything is expected of it."""
+        return self.verdict != ""
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether it does what is expected of it, if anything is."""
+        return self.verdict in GOOD
+
+    @property
     def metric(self) -> str:
         """Its name, with the scope if it has one."""
         return f"{self.name}, {self.scope}" if self.scope else self.name
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Pearson's correlations between metrics along a curve."""
+
+    names: list[str]
+    matrix: list[list[float | None]]
+    """None where a metric does not vary."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +90,7 @@ class Curve:
     """One for each metric."""
     scopes: list[Line]
     """One for each scope of each metric that has several."""
-    correlation: dict[str, Any]
-    """``names`` and a ``matrix`` of Pearson's correlations between the metrics; None where one does not vary."""
+    correlation: Correlation
 
     @property
     def title(self) -> str:
@@ -97,7 +115,7 @@ class Certificate:
     @property
     def failing(self) -> list[tuple[str, str]]:
         """(curve, metric) of those that do not do what is expected of them."""
-        return [(c.title, line.metric) for c in self.curves for line in c.lines if line.verdict not in GOOD]
+        return [(c.title, line.metric) for c in self.curves for line in c.lines if not line.as_expected]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -106,7 +124,7 @@ class Certificate:
 
     def page(self) -> str:
         """As a page of its own."""
-        return certify_page(self.to_json())
+        return certify_page(self)
 
     def text(self) -> str:
         """For a terminal: a table for each curve, the metrics that fail, and the times."""
@@ -194,9 +212,9 @@ def _pearson(one: Array, other: Array) -> float | None:
     return float(np.clip(one @ other / size, -1, 1)) if size > 1e-15 else None
 
 
-def _correlation(lines: Sequence[Line]) -> dict[str, Any]:
+def _correlation(lines: Sequence[Line]) -> Correlation:
     risks = [np.array(line.values) * (-1 if line.falling else 1) for line in lines]
-    return {"names": [line.metric for line in lines], "matrix": [[_pearson(a, b) for b in risks] for a in risks]}
+    return Correlation([line.metric for line in lines], [[_pearson(a, b) for b in risks] for a in risks])
 
 
 def _model_text(curves: Sequence[Curve]) -> str:
@@ -212,7 +230,7 @@ def _model_text(curves: Sequence[Curve]) -> str:
 
 
 def _ends(line: Line) -> str:
-    return f"{line.values[0]:.3f} {line.values[-1]:.3f}{'' if line.verdict in GOOD else ' !'}"
+    return f"{line.values[0]:.3f} {line.values[-1]:.3f}{'' if line.as_expected else ' !'}"
 
 
 def _row(line: Line) -> list[str]:

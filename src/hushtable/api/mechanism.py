@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from hushtable.api.store import Result, Store
 from hushtable.audits.mechanism import onerun, twoworld
-from hushtable.audits.mechanism.lines import CanaryLine, QueryLine
+from hushtable.audits.mechanism.lines import TOO_FEW, CanaryLine, QueryLine, label_of
 from hushtable.audits.mechanism.sensitivity import brute_force
 from hushtable.audits.mechanism.twoworld import TwoWorldOptions
 from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT
@@ -23,7 +23,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Relation
 from hushtable.report.mechanism import mechanism_page
-from hushtable.table.arguments import require_seed
+from hushtable.table.arguments import require_options, require_seed
 
 QUERIES_AT = 1.0
 """The epsilon at which queries are tried where none is given; what one record changes does not depend on it."""
@@ -84,9 +84,7 @@ class MechanismOptions:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> MechanismOptions:
         """Read from plain values; what is absent has its default, and a name that is no option is refused."""
-        known = {f.name for f in fields(cls)}
-        if odd := sorted(set(plain) - known):
-            raise InputError(f"there is no option {', '.join(odd)}; there are {', '.join(sorted(known))}", where="options")
+        require_options(cls, plain)
         return cls(**{**plain, "canaries": tuple(plain.get("canaries", ()))})
 
 
@@ -122,6 +120,11 @@ class MechanismReport:
         """The canaries that could not be tested, each with the reason."""
         return [line for line in self.lines if not line.tested]
 
+    @property
+    def too_few(self) -> bool:
+        """Whether so few runs could have refuted nothing that was tested."""
+        return self.label == TOO_FEW
+
     def to_json(self) -> dict[str, Any]:
         """As ``mechanism.json`` holds it."""
         plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("lines", "queries", "notes")}
@@ -137,7 +140,7 @@ class MechanismReport:
 
     def page(self) -> str:
         """As a page of its own."""
-        return mechanism_page(self.to_json())
+        return mechanism_page(self)
 
 
 def proven_recipes() -> list[str]:
@@ -230,17 +233,10 @@ def _report(recipe: Recipe, relation: Relation, lines: Sequence[CanaryLine], que
     )
 
 
-def label_of(tested: Iterable[CanaryLine], *, refuted: bool) -> str:
-    """The verdict on canaries in a word or two: so few runs that not even guesses that are all right could refute say nothing."""
-    if refuted:
-        return "refuted"
-    return "too few runs" if all(line.verdict.too_few for line in tested) else "not refuted"
-
-
 def _verdict(tested: Sequence[CanaryLine], broken: Sequence[str]) -> str:
     if broken:
         return f"refuted: one record changes {', '.join(broken)} by more than is stated"
     refuted = [line for line in tested if line.refuted]
-    able = [line for line in tested if not line.verdict.too_few]
+    able = [line for line in tested if not line.too_few]
     worst = max(refuted or able or tested, key=lambda line: line.excess)
     return f"{worst.verdict.text}, by the canary {worst.canary!r}" if refuted else worst.verdict.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,33 @@ KS = (2, 5, 10, 20, 50)
 LIMITS = (0.0, 0.01, 0.02, 0.05, 0.1, 1.0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class BestChoice:
+    """The generalization of least loss for one k and suppression limit; empty where none keeps what is demanded."""
+
+    k: int
+    limit: float
+    value: float | None
+    """Its loss; None where there is none."""
+    suppressed: int | None
+    suppressed_share: float | None
+    optimal: bool
+    """Whether it is proven that none has a smaller loss."""
+    gap: float | None
+    """How much smaller a loss could still be, where that is known."""
+    levels: dict[str, int]
+    """The level of each column."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``pareto.json`` holds it."""
+        return asdict(self)
+
+
 @dataclass(frozen=True, eq=False)
 class Sheet:
     """The best generalization for every k and suppression limit. It was computed from raw rows: it is not for publication."""
 
-    lines: list[dict[str, Any]]
+    lines: list[BestChoice]
     fronts: dict[str, list[tuple[float, float]]] = field(repr=False)
     """For each k, loss and share suppressed of the choices that no tried one beats."""
     loss: str
@@ -36,7 +58,7 @@ class Sheet:
 
     def to_json(self) -> dict[str, Any]:
         """The best choices as plain values."""
-        return {"loss": self.loss, "rows": self.rows, "lines": self.lines}
+        return {"loss": self.loss, "rows": self.rows, "lines": [line.to_json() for line in self.lines]}
 
     def save(self, folder: str | Path) -> Path:
         """Write ``pareto.json`` and ``pareto.html`` to a new folder that only its owner can read."""
@@ -44,8 +66,7 @@ class Sheet:
         with whole_folder(folder, private=True) as partial:
             plain = self.to_json() | {"fronts": self.fronts}
             (partial / "pareto.json").write_text(json.dumps(plain, indent=1, ensure_ascii=False), encoding="utf-8")
-            page = pareto_page(self.lines, self.fronts, loss=self.loss, rows=self.rows)
-            (partial / "pareto.html").write_text(page, encoding="utf-8")
+            (partial / "pareto.html").write_text(pareto_page(self), encoding="utf-8")
         return folder
 
 
@@ -74,16 +95,16 @@ def pareto(
     )
     names = [ladder.column.name for ladder in lattice.ladders]
     lines = [
-        {
-            "k": one.goal.k,
-            "limit": one.goal.limit,
-            "value": one.value if one.node is not None else None,
-            "suppressed": one.suppressed if one.node is not None else None,
-            "suppressed_share": one.suppressed / released.rows if one.node is not None else None,
-            "optimal": one.optimal,
-            "gap": one.gap if math.isfinite(one.gap) else None,
-            "levels": dict(zip(names, one.node, strict=True)) if one.node is not None else {},
-        }
+        BestChoice(
+            k=one.goal.k,
+            limit=one.goal.limit,
+            value=one.value if one.node is not None else None,
+            suppressed=one.suppressed if one.node is not None else None,
+            suppressed_share=one.suppressed / released.rows if one.node is not None else None,
+            optimal=one.optimal,
+            gap=one.gap if math.isfinite(one.gap) else None,
+            levels=dict(zip(names, one.node, strict=True)) if one.node is not None else {},
+        )
         for one in best
     ]
     fronts = {f"k = {one.goal.k}": [(value, rows / released.rows) for value, rows in one.tried] for one in best}

@@ -26,12 +26,10 @@ from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.arguments import require_tables
-from hushtable.table.disk import refuse_existing, whole_folder
+from hushtable.table.disk import refuse_existing, require_form, whole_folder
 from hushtable.table.table import Table
 
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
-FORMS = ("csv", "csv.gz", "parquet")
-"""The formats that a released table is written in."""
 _OPTIONS = frozenset(option.name for option in fields(ReleaseOptions))
 
 
@@ -228,12 +226,6 @@ def release_to_folder(
         used_rows=rows_used(train, options.unit),
         ignored=tuple(table.ignored),
     )
-
-
-def require_form(form: str) -> None:
-    """InputError where a table cannot be written in this format."""
-    if form not in FORMS:
-        raise InputError(f"expected {', '.join(FORMS[:-1])} or {FORMS[-1]}, got {form!r}", where="--format")
 
 
 def rows_used(table: Table, unit: Unit) -> int:

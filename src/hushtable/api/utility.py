@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, Unpack
 
 from hushtable import __version__
 from hushtable.api.audit import pick_audits
 from hushtable.api.audit_report import AuditReport, Run
 from hushtable.api.hold_out import hold_out
+from hushtable.api.options import plain
 from hushtable.display import Progress, silent
+from hushtable.errors import InputError
 from hushtable.evidence import harness
+from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import Release
-from hushtable.table.arguments import require_seed, require_tables, several
+from hushtable.table.arguments import require_options, require_seed, require_tables, several
 from hushtable.table.table import Table
 
 
@@ -44,14 +47,26 @@ class UtilityOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """One text is a list of itself."""
+        """One text is a list of itself, and a card may be given as plain values."""
         require_seed(self.seed)
         object.__setattr__(self, "only", several(self.only))
+        if isinstance(self.card, Mapping):
+            object.__setattr__(self, "card", Card.from_json(self.card))
 
     @classmethod
     def of(cls, options: UtilityOptions | None, keywords: Mapping[str, Any]) -> UtilityOptions:
         """These options (the defaults when absent) with the keywords of a call in their place."""
         return replace(options or cls(), **keywords)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, as a YAML or JSON file holds them."""
+        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> UtilityOptions:
+        """Read from plain values; what is absent has its default, and a name that is no option is refused."""
+        require_options(cls, given)
+        return cls(**given)
 
     def known_card(self) -> Card | None:
         """The card as a typed value."""
@@ -76,15 +91,14 @@ def utility(
     rows are rows that the release was made from, and the report says so. An attack that is named is refused: among halved rows
     there is nobody whom the release has not seen, and it would find nothing.
     """
-    # Compiled searches load slowly, and a release needs none of them.
-    from hushtable.evidence.case import Case
-
     options = UtilityOptions.of(options, keywords)
     card = options.known_card()
     if isinstance(released, Release):
         card, released = Card.from_json(released.card()), released.table
     halved = control is None
     require_tables(real=real, released=released, **({} if halved else {"control": control}))
+    if options.target and options.target not in real.schema:
+        raise InputError(f"there is no column {options.target!r}; there are {', '.join(real.schema.names)}", where="target")
     measures = pick_audits(options.only, options.settings, Subject.UTILITY)
     if control is None:
         real, control = hold_out(real, 0.5, options.seed)

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtrc
 
 from hushtable.audits.inference_targets import column_to_guess
 from hushtable.audits.regenerate import no_generator, not_regenerated, regenerate
 from hushtable.errors import HushError
 from hushtable.evidence.attack import LEVEL, Scenario, judge, of_hundred
-from hushtable.evidence.confidence import Rate, clopper_pearson, residual_risk, wilson
+from hushtable.evidence.confidence import Rate, binomial_tail, clopper_pearson, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.reading import floats_like
@@ -128,7 +127,7 @@ class Canaries(Audit):
         return Finding(
             name="canary secrets", scope=secret, value=left.value, low=left.low, high=left.high, baseline=0.0,
             better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=Risk.INFERENCE,
-            p=float(bdtrc(right - 1, n, chance)) if right else 1.0,
+            p=binomial_tail(right, n, chance),
             note=f"{achieved}; of the {100 * real:.3g} of 100 real values that are guessed correctly, about {100 * about:.3g} are "
             "due to what the release says about people in general",
             detail={
@@ -194,7 +193,7 @@ class InjectedPoints(Audit):
                     whom="invented rows",
                 ),
                 naive=None,
-                p=float(bdtrc(came - 1, int(back.sum()), 0.5)) if came else 1.0,
+                p=binomial_tail(came, int(back.sum())),
                 detail={
                     "within": shares.tolist(),
                     "injected": [int((near[inside] <= share).sum()) for share in shares],
@@ -237,7 +236,7 @@ def _copies(trace: Trace, secret: str) -> Finding:
             whom="canaries",
         ),
         naive=None,
-        p=float(bdtrc(only - 1, either, 0.5)) if only else 1.0,
+        p=binomial_tail(only, either),
     )
 
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy.special import bdtrc
 
 from hushtable.evidence.attack import LEVEL, of_hundred
-from hushtable.evidence.confidence import clopper_pearson
+from hushtable.evidence.confidence import binomial_tail, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
 from hushtable.table.columns import FREE, Role
 from hushtable.table.table import Table
@@ -40,7 +39,7 @@ class ControlSeen(Audit):
         people = case.people("control")
         here, there = (people.any(np.isin(ids["control"], rows)) for rows in (release, train))
         only, other = int((here & ~there).sum()), int((there & ~here).sum())
-        p = float(bdtrc(only - 1, only + other, 0.5)) if only else 1.0
+        p = binomial_tail(only, only + other)
         share, fresh = (clopper_pearson(int(hit.sum()), len(hit), self.level) for hit in (here, there))
         whom = "control rows are" if people.persons is None else "control people have a row that is"
         counts = f"{of_hundred(share.value)} {whom} in the release, {of_hundred(fresh.value)} in as many training rows"

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import bdtrc
 
 from hushtable.audits.inference_targets import column_to_guess
 from hushtable.audits.regenerate import no_generator, not_regenerated
@@ -21,7 +20,7 @@ from hushtable.audits.shadow_tables import Game, Shadowing, fitted, inside_of, s
 from hushtable.errors import HushError
 from hushtable.evidence import roc
 from hushtable.evidence.attack import Scenario, judge
-from hushtable.evidence.confidence import clopper_pearson
+from hushtable.evidence.confidence import binomial_tail, clopper_pearson
 from hushtable.evidence.finding import Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import floats_like
@@ -57,7 +56,7 @@ class ShadowMembership(Shadowing):
         key = int(rng.integers(2**62))
         rows, outlying = self._targets(case, rng)
         try:
-            game = _game(case, case.train.take(rows), rows, np.arange(0), _coins(len(rows)))
+            game = _game(case, case.train.take(rows), rows, np.arange(0), lambda rng: np.flatnonzero(rng.random(len(rows)) < 0.5))
             _, features = self.features(case, game, key, rng)
         except HushError as error:
             return [not_regenerated(name, len(rows), error)]
@@ -89,7 +88,7 @@ class ShadowMembership(Shadowing):
                 whom="trials with people",
             ),
             naive=None,
-            p=float(bdtrc(right - 1, inside.size, 0.5)) if right else 1.0,
+            p=binomial_tail(right, inside.size),
             detail={"right": right, "trials": inside.size, "targets": each},
         )
         if not inside.any() or inside.all():
@@ -172,10 +171,6 @@ def _game(case: Case, records: Table, ours: Integers, others: Integers, choose: 
     sides = zip((case.train, case.control), case.sides, (ours, others), strict=True)
     rest = [table.take(~np.isin(people.who, people.who[gone])).select(names) for table, people, gone in sides]
     return Game(records.select(names), Table.concat(rest), case.train.rows, choose)
-
-
-def _coins(targets: int) -> Callable[[np.random.Generator], Integers]:
-    return lambda rng: np.flatnonzero(rng.random(targets) < 0.5)
 
 
 def _lots(targets: int, levels: int) -> Callable[[np.random.Generator], Integers]:

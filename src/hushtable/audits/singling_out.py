@@ -142,6 +142,9 @@ class _Attack:
             describe=lambda i, values: self._describe(book, predicates[i], int(sources[i]), values),
         )  # fmt: skip
         part = "" if self.people["train"].count == self.common else f"{self.common:,} of "
+        # For each column the descriptions that use it, how many succeed, and how many on control rows.
+        used, width = book.conditions.column[predicates], len(self.places.names)
+        counts = [np.bincount(used[some].ravel(), minlength=width) for some in (slice(None), hit["train"], hit["control"])]
         finding = judge(
             trace,
             Scenario(
@@ -157,7 +160,7 @@ class _Attack:
                 "people": self.common,
                 "lone": lone["train"],
                 "control_lone": lone["control"],
-                "by_column": self._by_column(book, predicates, hit),
+                "by_column": dict(zip(self.places.names, np.stack(counts, axis=1).tolist(), strict=True)),
             },
         )
         return _with_effective_size(finding, hit, sources)
@@ -173,12 +176,6 @@ class _Attack:
         alone = {"train": one["train"] & nobody["control"], "control": one["control"] & nobody["train"]}
         rows = {which: self.order[which][met[which][0][alone[which]]] for which in PEOPLE}
         return {which: len(np.unique(own.who[rows[which]])) for which, own in self.people.items()}
-
-    def _by_column(self, book: Book, predicates: Ints, hit: dict[str, Mask]) -> dict[str, list[int]]:
-        """For each column the descriptions that use it, how many succeed, and how many on control rows."""
-        used, width = book.conditions.column[predicates], len(self.places.names)
-        counts = [np.bincount(used[some].ravel(), minlength=width) for some in (slice(None), hit["train"], hit["control"])]
-        return dict(zip(self.places.names, np.stack(counts, axis=1).tolist(), strict=True))
 
     def _naive(self, blind: Book, count: int, k: int) -> float | None:
         """Success of as many descriptions of random columns, each by a random one of the blind conditions on it."""

@@ -9,9 +9,8 @@ import typer
 from rich.markup import escape
 
 import hushtable as ht
-from hushtable.cli.console import out, print_json, progress, show_guarantee
+from hushtable.cli.console import out, progress, refuse_release, save_and_show
 from hushtable.cli.options import Json, Seed, TableFormat, Trust
-from hushtable.table.disk import refuse_existing
 
 
 def apply(
@@ -26,16 +25,10 @@ def apply(
     """Put the mapping of a release on new rows; k, l and t are verified on these, and what does not hold is suppressed."""
     # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.api.apply import suppressed_rows
-    from hushtable.api.release import require_form
 
-    refuse_existing(folder)
-    require_form(form)
+    refuse_release(folder, form)
     with progress(quiet=as_json) as update:
         release = ht.apply(released, data, seed=seed, trust=trust, progress=update)
-    ht.save(release, folder, form)
-    if as_json:
-        print_json(release.card() | {"folder": str(folder)})
-        return
-    show_guarantee(release)
-    suppressed = suppressed_rows(release)
-    out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {suppressed:,} new rows were suppressed.")
+    if save_and_show(release, folder, form, as_json=as_json):
+        suppressed = suppressed_rows(release)
+        out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {suppressed:,} new rows were suppressed.")

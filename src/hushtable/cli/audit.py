@@ -21,7 +21,6 @@ from hushtable.cli.options import (
     formats_of,
     settings_of,
 )
-from hushtable.errors import InputError
 from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
@@ -58,22 +57,16 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Attack a release and measure what it is good for: audit.json and audit.html in a new, private folder."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.api.read_sides import read_sides, training_schema
+
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    if train.exists() and control.exists() and train.samefile(control):
-        raise InputError("is the same file as --train; a control holds people that the release never saw", where="--control")
-    # A domain that was read off other rows does not bind these.
-    written = ht.Schema.load(schema_file)
-    if any(column.generalized for column in written):
-        raise InputError("is the schema of a release; give that of the training rows", where="--schema")
-    declared = written.undrafted()
-    tables = ht.read(train, declared), ht.read(control, declared)
-    seen, card = ht.read_release(released, tables[0].schema)
-    if epsilon is not None and recipe is None:
-        raise InputError("says what a recipe spends; name the recipe with --recipe", where="--epsilon")
+    rows, others = read_sides(train, control, training_schema(schema_file), "--train")
+    seen, card = ht.read_release(released, rows.schema)
     with progress(quiet=as_json) as update:
         report = ht.audit(
-            tables[0], seen, tables[1], person=person, only=only or (), settings=settings_of(settings), recipe=recipe,
+            rows, seen, others, person=person, only=only or (), settings=settings_of(settings), recipe=recipe,
             trust=trust,
             epsilon=epsilon, card=card, seed=seed, power=power, values=values, gates=gates or (), progress=update,
         )  # fmt: skip
@@ -82,30 +75,26 @@ def audit(
         print_report(report, str(folder))
     else:
         show_audit(report, str(folder))
-    if report.void or not all(gate.holds for gate in report.gates):
+    if not report.passes:
         raise typer.Exit(3)
 
 
 def show_audit(report: AuditReport, folder: str) -> None:
     """The verdict, the worst attack of each risk, what the release is good for, the gates, and where the page is."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.evidence.finding import Risk
-    from hushtable.evidence.verdict import worst_of
-    from hushtable.measures.catalogue import main_model
     from hushtable.report.attacks import RISKS
 
     _verdict(report)
-    attacks = [f for f in report.findings if f.risk is not None]
-    for risk in Risk:
-        if worst := worst_of(attacks, risk):
-            count = sum(f.risk is risk and f.value is not None for f in attacks)
+    for risk, attacks in report.attacks.items():
+        for worst in attacks[:1]:
             mark = "[red]![/red]" if worst in report.alarms else " "
-            out.print(f"{mark} [bold]{RISKS[risk][0]}[/bold], the worst of {count}: {_line(worst)}\n    {escape(worst.note)}")
-    for finding in report.findings:
-        if finding.risk is None and (not finding.scope or main_model(finding)):
-            mark = "[red]![/red]" if finding in report.alarms else " "
-            out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
-    blind = sum(f.value is None for f in attacks)
+            out.print(
+                f"{mark} [bold]{RISKS[risk][0]}[/bold], the worst of {len(attacks)}: {_line(worst)}\n    {escape(worst.note)}"
+            )
+    for finding in report.headlines:
+        mark = "[red]![/red]" if finding in report.alarms else " "
+        out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
+    blind = sum(f.risk is not None and f.value is None for f in report.findings)
     if blind:
         out.print(f"{blind} attacks could not be run; the report says why.")
     for gate in report.gates:
@@ -116,7 +105,6 @@ def show_audit(report: AuditReport, folder: str) -> None:
 
 def _verdict(report: AuditReport) -> None:
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.evidence.verdict.publish import NAMED
     from hushtable.report.attacks import power_of_parts
 
     tested = sum(f.p is not None for f in report.findings)
@@ -124,9 +112,8 @@ def _verdict(report: AuditReport) -> None:
         out.print(f"[bold red]This audit is void[/bold red]: {escape(reason)}.")
     for reason in report.assumed:
         out.print(f"[yellow]Caution[/yellow]: {escape(reason)}.")
-    for finding in report.findings:
-        if finding.name == NAMED:
-            out.print(f"[bold red]Caution[/bold red]: {escape(finding.note)}.")
+    for finding in report.evidence.identifiers:
+        out.print(f"[bold red]Caution[/bold red]: {escape(finding.note)}.")
     if report.alarms:
         out.print(
             f"[bold red]{len(report.alarms)} of {tested} tests raise an alarm[/bold red]: the release discloses more about people "

@@ -10,13 +10,11 @@ from rich.markup import escape
 import hushtable as ht
 from hushtable.cli.console import out, print_json
 from hushtable.cli.options import Json
+from hushtable.pipeline.registry import load
 
 
 def check(target: Annotated[str, typer.Argument(help="module:Class", show_default=False)], as_json: Json = False) -> None:
     """Run the contract battery on a step or an audit of your own."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.pipeline.registry import load
-
     verdicts = ht.check(load(target))
     failed = [v for v in verdicts if not v.passed]
     if as_json:

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 import hushtable as ht
+from hushtable.api.compare.cores import usual_workers
 from hushtable.cli.console import err, out, print_json
 from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
 from hushtable.display import Progress, silent
@@ -73,9 +74,6 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if none meets the conditions."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.api.compare.workers import usual
-
     options = ht.CompareOptions(
         recipes=tuple(names_of(recipes)),
         target=target,
@@ -87,7 +85,7 @@ def compare(
         hold_out=hold_out,
         person=person,
         rows_per_person=rows_per_person,
-        workers=workers or usual(),
+        workers=workers or usual_workers(),
         rows=rows,
         only=tuple(only or ()),
         public=public,

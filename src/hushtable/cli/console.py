@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -13,8 +14,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
+import hushtable as ht
 from hushtable.display import Progress, silent
 from hushtable.errors import Fault, HushError, InputError
+from hushtable.table.disk import refuse_existing, require_form
 
 if TYPE_CHECKING:
     from hushtable.api.audit_report import AuditReport
@@ -51,6 +54,22 @@ def show_guarantee(release: Release) -> None:
         out.print(f"  [bold]{escape(head)}[/bold]: {escape(text)}")
     for warning in release.warnings:
         out.print(f"[yellow]For you alone:[/yellow] {escape(warning)}.")
+
+
+def refuse_release(folder: Path, form: str) -> None:
+    """InputError, before anything is read, where a release could not be written to this folder in this form."""
+    refuse_existing(folder)
+    require_form(form)
+
+
+def save_and_show(release: Release, folder: Path, form: str, *, as_json: bool) -> bool:
+    """Write a release to a folder and print its card, or its guarantee for people; whether for people."""
+    ht.save(release, folder, form)
+    if as_json:
+        print_json(release.card() | {"folder": str(folder)})
+    else:
+        show_guarantee(release)
+    return not as_json
 
 
 def print_report(report: AuditReport, folder: str) -> None:

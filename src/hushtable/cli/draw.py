@@ -9,10 +9,9 @@ import typer
 from rich.markup import escape
 
 import hushtable as ht
-from hushtable.cli.console import out, print_json, show_guarantee
+from hushtable.cli.console import out, refuse_release, save_and_show
 from hushtable.cli.options import Json, Seed, TableFormat, Trust
 from hushtable.errors import Fault, InputError
-from hushtable.table.disk import refuse_existing
 
 
 def draw(
@@ -28,19 +27,11 @@ def draw(
     as_json: Json = False,
 ) -> None:
     """Draw a release from a saved model. It reads no private row, so the model's guarantee covers it at no further cost."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.api.release import require_form
-
-    refuse_existing(folder)
-    require_form(form)
+    refuse_release(folder, form)
     release = ht.draw(model, rows, _conditions(given or []), seed, trust=trust)
-    ht.save(release, folder, form)
-    if as_json:
-        print_json(release.card() | {"folder": str(folder)})
-        return
-    show_guarantee(release)
-    files = sorted(path.name for path in folder.iterdir())
-    out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]: {', '.join(files)}")
+    if save_and_show(release, folder, form, as_json=as_json):
+        files = sorted(path.name for path in folder.iterdir())
+        out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]: {', '.join(files)}")
 
 
 def _conditions(items: list[str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from rich.markup import escape
 import hushtable as ht
 from hushtable.cli.console import out, print_json
 from hushtable.cli.options import Json
+from hushtable.pipeline.signature import PASSPHRASE
 
 
 def keys(
@@ -22,9 +23,6 @@ def keys(
     as_json: Json = False,
 ) -> None:
     """Make a pair of keys: the private one signs releases, the public one lets others see that they are yours."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.pipeline.signature import PASSPHRASE
-
     passphrase = os.environ.get(PASSPHRASE, "")
     if locked and not passphrase:
         passphrase = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)

@@ -89,10 +89,10 @@ def _show(report: MechanismReport, folder: str | None) -> None:
         change = "by no more than is stated" if query.holds else "by more than is stated"
         size = f"{query.tried} tried on {query.worst.neighbours:,} neighbours"
         out.print(f"{mark} {escape(query.query)}: one record changes the answer {change} ({size})")
-    colour = {"refuted": "red", "not refuted": "green"}.get(report.label, "yellow")
-    sure = "" if report.label == "too few runs" else f", at {100 * report.confidence:g} % confidence"
+    colour = "red" if report.refuted else "yellow" if report.too_few else "green"
+    sure = "" if report.too_few else f", at {100 * report.confidence:g} % confidence"
     out.print(f"[bold {colour}]{escape(report.verdict)}[/bold {colour}]{sure}.")
-    if report.label == "not refuted":
+    if not report.refuted and not report.too_few:
         out.print("Passing proves nothing: it says what these canaries and so many runs could not show.")
     if folder is not None:
         out.print(f"The page is [bold]{escape(folder)}/mechanism.html[/bold]. No row of anybody is behind it.")
@@ -112,15 +112,11 @@ def _table(report: MechanismReport, stated: str) -> Grid:
 
 
 def _cells(line: CanaryLine) -> list[str]:
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.api.mechanism import label_of
-
-    assert line.stated is not None
-    assert line.bounds is not None
-    epsilon, other = line.bounds.epsilon, ""
-    if line.bounds.other is not None:
-        name, bound = line.bounds.other
-        other = f"{name} {bound.value:.2f} of {line.stated.of(name):.2f}"
+    stated, bounds = line.result
+    epsilon, other = bounds.epsilon, ""
+    if bounds.other is not None:
+        name, bound = bounds.other
+        other = f"{name} {bound.value:.2f} of {stated.of(name):.2f}"
     guesser = "none" if epsilon.guess is None else epsilon.guess.score
-    numbers = (f"{number:.2f}" for number in (epsilon.value, epsilon.ceiling, line.stated.epsilon))
-    return [line.canary, str(line.runs), *numbers, other, guesser, label_of([line], refuted=line.refuted)]
+    numbers = (f"{number:.2f}" for number in (epsilon.value, epsilon.ceiling, stated.epsilon))
+    return [line.canary, str(line.runs), *numbers, other, guesser, line.label]

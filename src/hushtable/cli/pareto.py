@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -16,7 +15,7 @@ from hushtable.cli.options import Data, Json, SchemaFile, numbers_of, settings_o
 from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
-    from hushtable.api.pareto import Sheet
+    from hushtable.api.pareto import BestChoice, Sheet
 
 
 def pareto(
@@ -50,19 +49,19 @@ def pareto(
 def _show(sheet: Sheet) -> None:
     """Loss and share suppressed: a line for each k, a column for each limit."""
     lines = sheet.lines
-    limits = list(dict.fromkeys(line["limit"] for line in lines))
+    limits = list(dict.fromkeys(line.limit for line in lines))
     grid = Grid(
         "k", *(f"<= {100 * limit:g} %" for limit in limits), title="Least loss (rows suppressed), by k and suppression limit"
     )
-    cells = {(line["k"], line["limit"]): line for line in lines}
-    for k in dict.fromkeys(line["k"] for line in lines):
+    cells = {(line.k, line.limit): line for line in lines}
+    for k in dict.fromkeys(line.k for line in lines):
         grid.add_row(str(k), *(_cell(cells[k, limit]) for limit in limits))
     out.print(grid)
-    if any(line["value"] is None for line in lines):
+    if any(line.value is None for line in lines):
         out.print("none: no choice of levels meets the demands (k, l, t) within that limit")
 
 
-def _cell(line: Mapping[str, Any]) -> str:
-    if line["value"] is None:
+def _cell(line: BestChoice) -> str:
+    if line.value is None or line.suppressed_share is None:
         return "none"
-    return f"{line['value']:.4f} ({100 * line['suppressed_share']:.1f} %)" + ("" if line["optimal"] else f" gap {line['gap']:.2g}")
+    return f"{line.value:.4f} ({100 * line.suppressed_share:.1f} %)" + ("" if line.optimal else f" gap {line.gap:.2g}")

@@ -12,7 +12,6 @@ from rich.table import Table as Grid
 import hushtable as ht
 from hushtable.cli.console import out, print_report, progress
 from hushtable.cli.options import AuditSeed, Json, PageFormats, Released, formats_of, settings_of
-from hushtable.errors import InputError
 from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
@@ -38,16 +37,12 @@ def utility(
     as_json: Json = False,
 ) -> None:
     """Measure what a release is good for, without attacking it: audit.json and audit.html in a new, private folder."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.api.read_sides import read_sides
+
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    if control is not None and real.exists() and control.exists() and real.samefile(control):
-        raise InputError("is the same file as --real; a control holds people that the release never saw", where="--control")
-    # A domain that was read off other rows does not bind these.
-    declared = ht.Schema.load(schema_file).undrafted()
-    rows = ht.read(real, declared)
-    others = ht.read(control, declared) if control is not None else None
-    if target and target not in rows.schema:
-        raise InputError(f"there is no column {target!r}; there are {', '.join(rows.schema.names)}", where="--target")
+    rows, others = read_sides(real, control, ht.Schema.load(schema_file), "--real")
     seen, card = ht.read_release(released, rows.schema)
     with progress(quiet=as_json) as update:
         report = ht.utility(
@@ -63,10 +58,7 @@ def utility(
 
 def _show(report: AuditReport, folder: str) -> None:
     """Every measure of the whole table and of the target, beside the same for fresh real rows."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.measures.catalogue import MODEL_SCORES
-
-    lines = [f for f in report.findings if not f.scope or f.name in MODEL_SCORES]
+    lines = report.overview
     grid = Grid(title=f"What {report.rows['release']:,} released rows are good for", title_justify="left")
     grid.add_column("measure", overflow="fold")
     for head in ("release", "interval", "real rows", "better"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -12,6 +12,7 @@ from rich.markup import escape
 import hushtable as ht
 from hushtable.cli.console import err, fault_json, out, print_json
 from hushtable.cli.options import Json, Trust
+from hushtable.pipeline.verification import ESTABLISHES
 
 if TYPE_CHECKING:
     from hushtable.pipeline.verification import Verification
@@ -31,7 +32,9 @@ def verify(
     """Check a release against its card. Exit code 3: the card is contradicted; 4: a guarantee could not be checked."""
     verification = ht.verify(folder, key, trust=trust)
     if as_json:
-        print_json({"folder": str(folder)} | _plain(verification))
+        faults = [fault_json(fault) for fault in verification.faults]
+        others = {name: [asdict(one) for one in getattr(verification, name)] for name in ("unchecked", "assumed")}
+        print_json({"folder": str(folder), "holds": verification.holds, "faults": faults, **others})
     else:
         _show(verification, str(folder), signed=key is not None)
     if verification.faults:
@@ -42,9 +45,6 @@ def verify(
 
 def _show(verification: Verification, folder: str, *, signed: bool) -> None:
     """Faults, what was not checkable, or that all is well; then what that establishes."""
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.pipeline.verification import ESTABLISHES
-
     for fault in verification.faults:
         err.print(f"[red]x[/red] {escape(str(fault))}")
     for one in verification.unchecked:
@@ -57,9 +57,3 @@ def _show(verification: Verification, folder: str, *, signed: bool) -> None:
         out.print(ESTABLISHES)
         for one in verification.assumed:
             out.print(f"  taken on trust: {escape(str(one))}")
-
-
-def _plain(verification: Verification) -> dict[str, Any]:
-    """For programs."""
-    plain = {name: [asdict(one) for one in getattr(verification, name)] for name in ("unchecked", "assumed")}
-    return {"holds": verification.holds, "faults": [fault_json(fault) for fault in verification.faults], **plain}

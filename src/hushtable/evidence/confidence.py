@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv, gammaln, ndtri
+from scipy.special import bdtrc, betaincinv, gammaln, ndtri
 
 from hushtable.table.arrays import Floats, Integers
 
@@ -42,6 +42,11 @@ def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> Rate:
     low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
     high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
     return Rate(successes / trials, low, high)
+
+
+def binomial_tail(successes: int, trials: int, chance: float = 0.5) -> float:
+    """The exact one-sided p-value: how often chance does at least as well. With even chances it is the sign test."""
+    return float(bdtrc(successes - 1, trials, chance)) if successes else 1.0
 
 
 def residual_risk(attack: Rate, control: Rate) -> Rate:

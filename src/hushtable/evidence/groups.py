@@ -118,7 +118,8 @@ def by_group(case: Case, findings: Iterable[Finding], most: int = 20, least: int
     attacks = [(f, f.trace) for f in findings if f.trace is not None and f.risk is not None and f.trace.one_by_one]
     judged: list[Group] = []
     small: set[tuple[str, int]] = set()
-    for column in _columns(case):
+    schema = case.train.schema
+    for column in [name for name in case.columns if schema[name].role in ROLES]:
         labels, ours, others = _coded(case.train, case.control, column)
         for finding, trace in attacks:
             n, hits = _counts(ours[trace.persons], trace.train, len(labels))
@@ -138,11 +139,6 @@ def by_group(case: Case, findings: Iterable[Finding], most: int = 20, least: int
 
 def _hardest(group: Group) -> tuple[bool, float, float]:
     return not group.alarm, -group.low if group.alarm else group.p, -group.value
-
-
-def _columns(case: Case) -> list[str]:
-    schema = case.train.schema
-    return [name for name in case.columns if schema[name].role in ROLES]
 
 
 def _coded(train: Table, control: Table, name: str) -> tuple[tuple[str, ...], Integers, Integers]:

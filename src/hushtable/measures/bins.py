@@ -134,7 +134,8 @@ class Fresh:
     @classmethod
     def of(cls, case: Case) -> Fresh:
         """From the rows of the three tables."""
-        return cls(_ratio(case))
+        train, release, control = (1 / case.tables[which].rows for which in ("train", "release", "control"))
+        return cls(min(1.0, float(np.sqrt((train + release) / (train + control)))))
 
     def near(self, best: float, value: float) -> float:
         """A number that would be ``best`` without chance."""
@@ -144,11 +145,6 @@ class Fresh:
     def note(self) -> str:
         """What a reader must know; empty where nothing was scaled."""
         return "; the baseline of the control rows is scaled to the number of released rows" if self.ratio < 1 else ""
-
-
-def _ratio(case: Case) -> float:
-    train, release, control = (1 / case.tables[which].rows for which in ("train", "release", "control"))
-    return min(1.0, float(np.sqrt((train + release) / (train + control))))
 
 
 def coded(case: Case, bins: int) -> Coded:

@@ -109,8 +109,8 @@ def alike(rows: NDArray[Any]) -> tuple[Integers, Integers]:
 
 def features(case: Case) -> Features:
     """The three tables of a case in their common space, made once."""
-    found: Features = case.once("features", lambda: _features(case))
-    return found
+    space: Features = case.once("features", lambda: _features(case))
+    return space
 
 
 def _features(case: Case) -> Features:

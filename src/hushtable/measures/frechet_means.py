@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from hushtable.table.table import Table
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
+    from hushtable.evidence.measure import Measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,12 @@ def nmi(one: NDArray[np.integer], other: NDArray[np.integer]) -> float:
     from sklearn.metrics import normalized_mutual_info_score
 
     return min(1.0, float(normalized_mutual_info_score(one, other)))
+
+
+def agreement(measure: Measure, labels: Mapping[str, NDArray[np.integer]], note: str) -> Finding:
+    """How far training rows fall into the same clusters by the centres of the release, beside those of the control."""
+    ours, fresh = (nmi(labels["train"], labels[which]) for which in ("release", "control"))
+    return measure.finding(ours, baseline=fresh, n=len(labels["train"]), note=note)
 
 
 @dataclass(frozen=True)
@@ -187,11 +194,10 @@ class FrechetMeans(Utility):
                 n=len(points["release"]),
                 note=f"geodesic distance of the Frechet means in the ball, over {len(names)} columns",
             ),
-            BALL_CLUSTERS.finding(
-                nmi(labels["train"], labels["release"]),
-                baseline=nmi(labels["train"], labels["control"]),
-                n=len(points["train"]),
-                note=f"agreement (NMI) of training rows grouped by their own {self.clusters} centres and by those of the release",
+            agreement(
+                BALL_CLUSTERS,
+                labels,
+                f"agreement (NMI) of training rows grouped by their own {self.clusters} centres and by those of the release",
             ),
         ]
 

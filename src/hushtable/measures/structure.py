@@ -10,7 +10,7 @@ import numpy as np
 from hushtable.evidence.finding import Finding
 from hushtable.measures.catalogue import AXES, CLUSTERS_KEPT, SILHOUETTE
 from hushtable.measures.features import alike
-from hushtable.measures.frechet_means import nmi
+from hushtable.measures.frechet_means import agreement
 from hushtable.measures.joint import Moments
 from hushtable.table.arrays import Floats, Integers, Singles
 
@@ -110,16 +110,14 @@ def cluster_findings(points: Mapping[str, Singles], count: int, rng: np.random.G
     own = centres_of(points["train"], count, seed)
     centres = {which: own if which == "train" else centres_of(these, count, seed, own) for which, these in points.items()}
     labels = {which: assigned(points["train"], these) for which, these in centres.items()}
-    agreement, fresh = (nmi(labels["train"], labels[which]) for which in ("release", "control"))
     clear = {which: clarity(these, assigned(these, centres[which]), rng) for which, these in points.items()}
     gap, fresh_gap = (abs(clear[which] - clear["train"]) for which in ("release", "control"))
     silhouettes = f"silhouette {clear['release']:.3f} in the release, {clear['train']:.3f} in the training rows"
     return [
-        CLUSTERS_KEPT.finding(
-            agreement,
-            baseline=fresh,
-            n=len(points["train"]),
-            note=f"training rows put into {len(centres['train'])} clusters, by their own centres and by those of the release (NMI)",
+        agreement(
+            CLUSTERS_KEPT,
+            labels,
+            f"training rows put into {len(centres['train'])} clusters, by their own centres and by those of the release (NMI)",
         ),
         SILHOUETTE.finding(
             gap,

@@ -6,14 +6,14 @@ They are plain values that a YAML file, the command line and Python share.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, TypedDict
 
 from hushtable.errors import InputError
 from hushtable.privacy.noise import SYSTEM, Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit, default_delta
-from hushtable.table.arguments import require_seed
+from hushtable.table.arguments import require_options, require_seed
 from hushtable.table.schema import Schema
 
 
@@ -91,9 +91,7 @@ class ReleaseOptions:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> ReleaseOptions:
         """Read from plain values; what is absent has its default, and a name that is no option is refused."""
-        known = {f.name for f in fields(cls)} - {"entropy"}
-        if odd := sorted(set(plain) - known):
-            raise InputError(f"there is no option {', '.join(odd)}; there are {', '.join(sorted(known))}", where="options")
+        require_options(cls, plain, but=["entropy"])
         values = dict(plain)
         if (unit := values.pop("unit", None)) is not None:
             values["unit"] = Unit(

@@ -81,7 +81,9 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
     step on anything that was read off the rows, is refused.
     """
     unit = unit or Unit()
-    names = _names(recipe)
+    # Step names, numbered where one stands twice.
+    plain = [step_name(step) for step in recipe.steps]
+    names = [name if plain.count(name) == 1 else f"{name} {plain[: i + 1].count(name)}" for i, name in enumerate(plain)]
     weights = [float(getattr(step, "share", 1.0)) if step.spends else 0.0 for step in recipe.steps]
     if any(weights) and budget is None:
         needy = ", ".join(n for n, w in zip(names, weights, strict=True) if w)
@@ -178,12 +180,6 @@ def _require_first(recipe: Recipe, first: Schema, here: Schema, name: str) -> No
             f"step {name!r} would learn {', '.join(touched or first.undeclared or here.names)} as an earlier step left it, made "
             "from what was read off the rows; put it before all steps that change columns"
         )
-
-
-def _names(recipe: Recipe) -> list[str]:
-    """Step names, numbered where one stands twice."""
-    plain = [step_name(step) for step in recipe.steps]
-    return [name if plain.count(name) == 1 else f"{name} {plain[: i + 1].count(name)}" for i, name in enumerate(plain)]
 
 
 def _allowance(budget: Budget | None, weights: list[float], weight: float, rate: float, unit: Unit) -> Allowance | None:

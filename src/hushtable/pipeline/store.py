@@ -161,7 +161,10 @@ def load(path: str | Path, *, trust: bool = False) -> SavedModel:
         document = json.loads(_text(entries, MODEL, path))
         if document["format"] != FORMAT:
             raise InputError(f"is a model file of layout {document['format']!r}; this version reads {FORMAT}", where=str(path))
-        arrays = [_array(entries[f"arrays/{number}.npy"]) for number in range(len(entries) - 4)]
+        arrays = [
+            np.lib.format.read_array(io.BytesIO(entries[f"arrays/{number}.npy"]), allow_pickle=False)
+            for number in range(len(entries) - 4)
+        ]
         model = _rebuilt(document["model"], arrays, path)
         codes = [_rebuilt(part, arrays, path) for part in document["codes"]]
         trees = {
@@ -266,10 +269,6 @@ def _npy(array: np.ndarray[Any, Any]) -> bytes:
     stream = io.BytesIO()
     np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
     return stream.getvalue()
-
-
-def _array(content: bytes) -> np.ndarray[Any, Any]:
-    return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
 
 
 def _hash(content: bytes) -> str:

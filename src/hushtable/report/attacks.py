@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hushtable.evidence.condition import Outcome
 from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.power import Power
-from hushtable.evidence.verdict import LEVEL, Tone, severity, surely_worse, verdict, worst_of
+from hushtable.evidence.verdict import LEVEL, Evidence, Tone, of_risk, surely_worse, verdict, worst_of
 from hushtable.report import findings as show
 from hushtable.report.charts import intervals
 from hushtable.report.html import Child, Html, element, join, table
@@ -70,11 +70,6 @@ def gate(outcome: Outcome) -> Html:
     )
 
 
-def of_risk(findings: Sequence[Finding], risk: Risk) -> list[Finding]:
-    """The attacks of one kind that have a value, the worst first."""
-    return sorted((f for f in findings if f.risk is risk and f.value is not None), key=severity)
-
-
 def section(risk: Risk, findings: Sequence[Finding], planted: float | None) -> Html:
     """What it means in law, dots of the worst attacks, a table of all."""
     title, law = RISKS[risk]
@@ -126,13 +121,11 @@ def gaining(attacks: Sequence[Finding]) -> str:
     return f"{number(worse) if worse else 'None'} of {count_of(attacks)} {'gains' if worse <= 1 else 'gain'}"
 
 
-def noticed(tested: Sequence[Finding], power: Power | None) -> str:
-    """The smallest leak that any of them would have noticed."""
-    known = [f.detectable for f in tested if f.detectable is not None]
-    least = min([*known, *([] if power is None or power.smallest is None else [power.smallest])], default=None)
-    if least is not None:
+def noticed(evidence: Evidence) -> str:
+    """The smallest leak that the audit would have noticed."""
+    if (least := evidence.smallest_leak) is not None:
         return f"the smallest leak that this audit would have noticed is {share(least)} of the released rows, copied whole"
-    if power is not None:
+    if evidence.power is not None:
         return "not even the largest leak that was planted as a test was noticed"
     return "how small a leak this audit would have noticed was not tested (hush audit --power tests it)"
 

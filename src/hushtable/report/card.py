@@ -10,7 +10,7 @@ from hushtable.pipeline.card import Card
 from hushtable.report import budget, promise
 from hushtable.report.charts import ladders
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
-from hushtable.report.words import number, runs, sentence, share
+from hushtable.report.words import number, runs, share
 
 CRITERIA = {
     "k": "at least this many rows look alike, whatever combination of the columns above one takes",
@@ -55,6 +55,7 @@ def _title(card: Card) -> str:
 def _head(card: Card) -> Html:
     first, *more = card.stated.sentences()
     size = f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
+    caution = "; ".join(line.rstrip(".") for line in cautions(card))
     return join(
         element("p", "Release card", class_="eyebrow"),
         element("h1", _title(card)),
@@ -66,7 +67,7 @@ def _head(card: Card) -> Html:
             element("p", first, class_="promise"),
             [element("p", line, class_="also") for line in more],
             element("p", card.stated.in_symbols(), class_="soft"),
-            _caution(card),
+            element("p", element("strong", "Caution: "), caution, ".", class_="caution") if caution else None,
             class_=f"statement {card.stated.assurance}",
         ),
     )
@@ -75,11 +76,6 @@ def _head(card: Card) -> Html:
 def cautions(card: Card) -> list[str]:
     """What a reader must know before using the table."""
     return [*card.notes, *card.caveats]
-
-
-def _caution(card: Card) -> Html | None:
-    lines = " ".join(sentence(line) for line in cautions(card))
-    return element("p", element("strong", "Caution: "), lines, class_="caution") if lines else None
 
 
 def explanation(card: Card) -> Html:

@@ -217,7 +217,7 @@ def _limits(evidence: Evidence, decision: Decision) -> list[str]:
     if evidence.untried:
         kinds = ", ".join(attacks.RISKS[risk][0].lower() for risk in evidence.untried)
         lines.append(f"Not attacked: {kinds}. Not knowing is not the same as finding nothing.")
-    lines.append(sentence(f"This is not a proof of safety: {attacks.noticed(evidence.tested, evidence.power)}"))
+    lines.append(sentence(f"This is not a proof of safety: {attacks.noticed(evidence)}"))
     if (coarse := evidence.coarse) is not None and not decision.on(Ground.WIDE):
         lines.append(f"With so few people a gain of up to {share(coarse.high)} cannot be excluded (“{coarse.label}”).")
     price = accuracy(evidence.findings)

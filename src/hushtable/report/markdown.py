@@ -8,11 +8,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hushtable.display import listed
-from hushtable.evidence.condition import Outcome
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.metrics import family
 from hushtable.evidence.power import Power
-from hushtable.evidence.verdict import Evidence, by_excess, verdict
+from hushtable.evidence.verdict import Evidence, by_excess, of_risk, verdict
 from hushtable.pipeline.card import Card
 from hushtable.privacy.stated import MEANINGS
 from hushtable.report import attacks, budget, decision, tables
@@ -34,6 +33,7 @@ def audit_markdown(report: AuditReport) -> str:
     """What ``audit_page`` shows of the same report, without the drawings and the values of records."""
     findings, card, evidence = report.findings, report.card, report.evidence
     counts = [f"{count} {what}" for count, what in counted(report)]
+    gates = [f"{code(one.expression)} {'holds' if one.holds else 'fails'}: {plain(sentence(one.reason))}" for one in report.gates]
     parts = [
         f"**{INTERNAL}**",
         f"# {kind_of(report).capitalize()}: {plain(title_of(card))}",
@@ -41,7 +41,7 @@ def audit_markdown(report: AuditReport) -> str:
         plain(HALVED) if report.run.halved else "",
         *(plain(sentence(reason)) for reason in report.assumed),
         *_decision(evidence),
-        *_gates(report.gates),
+        *(["## Conditions", bullets(gates)] if gates else []),
         *_attacks(evidence),
         *_whom(report),
         *_power(report.power),
@@ -117,16 +117,11 @@ def _decision(evidence: Evidence) -> list[str]:
     ]
 
 
-def _gates(outcomes: Sequence[Outcome]) -> list[str]:
-    lines = [f"{code(one.expression)} {'holds' if one.holds else 'fails'}: {plain(sentence(one.reason))}" for one in outcomes]
-    return ["## Conditions", bullets(lines)] if lines else []
-
-
 def _attacks(evidence: Evidence) -> list[str]:
     planted = None if evidence.power is None else evidence.power.largest
     parts = []
     for risk, (title, law) in attacks.RISKS.items():
-        if ours := attacks.of_risk(evidence.findings, risk):
+        if ours := of_risk(evidence.findings, risk):
             rows = [
                 [
                     plain(f.label),

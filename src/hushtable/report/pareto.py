@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hushtable.report.charts.ladders import curves
-from hushtable.report.html import Html, Section, element, join, page, table
+from hushtable.report.html import Child, Html, Section, element, join, page, table
 from hushtable.report.words import number, share
+
+if TYPE_CHECKING:
+    from hushtable.api.pareto import BestChoice, Sheet
 
 PRIVATE = "Private: computed from raw rows, not protected. Do not publish."
 
 
-def pareto_page(
-    lines: Sequence[Mapping[str, Any]], fronts: Mapping[str, Sequence[Sequence[float]]], *, loss: str, rows: int
-) -> str:
+def pareto_page(sheet: Sheet) -> str:
     """One standalone page: the curves, the grid, and the levels behind every cell."""
     sections = [
-        Section("curves", "What more suppression buys", _curves(fronts, loss)),
-        Section("grid", "The best loss for every k and limit of suppression", grid(lines)),
-        Section("levels", "The levels behind them", _levels(lines)),
+        Section("curves", "What more suppression buys", _curves(sheet.fronts, sheet.loss)),
+        Section("grid", "The best loss for every k and limit of suppression", grid(sheet.lines)),
+        Section("levels", "The levels behind them", _levels(sheet.lines)),
     ]
     head = join(
         element("p", "Pareto sheet", class_="eyebrow"),
         element("h1", "What each k costs"),
-        element("p", f"{number(rows)} rows. Each number is the least {loss} loss of all choices of levels.", class_="soft"),
+        element(
+            "p", f"{number(sheet.rows)} rows. Each number is the least {sheet.loss} loss of all choices of levels.", class_="soft"
+        ),
     )
     return page(title="Pareto sheet", head=head, sections=sections, kind="private", running=PRIVATE)
 
@@ -34,32 +37,32 @@ def _curves(fronts: Mapping[str, Sequence[Sequence[float]]], loss: str) -> Html:
     return element("figure", curves(fronts, name=f"loss ({loss})"), element("figcaption", caption), class_="plot")
 
 
-def grid(lines: Sequence[Mapping[str, Any]]) -> Html:
+def grid(lines: Sequence[BestChoice]) -> Html:
     """Loss and the share suppressed: a line for each k, a column for each limit."""
-    limits = list(dict.fromkeys(line["limit"] for line in lines))
-    cells = {(line["k"], line["limit"]): line for line in lines}
-    body = [[k, *(_cell(cells[k, limit]) for limit in limits)] for k in dict.fromkeys(line["k"] for line in lines)]
+    limits = list(dict.fromkeys(line.limit for line in lines))
+    cells = {(line.k, line.limit): line for line in lines}
+    body: list[list[Child]] = [[k, *(_cell(cells[k, limit]) for limit in limits)] for k in dict.fromkeys(line.k for line in lines)]
     heads = ["k", *(f"≤ {share(limit)}" for limit in limits)]
     return table(heads, body, label="Loss by k and limit", numbers=range(1, len(heads)))
 
 
-def _cell(line: Mapping[str, Any]) -> Html | str:
-    if line["value"] is None:
+def _cell(line: BestChoice) -> Html | str:
+    if line.value is None:
         return "none"
-    mark = "" if line["optimal"] else f" (gap {number(line['gap'])})"
+    mark = "" if line.optimal else f" (gap {number(line.gap)})"
     return join(
-        element("strong", number(line["value"])),
+        element("strong", number(line.value)),
         mark,
         element("br"),
-        element("span", share(line["suppressed_share"]), class_="soft"),
+        element("span", share(line.suppressed_share), class_="soft"),
     )
 
 
-def _levels(lines: Sequence[Mapping[str, Any]]) -> Html:
-    columns = list(next((line["levels"] for line in lines if line["levels"]), {}))
+def _levels(lines: Sequence[BestChoice]) -> Html:
+    columns = list(next((line.levels for line in lines if line.levels), {}))
     body = [
-        [str(line["k"]), share(line["limit"]), number(line["value"]), *(number(line["levels"].get(c)) for c in columns)]
+        [str(line.k), share(line.limit), number(line.value), *(number(line.levels.get(c)) for c in columns)]
         for line in lines
-        if line["levels"]
+        if line.levels
     ]
     return table(["k", "limit", "loss", *columns], body, label="Levels", numbers=range(len(columns) + 3))

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.api.store import Result, Store
-from hushtable.display import Progress, silent
+from hushtable.display import Progress
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release
@@ -170,18 +170,8 @@ METHODS = (
 )
 
 
-def run(
-    folder: Path | None = None,
-    progress: Progress = silent,
-    *,
-    data: str | Path | None = None,
-    scope: Scope = FULL,
-    methods: Sequence[Method] = METHODS,
-) -> str:
-    """The study as text; with a folder also as study.html and figures, and then it may be stopped and go on.
-
-    ``data`` is where the real tables lie, if not in the usual place.
-    """
+def resumable(data: str | Path | None = None, scope: Scope = FULL, methods: Sequence[Method] = METHODS) -> Resumable[Data]:
+    """The study, ready to run. ``data`` is where the real tables lie, if not in the usual place."""
     tables, skipped = at_hand(scope.names, data)
     sets = [Data.of(name, table, scope.rows) for name, table in tables.items()]
 
@@ -199,7 +189,7 @@ def run(
         tables=[part for one in sets for part in (one.train, one.test)],
         examine=partial(_examine, methods=methods, scope=scope),
         report=report,
-    ).run(folder, progress)
+    )
 
 
 def _examine(one: Data, store: Store, progress: Progress, *, methods: Sequence[Method], scope: Scope) -> dict[str, Any]:

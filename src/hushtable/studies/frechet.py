@@ -202,7 +202,9 @@ def run(progress: Progress = silent, *, quick: bool = False, seed: int = 0) -> R
         title = f"Table 3.3, {data.name} ({data.table.rows} rows), {data.groups} clusters"
         parts.append(grid(title, HEADS, compare(data, rng, progress, runs)))
         curves = sweeps(data, rng, progress, runs, quick=quick)
-        curves["3.5 elbow"] = {"inertia": _elbow(data, rng, quick=quick)}
+        counts = range(1, 7 if quick else 16)
+        _, inertias = elbow(BallMap(data.features.schema).points(data.features), counts, rng, starts=2)
+        curves["3.5 elbow"] = {"inertia": [(float(c), float(i)) for c, i in zip(counts, inertias, strict=True)]}
         for name, series in curves.items():
             parts.append(_curves(f"Figure {name}, {data.name}", series))
             if all(series.values()):
@@ -213,12 +215,6 @@ def run(progress: Progress = silent, *, quick: bool = False, seed: int = 0) -> R
         parts.append(f"{data.name}: the elbow is at {bend:.0f} clusters; there are {data.groups} classes")
         parts.append(_on_the_graph(data))
     return Report("\n\n".join(parts) + "\n", figures)
-
-
-def _elbow(data: Data, rng: np.random.Generator, *, quick: bool) -> list[tuple[float, float]]:
-    counts = range(1, 7 if quick else 16)
-    _, inertias = elbow(BallMap(data.features.schema).points(data.features), counts, rng, starts=2)
-    return [(float(c), float(i)) for c, i in zip(counts, inertias, strict=True)]
 
 
 def _on_the_graph(data: Data) -> str:

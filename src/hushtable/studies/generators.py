@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.api.store import Result, Store
-from hushtable.display import Progress, silent
+from hushtable.display import Progress
 from hushtable.errors import HushError, InputError
 from hushtable.measures.composite import CompositeOptions, Reference
 from hushtable.pipeline import recipe as recipes
@@ -119,18 +119,8 @@ class Data:
         return roles[:1] or [column.name for column in self.table.schema if not column.numeric][-1:]
 
 
-def run(
-    folder: Path | None = None,
-    progress: Progress = silent,
-    *,
-    data: str | Path | None = None,
-    scope: Scope = FULL,
-    methods: Sequence[Method] = METHODS,
-) -> str:
-    """The study as text; with a folder also as study.html and figures, and then it may be stopped and go on.
-
-    ``data`` is where the real tables lie, if not in the usual place.
-    """
+def resumable(data: str | Path | None = None, scope: Scope = FULL, methods: Sequence[Method] = METHODS) -> Resumable[Data]:
+    """The study, ready to run. ``data`` is where the real tables lie, if not in the usual place."""
     tables, skipped = at_hand(scope.names, data, scope.rows)
     sets = [Data(name, table) for name, table in tables.items()]
 
@@ -149,7 +139,7 @@ def run(
         tables=[one.table for one in sets],
         examine=partial(_examine, methods=methods, scope=scope),
         report=report,
-    ).run(folder, progress)
+    )
 
 
 def _examine(one: Data, store: Store, progress: Progress, *, methods: Sequence[Method], scope: Scope) -> dict[str, Any]:

@@ -72,13 +72,13 @@ def _frechet(options: StudyOptions, progress: Progress) -> Report:
 def _clustmix(options: StudyOptions, progress: Progress) -> str:
     scope = clustmix.QUICK if options.quick else clustmix.FULL
     scope = replace(scope, runs=options.runs or scope.runs)
-    return clustmix.run(options.folder, progress, data=options.data, scope=scope)
+    return clustmix.resumable(options.data, scope).run(options.folder, progress)
 
 
 def _generators(options: StudyOptions, progress: Progress) -> str:
     scope = generators.QUICK if options.quick else generators.FULL
     scope = replace(scope, runs=options.runs or scope.runs)
-    return generators.run(options.folder, progress, data=options.data, scope=scope)
+    return generators.resumable(options.data, scope).run(options.folder, progress)
 
 
 _WHOLE: dict[str, Callable[[StudyOptions, Progress], Report]] = {"manifold": _manifold, "frechet": _frechet}

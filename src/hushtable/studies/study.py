@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from hushtable.api.store import Result, Store
-from hushtable.display import Progress
+from hushtable.display import Progress, silent
 from hushtable.table.table import Table
 
 Data = TypeVar("Data")
@@ -62,8 +62,8 @@ class Resumable(Generic[Data]):
     report: Callable[[list[Mapping[str, Any]]], Report]
     """The report of the results of all data sets."""
 
-    def run(self, folder: Path | None, progress: Progress) -> str:
-        """The study as text; with a folder its pages and figures are written there."""
+    def run(self, folder: Path | None = None, progress: Progress = silent) -> str:
+        """The study as text; with a folder its pages and figures are written there, and it may be stopped and go on."""
         store = Store.open(folder, self.identity, self.tables)
         results = []
         for place, one in enumerate(self.sets):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
 
@@ -22,6 +23,13 @@ def require_seed(seed: object) -> None:
     """A whole number that is not negative, or None."""
     if seed is not None and not (isinstance(seed, Integral) and int(seed) >= 0):
         raise InputError(f"a seed is a whole number and not negative, got {seed!r}", where="seed")
+
+
+def require_options(kind: type[Any], given: Iterable[str], but: Iterable[str] = ()) -> None:
+    """InputError where a name is no field of a dataclass of options, or one that no file may hold."""
+    known = {one.name for one in fields(kind)}.difference(but)
+    if odd := sorted(set(given) - known):
+        raise InputError(f"there is no option {', '.join(odd)}; there are {', '.join(sorted(known))}", where="options")
 
 
 def several(given: str | Real | Iterable[Any]) -> tuple[Any, ...]:

@@ -13,6 +13,15 @@ from hushtable.errors import InputError
 CARD = "card.json"
 """The file that makes a folder a release."""
 
+FORMS = ("csv", "csv.gz", "parquet")
+"""The formats that a table is written in."""
+
+
+def require_form(form: str) -> None:
+    """InputError where a table cannot be written in this format."""
+    if form not in FORMS:
+        raise InputError(f"expected {', '.join(FORMS[:-1])} or {FORMS[-1]}, got {form!r}", where="--format")
+
 
 def read_text(path: Path, where: str) -> str:
     """The text of a UTF-8 file, a byte order mark taken off; InputError says why it cannot be had."""

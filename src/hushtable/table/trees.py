@@ -76,7 +76,7 @@ def build(column: Column) -> tuple[Level, ...]:
         case _:
             raise TypeError(f"unknown hierarchy {hierarchy!r}")
     below = [level for level in levels if not level.top]
-    return (*below, _top())
+    return (*below, Level((ANYTHING,), np.zeros(1), np.zeros(1, np.int32), True, np.ones(1)))
 
 
 def derive(column: Column) -> Hierarchy | None:
@@ -201,10 +201,6 @@ def _read_members(text: str, base: Levels) -> frozenset[str]:
     if not members or not members <= base.index.keys():
         raise ValueError("not a set of levels of the domain")
     return members
-
-
-def _top() -> Level:
-    return Level((ANYTHING,), np.zeros(1), np.zeros(1, np.int32), True, np.ones(1))
 
 
 def is_number(column: Column, text: str) -> bool:

@@ -138,7 +138,9 @@ class _Reader:
         """The column with its domain filled in where the schema left it open."""
         present = np.array([not self._absent(word) for word in raw.words] + [False])
         if self.column.kind in FREE:
-            column = self._free(raw, present)
+            self.words = np.array([*raw.words, ""], dtype=object)[:-1]
+            self.array = np.where(present[raw.codes], raw.codes, MISSING_CODE).astype(np.int32)
+            column = self.column
         elif isinstance(self.column.domain, Cells) or (generalized and self._needs_cells(raw, present)):
             column = self._cells(raw, present)
         elif self.column.kind in CODED:
@@ -152,11 +154,6 @@ class _Reader:
     def _absent(self, word: str) -> bool:
         """Whether it is a missing code, compared as numbers where the column holds numbers: -9 is -9.0."""
         return word in self.missing or bool(self.codes and _PLAIN.match(word) and Decimal(word) in self.codes)
-
-    def _free(self, raw: Raw, present: Mask) -> Column:
-        self.words = np.array([*raw.words, ""], dtype=object)[:-1]
-        self.array = np.where(present[raw.codes], raw.codes, MISSING_CODE).astype(np.int32)
-        return self.column
 
     def _levels(self, raw: Raw, present: Mask) -> Column:
         domain = self.column.domain

@@ -109,11 +109,11 @@ def test_scopes_are_averaged_and_told_apart(made):
 
 
 def test_metrics_that_go_together_are_correlated(made):
-    told = made.curves[0].correlation
-    at = {name: i for i, name in enumerate(told["names"])}
-    assert told["matrix"][at["identical match share"]][at["by column"]] == pytest.approx(1)
-    assert told["matrix"][at["identical match share"]][at["down"]] == pytest.approx(-1)
-    assert told["matrix"][at["identical match share"]][at["bare"]] is None
+    correlation = made.curves[0].correlation
+    at = {name: i for i, name in enumerate(correlation.names)}
+    assert correlation.matrix[at["identical match share"]][at["by column"]] == pytest.approx(1)
+    assert correlation.matrix[at["identical match share"]][at["down"]] == pytest.approx(-1)
+    assert correlation.matrix[at["identical match share"]][at["bare"]] is None
 
 
 def test_what_was_left_out_and_refused_is_said(made):

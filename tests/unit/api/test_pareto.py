@@ -25,16 +25,16 @@ from tests.persons import FIVE, held
 def test_a_sheet_says_what_single_releases_find(tmp_path):
     table = people(400, seed=5)
     sheet = ht.pareto(table, ks=(2, 5), limits=(0.05, 1.0))
-    assert [(line["k"], line["limit"]) for line in sheet.lines] == [(2, 0.05), (2, 1.0), (5, 0.05), (5, 1.0)]
+    assert [(line.k, line.limit) for line in sheet.lines] == [(2, 0.05), (2, 1.0), (5, 0.05), (5, 1.0)]
     for line in sheet.lines:
-        alone = ht.release(table, "k-anonymity", settings={"k": str(line["k"]), "limit": str(line["limit"])}, seed=1)
+        alone = ht.release(table, "k-anonymity", settings={"k": str(line.k), "limit": str(line.limit)}, seed=1)
         told = alone.result["generalize"]
-        assert line["value"] == pytest.approx(told["search"]["value"], rel=1e-9)
-        assert line["suppressed"] == told["suppressed_rows"]
-        assert line["optimal"]
+        assert line.value == pytest.approx(told["search"]["value"], rel=1e-9)
+        assert line.suppressed == told["suppressed_rows"]
+        assert line.optimal
     sheet.save(tmp_path / "sheet")
     assert "Do not publish" in (tmp_path / "sheet" / "pareto.html").read_text()
-    assert json.loads((tmp_path / "sheet" / "pareto.json").read_text())["lines"] == sheet.lines
+    assert json.loads((tmp_path / "sheet" / "pareto.json").read_text())["lines"] == [line.to_json() for line in sheet.lines]
 
 
 @pytest.mark.parametrize("wrong", [{"ks": (1,)}, {"limits": (2.0,)}, {"ks": ()}, {"ks": (500,)}])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from hushtable.api.mechanism import audit_mechanism, proven_recipes
+from hushtable.api.mechanism import MechanismReport, audit_mechanism, proven_recipes
 from hushtable.audits.mechanism import bounds, onerun, scores, twoworld
 from hushtable.audits.mechanism.guessing import judge
 from hushtable.audits.mechanism.lines import Bound, Bounds, CanaryLine, QueryLine, Stated, Verdict
@@ -26,7 +26,6 @@ from hushtable.privacy.guarantee import Claim, Guarantee, Void
 from hushtable.privacy.ledger import Entry
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.unit import Relation
-from hushtable.report.mechanism import mechanism_page
 from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.defaults import plain_text
 
@@ -260,15 +259,15 @@ def test_what_a_guarantee_states_and_who_states_it():
 
 @pytest.mark.parametrize(("runs", "label"), [(8, "too few runs"), (24, "not refuted")])
 def test_the_page_draws_no_bar_up_to_what_nobody_proved(runs, label):
-    told = audit_mechanism(load("noise"), epsilon=1.0, canaries=["tie"], runs=runs, seed=0).to_json()
-    told |= {"lines": [line | {"epsilon_lb": 0.2, "refuted": False} for line in told["lines"]], "refuted": False, "label": label}
-    page = mechanism_page(told)
+    plain = audit_mechanism(load("noise"), epsilon=1.0, canaries=["tie"], runs=runs, seed=0).to_json()
+    plain |= {"lines": [line | {"epsilon_lb": 0.2, "refuted": False} for line in plain["lines"]], "refuted": False, "label": label}
+    page = MechanismReport.from_json(plain).page()
     assert "whisker" not in page.split("</style>")[1]
     assert "asked about 1.00" in page
     assert "the recipe states none" in page
     assert "Nothing proves that epsilon is not larger" in page
-    proven = {"lines": [line | {"source": twoworld.LEDGER} for line in told["lines"]]}
-    assert "whisker" in mechanism_page(told | proven).split("</style>")[1]
+    proven = {"lines": [line | {"source": twoworld.LEDGER} for line in plain["lines"]]}
+    assert "whisker" in MechanismReport.from_json(plain | proven).page().split("</style>")[1]
 
 
 def test_a_seed_gives_the_same_report_but_for_the_time():

@@ -9,6 +9,7 @@ import pytest
 
 from hushtable.evidence.condition import Outcome
 from hushtable.evidence.finding import Finding, Risk, Subject
+from hushtable.evidence.power import Power
 from hushtable.evidence.verdict import (
     STRENGTH,
     Evidence,
@@ -21,6 +22,7 @@ from hushtable.evidence.verdict import (
     excess,
     is_large,
     is_weak,
+    of_risk,
     publish,
     severity,
     surely_worse,
@@ -111,6 +113,31 @@ def test_the_worst_of_a_kind_has_that_kind_and_a_value() -> None:
     findings = [attack(1e-3, name="a"), attack(1e-8, name="b", value=None), attack(1e-9, name="c", risk=Risk.LINKABILITY)]
     assert worst_of(findings, Risk.INFERENCE) is findings[0]
     assert worst_of(findings, Risk.SINGLING_OUT) is None
+
+
+def test_attacks_of_a_kind_are_ordered_the_worst_first() -> None:
+    mild, worst, other, blind = attack(0.5), attack(1e-8), attack(1e-9, risk=Risk.LINKABILITY), attack(1e-9, value=None)
+    assert of_risk([mild, other, blind, worst], Risk.INFERENCE) == [worst, mild]
+
+
+@pytest.mark.parametrize(
+    ("each", "together", "least"),
+    [
+        ([None], None, None),
+        ([None, 0.1, 0.05], None, 0.05),
+        ([None], 0.02, 0.02),
+        ([0.01], 0.02, 0.01),
+        ([0.1], 0.02, 0.02),
+    ],
+)
+def test_the_smallest_leak_that_was_noticed(each: list[float | None], together: float | None, least: float | None) -> None:
+    findings = [replace(attack(0.5), detectable=share) for share in each]
+    assert (
+        Evidence(findings=findings, power=Power(shares=(0.01, 0.1), noticed=(0, 1), tests=1, smallest=together)).smallest_leak
+        == least
+    )
+    untested = replace(attack(None), detectable=0.001)
+    assert Evidence(findings=[*findings, untested]).smallest_leak == min((s for s in each if s is not None), default=None)
 
 
 def test_numbers_beside_real_rows_are_ordered_by_how_sure_and_how_far() -> None:

@@ -75,14 +75,14 @@ def test_a_study_that_was_killed_goes_on_where_it_stopped(tables, tmp_path, monk
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study.run(folder, stop, scope=scope, methods=(CODES, ALONE))
+        study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder, stop)
     assert asked == [(CODES.name, 0), (CODES.name, 1), ("dp-merf", 0)]
     assert not (folder / "study.html").exists()
     before = {path.name: path.read_text() for path in (folder / "cells").iterdir()}
-    told = study.run(folder, scope=scope, methods=(CODES, ALONE))
+    told = study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder)
     assert asked[3:] == [("dp-merf", 1)]  # only what was missing
     assert all((folder / "cells" / name).read_text() == text for name, text in before.items())
-    assert study.run(folder, scope=scope, methods=(CODES, ALONE)) == told
+    assert study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder) == told
     assert len(asked) == 4
     assert (folder / "clustmix.txt").read_text() == told
     assert "Left out: credit_card_default: " in told
@@ -93,11 +93,11 @@ def test_a_study_that_was_killed_goes_on_where_it_stopped(tables, tmp_path, monk
     assert drawn.count("<circle") == 1 + 2 * 2 + 2  # real rows, two runs of two methods, and the key
     assert drawn.count("published: ") == len(study.PUBLISHED["adult_train"])
     with pytest.raises(InputError, match="other"):
-        study.run(folder, scope=replace(scope, runs=3), methods=(CODES, ALONE))
+        study.resumable(scope=replace(scope, runs=3), methods=(CODES, ALONE)).run(folder)
 
 
 def test_every_method_has_its_line_with_the_published_number_and_what_is_proven(tables):
-    found = lines(study.run(scope=ONCE, methods=(CODES, ROWS, ALONE)))
+    found = lines(study.resumable(scope=ONCE, methods=(CODES, ROWS, ALONE)).run())
     assert list(found)[1:] == ["real rows", CODES.name, ROWS.name, "dp-merf", "ADS-GAN", "PATE-GAN", "DP-GAN"]
     assert float(found["real rows"][0]) > 0.85
     assert float(found[CODES.name][0]) > 0.7
@@ -127,7 +127,7 @@ def test_what_is_refused_is_said_and_the_rest_goes_on(tables, monkeypatch):
         raise PlanError("no bounds")
 
     monkeypatch.setattr(study, "release", refuse)
-    told = study.run(scope=ONCE, methods=(CODES, ALONE))
+    told = study.resumable(scope=ONCE, methods=(CODES, ALONE)).run()
     assert "refused: dp-merf: no bounds" in told
     assert lines(told)["dp-merf"] == ["-", "0.650", "-", "-", "refused"]
     assert float(lines(told)[CODES.name][0]) > 0.7

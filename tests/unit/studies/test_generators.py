@@ -68,14 +68,14 @@ def test_a_study_that_was_killed_goes_on_where_it_stopped(tables, asked, tmp_pat
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        study.run(folder, stop, scope=scope, methods=METHODS)
+        study.resumable(scope=scope, methods=METHODS).run(folder, stop)
     assert asked == [("alone", 0.4)] * 2 + [("Gauss", 0.4)]
     assert not (folder / "study.html").exists()
     before = {path.name: path.read_text() for path in (folder / "cells").iterdir()}
-    told = study.run(folder, scope=scope, methods=METHODS)
+    told = study.resumable(scope=scope, methods=METHODS).run(folder)
     assert asked[3:] == [("Gauss", 0.4)]  # only what was missing
     assert all((folder / "cells" / name).read_text() == text for name, text in before.items())
-    assert study.run(folder, scope=scope, methods=METHODS) == told
+    assert study.resumable(scope=scope, methods=METHODS).run(folder) == told
     assert len(asked) == 4
     assert "left out: credit_approval: " in told
     assert "adult_train: 200 rows, 3 columns, class ill" in told
@@ -85,7 +85,7 @@ def test_a_study_that_was_killed_goes_on_where_it_stopped(tables, asked, tmp_pat
     assert drawn.count("<circle") == 2
     assert "Gauss (no proof)" in drawn
     with pytest.raises(InputError, match="other"):
-        study.run(folder, scope=replace(scope, runs=3), methods=METHODS)
+        study.resumable(scope=replace(scope, runs=3), methods=METHODS).run(folder)
     numbers = json.loads((folder / "cells" / "adult_train-alone-0.4-0.json").read_text())
     assert numbers["g"] == pytest.approx(numbers["mu"] + numbers["delta"])
     assert numbers["g_plus"] == pytest.approx(numbers["g"] + numbers["nu"])
@@ -96,7 +96,7 @@ def test_what_is_refused_is_said_and_the_rest_goes_on(tables, monkeypatch):
         raise PlanError("no bounds")
 
     monkeypatch.setattr(study, "release", refuse)
-    told = study.run(methods=METHODS[:1], scope=study.Scope(names=("adult_train",), epsilons=(0.4, 1.6), runs=1))
+    told = study.resumable(methods=METHODS[:1], scope=study.Scope(names=("adult_train",), epsilons=(0.4, 1.6), runs=1)).run()
     assert "refused: alone: no bounds" in told
     assert any(line.split() == ["alone", "-", "-"] for line in told.splitlines())
 
@@ -108,7 +108,7 @@ def test_without_any_of_the_published_tables_it_takes_the_bundled_one(monkeypatc
         return small()
 
     monkeypatch.setattr(studies, "load", load)
-    told = study.run(methods=METHODS[:1], scope=replace(study.QUICK, epsilons=(1.6,)))
+    told = study.resumable(methods=METHODS[:1], scope=replace(study.QUICK, epsilons=(1.6,))).run()
     assert "people: 200 rows" in told
     assert "none of the published data sets is at hand" in told
 

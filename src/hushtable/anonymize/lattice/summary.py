@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
-from hushtable.anonymize.lattice.nodes import Ladder, Lattice
+from hushtable.anonymize.lattice.nodes import Ladder
 from hushtable.anonymize.lattice.recode import Recoding
 from hushtable.anonymize.lattice.search import Solution
 from hushtable.pipeline.publish import private_domain
@@ -30,7 +30,9 @@ def summary(solution: Solution, recoding: Recoding, loss: LossName, *, local: bo
         }
         for ladder, row, lost in zip(lattice.ladders, recoding.levels, shares, strict=True)
     }
-    publishable = _publishable(lattice)
+    # Only measures that use no shares of a domain that was read off the rows may be published.
+    closed = any(private_domain(ladder.column) for ladder in lattice.ladders)
+    publishable = [name for name in LossName if not (closed and name in (LossName.GEOMETRIC, LossName.ARITHMETIC))]
     return {
         "k": solution.goal.k,
         "rows": lattice.rows,
@@ -73,12 +75,6 @@ def _rungs(ladder: Ladder) -> list[dict[str, Any]]:
     closed = private_domain(ladder.column)
     rungs = [{"cells": None if closed else len(texts), "example": "" if closed else texts[len(texts) // 2]} for texts in labels]
     return [*rungs, {"cells": 1, "example": ANY_TEXT}]
-
-
-def _publishable(lattice: Lattice) -> list[LossName]:
-    """The measures that may be published: those that use no shares of a domain that was read off the rows."""
-    closed = any(private_domain(ladder.column) for ladder in lattice.ladders)
-    return [name for name in LossName if not (closed and name in (LossName.GEOMETRIC, LossName.ARITHMETIC))]
 
 
 def _loss(name: LossName, recoding: Recoding, k: int) -> float:

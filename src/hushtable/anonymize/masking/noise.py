@@ -120,18 +120,13 @@ class Noise(Core):
             moved = values * np.abs(1 + self.sigma * noise)
         else:
             if self.relative:
-                unit = _spread(values)
+                present = values[~np.isnan(values)]
+                unit = float(present.std()) if len(present) else 0.0
             else:
                 unit = DAY if column.kind is Kind.DATE else 1.0
             moved = centre(column, values) + self.sigma * unit * noise
         left, right = stretch(column, np.array([column.bounds.low]), np.array([column.bounds.high]))
         return column.from_floats(reflect(moved, left, right))
-
-
-def _spread(values: Floats) -> float:
-    """The standard deviation of the values that are present."""
-    present = values[~np.isnan(values)]
-    return float(present.std()) if len(present) else 0.0
 
 
 def _moved(before: Floats, after: Floats) -> float:

@@ -38,15 +38,11 @@ def partition(space: Space, k: int, gamma: float, report: Callable[[float], None
             report(1 - boxes.counts[0] / n)
         free = np.flatnonzero(labels < 0)
     if len(free):
-        labels[free] = _closest(space, labels, free)
+        # For each free record the group whose centre is nearest, the earlier on a tie.
+        placed = np.flatnonzero(labels >= 0)
+        centres = space.take(placed).centres(labels[placed])
+        labels[free] = np.array([int(centres.distances(space.take(np.array([i]))).argmin()) for i in free])
     return labels
-
-
-def _closest(space: Space, labels: Integers, free: Integers) -> Integers:
-    """For each free record the group whose centre is nearest, the earlier on a tie."""
-    placed = np.flatnonzero(labels >= 0)
-    centres = space.take(placed).centres(labels[placed])
-    return np.array([int(centres.distances(space.take(np.array([i]))).argmin()) for i in free])
 
 
 @njit(cache=True)

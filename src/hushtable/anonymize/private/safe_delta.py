@@ -30,7 +30,6 @@ import numpy as np
 from scipy.stats import binom
 
 from hushtable.errors import GuaranteeRefused
-from hushtable.table.arrays import Floats, Integers
 
 ROUNDING = 1 + 1e-6
 """More than all rounding in the sums: what is paid is never less than what is due."""
@@ -62,19 +61,15 @@ def exact_delta(k: int, beta: float, epsilon: float) -> float:
     best, first, length = 0.0, k, 256
     while True:
         records = np.arange(first, first + length)
-        best = max(best, float(_deltas(records, k, beta, epsilon, gamma).max()))
+        # delta_N for each number of records N
+        shown = np.maximum(k, np.floor(gamma * records).astype(np.int64) + 1)
+        last, above = binom.pmf(shown - 1, records - 1, beta), binom.sf(shown - 1, records - 1, beta)
+        best = max(best, float((beta * last - math.expm1(epsilon) * above).max()))
         first, length = first + length, min(2 * length, 1 << 16)
         if math.exp(-first * exponent) <= best:
             return best * ROUNDING
         if first > SCAN:
             raise GuaranteeRefused(f"what a sample of {beta:g} costs at epsilon {epsilon:.4g} takes too long to compute")
-
-
-def _deltas(records: Integers, k: int, beta: float, epsilon: float, gamma: float) -> Floats:
-    """delta_N for each number of records N."""
-    shown = np.maximum(k, np.floor(gamma * records).astype(np.int64) + 1)
-    last, above = binom.pmf(shown - 1, records - 1, beta), binom.sf(shown - 1, records - 1, beta)
-    return np.asarray(beta * last - math.expm1(epsilon) * above)
 
 
 @lru_cache(maxsize=4096)

@@ -56,7 +56,10 @@ class Axis:
         """The column of a table."""
         column, array = table.schema[name], table[name]
         if column.coded:
-            values = _leaves(column)
+            # All levels, in an order in which those under one node of the hierarchy stand together.
+            codes = np.arange(len(column.levels), dtype=np.int32)
+            groups = [level.index(column, codes) for level in build(column) if not level.top]
+            values = codes[np.lexsort((codes, *groups))]
             place = np.empty(len(values) + 1, np.int32)
             place[np.append(values, MISSING_CODE)] = np.arange(len(values) + 1, dtype=np.int32)
             return cls(column, values, place[array])
@@ -185,13 +188,6 @@ def has_cells(column: Column) -> bool:
     if column.kind is Kind.INTEGER and isinstance(column.base, Bounds):
         return max(-column.base.low, column.base.high) <= EXACT
     return column.kind not in FREE
-
-
-def _leaves(column: Column) -> NDArray[np.int32]:
-    """The codes of all levels in an order in which the levels under one node of the hierarchy stand together."""
-    codes = np.arange(len(column.levels), dtype=np.int32)
-    groups = [level.index(column, codes) for level in build(column) if not level.top]
-    return codes[np.lexsort((codes, *groups))]
 
 
 def lettered(choices: list[Choice], used: Integers) -> tuple[NDArray[np.int32], Floats, tuple[Cell, ...]]:

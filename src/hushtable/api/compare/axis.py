@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.api.compare.cell import Cell, finite
+from hushtable.api.compare.cell import Cell
 from hushtable.errors import InputError
 from hushtable.evidence.finding import Better, Finding
 from hushtable.measures import catalogue
 from hushtable.table.columns import CODED, Role
+from hushtable.table.lenient import finite
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from hushtable.evidence.finding import Better
 from hushtable.evidence.verdict import STRENGTH
 from hushtable.privacy.guarantee import Assurance
+from hushtable.table.lenient import finite, mapping, texts, whole
 
 WIDE = 0.2
 """An interval that reaches further than this says that the number is hardly known."""
@@ -327,31 +327,6 @@ def _misses(given: Mapping[str, Any]) -> tuple[Miss, ...]:
     if isinstance(typed, list):
         return tuple(Miss.from_json(one) for one in typed if isinstance(one, Mapping))
     return tuple(Miss("", text) for text in texts(given.get("misses")))
-
-
-def finite(value: object) -> float | None:
-    """A finite number, or None."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return float(value)
-
-
-def whole(value: object) -> int | None:
-    """A count, or None."""
-    number = finite(value)
-    return None if number is None else int(number)
-
-
-def texts(value: object) -> tuple[str, ...]:
-    """A list of texts; one text is a list of itself."""
-    if isinstance(value, str):
-        return (value,) if value else ()
-    return tuple(str(one) for one in value if one) if isinstance(value, Iterable) else ()
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """A mapping, or an empty one."""
-    return value if isinstance(value, Mapping) else {}
 
 
 def _numbers(given: object) -> tuple[float | None, float | None, float | None]:

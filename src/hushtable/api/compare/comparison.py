@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hushtable.api.compare.axis import Axis
-from hushtable.api.compare.cell import Cell, finite, mapping, texts, whole
+from hushtable.api.compare.cell import Cell
 from hushtable.api.compare.choice import Rivals, rivals
 from hushtable.api.compare.grid import file_name
 from hushtable.display import Shown
@@ -18,6 +18,7 @@ from hushtable.evidence.condition import Condition, Names
 from hushtable.privacy.guarantee import Assurance
 from hushtable.report.compare import comparison_markdown, comparison_page
 from hushtable.table.disk import whole_folder
+from hushtable.table.lenient import finite, mapping, texts, whole
 
 if TYPE_CHECKING:
     from hushtable.pipeline.recipe import Recipe

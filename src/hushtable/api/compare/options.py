@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
+from hushtable.api.options import plain, recipe_of
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.condition import Condition, Names, joined, parse_conditions
 from hushtable.evidence.metrics import FAMILIES, METRICS
@@ -130,26 +131,12 @@ class CompareOptions:
 
     def to_json(self) -> dict[str, Any]:
         """As a file holds it; a recipe that is an object as its YAML."""
-        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> CompareOptions:
         """Read them back; what is missing is as usual. Of a recipe inside the file only steps of this package are built."""
         named = dict(given)
         if "recipes" in named:
-            named["recipes"] = tuple(
-                Recipe.parse(one["recipe"], trust=False) if isinstance(one, Mapping) else one for one in several(named["recipes"])
-            )
+            named["recipes"] = tuple(recipe_of(one) for one in several(named["recipes"]))
         return cls.of(None, named)
-
-
-def _plain(value: object) -> Any:
-    if isinstance(value, Recipe):
-        return {"recipe": value.dump()}
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, Real) and not isinstance(value, bool):
-        return int(value) if isinstance(value, Integral) else float(value)
-    return value

@@ -27,8 +27,6 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 FUTILE = 3
 """After so many processes that ended without an answer, one after the other, it is not the cells that are wrong."""
-MOST = 4
-"""Processes side by side unless more are asked for: each holds the split, a release and its models."""
 GUARD = "A script that compares with several workers does so under: if __name__ == '__main__'"
 
 
@@ -39,12 +37,6 @@ class Update:
     at_work: list[str]
     task: Task | None = None
     observation: Observation | None = None
-
-
-def usual() -> int:
-    """One for each core that this process may use, and no more than ``MOST``."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(MOST, cores)
 
 
 def observe_all(tasks: Sequence[Task], experiment: Experiment, workers: int) -> Iterator[Update]:

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 LEDGER, VOID, CLAIM, NOBODY = "the ledger", "the ledger, whose proof is void", "a publication's claim", "nobody"
 """Who states an epsilon. Only the first is a proof, and only of it may be said that epsilon is "at most" so much."""
+
+TOO_FEW = "too few runs"
 
 Json = dict[str, Any]
 
@@ -169,6 +171,23 @@ class CanaryLine:
         return self.verdict.refuted
 
     @property
+    def too_few(self) -> bool:
+        """Whether so few runs could not have refuted it, whatever the guesser."""
+        return self.verdict.too_few
+
+    @property
+    def label(self) -> str:
+        """The verdict in a word or two."""
+        return label_of([self], refuted=self.refuted)
+
+    @property
+    def result(self) -> tuple[Stated, Bounds]:
+        """What is stated and the bounds that were shown, of a canary that was tested."""
+        assert self.stated is not None, "it was not tested"
+        assert self.bounds is not None, "it was not tested"
+        return self.stated, self.bounds
+
+    @property
     def excess(self) -> float:
         """The lower bound of epsilon over what is stated: above 1 it is refuted; 0 where it was not tested."""
         if self.stated is None or self.bounds is None:
@@ -240,6 +259,13 @@ class QueryLine:
         """Read from ``mechanism.json``."""
         names = ("l1", "l2", "most", "coordinates", "neighbours", "stated", "holds")
         return cls(query=plain["question"], tried=plain["tried"], worst=Sensitivity(**{name: plain[name] for name in names}))
+
+
+def label_of(tested: Iterable[CanaryLine], *, refuted: bool) -> str:
+    """The verdict on canaries in a word or two: so few runs that not even guesses that are all right could refute say nothing."""
+    if refuted:
+        return "refuted"
+    return TOO_FEW if all(line.too_few for line in tested) else "not refuted"
 
 
 def _plain(guess: Guess | None) -> Json | None:

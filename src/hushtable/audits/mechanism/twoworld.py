@@ -112,7 +112,9 @@ class _Audited:
     def line(self) -> CanaryLine:
         """Plan, time, run and judge."""
         try:
-            self._plan()
+            # Refusals that do not depend on the rows are no observation.
+            budget = None if self.epsilon is None else Budget(self.epsilon, self.delta)
+            plan(self.recipe, self.pair.within.schema, budget=budget, unit=self.pair.unit, seeded=self.seed is not None)
         except HushError as error:
             return self._untested("refused before a row was read, as it must be" if self.pair.undeclared else "not tested", error)
         try:
@@ -141,11 +143,6 @@ class _Audited:
             canary=self.pair.name, description=self.pair.description, rows=self.pair.within.rows, verdict=Verdict(word),
             why=str(error),
         )  # fmt: skip
-
-    def _plan(self) -> None:
-        """Refusals that do not depend on the rows are no observation."""
-        budget = None if self.epsilon is None else Budget(self.epsilon, self.delta)
-        plan(self.recipe, self.pair.within.schema, budget=budget, unit=self.pair.unit, seeded=self.seed is not None)
 
     def _first(self) -> tuple[Release, float]:
         """The first run that ends in a release, and how long a run takes."""

@@ -71,9 +71,14 @@ def severity(finding: Finding) -> tuple[bool, bool, float, float, float]:
     return not is_alarm(finding.p_adjusted), finding.risk is None, p, -(finding.low or 0.0), -(finding.value or 0.0)
 
 
+def of_risk(findings: Sequence[Finding], risk: Risk) -> list[Finding]:
+    """The attacks of one kind that have a value, the worst first."""
+    return sorted((f for f in findings if f.risk is risk and f.value is not None), key=severity)
+
+
 def worst_of(findings: Sequence[Finding], risk: Risk) -> Finding | None:
     """The attack of this kind that chance explains least; of those the one with the largest sure risk. None if none has a value."""
-    return min((f for f in findings if f.risk is risk and f.value is not None), key=severity, default=None)
+    return next(iter(of_risk(findings, risk)), None)
 
 
 def excess(finding: Finding) -> float | None:

@@ -167,6 +167,19 @@ class Evidence:
         return widest if widest is not None and (widest.high or 0.0) > COARSE else None
 
     @property
+    def identifiers(self) -> list[Finding]:
+        """What was found of columns that name people."""
+        return [f for f in self.findings if f.name == NAMED]
+
+    @property
+    def smallest_leak(self) -> float | None:
+        """The smallest planted leak that any test, or all of them together, noticed; None if none was noticed or none planted."""
+        known = [f.detectable for f in self.tested if f.detectable is not None]
+        if self.power is not None and self.power.smallest is not None:
+            known.append(self.power.smallest)
+        return min(known, default=None)
+
+    @property
     def untried(self) -> list[Risk]:
         """The risks that no attack with a value is an instance of."""
         known = {f.risk for f in self.findings if f.value is not None}
@@ -193,7 +206,7 @@ def publish(evidence: Evidence) -> Decision:
 
 def _doubts(evidence: Evidence) -> list[Reason]:
     """Why it is worth a closer look though no attack succeeded."""
-    doubts = [Reason(Ground.IDENTIFIERS, finding) for finding in evidence.findings if finding.name == NAMED]
+    doubts = [Reason(Ground.IDENTIFIERS, finding) for finding in evidence.identifiers]
     if evidence.assumed:
         doubts.insert(0, Reason(Ground.HOLDERS))
     if evidence.widest is not None and (evidence.widest.high or 0.0) > BLIND:

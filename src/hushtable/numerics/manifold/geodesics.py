@@ -185,15 +185,22 @@ def _from(starts, ends, lengths, source, weights, wanted, keys, order, heap):  #
     return settled
 
 
+@njit(cache=True)
+def _to_all(starts, ends, lengths, source, room):  # type: ignore[no-untyped-def]
+    """The distances of all points from a source: nothing weighs anything, so the search has no end before."""
+    keys, order, heap = room
+    _from(starts, ends, lengths, source, np.zeros(len(keys), np.int64), 1, keys, order, heap)
+    return keys
+
+
 @njit(cache=True, parallel=True)
 def _rows(starts, ends, lengths, points, distances):  # type: ignore[no-untyped-def]
     """Fill the rows of a matrix of distances."""
     n = len(starts) - 1
     for part in prange(PARTS):
-        keys, order, heap = _room(n, len(ends))
-        none = np.zeros(n, np.int64)
+        room = _room(n, len(ends))
         for i in range(part, len(points), PARTS):
-            _from(starts, ends, lengths, points[i], none, 1, keys, order, heap)
+            keys = _to_all(starts, ends, lengths, points[i], room)
             for j in range(len(points)):
                 distances[i, j] = keys[points[j]]
 
@@ -215,10 +222,9 @@ def _combine(starts, ends, lengths, unit, sources, slopes, near, steps, sums):  
     """For each source in turn: squared distances of all points off the graph, times its slopes."""
     n = len(starts) - 1
     for part in prange(PARTS):
-        keys, order, heap = _room(n, len(ends))
-        none = np.zeros(n, np.int64)
+        room = _room(n, len(ends))
         for s in range(part, len(sources), PARTS):
-            _from(starts, ends, lengths, sources[s], none, 1, keys, order, heap)
+            keys = _to_all(starts, ends, lengths, sources[s], room)
             for i in range(len(near)):
                 least = np.inf
                 for j in range(near.shape[1]):
@@ -231,10 +237,9 @@ def _combine(starts, ends, lengths, unit, sources, slopes, near, steps, sums):  
 def _squares(starts, ends, lengths, sources, weights, coarse, sums):  # type: ignore[no-untyped-def]
     """Weighted squares of the distances from the sources."""
     n = len(starts) - 1
-    keys, order, heap = _room(n, len(ends))
-    none = np.zeros(n, np.int64)
+    room = _room(n, len(ends))
     for s in range(len(sources)):
-        _from(starts, ends, lengths, sources[s], none, 1, keys, order, heap)
+        keys = _to_all(starts, ends, lengths, sources[s], room)
         for i in range(n):
             far = keys[i] >> coarse
             sums[i] += weights[s] * far * far

@@ -70,7 +70,7 @@ def shape(assurance: str, x: float, y: float, hue: int, radius: float = MARK) ->
 def _front(drawn: Sequence[Cell], field: Field) -> Html | None:
     """Steps through the upper ends of the releases that no other beats in both."""
     corners = [
-        (field.along(cell.risk.upper), field.at(cell)[1], cell.id) for cell in drawn if cell.front and cell.risk and not cell.void
+        (field.along(cell.risk.upper), field.at(cell)[1], cell.id) for cell in drawn if cell.front and cell.risk and cell.risk_known
     ]
     if not corners:
         return None

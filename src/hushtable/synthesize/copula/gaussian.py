@@ -14,7 +14,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
-from hushtable.synthesize.copula.normal import Pieces, Ties, expected_product, latent_correlations
+from hushtable.synthesize.copula.normal import Ties, expected_product, latent_correlations
 from hushtable.synthesize.copula.private_margins import caveats_of, margin_queries, margins_of, pieces_of
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
@@ -57,16 +57,12 @@ class PlainCopula(Core):
         scores = np.stack([np.append(p.scores, 0.0)[p.groups][table.cells(n)] for n, p in zip(schema.names, pieces, strict=True)])
         products = (scores @ scores.T / table.rows)[np.triu_indices(len(scores), 1)]
         if self.ties is Ties.CORRECTED:
-            correlation = _latent(pieces, products, table.rows)
+            # The correlations of the latent normal variables; their error is that of a mean of so many rows.
+            values, errors = latent_correlations(pieces, products, expected_product, table.rows**-0.5)
+            correlation = from_pairs(values, len(pieces), errors)
         else:
             correlation = from_pairs(_pearson(scores), len(schema))
         return GaussianCopula(schema, table.rows, Joined(margins, correlation), {"ties": str(self.ties)})
-
-
-def _latent(pieces: list[Pieces], products: Floats, rows: int) -> Floats:
-    """The correlations of the latent normal variables; their error is that of a mean of so many rows."""
-    values, errors = latent_correlations(pieces, products, expected_product, rows**-0.5)
-    return from_pairs(values, len(pieces), errors)
 
 
 def _pearson(scores: Floats) -> Floats:

@@ -114,7 +114,9 @@ class LikelihoodCopula(PairwiseCopula):
         schema, rows = vault.schema, round(margins.total)
         blocks = self.blocks or best_blocks(rows, len(schema), part)
         key = int(vault.coins(1, rng)[0])
-        query = BlockCorrelations(schema.names, rows, blocks, _whole_scores(schema, margins), key)
+        # The scores of the cells in whole steps; a missing value counts as 0.
+        whole = [np.round(np.append(p.scores, 0.0) * FINE).astype(np.int64)[p.groups] for p in pieces_of(schema, margins.margins)]
+        query = BlockCorrelations(schema.names, rows, blocks, tuple(tuple(scores.tolist()) for scores in whole), key)
         averages = vault.spend(query, part) / STEPS / blocks
         noise = part.deviation(query, schema) / STEPS / blocks
         return Dependence(self._correlation(schema, margins, averages, noise), noise, {"blocks": blocks})
@@ -126,12 +128,6 @@ class LikelihoodCopula(PairwiseCopula):
         spreads = np.array([one.spread * two.spread for one, two in combinations(pieces, 2)])
         values, errors = latent_correlations(pieces, averages * spreads, expected_product, noise * spreads)
         return from_pairs(values, len(schema), errors)
-
-
-def _whole_scores(schema: Schema, margins: NoisyMargins) -> tuple[tuple[int, ...], ...]:
-    """The scores of the cells in whole steps; a missing value counts as 0."""
-    whole = [np.round(np.append(p.scores, 0.0) * FINE).astype(np.int64)[p.groups] for p in pieces_of(schema, margins.margins)]
-    return tuple(tuple(scores.tolist()) for scores in whole)
 
 
 def best_blocks(rows: int, columns: int, allowance: Allowance) -> int:

@@ -112,7 +112,8 @@ class PrivBayesPublished(PrivateCore):
             raise InputError("a network needs at least one row", where="privbayes-published")
         choosing, counting = self._parts(allowance, len(schema))
         sizes = sizes_of(schema)
-        room = self._room(rows, counting)
+        # The most cells of a table that is theta-useful: n epsilon2 / (2 d theta).
+        room = rows * float(counting[0].epsilon or 0.0) / (2 * self.theta)
         inside = [schema.names[int(rng.integers(len(schema)))]]
         pairs: list[Pair] = [(inside[0], ())]
         for number, part in enumerate(choosing, 1):
@@ -155,10 +156,6 @@ class PrivBayesPublished(PrivateCore):
             return [], pure(allowance).split([1.0])
         choosing, counting = pure(allowance).split([self.beta, 1 - self.beta])
         return choosing.split([1.0] * (columns - 1)), counting.split([1.0] * tables)
-
-    def _room(self, rows: int, counting: list[Allowance]) -> float:
-        """The most cells of a table that is theta-useful: n epsilon2 / (2 d theta)."""
-        return rows * float(counting[0].epsilon or 0.0) / (2 * self.theta)
 
     def _summary(self, vault: Vault, rows: int, room: float, part: Allowance) -> dict[str, Any]:
         noise = part.scale(Histogram(vault.schema.names[:1]), vault.schema)

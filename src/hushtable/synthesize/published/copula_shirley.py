@@ -17,12 +17,12 @@ from hushtable.pipeline.step import Core, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.guarantee import Claim
-from hushtable.privacy.noise import Entropy, discrete_laplace, laplace_scale
+from hushtable.privacy.noise import discrete_laplace, laplace_scale
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.vine import Steps, VineModel
 from hushtable.synthesize.copula.vine_fit import FAMILIES, fit_vine
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats
 from hushtable.table.columns import FREE, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -114,7 +114,8 @@ class CopulaShirley(Core):
         columns, observations = {}, {}
         for name, x in ranked.items():
             points, first, counts = np.unique(x[for_counts], return_index=True, return_counts=True)
-            columns[name] = Steps.of(table[name][for_counts][first], self._noisy(counts, len(for_counts), vault.entropy))
+            noise = discrete_laplace(laplace_scale(self.scale * GRID), len(counts), vault.entropy) / GRID
+            columns[name] = Steps.of(table[name][for_counts][first], np.clip(counts + noise, 0.0, len(for_counts)))
             under = np.concatenate([[0.0], columns[name].ends])
             place = np.searchsorted(points, x[for_vine], side="right")
             observations[name] = under[place]
@@ -146,10 +147,6 @@ class CopulaShirley(Core):
             f"in none of {SPLITS} splits has every column two values in the part that is counted; leave out what hardly varies",
             where="copula-shirley",
         )
-
-    def _noisy(self, counts: Integers, rows: int, entropy: Entropy) -> Floats:
-        noise = discrete_laplace(laplace_scale(self.scale * GRID), len(counts), entropy) / GRID
-        return np.clip(counts + noise, 0.0, rows)
 
 
 def _ranked(column: Column, table: Table) -> Floats:

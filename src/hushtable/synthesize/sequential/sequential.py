@@ -67,7 +67,9 @@ class Sequential(Core):
     def fit(self, vault: Vault, rng: np.random.Generator) -> Chain:
         """Grow one tree per column; the trees do not depend on one another, so they grow side by side."""
         table = vault.open(Raw(_WHY), _WHY)
-        order = self._sequence(table.schema)
+        rest = [name for name in table.schema.names if name not in self.order]
+        first = [name for role in (Role.TARGET, Role.SECRET) for name in rest if table.schema[name].role is role]
+        order = (*self.order, *first, *(name for name in rest if name not in first))
         min_leaf = self.min_leaf or max(5, table.rows // 150)
         grids = {name: Grid.of(table.schema[name], table[name], self.least) for name in order}
         cells = {name: grids[name].encode(table[name]) for name in order}
@@ -100,11 +102,6 @@ class Sequential(Core):
             table.rows,
             min_leaf,
         )
-
-    def _sequence(self, schema: Schema) -> tuple[str, ...]:
-        rest = [name for name in schema.names if name not in self.order]
-        first = [name for role in (Role.TARGET, Role.SECRET) for name in rest if schema[name].role is role]
-        return (*self.order, *first, *(name for name in rest if name not in first))
 
 
 @dataclass(frozen=True, eq=False)

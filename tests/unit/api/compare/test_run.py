@@ -18,6 +18,7 @@ from hushtable.api.compare import CompareOptions, compare, experiment, workers
 from hushtable.api.compare.axis import target_of
 from hushtable.api.compare.cell import GuaranteeSummary
 from hushtable.api.compare.comparison import Comparison
+from hushtable.api.compare.cores import usual_workers
 from hushtable.api.compare.experiment import Experiment
 from hushtable.api.compare.grid import Trial
 from hushtable.api.compare.observation import Observation
@@ -449,10 +450,10 @@ def test_a_process_answers_after_an_error_that_was_not_foreseen(table, monkeypat
 def test_as_many_processes_as_cores_that_may_be_used_and_four_at_most(monkeypatch):
     for cores, expected in ((1, 1), (3, 3), (64, 4)):
         monkeypatch.setattr(workers.os, "sched_getaffinity", lambda _, n=cores: set(range(n)), raising=False)
-        assert workers.usual() == expected
+        assert usual_workers() == expected
     monkeypatch.delattr(workers.os, "sched_getaffinity")
     monkeypatch.setattr(workers.os, "cpu_count", lambda: 2)
-    assert workers.usual() == 2
+    assert usual_workers() == 2
 
 
 class _Link:
