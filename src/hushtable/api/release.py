@@ -21,6 +21,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.pipeline.signature import SigningKey
+from hushtable.pipeline.store import SENSITIVE, sensitive
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
@@ -177,8 +178,9 @@ class SavedRelease:
 
     @property
     def notes(self) -> list[str]:
-        """What the steps note about their own results."""
-        return [str(step["note"]) for step in self.release.result.values() if step.get("note")]
+        """What the steps note about their own results, and that a model without a proof must stay private."""
+        own = [str(step["note"]) for step in self.release.result.values() if step.get("note")]
+        return [*own, f"{self.model}: {SENSITIVE}"] if self.model is not None and sensitive(self.release.guarantee) else own
 
     def to_json(self) -> dict[str, Any]:
         """The card, and the folders."""
@@ -197,7 +199,7 @@ def release_to_folder(
     if request.private is not None:
         refuse_existing(request.private, private=True)
     if request.model is not None:
-        refuse_existing(request.model)
+        _require_model_path(request.model, request)
     options = request.options
     recipe = None if request.recipe is None else recipes.load(request.recipe).set(request.settings)
     key = None if request.sign is None else SigningKey.load(request.sign, passphrase)
@@ -226,6 +228,18 @@ def release_to_folder(
         used_rows=rows_used(train, options.unit),
         ignored=tuple(table.ignored),
     )
+
+
+def _require_model_path(path: Path, request: ReleaseRequest) -> None:
+    """Refuse a file for the model that cannot be written, or that takes the place of the release, or would be published with it."""
+    refuse_existing(path, private=True)
+    place = path.resolve()
+    for folder in (request.folder, request.private):
+        other = folder and folder.resolve()
+        if other and (place == other or other in place.parents or place in other.parents):
+            raise InputError(f"cannot be the file of the model beside the folder {folder}: name one outside of it", where=str(path))
+    if not place.parent.is_dir():
+        raise InputError(f"cannot be written: there is no folder {path.parent}", where=str(path))
 
 
 def rows_used(table: Table, unit: Unit) -> int:

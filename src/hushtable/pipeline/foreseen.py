@@ -31,7 +31,7 @@ BEST_OF = "best-of"
 def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False, reworded: bool = False) -> Verification:
     """The recipe in ``text`` on the released schema: whether it can have led to this guarantee.
 
-    ``reworded``: another version of hushtable wrote the card, so that its sentences may be worded otherwise.
+    ``reworded``: a later version of hushtable wrote the card, so that its sentences may be worded otherwise.
     """
     foreign = [name for name in step_names(text, "recipe.yaml") if name not in registry.STEPS]
     if foreign and not trust:
@@ -99,18 +99,20 @@ def _course(recipe: Recipe, schema: Schema, guarantee: Guarantee) -> Course | No
 
 def _words(course: Course, schema: Schema, guarantee: Guarantee, *, reworded: bool) -> Verification:
     """What the plan says in words and the card does not."""
-    faults = [
-        Fault("claims", f"the recipe's source states, with gaps that are known, and the card does not: {claim.statement}")
-        for claim in course.claims
-        if not claims(guarantee.claims, claim)
-    ]
+    lacking = [claim for claim in course.claims if not claims(guarantee.claims, claim)]
+    others = [claim for claim in guarantee.claims if not any(claims([claim], one) for one in course.claims)]
+    # In whatever words: a claim is never without its gaps, and none is left out.
+    whole = len(others) >= len(lacking) and sum(len(c.gaps) for c in others) >= sum(len(c.gaps) for c in lacking)
+    reason = "the recipe's source states, with gaps that are known, and the card does not"
+    verification = worded([Fault("claims", f"{reason}: {claim.statement}") for claim in lacking], reworded=reworded and whole)
     if schema.undeclared or any(p.step.learns_domains for p in course.steps):
         # The release has another domain than the recipe began with: a plan may speak of other columns.
         why = "what the recipe says where domains were learnt, or read off the rows, is not worked out again"
-        return worded(tuple(faults), reworded=reworded) + Verification(assumed=(Unchecked("caveats", why),))
+        return verification + Verification(assumed=(Unchecked("caveats", why),))
     for name, planned, stated in (("public", course.public, guarantee.public), ("caveats", course.caveats, guarantee.caveats)):
-        faults += [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if not states(stated, text)]
-    return worded(tuple(faults), reworded=reworded)
+        faults = [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if not states(stated, text)]
+        verification += worded(faults, reworded=reworded and len(stated) >= len(planned))
+    return verification
 
 
 def _promised(course: Course, schema: Schema, guarantee: Guarantee) -> Iterator[Fault]:

@@ -5,7 +5,8 @@ A model file is a zip archive that anybody can open and read, laid out like a re
 - ``card.json``: the card of the release that the model was fitted for, and a hash of every other entry;
 - ``recipe.yaml`` and ``schema.yaml``: the recipe, and the columns of the tables that are drawn;
 - ``model.json``: the model and the codes that are undone after it, each as its class, plain values and the places of its arrays;
-- ``arrays/0.npy`` and so on: the arrays.
+- ``arrays/0.npy`` and so on: the arrays;
+- ``README.txt``, where no differential privacy is proven: that the file must stay as private as the rows.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 MODEL = "model.json"
+README = "README.txt"
 FORMAT = 1
 """The number of this layout: a file of another one is refused by name."""
 ONCE = (
@@ -46,6 +48,11 @@ ONCE = (
     "are not chosen by looking at the private rows"
 )
 """What is true of every table drawn from a model that was fitted with differential privacy."""
+SENSITIVE = (
+    "no differential privacy is proven for this model, which may hold values of single rows: keep it as private as the rows that it "
+    "was fitted on"
+)
+"""What is true of the file of every other model, whatever k, l or t its releases have."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -113,7 +120,8 @@ def save(release: Release, path: str | Path) -> Path:
     """Write the fitted model of a release, with its guarantee, to a new file; it appears whole or not at all.
 
     InputError, before anything is written, where the release has no model of its own, where a code between the model and the
-    released columns cannot be stored, and where the file would hold domains that were read off the rows.
+    released columns cannot be stored, where the file would hold domains that were read off the rows, and where it would lie in a
+    release. A model without a proof is its owner's alone.
     """
     path = Path(path)
     fitted = release.require_fitted()
@@ -134,10 +142,12 @@ def save(release: Release, path: str | Path) -> Path:
         MODEL: json.dumps(document, indent=1, ensure_ascii=False).encode(),
         **{f"arrays/{number}.npy": _npy(array) for number, array in enumerate(arrays)},
     }
+    if secret := sensitive(release.guarantee):
+        entries[README] = f"{SENSITIVE[0].upper()}{SENSITIVE[1:]}.\n".encode()
     card = release.card() | {"hashes": {name: _hash(content) for name, content in entries.items()}}
     entries = {CARD: json.dumps(card, indent=1, ensure_ascii=False).encode(), **entries}
-    refuse_existing(path)
-    with whole_file(path) as partial, ZipFile(partial, "w", ZIP_DEFLATED) as archive:
+    refuse_existing(path, private=True)
+    with whole_file(path, private=secret) as partial, ZipFile(partial, "w", ZIP_DEFLATED) as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
     return path
@@ -161,10 +171,8 @@ def load(path: str | Path, *, trust: bool = False) -> SavedModel:
         document = json.loads(_text(entries, MODEL, path))
         if document["format"] != FORMAT:
             raise InputError(f"is a model file of layout {document['format']!r}; this version reads {FORMAT}", where=str(path))
-        arrays = [
-            np.lib.format.read_array(io.BytesIO(entries[f"arrays/{number}.npy"]), allow_pickle=False)
-            for number in range(len(entries) - 4)
-        ]
+        count = sum(name.startswith("arrays/") for name in entries)
+        arrays = [_array(entries[f"arrays/{number}.npy"]) for number in range(count)]
         model = _rebuilt(document["model"], arrays, path)
         codes = [_rebuilt(part, arrays, path) for part in document["codes"]]
         trees = {
@@ -186,6 +194,11 @@ def load(path: str | Path, *, trust: bool = False) -> SavedModel:
         fitted=fitted, guarantee=guarantee, recipe=recipe, result=dict(card.get("result", {})),
         dropped=tuple(map(str, card.get("dropped", ()))), versions=dict(card.get("versions", {})),
     )  # fmt: skip
+
+
+def sensitive(guarantee: Guarantee) -> bool:
+    """Whether the file of a model with this guarantee must stay as private as the rows: only a proof covers the model itself."""
+    return guarantee.assurance is not Assurance.PROVEN
 
 
 def _require_declared(fitted: Fitted) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hushtable.errors import Fault
@@ -50,9 +52,19 @@ class Verification:
         return "\n".join([*(lines or ["ok"]), *(f"assumed: {one}" for one in self.assumed), ESTABLISHES])
 
 
-def worded(faults: tuple[Fault, ...], *, reworded: bool) -> Verification:
-    """Sentences of a card that are not those expected: wrong, unless another version of hushtable worded the card."""
+def later(version: str, than: str) -> bool:
+    """Whether a version of hushtable comes after another: only such a one can have worded a card in a way not known here.
+
+    A version is what a card says of itself, and whoever edits a card may write any: one that never was is not a later one.
+    """
+    numbers = [re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", text, re.ASCII) for text in (version, than)]
+    one, two = ([int(part) for part in number.groups()] if number else None for number in numbers)
+    return one is not None and two is not None and one > two
+
+
+def worded(faults: Sequence[Fault], *, reworded: bool) -> Verification:
+    """Sentences of a card that are not those expected: wrong, unless a later version of hushtable worded the card."""
     if not reworded:
-        return Verification(faults)
-    why = "another version of hushtable worded the card, so its sentences are not checkable here"
+        return Verification(tuple(faults))
+    why = "the card says that a later version of hushtable worded it; check it with that version"
     return Verification(unchecked=tuple(Unchecked(fault.where, f"{fault.reason}; {why}") for fault in faults))

@@ -13,7 +13,7 @@ from hushtable.pipeline.foreseen import verify_plan
 from hushtable.pipeline.recipe import described, step_names
 from hushtable.pipeline.release import DATA, PAGES, RECIPE, SCHEMA, file_hash, installed_versions, load_card, load_table
 from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
-from hushtable.pipeline.verification import Unchecked, Verification, worded
+from hushtable.pipeline.verification import Unchecked, Verification, later, worded
 from hushtable.privacy import criteria, pld
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.guarantee import Guarantee
@@ -68,10 +68,10 @@ def read_guarantee(card: Mapping[str, Any], where: str) -> Guarantee:
 def verify_card(card: Mapping[str, Any], guarantee: Guarantee, recipe: str, schema: Schema, *, trust: bool = False) -> Verification:
     """Whether a card agrees with itself, and with the text of its recipe planned on the schema of the released columns.
 
-    Sentences are compared with those of this version. A card that another version wrote may say the same in other words: then
-    they are not checkable, and nothing is wrong with them.
+    Sentences are compared with those of this version and of all before it. A later version may say the same in other words: then
+    they are not checkable, unless there are fewer of them than the guarantee needs.
     """
-    reworded = dict(card.get("versions") or {}).get("hushtable") != installed_versions()["hushtable"]
+    reworded = later(str(dict(card.get("versions") or {}).get("hushtable")), installed_versions()["hushtable"])
     verification = Verification(tuple(_verify_entries(card, guarantee)))
     verification += _verify_recipe(recipe, card, guarantee, schema, trust=trust, reworded=reworded)
     return verification + _verify_words(guarantee, card, reworded=reworded)
@@ -208,9 +208,11 @@ def _verify_words(guarantee: Guarantee, card: Mapping[str, Any], *, reworded: bo
     said = stated.get("epsilon")
     # Another accountant would have given other digits: those of the card, if nothing is wrong with them.
     sentences = guarantee.sentences(float(said) if isinstance(said, (int, float)) else None)
-    if verification.faults or [tuple(pair) for pair in card["explanation"]] == sentences:
+    explanation = [tuple(pair) for pair in card["explanation"]]
+    if verification.faults or explanation == sentences:
         return verification
-    return verification + worded((Fault("explanation", "the card explains another guarantee than it gives"),), reworded=reworded)
+    reworded = reworded and len(explanation) >= len(sentences)
+    return verification + worded([Fault("explanation", "the card explains another guarantee than it gives")], reworded=reworded)
 
 
 def _verify_epsilon(guarantee: Guarantee, stated: Mapping[str, Any]) -> Verification:

@@ -55,7 +55,7 @@ def _title(card: Card) -> str:
 def _head(card: Card) -> Html:
     first, *more = card.stated.sentences()
     size = f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
-    caution = "; ".join(line.rstrip(".") for line in cautions(card))
+    caution = " ".join(sentence(line) for line in cautions(card))
     return join(
         element("p", "Release card", class_="eyebrow"),
         element("h1", _title(card)),
@@ -67,7 +67,7 @@ def _head(card: Card) -> Html:
             element("p", first, class_="promise"),
             [element("p", line, class_="also") for line in more],
             element("p", card.stated.in_symbols(), class_="soft"),
-            element("p", element("strong", "Caution: "), caution, ".", class_="caution") if caution else None,
+            element("p", element("strong", "Caution: "), caution, class_="caution") if caution else None,
             class_=f"statement {card.stated.assurance}",
         ),
     )

@@ -119,7 +119,7 @@ class Vine(PrivateCore):
         caveats = ["columns depend on one another along a tree: each depends directly on few others"]
         unordered = [c.name for c in schema if nominal(c)] if self.structure is Structure.TAU else []
         if unordered:
-            caveats.append(f"tau uses the declared order of the levels, which means nothing for {', '.join(unordered)}")
+            caveats.append(f"tau reads the levels in their declared order, which means nothing for {', '.join(unordered)}")
         return Plan(schema=schema, events=self._events(schema, budget), effect=Effect.GENERATE, caveats=tuple(caveats))
 
     def _events(self, schema: Schema, budget: Allowance | None) -> tuple[Event, ...]:
