@@ -49,8 +49,8 @@ ONCE = (
 )
 """What is true of every table drawn from a model that was fitted with differential privacy."""
 SENSITIVE = (
-    "no differential privacy is proven for this model, which may hold values of single rows: keep it as private as the rows that it "
-    "was fitted on"
+    "no differential privacy is proven for this model, which may hold values of single rows: keep it as private as the rows that "
+    "it was fitted on"
 )
 """What is true of the file of every other model, whatever k, l or t its releases have."""
 
@@ -172,7 +172,9 @@ def load(path: str | Path, *, trust: bool = False) -> SavedModel:
         if document["format"] != FORMAT:
             raise InputError(f"is a model file of layout {document['format']!r}; this version reads {FORMAT}", where=str(path))
         count = sum(name.startswith("arrays/") for name in entries)
-        arrays = [_array(entries[f"arrays/{number}.npy"]) for number in range(count)]
+        arrays = [
+            np.lib.format.read_array(io.BytesIO(entries[f"arrays/{number}.npy"]), allow_pickle=False) for number in range(count)
+        ]
         model = _rebuilt(document["model"], arrays, path)
         codes = [_rebuilt(part, arrays, path) for part in document["codes"]]
         trees = {

@@ -10,7 +10,7 @@ from hushtable.pipeline.card import Card
 from hushtable.report import budget, promise
 from hushtable.report.charts import ladders
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
-from hushtable.report.words import number, runs, share
+from hushtable.report.words import number, runs, sentence, share
 
 CRITERIA = {
     "k": "at least this many rows look alike, whatever combination of the columns above one takes",
