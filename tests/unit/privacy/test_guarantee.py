@@ -20,9 +20,9 @@ from hushtable.privacy.event import (
     Approximate,
     DiscreteGaussian,
     DiscreteLaplace,
+    Gaussian,
     PostProcessing,
     Raw,
-    Gaussian,
     SampledGaussian,
     Zcdp,
 )
