@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import hushtable as ht
 from hushtable.cli import app
 from hushtable.pipeline.former import claims, former, states
 from hushtable.pipeline.release import load_card
-from hushtable.privacy.guarantee import Claim
+from hushtable.privacy.guarantee import Claim, Guarantee, Void
 
 SAVED = Path(__file__).resolve().parent.parent / "saved"
 
@@ -78,3 +79,12 @@ def test_sentences_that_were_reworded_since_are_recognized():
     old = Claim("differential privacy", (gap.replace("revealed", "told"),))
     assert claims([old], claim)
     assert not claims([Claim("differential privacy", ())], claim)
+
+
+def test_a_ledger_with_continuous_noise_is_still_read():
+    """No step of ours uses it, but one of another package may have, and its card must not be called damaged."""
+    plain = json.loads((SAVED / "aim" / "card.json").read_text(encoding="utf-8"))["guarantee"]
+    entry = {"step": "theirs", "why": "w", "sample": 0, "rate": 1.0, "event": "Gaussian", "sigma": 9.0, "sensitivity": 1.0}
+    guarantee = Guarantee.from_json(plain | {"ledger": [*plain["ledger"], entry]})
+    assert guarantee.epsilon() == math.inf
+    assert Void.FLOAT_NOISE in guarantee.all_voids

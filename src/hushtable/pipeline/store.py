@@ -14,8 +14,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
@@ -40,6 +42,8 @@ from hushtable.table.table import Table
 
 MODEL = "model.json"
 README = "README.txt"
+_ALLOWED = re.compile("|".join([*map(re.escape, (CARD, RECIPE, SCHEMA, MODEL, README)), r"arrays/\d+\.npy"]), re.ASCII)
+"""The names of the entries of a model file."""
 FORMAT = 1
 """The number of this layout: a file of another one is refused by name."""
 ONCE = (
@@ -86,10 +90,10 @@ class SavedModel:
         What was proven or claimed of the model holds for every table drawn from it. A k, l or t that was verified on the first
         release says nothing about new rows: it is measured again on these, and dropped where it does not hold.
         """
-        if rows is not None and rows < 2:
-            raise InputError(f"a table has at least two rows, got {rows}", where="rows")
+        if rows is not None and (not isinstance(rows, Integral) or rows < 2):
+            raise InputError(f"a table has at least two rows, got {rows!r}", where="rows")
         require_seed(seed)
-        fixed = dict(given or {})
+        fixed = {name: str(value) for name, value in (given or {}).items()}
         table = self.fitted.draw(rows, seed, fixed)
         asked = {"rows": "as many as the model says" if rows is None else rows, "given": fixed}
         return Release(
@@ -267,9 +271,10 @@ def _text(entries: Mapping[str, bytes], name: str, path: Path) -> str:
 
 
 def _require_hashes(entries: Mapping[str, bytes], card: Mapping[str, Any], path: Path) -> None:
-    """Every entry is one that was saved, and as it was saved."""
+    """Every entry is one that a model has, and as it was saved: no others travel with it, such as rows."""
     hashes = card["hashes"] if isinstance(card["hashes"], Mapping) else {}
     faults = [Fault(name, "is not on the card: it was not saved with the model") for name in entries.keys() - {CARD, *hashes}]
+    faults += [Fault(name, "is no entry that a model file has") for name in entries if not _ALLOWED.fullmatch(name)]
     faults += [
         Fault(str(name), "is missing, or is not the one that was saved: its hash differs from the card's")
         for name, digest in hashes.items()

@@ -117,6 +117,25 @@ class StabilityHistogram(Event):
 
 
 @dataclass(frozen=True)
+class Gaussian(Event):
+    """Continuous Gaussian noise on floating-point numbers: mu = sensitivity / sigma, but for rounding, which voids the proof.
+
+    No step of this package uses it. Steps of others may, and so may the cards that they wrote.
+    """
+
+    sigma: float
+    sensitivity: float
+
+    def __post_init__(self) -> None:
+        """Positive noise."""
+        _refuse(self, sigma=0 < self.sigma < math.inf, sensitivity=self.sensitivity >= 0)
+
+    def cost(self) -> Cost:
+        """Dong-Roth-Su 2019."""
+        return accountant.gdp(self.sensitivity / self.sigma)
+
+
+@dataclass(frozen=True)
 class DiscreteLaplace(Event):
     """Integer Laplace noise on integers: pure epsilon = sensitivity / scale."""
 
@@ -223,6 +242,7 @@ _KINDS: dict[str, type[Event]] = {
         Transform,
         DiscreteGaussian,
         StabilityHistogram,
+        Gaussian,
         DiscreteLaplace,
         Exponential,
         Approximate,

@@ -11,7 +11,7 @@ from typing import Any
 from hushtable.display import Shown
 from hushtable.privacy import accountant, event, pld
 from hushtable.privacy.criteria import Counted
-from hushtable.privacy.event import SampledGaussian
+from hushtable.privacy.event import Gaussian, SampledGaussian
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Budget, Relation, Unit
@@ -101,7 +101,7 @@ class Guarantee(Shown):
     def all_voids(self) -> tuple[Void, ...]:
         """What voids the proof, including what the ledger shows."""
         voids = list(self.voids)
-        if any(isinstance(e.event, SampledGaussian) for e in self.ledger):
+        if any(isinstance(e.event, (Gaussian, SampledGaussian)) for e in self.ledger):
             voids.append(Void.FLOAT_NOISE)
         return tuple(dict.fromkeys(voids))
 

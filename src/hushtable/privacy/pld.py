@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential
+from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential, Gaussian
 
 
 def available() -> bool:
@@ -55,12 +55,16 @@ def _multiplicity(e: Event) -> int:
     """
     if isinstance(e, DiscreteGaussian):
         return e.ones if 0.5 <= e.sigma <= 1e5 else 0
+    if isinstance(e, Gaussian):
+        return 1 if e.sensitivity < 10 * e.sigma else 0
     return 1 if isinstance(e, (Exponential, DiscreteLaplace)) and e.cost().epsilon < 50 else 0
 
 
 def _distribution(library: Any, e: Event) -> Any:
     if isinstance(e, DiscreteGaussian):
         return library.from_discrete_gaussian_mechanism(e.sigma, value_discretization_interval=1e-4)
+    if isinstance(e, Gaussian):
+        return library.from_gaussian_mechanism(e.sigma / e.sensitivity, value_discretization_interval=1e-4)
     if isinstance(e, Exponential):
         return _bounded_range(library, e.epsilon)
     # Any pure mechanism is dominated by randomized response with its epsilon.

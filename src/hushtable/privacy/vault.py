@@ -22,7 +22,7 @@ from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError
 from hushtable.privacy import accountant, event
 from hushtable.privacy.allowance import Allowance, Noise, discovery, price, score_change
 from hushtable.privacy.choice import exponential, rational
-from hushtable.privacy.event import Approximate, Event, Exponential, PostProcessing, Raw, SampledGaussian, Zcdp
+from hushtable.privacy.event import Approximate, Event, Exponential, Gaussian, PostProcessing, Raw, SampledGaussian, Zcdp
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete_laplace, gaussian_variance, laplace_scale
 from hushtable.privacy.query import ROWS, Occupied, Query, Scores, in_words
@@ -369,6 +369,8 @@ def _for_unit(happened: Event, unit: Unit) -> Event:
             f"{happened} is stated for one record replaced by another; a person with {unit.rows} rows may be replaced by one "
             "with fewer, and what that costs is not known"
         )
+    if isinstance(happened, Gaussian):
+        return replace(happened, sensitivity=unit.rows * happened.sensitivity)
     cost = accountant.group(happened.cost(), unit.rows)
     if cost.epsilon < float("inf"):
         return Approximate(cost.epsilon, cost.delta)

@@ -303,3 +303,25 @@ def test_another_archive_is_no_model(tmp_path):
     np.savez(tmp_path / "it.npz", a=np.arange(3))
     with pytest.raises(InputError, match=r"no readable card\.json"):
         ht.load_model(tmp_path / "it.npz")
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "../../rows.csv", "arrays/rows.csv", "/etc/rows", "arrays/0.npy/x"])
+def test_nothing_else_travels_with_a_model(tmp_path, name):
+    """The card may list it: rows beside a private model would be shared with it."""
+    path = ht.save_model(released("independent"), tmp_path / "it.model")
+    with pytest.raises(InputError, match="is no entry that a model file has"):
+        ht.load_model(rewritten(path, {name: b"age,town"}))
+
+
+@pytest.mark.parametrize(
+    ("rows", "given", "where"), [(10.5, {}, "rows"), ("7", {}, "rows"), (1, {}, "rows"), (5, {"age": None}, "given")]
+)
+def test_what_is_no_number_of_rows_and_no_value_is_an_error_of_ours(rows, given, where):
+    with pytest.raises(InputError) as error:
+        ht.draw(released("independent"), rows, given)
+    assert [fault.where for fault in error.value.faults] == [where]
+
+
+def test_a_value_to_fix_may_be_a_number():
+    drawn = ht.draw(released("independent"), np.int64(5), {"age": 30})
+    assert set(drawn.table.strings("age")) == {"30"}

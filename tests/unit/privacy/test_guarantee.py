@@ -20,6 +20,7 @@ from hushtable.privacy.event import (
     Approximate,
     DiscreteGaussian,
     DiscreteLaplace,
+    Gaussian,
     PostProcessing,
     Raw,
     SampledGaussian,
@@ -170,7 +171,7 @@ def test_every_void_takes_the_proof_away_and_is_told(void):
     assert not EPSILON.search(spoiled.explain())
 
 
-@pytest.mark.parametrize("happened", [SampledGaussian(5.0, 1.0, 1), SampledGaussian(1.0, 0.01, 10)])
+@pytest.mark.parametrize("happened", [Gaussian(5.0, 1.0), SampledGaussian(1.0, 0.01, 10)])
 def test_floating_point_noise_is_seen_in_the_ledger(happened):
     guarantee = Guarantee(ledger=(PAID, Entry("sgd", happened, "w")), delta=1e-6)
     assert guarantee.all_voids == (Void.FLOAT_NOISE,)

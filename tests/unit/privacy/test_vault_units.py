@@ -16,6 +16,7 @@ from hushtable.privacy.event import (
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
+    Gaussian,
     PostProcessing,
     Raw,
     SampledGaussian,
@@ -66,6 +67,13 @@ def test_a_reviewed_look_is_charged_for_the_group(happened):
         exact = group(happened.cost(), 3)
         assert vault.ledger.epsilon(delta) >= 2.5 * alone.epsilon(delta)
         assert vault.ledger.rho() >= exact.rho * (1 - 1e-12) or exact.rho == math.inf
+
+
+def test_continuous_noise_stays_continuous_noise_for_groups():
+    """Priced in another currency, the ledger would no longer show what voids the proof."""
+    vault = Vault.of(people(), unit=Unit(rows=3))
+    vault.open(Gaussian(9.0, 1.0), "w")
+    assert vault.ledger.entries[0].event == Gaussian(9.0, 3.0)
 
 
 def test_a_delta_grows_with_the_group():

@@ -17,7 +17,7 @@ from hushtable.api.audit_report import AuditReport
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.run import release
-from hushtable.privacy.event import Raw, SampledGaussian, Zcdp
+from hushtable.privacy.event import Gaussian, Raw, SampledGaussian, Zcdp
 from hushtable.privacy.guarantee import Assurance, Guarantee, Void
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import default_delta
@@ -84,7 +84,7 @@ def test_a_seed_of_the_run_leaves_the_noise_fresh():
     assert len({released.table.rows for released in runs} | {released.table["age"].tobytes() for released in runs}) > 2
 
 
-@pytest.mark.parametrize("happened", [SampledGaussian(1.0, 0.01, 10), SampledGaussian(9.0, 1.0, 1)], ids=str)
+@pytest.mark.parametrize("happened", [Gaussian(9.0, 1.0), SampledGaussian(1.0, 0.01, 10)], ids=str)
 def test_floating_point_noise_voids_the_proof(happened):
     released = release(people(), recipe(Says(opens=(happened,))), epsilon=5.0, unproven=True)
     assert promised(released) == NOTHING
