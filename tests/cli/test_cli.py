@@ -96,6 +96,14 @@ def test_methods_are_listed_and_explained(hush):
     assert hush("methods", "mdva")[0] == 2
 
 
+@pytest.mark.parametrize(("recipe", "budget", "sensitive"), [("sequential", (), True), ("independent", ("--epsilon", "1"), False)])
+def test_a_model_without_a_proof_is_called_as_sensitive_as_the_rows(hush, town, tmp_path, recipe, budget, sensitive):
+    files = "--save-model", tmp_path / "model", "--out", tmp_path / "out"
+    code, shown, _ = hush("release", town / "people.csv", "--schema", town / "schema.yaml", "--recipe", recipe, *budget, *files)
+    assert code == 0
+    assert ("as sensitive as the rows: do not share it" in " ".join(shown.split())) is sensitive
+
+
 def test_check_tells_what_was_forgotten(hush, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("from hushtable.pipeline.step import Core\nclass Mine(Core):\n    pass\n")

@@ -121,7 +121,7 @@ class AuditReport(Shown):
         """One line: whether it counts, the alarms, and whether the conditions hold."""
         tests = sum(finding.p is not None for finding in self.findings)
         parts = [f"void: {'; '.join(self.void)}"] if self.void else []
-        parts.append(f"{len(self.alarms)} of {tests} tests alarm" if tests else "no attack was run")
+        parts.append(f"{len(self.alarms)} of {tests} tests raise an alarm" if tests else "no attack was run")
         if self.gates:
             parts.append(f"{sum(gate.holds for gate in self.gates)} of {len(self.gates)} conditions hold")
         return "; ".join(parts)

@@ -51,12 +51,16 @@ def _show(sheet: Sheet) -> None:
     lines = sheet.lines
     limits = list(dict.fromkeys(line.limit for line in lines))
     grid = Grid(
-        "k", *(f"<= {100 * limit:g} %" for limit in limits), title="Least loss (rows suppressed), by k and suppression limit"
+        "k",
+        *(f"<= {100 * limit:g} %" for limit in limits),
+        title="Least loss of information (rows suppressed), by k and suppression limit",
     )
     cells = {(line.k, line.limit): line for line in lines}
     for k in dict.fromkeys(line.k for line in lines):
         grid.add_row(str(k), *(_cell(cells[k, limit]) for limit in limits))
     out.print(grid)
+    if any(line.value is not None and not line.optimal for line in lines):
+        out.print("gap: the search ended early; the least loss may be smaller by at most this much")
     if any(line.value is None for line in lines):
         out.print("none: no choice of levels meets the demands (k, l, t) within that limit")
 

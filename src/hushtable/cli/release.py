@@ -106,6 +106,9 @@ def release(
 
 def _show(saved: SavedRelease, schema_file: Path) -> None:
     """What was left out, the guarantee, what the steps note, where everything is, and how to attack it."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.privacy.guarantee import Assurance
+
     release, unit = saved.release, saved.release.guarantee.unit
     if unused := saved.train_rows - saved.used_rows:
         out.print(
@@ -123,6 +126,8 @@ def _show(saved: SavedRelease, schema_file: Path) -> None:
     out.print(f"{release.table.rows:,} rows in [bold]{escape(str(saved.folder))}[/bold]: {', '.join(saved.files)}")
     if saved.model is not None:
         out.print(f"The fitted model is [bold]{escape(str(saved.model))}[/bold]. Draw further rows from it with 'hush draw'.")
+        if release.guarantee.assurance is not Assurance.PROVEN:
+            out.print("[yellow]For you alone:[/yellow] the model has no proof and is as sensitive as the rows: do not share it.")
     if saved.private is not None:
         files = [f"--{name}={saved.private / name}.csv" for name in ("train", "control")]
         person = [] if unit.by is None else [f"--person={unit.by}"]
