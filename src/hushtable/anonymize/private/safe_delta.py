@@ -64,7 +64,7 @@ def exact_delta(k: int, beta: float, epsilon: float) -> float:
         # delta_N for each number of records N
         shown = np.maximum(k, np.floor(gamma * records).astype(np.int64) + 1)
         last, above = binom.pmf(shown - 1, records - 1, beta), binom.sf(shown - 1, records - 1, beta)
-        best = max(best, float((beta * last - math.expm1(epsilon) * above).max()))
+        best = max(best, float(np.max(beta * last - math.expm1(epsilon) * above)))
         first, length = first + length, min(2 * length, 1 << 16)
         if math.exp(-first * exponent) <= best:
             return best * ROUNDING

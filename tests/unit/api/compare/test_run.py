@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 from contextlib import suppress
@@ -449,10 +450,10 @@ def test_a_process_answers_after_an_error_that_was_not_foreseen(table, monkeypat
 
 def test_as_many_processes_as_cores_that_may_be_used_and_four_at_most(monkeypatch):
     for cores, expected in ((1, 1), (3, 3), (64, 4)):
-        monkeypatch.setattr(workers.os, "sched_getaffinity", lambda _, n=cores: set(range(n)), raising=False)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, n=cores: set(range(n)), raising=False)
         assert usual_workers() == expected
-    monkeypatch.delattr(workers.os, "sched_getaffinity")
-    monkeypatch.setattr(workers.os, "cpu_count", lambda: 2)
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert usual_workers() == 2
 
 
