@@ -31,8 +31,8 @@ def leaky(population: Table, share: float, *, control: int = N, release: int = N
     """A release of fresh real rows, a share of which are training rows verbatim."""
     train, rest, fresh = (population.take(np.arange(i * N, (i + 1) * N)) for i in (0, 1, 2))
     leaked = round(share * release)
-    made = Table.concat([train.take(np.arange(leaked)), fresh.take(np.arange(release - leaked))])
-    return Case(train, made, rest.take(np.arange(control)))
+    table = Table.concat([train.take(np.arange(leaked)), fresh.take(np.arange(release - leaked))])
+    return Case(train, table, rest.take(np.arange(control)))
 
 
 def blurred(table: Table, sigma: float) -> Table:
@@ -107,8 +107,8 @@ def test_alarms_are_no_more_frequent_than_stated(population):
         train, control, fresh = (small.take(rows[a:b]) for a, b in ((0, 150), (150, 350), (350, 550)))
         findings = Membership().run(Case(train, fresh, control), np.random.default_rng(seed))
         alarms += [finding.p <= 0.05 for finding in findings]
-        told = Case(train, Table.concat([fresh, train.take(np.arange(15))]), control)
-        first = next(Membership().scores(told, np.random.default_rng(seed)))
+        reported = Case(train, Table.concat([fresh, train.take(np.arange(15))]), control)
+        first = next(Membership().scores(reported, np.random.default_rng(seed)))
         seen += Threshold.at(first.control, 0.01).p(first.train) <= 0.05
     # At 5 % of 30, seven or more has probability 0.0006 for one test; all together they may not exceed the level either.
     assert alarms.max() <= 6

@@ -40,20 +40,20 @@ ONLY = ("--only", "near-matches", "--only", "linkability")
 
 
 def test_a_leak_alarms_and_the_gate_refuses(hush, parts, tmp_path):
-    code, told, _ = hush(*words(parts, tmp_path / "a", "leaky", *ONLY, "--gate", "max_risk<0.2", "--gate", "alarms<=99"))
+    code, out, _ = hush(*words(parts, tmp_path / "a", "leaky", *ONLY, "--gate", "max_risk<0.2", "--gate", "alarms<=99"))
     assert code == 3
-    assert "tests alarm" in told
-    assert "refused gate max_risk<0.2: the largest upper bound" in told
-    assert "ok gate alarms<=99" in told
+    assert "tests alarm" in out
+    assert "refused gate max_risk<0.2: the largest upper bound" in out
+    assert "ok gate alarms<=99" in out
     assert (tmp_path / "a" / "audit.html").is_file()
     assert ((tmp_path / "a").stat().st_mode & 0o077) == 0
 
 
 def test_fresh_rows_pass_and_the_smallest_leak_is_told(hush, parts, tmp_path):
-    code, told, _ = hush(*words(parts, tmp_path / "a", "fresh", *ONLY, "--power", "--gate", "alarms<1"))
-    assert code == 0, told
-    assert "None of" in told
-    assert "smallest planted leak of whole rows that it notices: " in told
+    code, out, _ = hush(*words(parts, tmp_path / "a", "fresh", *ONLY, "--power", "--gate", "alarms<1"))
+    assert code == 0, out
+    assert "None of" in out
+    assert "smallest planted leak of whole rows that it notices: " in out
     saved = json.loads((tmp_path / "a" / "audit.json").read_text())
     assert saved["power"]["audit"] in (0.02, 0.05, 0.1)
     assert any(f["detectable"] for f in saved["findings"])
@@ -66,18 +66,18 @@ def test_values_of_people_are_hidden_unless_asked_for(hush, parts, tmp_path):
     shown = words(parts, tmp_path / "shown", "leaky", "--only", "singling-out", "--show-values")
     assert hush(*shown)[0] == 0
     records = {n: json.loads((tmp_path / n / "audit.json").read_text())["records"] for n in ("hidden", "shown")}
-    told = {n: [hit["told"] for record in found for hit in record["attacks"]] for n, found in records.items()}
-    assert told["hidden"]
-    assert not any("=" in text for text in told["hidden"])
-    assert all("=" in text or "missing" in text for text in told["shown"])
+    results = {n: [hit["told"] for record in result for hit in record["attacks"]] for n, result in records.items()}
+    assert results["hidden"]
+    assert not any("=" in text for text in results["hidden"])
+    assert all("=" in text or "missing" in text for text in results["shown"])
     assert [r["row"] for r in records["hidden"]] == [r["row"] for r in records["shown"]]
 
 
 def test_a_knob_of_an_audit_is_set(hush, parts, tmp_path):
     more = ("--only", "linkability", "--set", "neighbours=2", "--set", "linkability.random=0", "--json")
-    code, told, _ = hush(*words(parts, tmp_path / "a", "fresh", *more))
+    code, out, _ = hush(*words(parts, tmp_path / "a", "fresh", *more))
     assert code == 0
-    assert {f["scope"].partition(", ")[2] for f in json.loads(told)["findings"]} == {"k=2"}
+    assert {f["scope"].partition(", ")[2] for f in json.loads(out)["findings"]} == {"k=2"}
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_a_knob_of_an_audit_is_set(hush, parts, tmp_path):
     ],
 )
 def test_what_cannot_be_understood_is_named_and_nothing_is_written(hush, parts, tmp_path, more, why):
-    code, _, told = hush(*words(parts, tmp_path / "a", "fresh", "--only", "linkability", *more))
+    code, _, err = hush(*words(parts, tmp_path / "a", "fresh", "--only", "linkability", *more))
     assert code == 2
-    assert why in told
+    assert why in err
     assert not (tmp_path / "a").exists()
 
 
@@ -106,44 +106,44 @@ def test_columns_of_other_kinds_are_all_named(hush, parts, tmp_path):
     frame = table.frame().astype({"household_size": str, "weekly_hours": str})
     frame["household_size"] = "x" + frame["household_size"]
     frame["weekly_hours"] = "y" + frame["weekly_hours"]
-    made = ht.release(io.read(frame), "sample", seed=0)
-    ht.save(made, tmp_path / "release")
-    code, _, told = hush(*words(parts, tmp_path / "a", "fresh", release=tmp_path / "release"))
+    released = ht.release(io.read(frame), "sample", seed=0)
+    ht.save(released, tmp_path / "release")
+    code, _, err = hush(*words(parts, tmp_path / "a", "fresh", release=tmp_path / "release"))
     assert code == 2
-    assert "column household_size" in told
-    assert "column weekly_hours" in told
-    assert "Traceback" not in told
+    assert "column household_size" in err
+    assert "column weekly_hours" in err
+    assert "Traceback" not in err
 
 
 def test_an_empty_control_and_a_release_of_other_columns_are_refused(hush, parts, tmp_path):
     head = (parts / "control.csv").read_text().splitlines()[0]
     (tmp_path / "empty.csv").write_text(head + "\n")
-    code, _, told = hush(*words(parts, tmp_path / "a", "fresh", control=tmp_path / "empty.csv"))
+    code, _, err = hush(*words(parts, tmp_path / "a", "fresh", control=tmp_path / "empty.csv"))
     assert code == 2
-    assert "empty.csv: has no rows" in told
+    assert "empty.csv: has no rows" in err
     (tmp_path / "other.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
-    code, _, told = hush(*words(parts, tmp_path / "a", "fresh", release=tmp_path / "other.csv"))
+    code, _, err = hush(*words(parts, tmp_path / "a", "fresh", release=tmp_path / "other.csv"))
     assert code == 2
-    assert "none of the columns" in told
+    assert "none of the columns" in err
 
 
 def test_a_release_with_fewer_columns_is_attacked_on_those_and_says_so(hush, parts, tmp_path):
     table = io.read(parts / "leaky.csv", parts / "schema.yaml").select(["sex", "birth_date", "income"])
     io.write(table, tmp_path / "few.csv")
     more = ("--only", "coverage", "--only", "identical-matches", "--only", "singling-out")
-    code, told, _ = hush(*words(parts, tmp_path / "a", "fresh", *more, release=tmp_path / "few.csv"))
+    code, out, _ = hush(*words(parts, tmp_path / "a", "fresh", *more, release=tmp_path / "few.csv"))
     assert code == 0
-    assert "not in the release: " in told
+    assert "not in the release: " in out
 
 
 def test_canaries_need_the_recipe_and_use_it(hush, parts, tmp_path):
     more = ("--only", "canaries", "--set", "trainings=1", "--set", "canaries=20")
-    code, told, _ = hush(*words(parts, tmp_path / "a", "fresh", *more))
+    code, out, _ = hush(*words(parts, tmp_path / "a", "fresh", *more))
     assert code == 0
-    assert "give the recipe (--recipe)" in told
-    code, told, _ = hush(*words(parts, tmp_path / "b", "fresh", *more, "--recipe", "sample"))
+    assert "give the recipe (--recipe)" in out
+    code, out, _ = hush(*words(parts, tmp_path / "b", "fresh", *more, "--recipe", "sample"))
     assert code == 0
-    assert "drawn at random" in told
+    assert "drawn at random" in out
 
 
 def test_certify_goes_on_where_it_stopped_and_refuses_another_study(hush, parts, tmp_path):
@@ -159,21 +159,21 @@ def test_certify_goes_on_where_it_stopped_and_refuses_another_study(hush, parts,
         "--quick",
     ]
     out = ["--out", tmp_path / "c"]
-    code, told, _ = hush(*base, *out)
+    code, shown, _ = hush(*base, *out)
     assert code == 0
-    assert "near matches" in told
+    assert "near matches" in shown
     before = (tmp_path / "c" / "certificate.json").read_bytes()
     cells = {p: p.stat().st_mtime_ns for p in (tmp_path / "c").rglob("leak-*.json")}
     assert cells
     assert hush(*base, *out)[0] == 0
     assert (tmp_path / "c" / "certificate.json").read_bytes() == before
     assert cells == {p: p.stat().st_mtime_ns for p in cells}
-    code, _, told = hush(*base, *out, "--seed", "1")
+    code, _, shown = hush(*base, *out, "--seed", "1")
     assert code == 2
-    assert "another" in told
-    code, _, told = hush(*base, "--out", tmp_path / "d", "--models", "nonsense")
+    assert "another" in shown
+    code, _, shown = hush(*base, "--out", tmp_path / "d", "--models", "nonsense")
     assert code == 2
-    assert "there is no risk model nonsense" in told
+    assert "there is no risk model nonsense" in shown
 
 
 @pytest.fixture(scope="module")
@@ -187,19 +187,19 @@ def visits(tmp_path_factory) -> Path:
 
 
 def test_a_release_by_person_is_audited_by_person_unasked(hush, visits, tmp_path):
-    made, key = tmp_path / "out", ("--person", "person_id", "--rows-per-person", 3)
-    words = ("--schema", visits / "schema.yaml", "--out", made, "--recipe", "mdav", "--hold-out", 0.4, "--seed", 1)
-    code, told, _ = hush("release", visits / "rows.csv", *words, *key)
-    assert code == 0, told
-    assert "--person=person_id" in told
+    result, key = tmp_path / "out", ("--person", "person_id", "--rows-per-person", 3)
+    words = ("--schema", visits / "schema.yaml", "--out", result, "--recipe", "mdav", "--hold-out", 0.4, "--seed", 1)
+    code, out, _ = hush("release", visits / "rows.csv", *words, *key)
+    assert code == 0, out
+    assert "--person=person_id" in out
     private = tmp_path / "out.private"
-    files = {"train": private / "train.csv", "control": private / "control.csv", "release": made}
+    files = {"train": private / "train.csv", "control": private / "control.csv", "release": result}
     audit = ["audit", "--schema", visits / "schema.yaml", *(w for k, v in files.items() for w in (f"--{k}", v)), *ONLY]
-    code, told, _ = hush(*audit, "--out", tmp_path / "a")
+    code, out, _ = hush(*audit, "--out", tmp_path / "a")
     saved = json.loads((tmp_path / "a" / "audit.json").read_text())
     assert saved["people"] == {"train": 72, "control": 48}
     assert saved["rows"]["train"] == 216
-    assert "Mind" not in told
+    assert "Mind" not in out
     assert next(f for f in saved["findings"] if f["name"] == "near matches")["n"] == 72
 
 
@@ -209,11 +209,11 @@ def test_without_a_key_the_audit_says_which_column_repeats(hush, visits, tmp_pat
         io.write(table.take(np.arange(360)[part]), tmp_path / f"{name}.csv")
     files = {name: tmp_path / f"{name}.csv" for name in ("train", "control")} | {"release": tmp_path / "fresh.csv"}
     audit = ["audit", "--schema", visits / "schema.yaml", *(w for k, v in files.items() for w in (f"--{k}", v)), *ONLY]
-    code, told, _ = hush(*audit, "--out", tmp_path / "a")
-    assert "give --person person_id" in " ".join(told.split())
-    code, told, _ = hush(*audit, "--out", tmp_path / "b", "--person", "person_id")
-    assert code == 0, told
-    assert "Mind" not in told
+    code, out, _ = hush(*audit, "--out", tmp_path / "a")
+    assert "give --person person_id" in " ".join(out.split())
+    code, out, _ = hush(*audit, "--out", tmp_path / "b", "--person", "person_id")
+    assert code == 0, out
+    assert "Mind" not in out
     assert json.loads((tmp_path / "b" / "audit.json").read_text())["people"] == {"train": 50, "control": 40}
 
 
@@ -224,6 +224,6 @@ def test_a_person_on_both_sides_is_refused_without_being_named(hush, visits, tmp
     io.write(table.take(np.arange(199, 360)), tmp_path / "control.csv")
     files = {name: tmp_path / f"{name}.csv" for name in ("train", "control")} | {"release": rows}
     audit = ["audit", "--schema", visits / "schema.yaml", *(w for k, v in files.items() for w in (f"--{k}", v)), *ONLY]
-    code, told, wrong = hush(*audit, "--out", tmp_path / "a", "--person", "person_id")
+    code, out, wrong = hush(*audit, "--out", tmp_path / "a", "--person", "person_id")
     assert code == 2
-    assert "holds persons of the training table (person_id)" in " ".join((told + wrong).split())
+    assert "holds persons of the training table (person_id)" in " ".join((out + wrong).split())

@@ -24,28 +24,28 @@ def release(town: Path, out: Path, *more: object) -> list[object]:
 
 def test_the_whole_way(hush, town, tmp_path):
     out = tmp_path / "out"
-    code, told, _ = hush(*release(town, out, "--set", "k=5", "--seed", 1, "--hold-out", 0.25))
+    code, shown, _ = hush(*release(town, out, "--set", "k=5", "--seed", 1, "--hold-out", 0.25))
     assert code == 0
-    assert "verified" in told
-    assert "k = 5" in told
+    assert "verified" in shown
+    assert "k = 5" in shown
     assert {p.name for p in out.iterdir()} >= {"data.csv", "card.json", "card.html", "recipe.yaml", "schema.yaml"}
     private = tmp_path / "out.private"
     assert (private.stat().st_mode & 0o077) == 0
-    code, told, _ = hush(
+    code, shown, _ = hush(
         "audit", "--train", private / "train.csv", "--control", private / "control.csv", "--release", out,
         "--schema", town / "schema.yaml", "--out", tmp_path / "audit",
     )  # fmt: skip
     assert code == 0
-    assert "do not publish" in told
+    assert "do not publish" in shown
     findings = json.loads((tmp_path / "audit" / "audit.json").read_text())["findings"]
     keys = {"name", "value", "low", "high", "baseline", "better", "n", "note", "seconds"}
     assert all(keys <= set(finding) for finding in findings)
     assert (tmp_path / "audit" / "audit.html").is_file()
     assert hush("verify", out)[0] == 0
     (out / "data.csv").write_text((out / "data.csv").read_text() + "\n")
-    code, _, told = hush("verify", out)
+    code, _, shown = hush("verify", out)
     assert code == 3
-    assert "data.csv" in told
+    assert "data.csv" in shown
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def test_the_whole_way(hush, town, tmp_path):
 def test_every_recipe_runs_from_the_command_line(hush, town, tmp_path, recipe):
     budget = ["--epsilon", 1] if "independent" in recipe else []
     words = [recipe if word == "mdav" else word for word in release(town, tmp_path / "out", "--json", *budget)]
-    code, told, _ = hush(*words)
-    assert code == 0, told
-    card = json.loads(told)
+    code, out, _ = hush(*words)
+    assert code == 0, out
+    card = json.loads(out)
     assert card["recipe"] == recipe
     expected = {"sequential": "none", "sample": "none", "independent": "proven", "sample-independent": "proven"}
     assert card["guarantee"]["assurance"] == expected.get(recipe, "verified")
@@ -64,25 +64,25 @@ def test_every_recipe_runs_from_the_command_line(hush, town, tmp_path, recipe):
 
 def test_a_schema_is_drafted_and_not_overwritten(hush, town, tmp_path):
     target = tmp_path / "draft.yaml"
-    code, told, _ = hush("schema", town / "people.csv", "-o", target)
+    code, out, _ = hush("schema", town / "people.csv", "-o", target)
     assert code == 0
-    assert "unique on the likely quasi-identifiers" in told
+    assert "unique on the likely quasi-identifiers" in out
     before = target.read_text()
-    code, _, told = hush("schema", town / "people.csv", "-o", target)
+    code, _, out = hush("schema", town / "people.csv", "-o", target)
     assert code == 2
-    assert "exists already" in told
+    assert "exists already" in out
     assert target.read_text() == before
-    code, told, _ = hush("schema", town / "people.csv")
-    assert told == before
-    code, told, _ = hush("schema", town / "people.csv", "--json")
-    assert {c["name"] for c in json.loads(told)["columns"]} >= {"sex", "income"}
+    code, out, _ = hush("schema", town / "people.csv")
+    assert out == before
+    code, out, _ = hush("schema", town / "people.csv", "--json")
+    assert {c["name"] for c in json.loads(out)["columns"]} >= {"sex", "income"}
 
 
 def test_methods_are_listed_and_explained(hush):
     code, listed, _ = hush("methods")
     assert code == 0
-    code, told, _ = hush("methods", "mdav")
-    assert "least number of records" in " ".join(told.split())
+    code, out, _ = hush("methods", "mdav")
+    assert "least number of records" in " ".join(out.split())
     everything = json.loads(hush("methods", "--json")[1])
     for kind in ("recipes", "steps", "audits"):
         for method in everything[kind]:
@@ -95,9 +95,9 @@ def test_methods_are_listed_and_explained(hush):
 def test_check_tells_what_was_forgotten(hush, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("from hushtable.pipeline.step import Core\nclass Mine(Core):\n    pass\n")
-    code, told, _ = hush("check", "mine:Mine")
+    code, out, _ = hush("check", "mine:Mine")
     assert code == 3
-    assert "dataclass(frozen=True" in told
+    assert "dataclass(frozen=True" in out
     assert hush("check", "hushtable.anonymize.sample:Sample")[0] == 0
     assert hush("check", "mine:Yours")[0] == 2
 
@@ -114,28 +114,28 @@ def test_a_promise_that_cannot_be_kept_is_refused_with_code_3(hush, town, tmp_pa
         "--out",
         tmp_path / "out",
     ]
-    code, _, told = hush(*words, "--epsilon", 1)
+    code, _, err = hush(*words, "--epsilon", 1)
     assert code == 3
-    assert "infinite" in told
-    assert "bins" in told
+    assert "infinite" in err
+    assert "bins" in err
     assert not (tmp_path / "out").exists()
-    code, told, _ = hush(*words, "--epsilon", 1, "--unproven")
+    code, err, _ = hush(*words, "--epsilon", 1, "--unproven")
     assert code == 0
-    assert "epsilon is infinite" in told
+    assert "epsilon is infinite" in err
 
 
 def test_an_observed_domain_is_refused_with_code_3(hush, town, tmp_path):
     hush("schema", town / "people.csv", "-o", tmp_path / "draft.yaml")
     changes = {"mdav": "independent", town / "schema.yaml": tmp_path / "draft.yaml"}
-    code, _, told = hush(*(changes.get(word, word) for word in release(town, tmp_path / "out", "--epsilon", 1)))
+    code, _, err = hush(*(changes.get(word, word) for word in release(town, tmp_path / "out", "--epsilon", 1)))
     assert code == 3
-    assert "observed: true" in told
-    assert "--learn-domain" in told
+    assert "observed: true" in err
+    assert "--learn-domain" in err
     assert not (tmp_path / "out").exists()
     words = [changes.get(word, word) for word in release(town, tmp_path / "out", "--epsilon", 100, "--learn-domain", "--json")]
-    code, told, _ = hush(*words)
-    assert code == 0, told
-    card = json.loads(told)
+    code, err, _ = hush(*words)
+    assert code == 0, err
+    card = json.loads(err)
     assert card["steps"][0] == "learn-domain"
     assert card["guarantee"]["epsilon"] <= 100
     assert "learnt" in card["result"]["learn-domain"]
@@ -193,35 +193,35 @@ def test_bad_input_is_named_and_nothing_is_written(hush, tmp_path, name):
     before = sorted(p.name for p in tmp_path.iterdir())
     out = tmp_path / "out"
     words = ["release", data, "--schema", schema, "--recipe", changes.get("recipe", "mdav"), "--out", out, *changes.get("more", [])]
-    code, _, told = hush(*words)
-    assert code == 2, told
-    assert expected in told
-    assert "Traceback" not in told
+    code, _, err = hush(*words)
+    assert code == 2, err
+    assert expected in err
+    assert "Traceback" not in err
     assert sorted(p.name for p in tmp_path.iterdir()) == before
     if name != "negative seed":  # the parser's own message
-        code, told, _ = hush(*words, "--json")
-        assert json.loads(told)["exit_code"] == 2
+        code, err, _ = hush(*words, "--json")
+        assert json.loads(err)["exit_code"] == 2
 
 
 def test_every_fault_is_told_at_once(hush, tmp_path):
     write(tmp_path / "data.csv", DATA + "120,c\n")
     write(tmp_path / "schema.yaml", SCHEMA)
-    _, _, told = hush(
+    _, _, err = hush(
         "release", tmp_path / "data.csv", "--schema", tmp_path / "schema.yaml", "--recipe", "mdav", "--out", tmp_path / "out"
     )
-    assert "column age" in told
-    assert "column town" in told
-    assert "'120'" in told
-    assert "row 13" in told
+    assert "column age" in err
+    assert "column town" in err
+    assert "'120'" in err
+    assert "row 13" in err
 
 
 def test_an_output_folder_that_exists_is_left_alone(hush, town, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "mine.txt").write_text("mine")
-    code, _, told = hush(*release(town, out))
+    code, _, err = hush(*release(town, out))
     assert code == 2
-    assert "exists already" in told
+    assert "exists already" in err
     assert [p.name for p in out.iterdir()] == ["mine.txt"]
 
 
@@ -236,13 +236,13 @@ def audit_words(town: Path, tmp_path: Path, **more: object) -> list[object]:
 
 
 def test_the_same_file_as_train_and_control_is_refused(hush, town, tmp_path):
-    code, _, told = hush(*audit_words(town, tmp_path))
+    code, _, err = hush(*audit_words(town, tmp_path))
     assert code == 2
-    assert "same file as --train" in told
+    assert "same file as --train" in err
     shutil.copy(town / "people.csv", tmp_path / "copy.csv")
-    code, _, told = hush(*audit_words(town, tmp_path, control=tmp_path / "copy.csv"))
+    code, _, err = hush(*audit_words(town, tmp_path, control=tmp_path / "copy.csv"))
     assert code == 2
-    assert "same rows as the training table" in told
+    assert "same rows as the training table" in err
     assert not (tmp_path / "audit").exists()
 
 
@@ -258,7 +258,7 @@ def test_a_foreign_anonymized_file_is_audited(hush, town, tmp_path):
         band = "*" if i % 50 == 0 else '"[1, 2]"' if size[i] <= 2 else "3+"
         lines.append(f'{band},{table.strings("sex")[row] or ""},"[0, 50000]",*')
     write(tmp_path / "theirs.csv", "\n".join(lines) + "\n")
-    code, told, err = hush(
+    code, out, err = hush(
         *audit_words(
             town, tmp_path, train=tmp_path / "train.csv", control=tmp_path / "control.csv", release=tmp_path / "theirs.csv"
         )
@@ -266,22 +266,22 @@ def test_a_foreign_anonymized_file_is_audited(hush, town, tmp_path):
     assert code == 0, err
     findings = json.loads((tmp_path / "audit" / "audit.json").read_text())["findings"]
     assert any(f["name"] == "closest record score" and "drawn at random from them" in f["note"] for f in findings)
-    assert "None of" in told
+    assert "None of" in out
 
 
 def test_an_unknown_audit_is_named(hush, town, tmp_path):
     shutil.copy(town / "people.csv", tmp_path / "copy.csv")
-    code, _, told = hush(*audit_words(town, tmp_path, control=tmp_path / "copy.csv", only="mirror"))
+    code, _, err = hush(*audit_words(town, tmp_path, control=tmp_path / "copy.csv", only="mirror"))
     assert code == 2
-    assert "closest-record" in told
+    assert "closest-record" in err
 
 
 def test_the_demo_runs_and_says_what_was_promised(hush, tmp_path, monkeypatch):
     few = ("near-matches", "singling-out", "linkability", "inference", "downstream")
     monkeypatch.setattr(registry, "AUDITS", {name: registry.AUDITS[name] for name in few})
-    code, told, _ = hush("demo", "--out", tmp_path / "demo", "--rows", 200, "--json")
+    code, out, _ = hush("demo", "--out", tmp_path / "demo", "--rows", 200, "--json")
     assert code == 0
-    releases = {line["recipe"]: line for line in json.loads(told)["releases"]}
+    releases = {line["recipe"]: line for line in json.loads(out)["releases"]}
     assert releases["aim"]["promised"].startswith("proven")
     assert releases["mdav"]["promised"].startswith("verified")
     assert releases["sequential"]["promised"] == "nothing is promised"
@@ -296,9 +296,9 @@ def test_the_demo_runs_and_says_what_was_promised(hush, tmp_path, monkeypatch):
 
 def test_version_and_help(hush):
     assert hush("--version")[0] == 0
-    code, told, _ = hush("release", "--help")
+    code, out, _ = hush("release", "--help")
     assert code == 0
-    assert "--epsilon" in told
+    assert "--epsilon" in out
     assert hush("release")[0] == 2
 
 
@@ -313,14 +313,14 @@ def test_a_crash_never_prints_local_variables(monkeypatch, town, tmp_path, capsy
     monkeypatch.setattr(sys, "argv", ["hush", *map(str, release(town, tmp_path / "out"))])
     with pytest.raises(RuntimeError, match="boom"):
         main()
-    told = capsys.readouterr()
-    assert "SECRET-ROW" not in told.out + told.err
+    reported = capsys.readouterr()
+    assert "SECRET-ROW" not in reported.out + reported.err
 
 
 def test_an_output_folder_needs_a_name(hush, town):
-    code, _, told = hush(*release(town, ""))
+    code, _, err = hush(*release(town, ""))
     assert code == 2
-    assert "no name for an output folder" in told
+    assert "no name for an output folder" in err
 
 
 def test_numbers_too_long_for_arithmetic_are_refused_not_emptied(hush, tmp_path):
@@ -328,9 +328,9 @@ def test_numbers_too_long_for_arithmetic_are_refused_not_emptied(hush, tmp_path)
     schema = write(
         tmp_path / "s.yaml", f"columns:\n  n: {{kind: integer, role: quasi, domain: [0, {2**63 - 1}]}}\n  town: category\n"
     )
-    code, _, told = hush("release", data, "--schema", schema, "--recipe", "mdav", "--out", tmp_path / "out")
+    code, _, err = hush("release", data, "--schema", schema, "--recipe", "mdav", "--out", tmp_path / "out")
     assert code == 2
-    assert "column n: holds whole numbers beyond 2^53" in told
+    assert "column n: holds whole numbers beyond 2^53" in err
 
 
 def test_a_private_hold_out_is_never_drawn_from_the_seed(hush, town, tmp_path):
@@ -338,63 +338,63 @@ def test_a_private_hold_out_is_never_drawn_from_the_seed(hush, town, tmp_path):
     rows = []
     for name in ("one", "two"):
         more = ("--epsilon", 1, "--hold-out", 0.3, "--seed", 7)
-        code, _, told = hush(*(words.get(w, w) for w in release(town, tmp_path / name, *more)))
-        assert code == 0, told
+        code, _, err = hush(*(words.get(w, w) for w in release(town, tmp_path / name, *more)))
+        assert code == 0, err
         rows.append((tmp_path / f"{name}.private" / "train.csv").read_text())
     assert rows[0] != rows[1]
 
 
 def test_rows_of_a_person_that_are_not_used_are_told(hush, town, tmp_path):
-    code, told, _ = hush(*release(town, tmp_path / "out", "--person", "occupation", "--rows-per-person", 2))
+    code, out, _ = hush(*release(town, tmp_path / "out", "--person", "occupation", "--rows-per-person", 2))
     assert code == 0
-    assert "training rows were not used: at most 2 of each occupation" in told
-    code, _, told = hush(*release(town, tmp_path / "two", "--person", "sex", "--rows-per-person", 20))
+    assert "training rows were not used: at most 2 of each occupation" in out
+    code, _, out = hush(*release(town, tmp_path / "two", "--person", "sex", "--rows-per-person", 20))
     assert code == 2
-    assert "larger than the number of persons" in told
+    assert "larger than the number of persons" in out
 
 
 def test_a_drafted_domain_does_not_bind_a_control(hush, town, tmp_path):
     io.write(io.read(town / "people.csv").take(np.arange(200)), tmp_path / "train.csv")
     io.write(io.read(town / "people.csv").take(np.arange(200, 600)), tmp_path / "control.csv")
     assert hush("schema", tmp_path / "train.csv", "-o", tmp_path / "schema.yaml")[0] == 0
-    code, _, told = hush(
+    code, _, err = hush(
         "release", tmp_path / "train.csv", "--schema", tmp_path / "schema.yaml", "--recipe", "mdav", "--out", tmp_path / "out"
     )
-    assert code == 0, told
-    code, _, told = hush(
+    assert code == 0, err
+    code, _, err = hush(
         "audit", "--train", tmp_path / "train.csv", "--control", tmp_path / "control.csv", "--release", tmp_path / "out",
         "--schema", tmp_path / "schema.yaml", "--out", tmp_path / "audit",
         "--only", "closest-record", "--only", "linkability", "--only", "margins", "--only", "association", "--only", "queries",
     )  # fmt: skip
-    assert code == 0, told
+    assert code == 0, err
 
 
 def test_the_hint_to_attack_a_release_can_be_pasted(hush, town, tmp_path):
     folder = tmp_path / "two words [red]"
-    code, told, _ = hush(*release(town, folder, "--hold-out", 0.3, "--seed", 1))
+    code, out, _ = hush(*release(town, folder, "--hold-out", 0.3, "--seed", 1))
     assert code == 0
-    hint = next(line for line in told.splitlines() if line.strip().startswith("hush audit"))
+    hint = next(line for line in out.splitlines() if line.strip().startswith("hush audit"))
     assert hush(*shlex.split(hint)[1:], "--only", "closest-record")[0] == 0
 
 
 def test_a_sheet_for_programs_and_its_faults(hush, town, tmp_path):
     words = ["pareto", town / "people.csv", "--schema", town / "schema.yaml"]
-    code, told, _ = hush(*words, "--k", "2,5", "--limit", "0.1,1", "--json")
+    code, out, _ = hush(*words, "--k", "2,5", "--limit", "0.1,1", "--json")
     assert code == 0
-    lines = json.loads(told)["lines"]
+    lines = json.loads(out)["lines"]
     assert [(line["k"], line["limit"]) for line in lines] == [(2, 0.1), (2, 1.0), (5, 0.1), (5, 1.0)]
     assert all(line["optimal"] for line in lines)
-    code, _, told = hush(*words, "--k", "two")
+    code, _, out = hush(*words, "--k", "two")
     assert code == 2
-    assert "--k" in told
+    assert "--k" in out
     for odd in ("nan", "inf", "2.5", "2,"):
-        code, _, told = hush(*words, "--k", odd)
+        code, _, out = hush(*words, "--k", odd)
         assert code == 2, odd
-        assert "--k" in told
-        assert "numbers with commas" in told
-    code, _, told = hush(*words, "--set", "loss=nothing")
+        assert "--k" in out
+        assert "numbers with commas" in out
+    code, _, out = hush(*words, "--set", "loss=nothing")
     assert code == 2
-    assert "loss" in told
+    assert "loss" in out
 
 
 def test_what_is_private_is_refused_inside_a_release_before_anything_is_computed(hush, town, tmp_path):
@@ -410,27 +410,27 @@ def test_what_is_private_is_refused_inside_a_release_before_anything_is_computed
         ("release", data, *schema, "--recipe", "mdav", "--hold-out", 0.3),
     )
     for words in commands:
-        code, _, told = hush(*words, *inside)
+        code, _, err = hush(*words, *inside)
         assert code == 2, words
-        assert "inside a release" in " ".join(told.split()), told
+        assert "inside a release" in " ".join(err.split()), err
     assert sorted(p.name for p in (tmp_path / "public").iterdir()) == before
 
 
 def test_utility_does_not_clear_a_release_that_it_does_not_attack(hush, town, tmp_path):
     words = ("utility", "--real", town / "people.csv", "--release", town / "people.csv", "--schema", town / "schema.yaml")
-    code, _, told = hush(*words, "--only", "linkability", "--only", "margins", "--only", "nothing", "--out", tmp_path / "u")
+    code, _, err = hush(*words, "--only", "linkability", "--only", "margins", "--only", "nothing", "--out", tmp_path / "u")
     assert code == 2
-    assert "linkability: is about privacy" in " ".join(told.split())
-    assert "there is no audit 'nothing'" in " ".join(told.split())
+    assert "linkability: is about privacy" in " ".join(err.split())
+    assert "there is no audit 'nothing'" in " ".join(err.split())
     assert not (tmp_path / "u").exists()
 
 
 def test_a_mapping_on_new_rows_and_on_rows_outside_its_domains(hush, town, tmp_path):
     words = ["release", town / "people.csv", "--schema", town / "schema.yaml", "--recipe", "k-anonymity", "--out", tmp_path / "one"]
     assert hush(*words, "--seed", 1)[0] == 0
-    code, told, _ = hush("apply", tmp_path / "one", town / "people.csv", "--out", tmp_path / "two", "--seed", 1)
+    code, out, _ = hush("apply", tmp_path / "one", town / "people.csv", "--out", tmp_path / "two", "--seed", 1)
     assert code == 0
-    assert "new rows were suppressed" in told
+    assert "new rows were suppressed" in out
     assert (tmp_path / "two" / "data.csv").read_text() == (tmp_path / "one" / "data.csv").read_text()
     assert hush("verify", tmp_path / "two")[0] == 0
     name = next(iter(people(5, seed=1).schema.quasi))
@@ -439,29 +439,29 @@ def test_a_mapping_on_new_rows_and_on_rows_outside_its_domains(hush, town, tmp_p
     cells = strange[1].split(",")
     cells[place] = "nobody"
     (tmp_path / "strange.csv").write_text("\n".join([strange[0], ",".join(cells), *strange[2:]]) + "\n")
-    code, _, told = hush("apply", tmp_path / "one", tmp_path / "strange.csv", "--out", tmp_path / "three")
+    code, _, out = hush("apply", tmp_path / "one", tmp_path / "strange.csv", "--out", tmp_path / "three")
     assert code == 2
-    assert name in told
+    assert name in out
     assert not (tmp_path / "three").exists()
 
 
 def test_an_audit_under_the_schema_of_a_release_is_refused(hush, town, tmp_path):
     words = ["release", town / "people.csv", "--schema", town / "schema.yaml", "--recipe", "k-anonymity", "--out", tmp_path / "out"]
-    code, told, _ = hush(*words, "--seed", 1, "--hold-out", 0.3)
+    code, out, _ = hush(*words, "--seed", 1, "--hold-out", 0.3)
     assert code == 0
-    assert "rows were suppressed" in told
-    assert "mapping.csv" in told
-    code, _, told = hush(
+    assert "rows were suppressed" in out
+    assert "mapping.csv" in out
+    code, _, out = hush(
         "audit", "--train", tmp_path / "out.private" / "train.csv", "--control", tmp_path / "out.private" / "control.csv",
         "--release", tmp_path / "out", "--schema", tmp_path / "out" / "schema.yaml", "--out", tmp_path / "audit",
     )  # fmt: skip
     assert code == 2
-    assert "schema of a release" in told
+    assert "schema of a release" in out
 
 
 def test_what_does_not_verify_is_told_to_programs(hush, town, tmp_path):
     assert hush(*release(town, tmp_path / "out", "--seed", 1))[0] == 0
     (tmp_path / "out" / "stray.csv").write_text("a\n1\n")
-    code, told, _ = hush("verify", tmp_path / "out", "--json")
+    code, out, _ = hush("verify", tmp_path / "out", "--json")
     assert code == 3
-    assert [fault["where"] for fault in json.loads(told)["faults"]] == ["stray.csv"]
+    assert [fault["where"] for fault in json.loads(out)["faults"]] == ["stray.csv"]

@@ -92,18 +92,18 @@ def test_verdicts_follow_the_leak(made):
 
 
 def test_levels_are_the_planted_shares(made):
-    found = line(made, "leaky", "identical match share")
-    assert found.levels == [0.0, 0.5, 1.0]
-    assert found.values == pytest.approx([0, 0.5, 1])
+    result = line(made, "leaky", "identical match share")
+    assert result.levels == [0.0, 0.5, 1.0]
+    assert result.values == pytest.approx([0, 0.5, 1])
     noisy = line(made, "noisy", "identical match share")
-    assert noisy.values[0] == found.values[0]
+    assert noisy.values[0] == result.values[0]
     assert noisy.values[-1] < 0.1
 
 
 def test_scopes_are_averaged_and_told_apart(made):
-    found = line(made, "leaky", "by column")
-    assert (found.scope, found.scopes) == ("", 2)
-    assert found.values == pytest.approx([0, 1, 2])
+    result = line(made, "leaky", "by column")
+    assert (result.scope, result.scopes) == ("", 2)
+    assert result.values == pytest.approx([0, 1, 2])
     apart = [s for s in made.curves[0].scopes if s.name == "by column"]
     assert [s.values[-1] for s in apart] == pytest.approx([1, 3])
 

@@ -28,8 +28,8 @@ def test_the_parts_add_up_and_the_baseline_is_that_of_control_rows():
     assert set(g.detail["performance"]["sick"]) == {"train", "release"}
     seed = int(np.random.default_rng(0).integers(2**31))
     reference = Reference.of(case.train, ["sick"], CompositeOptions(seed=seed, models=("linear",), rows=10_000))
-    made, fresh = reference.compare(case.release), reference.compare(case.control)
-    assert (made.mu, made.delta, made.nu) == tuple(g.detail[part] for part in ("mu", "delta", "nu"))
+    result, fresh = reference.compare(case.release), reference.compare(case.control)
+    assert (result.mu, result.delta, result.nu) == tuple(g.detail[part] for part in ("mu", "delta", "nu"))
     assert (fresh.mu, fresh.delta, fresh.nu) == tuple(g.detail["baseline"][part] for part in ("mu", "delta", "nu"))
 
 

@@ -31,14 +31,14 @@ def test_an_independent_sample_cannot_be_told():
 def test_broken_pairs_are_told_and_the_columns_named():
     train, release, control = (bound(example(600, seed)) for seed in (1, 3, 2))
     findings = found(Discriminator(), Case(train, shuffled(release), control))
-    told = findings[AUC]
-    assert told.low > 0.75
-    assert told.baseline < 0.56
+    finding = findings[AUC]
+    assert finding.low > 0.75
+    assert finding.baseline < 0.56
     assert findings[ERROR].low > 2 * findings[ERROR].baseline
-    assert set(told.detail["columns"][:2]) == {"age", "pay"}
-    assert told.detail["importance"] == sorted(told.detail["importance"], reverse=True)
-    assert "age" in told.note
-    assert "pay" in told.note
+    assert set(finding.detail["columns"][:2]) == {"age", "pay"}
+    assert finding.detail["importance"] == sorted(finding.detail["importance"], reverse=True)
+    assert "age" in finding.note
+    assert "pay" in finding.note
 
 
 def test_a_level_that_no_real_row_has_gives_the_release_away():

@@ -81,9 +81,9 @@ def test_the_boosting_is_fitted_once_for_all_audits():
     assert models is fitted(case, "sick")
     assert models.task.shape.classes
     assert np.array_equal(models.task.control, np.arange(300))
-    told = predicted(models.predictions["release"])
+    reported = predicted(models.predictions["release"])
     main = TrainOnRelease(target="sick", models=("boosting",), seeds=0, bootstrap=1).run(case, np.random.default_rng(0))
-    assert main[1].value == pytest.approx(np.mean(told == models.task.truth))
+    assert main[1].value == pytest.approx(np.mean(reported == models.task.truth))
 
 
 def test_the_target_is_that_of_the_roles():
@@ -148,10 +148,10 @@ def test_families_take_any_predictors(family, classes):
     unknown = Rows(np.full((60, 5), np.nan), rng.integers(0, 3, 60).astype(float))
     assert all(np.isfinite(values).all() for values in predictions(family, unknown, test, numbers).values())
     y = rng.integers(0, 3, 60).astype(float)
-    told = predictions(family, Rows(x, y), test, shape)
-    assert all(np.isfinite(values).all() and len(values) == 7 for values in told.values())
+    reported = predictions(family, Rows(x, y), test, shape)
+    assert all(np.isfinite(values).all() and len(values) == 7 for values in reported.values())
     if classes:
-        assert np.sum(list(told.values()), axis=0) == pytest.approx(np.ones(7))
+        assert np.sum(list(reported.values()), axis=0) == pytest.approx(np.ones(7))
     same = predictions(family, Rows(x, np.full(60, 2.0)), test, shape)
     assert np.array_equal(predicted(same), np.full(7, 2.0))
 

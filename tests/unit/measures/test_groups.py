@@ -58,12 +58,12 @@ def garbled(table: Table, code: int, seed: int = 0) -> Table:
     """Inside one town every other column is drawn from everybody."""
     rng = np.random.default_rng(seed)
     rows = np.flatnonzero(table["town"] == code)
-    made = []
+    collected = []
     for name in ("height", "pay", "trade"):
         array = table[name].copy()
         array[rows] = rng.choice(table[name], len(rows))
-        made.append((table.schema[name], array))
-    return table.with_columns(*made)
+        collected.append((table.schema[name], array))
+    return table.with_columns(*collected)
 
 
 @pytest.mark.parametrize("code", [7, 5])
@@ -79,8 +79,8 @@ def test_a_garbled_group_is_named_worst(code):
 
 
 def test_a_lost_group_is_named_worst_and_lies_as_far_off_as_can_be():
-    kept = FRESH.take(FRESH["town"] != 7)
-    findings = found(Groups(), plain(kept))
+    table = FRESH.take(FRESH["town"] != 7)
+    findings = found(Groups(), plain(table))
     assert all(first(findings, name).startswith("town = h") for name in (TVD, SIZE))
     assert findings[TVD, "town = h"].value == findings[SIZE, "town = h"].value == findings[SIZE, ""].value == 1
     assert all(surely_worse(findings[SIZE, scope]) for scope in ("", "town = h"))
@@ -180,11 +180,11 @@ def test_where_there_is_nothing_to_tell_the_notes_say_why():
 def test_a_column_of_very_many_levels_is_counted_in_few():
     levels = Levels(tuple(f"d{i}" for i in range(300)))
     column = Column(name="code", kind=Kind.CATEGORY, domain=levels)
-    made = [
+    collected = [
         t.with_column(column, np.random.default_rng(i).integers(0, 300, t.rows).astype(np.int32))
         for i, t in enumerate((TRAIN, FRESH, CONTROL))
     ]
-    finding = found(Groups(), Case(*(table.select(["town", "code"]) for table in made)))[TVD, ""]
+    finding = found(Groups(), Case(*(table.select(["town", "code"]) for table in collected)))[TVD, ""]
     assert finding.value == pytest.approx(finding.baseline, abs=0.02)
 
 
@@ -194,8 +194,8 @@ def test_a_column_of_very_many_levels_is_counted_in_few():
 def test_odd_columns_are_survived(which, spoil, name):
     tables = dict(zip(("train", "release", "control"), (example(130, i) for i in range(3)), strict=True))
     tables[which] = spoil(tables[which], name)
-    kept = ["age", "height", "town", "school", *["pay"] * (name == "pay")]
-    findings = found(Groups(), Case(**{side: table.select(kept) for side, table in tables.items()}))
+    retained = ["age", "height", "town", "school", *["pay"] * (name == "pay")]
+    findings = found(Groups(), Case(**{side: table.select(retained) for side, table in tables.items()}))
     sound(findings)
     assert findings[TVD, ""].value is not None
 

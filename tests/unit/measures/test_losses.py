@@ -78,8 +78,8 @@ def test_a_quasi_identifier_that_was_not_released_is_named():
 def test_columns_that_were_not_released_are_counted_and_named():
     train, control = example(200, 1), example(100, 3)
     names = [column.name for column in train.schema]
-    kept = [name for name in names if name not in ("town", "pay")]
-    findings = found(Losses(), Case(train, train.select(kept), control))
+    retained = [name for name in names if name not in ("town", "pay")]
+    findings = found(Losses(), Case(train, train.select(retained), control))
     gone = findings["columns missing", ""]
     assert gone.value == pytest.approx(2 / len(names))
     assert gone.baseline == 0

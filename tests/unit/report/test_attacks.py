@@ -27,8 +27,8 @@ FAILED = {"expression": "max_risk<0.05", "holds": False, "told": "the largest up
 
 def attack(name: str, value: float | None = 0.1, p: float | None = 1e-6, risk: str = "inference", **more: Any) -> dict[str, Any]:
     numbers = {"low": value and value / 2, "high": value and min(1.0, value * 2), "baseline": 0.0, "p": p, "p_adjusted": p}
-    told = {"note": f"an attacker who knows x does {name}", "subject": Subject.PRIVACY, "risk": risk}
-    return samples.finding(name, value, **(told | numbers | more))
+    plain = {"note": f"an attacker who knows x does {name}", "subject": Subject.PRIVACY, "risk": risk}
+    return samples.finding(name, value, **(plain | numbers | more))
 
 
 def record(row: int = 7, weak: bool = False, **more: Any) -> dict[str, Any]:
@@ -67,19 +67,19 @@ def test_a_corrected_test_decides_where_there_is_one(numbers, planted, words, po
 
 
 def test_the_first_sentence_decides_and_names_the_worst() -> None:
-    found = [attack("mild", 0.2, low=0.01), attack("bad", 0.1, low=0.09), attack("none", 0.5, p=0.3)]
-    told = inside(page(found), "summary", "p", "explained")[1]
-    assert told.startswith("2 of 3 attacks gain more on people in the table than on people outside it; the worst is bad")
-    assert inside(page(found), "summary", "li")[0] == "bad: An attacker who knows x does bad.", "by what is surely gained"
-    assert "2 of 3 attacks gain" not in " ".join(inside(page(found), "figures", "p")), "the decision is told once"
+    collected = [attack("mild", 0.2, low=0.01), attack("bad", 0.1, low=0.09), attack("none", 0.5, p=0.3)]
+    reported = inside(page(collected), "summary", "p", "explained")[1]
+    assert reported.startswith("2 of 3 attacks gain more on people in the table than on people outside it; the worst is bad")
+    assert inside(page(collected), "summary", "li")[0] == "bad: An attacker who knows x does bad.", "by what is surely gained"
+    assert "2 of 3 attacks gain" not in " ".join(inside(page(collected), "figures", "p")), "the decision is told once"
 
 
 def test_without_alarm_the_reasons_say_what_would_have_been_noticed() -> None:
     quiet = [attack("a", p=0.4), attack("b", p=1.0)]
-    told = "This is not a proof of safety: "
-    assert f"{told}how small a leak this audit would have noticed was not tried out." in inside(page(quiet), "summary", "li")
+    reported = "This is not a proof of safety: "
+    assert f"{reported}how small a leak this audit would have noticed was not tried out." in inside(page(quiet), "summary", "li")
     least = "the smallest leak that this audit would have noticed is 1 % of the released rows, copied whole."
-    assert f"{told}{least}" in inside(page(quiet, power=POWER), "summary", "li")
+    assert f"{reported}{least}" in inside(page(quiet, power=POWER), "summary", "li")
     blind = POWER | {"audit": None, "noticed": [0, 0]}
     assert "not even the largest leak" in " ".join(inside(page(quiet, power=blind), "summary", "li"))
     assert page(quiet, power=blind).text.count("would have missed even a leak of 10 %") == 1, "in the one box with an attack"
@@ -87,8 +87,8 @@ def test_without_alarm_the_reasons_say_what_would_have_been_noticed() -> None:
 
 
 def test_the_three_risks_have_a_box_each_with_the_surest_attack() -> None:
-    found = [attack("a", 0.3, low=0.1), attack("b", 0.2, low=0.15), attack("c", 0.9, p=0.5, risk="linkability")]
-    boxes = inside(page(found), "figures", "article")[:3]
+    collected = [attack("a", 0.3, low=0.1), attack("b", 0.2, low=0.15), attack("c", 0.9, p=0.5, risk="linkability")]
+    boxes = inside(page(collected), "figures", "article")[:3]
     assert boxes[0].startswith("Singling out–no attack of this kind was run")
     assert "90 %" in boxes[1]
     assert "no excess found" in boxes[1]
@@ -100,19 +100,19 @@ def test_the_three_risks_have_a_box_each_with_the_surest_attack() -> None:
 
 def test_the_gate_stands_on_the_first_screen() -> None:
     reader = page([attack("a")], gates=[FAILED, FAILED | {"expression": "alarms<1", "holds": True}])
-    told = inside(reader, "summary", "strong", "badge")
-    assert told[-2:] == ["■ Condition fails", "□ Condition holds"]
+    reported = inside(reader, "summary", "strong", "badge")
+    assert reported[-2:] == ["■ Condition fails", "□ Condition holds"]
     assert inside(reader, "summary", "code") == ["max_risk<0.05", "alarms<1"]
 
 
 def test_of_many_attacks_the_worst_are_drawn_and_the_rest_is_folded() -> None:
-    found = [attack(f"a{i}", 0.5 - i / 100, low=0.4 - i / 200, p=0.01) for i in range(60)]
-    reader = page(found)
+    collected = [attack(f"a{i}", 0.5 - i / 100, low=0.4 - i / 200, p=0.01) for i in range(60)]
+    reader = page(collected)
     assert inside(reader, "inference", "summary") == ["48 more, 48 of them beyond chance as well"]
     assert len([e for e in reader.all("circle") if any(p.attributes.get("id") == "inference" for p in e.parents)]) == 12
     folded = [e for e in reader.all("tr") if any(p.name == "details" for p in e.parents)]
     assert len([e for e in folded if any(p.attributes.get("id") == "inference" for p in e.parents)]) == 49
-    assert not inside(page(found[:14]), "inference", "summary"), "two more are not worth folding"
+    assert not inside(page(collected[:14]), "inference", "summary"), "two more are not worth folding"
     assert inside(reader, "all", "summary") == ["Show them all"]
 
 
@@ -146,20 +146,20 @@ def test_records_are_told_by_number_and_weak_ones_folded() -> None:
 def test_a_record_tells_one_hit_of_each_kind_and_counts_the_rest() -> None:
     hits = [record(name=n, scope=s)["attacks"][0] for n, s in (("b", "1"), ("a", "2"), ("b", "3"), ("c", "4"), ("d", "5"))]
     reader = page([attack("a")], records=[record() | {"attacks": hits}])
-    told = inside(reader, "records", "li")
-    assert [t.split(", released")[0] for t in told] == ["b, 1", "a, 2", "c, 4", "and 2 more"]
+    reported = inside(reader, "records", "li")
+    assert [t.split(", released")[0] for t in reported] == ["b, 1", "a, 2", "c, 4", "and 2 more"]
 
 
 def test_groups_are_listed_with_both_rates() -> None:
-    found = {"worst": [GROUP, GROUP | {"p_adjusted": 0.7}], "tested": 40, "alarms": 1, "left_out": 3}
-    reader = page([attack("a")], groups=found)
+    results = {"worst": [GROUP, GROUP | {"p_adjusted": 0.7}], "tested": 40, "alarms": 1, "left_out": 3}
+    reader = page([attack("a")], groups=results)
     cells = inside(reader, "groups", "td")
     assert cells[:4] == ["sex: f■ worse than for people outside", "guess, income", "30 % of 200", "10 % of 90"]
     assert cells[4:8] == ["22 %", "10 to 30 %", "5 %", "10⁻⁶"]
     assert cells[8] == "sex: f– no excess found"
     assert "1 of 40 such pairs gains more" in reader.text
     assert not inside(reader, "groups", "summary")
-    assert inside(page([attack("a")], groups=found | {"alarms": 0}), "groups", "summary") == ["The 2 that come nearest"]
+    assert inside(page([attack("a")], groups=results | {"alarms": 0}), "groups", "summary") == ["The 2 that come nearest"]
     assert "3 groups with too few people" in reader.text
     assert "groups" not in [e.attributes.get("id") for e in page([attack("a")], groups={}).elements]
 
@@ -181,8 +181,10 @@ def test_membership_curves_are_stairs_in_log_scale() -> None:
 
 
 def test_the_curves_of_all_findings_share_a_figure_and_a_table() -> None:
-    found = [attack(f"a{i}", risk="singling out", detail={"roc": ROC | {"tpr": [i / 100, 0.1, 0.2, 0.5, 1.0]}}) for i in range(9)]
-    reader = page([*found, attack("odd", detail={"roc": {"fpr": [0.1], "tpr": []}}), attack("text", detail={"roc": "?"})])
+    collected = [
+        attack(f"a{i}", risk="singling out", detail={"roc": ROC | {"tpr": [i / 100, 0.1, 0.2, 0.5, 1.0]}}) for i in range(9)
+    ]
+    reader = page([*collected, attack("odd", detail={"roc": {"fpr": [0.1], "tpr": []}}), attack("text", detail={"roc": "?"})])
     assert len(reader.all("path", "roc")) == roc.DRAWN
     assert len(inside(reader, "membership", "tr")) == 10
     assert "The 6 worst of 9 are drawn." in reader.text
@@ -213,11 +215,11 @@ def test_a_threshold_curve_rises_with_its_numbers() -> None:
 
 
 def test_seventy_findings_stay_small_and_balanced() -> None:
-    found = [attack(f"attack {i}", 0.1, risk=list(RISKS)[i % 3], scope=f"column {i}") for i in range(70)]
+    collected = [attack(f"attack {i}", 0.1, risk=list(RISKS)[i % 3], scope=f"column {i}") for i in range(70)]
     groups = {"worst": [GROUP] * 20, "tested": 900, "alarms": 40, "left_out": 3}
     whole = audit_page(
         samples.report(
-            found, None, rows=ROWS, records=[record(i) for i in range(1, 21)], groups=groups, power=POWER, gates=[FAILED]
+            collected, None, rows=ROWS, records=[record(i) for i in range(1, 21)], groups=groups, power=POWER, gates=[FAILED]
         )
     )
     assert Reader(whole).all("section")

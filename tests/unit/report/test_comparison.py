@@ -36,8 +36,8 @@ def markdown(given: dict[str, Any]) -> str:
 
 
 def section(reader: Reader, anchor: str) -> str:
-    (found,) = [e for e in reader.all("section") if e.attributes["id"] == anchor]
-    return " ".join(found.text.split())
+    (collected,) = [e for e in reader.all("section") if e.attributes["id"] == anchor]
+    return " ".join(collected.text.split())
 
 
 def without(told: dict[str, Any], *keys: str) -> dict[str, Any]:
@@ -47,15 +47,15 @@ def without(told: dict[str, Any], *keys: str) -> dict[str, Any]:
 def test_the_first_section_is_the_decision_with_its_three_facts() -> None:
     reader = read("ordinary")
     assert reader.all("section")[0].attributes["id"] == "choice"
-    told = section(reader, "choice")
-    assert told.index("Publish mdav with k = 10") < told.index("Promised")
-    assert "◆ verifiedk-anonymity with k = 10" in told
-    assert "Risk, at most2.64 %of the people whom the worst attack (linkability, 10 neighbours) would otherwise miss" in told
-    assert "Measured: 1.2 % (0 to 2.64 %). 0 of 41 tests raised an alarm." in told
-    assert "0.871AUC for income: how well models that learnt from the release rank real people" in told
-    assert "Measured in 2 runs, interval 0.863 to 0.879; the real rows reach 0.929." in told
+    reported = section(reader, "choice")
+    assert reported.index("Publish mdav with k = 10") < reported.index("Promised")
+    assert "◆ verifiedk-anonymity with k = 10" in reported
+    assert "Risk, at most2.64 %of the people whom the worst attack (linkability, 10 neighbours) would otherwise miss" in reported
+    assert "Measured: 1.2 % (0 to 2.64 %). 0 of 41 tests raised an alarm." in reported
+    assert "0.871AUC for income: how well models that learnt from the release rank real people" in reported
+    assert "Measured in 2 runs, interval 0.863 to 0.879; the real rows reach 0.929." in reported
     for words in ("k-anonymity is verified, not proven", "If you need a proof: aim at epsilon 1", "hush release adult.csv"):
-        assert words in told
+        assert words in reported
 
 
 def test_what_would_change_the_choice_is_read_off_the_numbers() -> None:
@@ -66,23 +66,23 @@ def test_what_would_change_the_choice_is_read_off_the_numbers() -> None:
 
 
 def test_what_the_recommendation_says_itself_is_not_said_twice() -> None:
-    told = comparisons.ordinary()
-    told["recommendation"]["others"] = [{"id": name, "words": "if so"} for name in ("sequential", "aim epsilon=4")]
-    (near,) = changes(Comparison.from_json(told))
+    reported = comparisons.ordinary()
+    reported["recommendation"]["others"] = [{"id": name, "words": "if so"} for name in ("sequential", "aim epsilon=4")]
+    (near,) = changes(Comparison.from_json(reported))
     assert "noise" in near
-    told["recommendation"]["others"] = []
-    assert any(line.startswith("If its promise must be proven: aim epsilon=4") for line in changes(Comparison.from_json(told)))
+    reported["recommendation"]["others"] = []
+    assert any(line.startswith("If its promise must be proven: aim epsilon=4") for line in changes(Comparison.from_json(reported)))
 
 
 def test_where_nothing_fits_nothing_is_promoted() -> None:
     reader = read("nothing fits")
-    told = section(reader, "choice")
-    assert told.startswith("The choiceNo release meets what was asked: max_risk excludes all 3.")
-    assert "Why noneThe nearest is mdav k=50." in told
+    reported = section(reader, "choice")
+    assert reported.startswith("The choiceNo release meets what was asked: max_risk excludes all 3.")
+    assert "Why noneThe nearest is mdav k=50." in reported
     assert "recommended" not in section(reader, "releases")
     assert not reader.all("circle", "chosen")
-    assert "Promised" not in told
-    assert "The best score has mdav k=5 (mean pair TVD 0.1), but it misses: max_risk" in told
+    assert "Promised" not in reported
+    assert "The best score has mdav k=5 (mean pair TVD 0.1), but it misses: max_risk" in reported
 
 
 def test_the_ranking_keeps_the_kinds_of_evidence_apart() -> None:
@@ -128,9 +128,9 @@ def test_what_failed_is_told_with_its_reason_and_not_ranked() -> None:
 
 
 def test_recipes_are_told_with_their_settings_and_sources() -> None:
-    told = section(read("ordinary"), "recipes")
-    assert "aimMarginals chosen one after the other.Tried: epsilon = 4; epsilon = 1; epsilon = 0.5." in told
-    assert comparisons.AIM in told
+    reported = section(read("ordinary"), "recipes")
+    assert "aimMarginals chosen one after the other.Tried: epsilon = 4; epsilon = 1; epsilon = 0.5." in reported
+    assert comparisons.AIM in reported
 
 
 def test_controls_wait_for_their_script_and_every_one_has_a_name() -> None:
@@ -159,38 +159,38 @@ def test_only_this_page_has_the_script_of_the_comparison() -> None:
 
 
 def test_notes_are_told_once_with_all_that_say_them() -> None:
-    told = comparisons.ordinary()
-    for cell in told["cells"][:2]:
+    reported = comparisons.ordinary()
+    for cell in reported["cells"][:2]:
         cell["notes"] = ["rare levels were merged"]
-    told["cells"][2]["void"] = ["the control rows are training rows"]
-    listed = section(Reader(page(told)), "releases")
+    reported["cells"][2]["void"] = ["the control rows are training rows"]
+    listed = section(Reader(page(reported)), "releases")
     assert listed.count("Rare levels were merged.") == 1
     assert "1, 2: Rare levels were merged.3: Audit void: the control rows are training rows." in listed
 
 
 def test_a_risk_that_is_hardly_known_is_said_to_be() -> None:
-    told = comparisons.ordinary()
-    assert "little is known" not in page(told)
-    next(c for c in told["cells"] if c["id"] == "mdav k=10")["risk"] |= {"value": 0.0, "high": 1.0}
-    assert "Measured: 0 % (0 to 100 %)" in section(Reader(page(told)), "choice")
-    assert "little is known" in page(told)
+    reported = comparisons.ordinary()
+    assert "little is known" not in page(reported)
+    next(c for c in reported["cells"] if c["id"] == "mdav k=10")["risk"] |= {"value": 0.0, "high": 1.0}
+    assert "Measured: 0 % (0 to 100 %)" in section(Reader(page(reported)), "choice")
+    assert "little is known" in page(reported)
 
 
 def test_a_proof_chosen_by_looking_at_private_rows_is_told_with_its_condition() -> None:
-    told = comparisons.ordinary()
-    told["recommendation"]["id"] = "aim epsilon=4"
-    assert "● proven if chosen before looking" in section(Reader(page(told)), "choice")
-    assert "makes the proof void" in markdown(told)
-    told["made"]["public"] = True
-    assert "if chosen before looking" not in page(told)
+    reported = comparisons.ordinary()
+    reported["recommendation"]["id"] = "aim epsilon=4"
+    assert "● proven if chosen before looking" in section(Reader(page(reported)), "choice")
+    assert "makes the proof void" in markdown(reported)
+    reported["made"]["public"] = True
+    assert "if chosen before looking" not in page(reported)
 
 
 def test_the_lower_edge_is_explained_only_where_marks_stand_on_it() -> None:
-    told = comparisons.ordinary()
-    assert "marks on the lower edge" not in page(told)
-    told["cells"][-2 if told["cells"][-1]["failed"] else -1]["score"] = {"value": -30.0, "low": -31.0, "high": -29.0}
-    next(c for c in told["cells"] if c["score"])["score"] = {"value": -30.0, "low": -31.0, "high": -29.0}
-    assert "marks on the lower edge lie below it" in page(told)
+    reported = comparisons.ordinary()
+    assert "marks on the lower edge" not in page(reported)
+    reported["cells"][-2 if reported["cells"][-1]["failed"] else -1]["score"] = {"value": -30.0, "low": -31.0, "high": -29.0}
+    next(c for c in reported["cells"] if c["score"])["score"] = {"value": -30.0, "low": -31.0, "high": -29.0}
+    assert "marks on the lower edge lie below it" in page(reported)
 
 
 def test_what_the_comparison_left_out_is_told() -> None:
@@ -199,41 +199,41 @@ def test_what_the_comparison_left_out_is_told() -> None:
 
 
 def test_a_single_run_is_said_to_tell_nothing_of_its_noise() -> None:
-    told = comparisons.ordinary()
-    assert "made once" not in page(told)
-    told["made"]["runs"] = 1
-    assert "Each release was made once" in page(told)
+    reported = comparisons.ordinary()
+    assert "made once" not in page(reported)
+    reported["made"]["runs"] = 1
+    assert "Each release was made once" in page(reported)
 
 
 @pytest.mark.parametrize("name", comparisons.EVERY)
 def test_pages_and_texts_are_pure_functions(name: str) -> None:
-    told = comparisons.EVERY[name]()
-    before = copy.deepcopy(told)
-    assert page(told) == page(told)
-    assert markdown(told) == markdown(told)
-    assert repr(told) == repr(before)
+    reported = comparisons.EVERY[name]()
+    before = copy.deepcopy(reported)
+    assert page(reported) == page(reported)
+    assert markdown(reported) == markdown(reported)
+    assert repr(reported) == repr(before)
 
 
 def test_what_was_kept_as_json_gives_the_same_page() -> None:
-    told = comparisons.ordinary()
-    assert page(json.loads(json.dumps(told))) == page(told)
+    reported = comparisons.ordinary()
+    assert page(json.loads(json.dumps(reported))) == page(reported)
 
 
 @pytest.mark.parametrize("missing", ["made", "table", "constraints", "utility", "recommendation", "searched"])
 def test_no_part_of_it_is_needed(missing: str) -> None:
-    told = without(comparisons.ordinary(), missing)
-    Reader(page(told))
-    assert "## All releases" in markdown(told)
+    reported = without(comparisons.ordinary(), missing)
+    Reader(page(reported))
+    assert "## All releases" in markdown(reported)
 
 
 @pytest.mark.parametrize("key", sorted(comparisons.cell("mdav", 5, 0.0, 0.8)))
 def test_no_part_of_a_cell_is_needed(key: str) -> None:
-    told = comparisons.alone()
-    told["cells"] += [comparisons.cell("aim", 1, 0.01, 0.7), comparisons.failed("mst", "no levels")]
+    reported = comparisons.alone()
+    reported["cells"] += [comparisons.cell("aim", 1, 0.01, 0.7), comparisons.failed("mst", "no levels")]
     for gone in (None, ...):
-        cells = [without(c, key) if gone is ... else c | {key: None} for c in told["cells"]]
-        Reader(page(told | {"cells": cells}))
-        markdown(told | {"cells": cells})
+        cells = [without(c, key) if gone is ... else c | {key: None} for c in reported["cells"]]
+        Reader(page(reported | {"cells": cells}))
+        markdown(reported | {"cells": cells})
 
 
 def test_the_sample_cells_are_made_as_the_engine_makes_them() -> None:
@@ -278,6 +278,6 @@ def test_estimates_make_odd_numbers_safe() -> None:
 
 
 def test_how_often_chance_alone_raises_an_alarm_is_said() -> None:
-    said = dict(reading(Comparison.from_json(told := comparisons.EVERY["ordinary"]())))["Alarms"]
-    made = sum(c["runs"] for c in told["cells"] if not c.get("failed"))
-    assert f"One audit in twenty of a release that leaks nothing raises an alarm; with {made} audits here" in said
+    said = dict(reading(Comparison.from_json(reported := comparisons.EVERY["ordinary"]())))["Alarms"]
+    measured = sum(c["runs"] for c in reported["cells"] if not c.get("failed"))
+    assert f"One audit in twenty of a release that leaks nothing raises an alarm; with {measured} audits here" in said

@@ -69,9 +69,9 @@ def test_cells_that_fail_are_last_and_those_that_do_not_fit_before_them():
 
 
 def test_a_void_audit_fits_nothing():
-    told = judge(cell("a", void=("control rows equal training rows",)), [[attack(0.01)]], conditions([]))
-    assert not told.fits
-    assert told.misses == (Miss("valid audit", "control rows equal training rows", MissKind.VOID),)
+    reported = judge(cell("a", void=("control rows equal training rows",)), [[attack(0.01)]], conditions([]))
+    assert not reported.fits
+    assert reported.misses == (Miss("valid audit", "control rows equal training rows", MissKind.VOID),)
 
 
 def conditions(texts):
@@ -108,13 +108,13 @@ def test_the_recommendation_follows_the_constraints():
 
 
 def test_a_choice_among_private_recipes_is_told_to_be_unpaid_with_three_ways_out():
-    told = advice(CELLS, "promise=proven")
-    words = " ".join(told.caveats)
+    recommendation = advice(CELLS, "promise=proven")
+    words = " ".join(recommendation.caveats)
     assert "not free" in words
     assert "tuned: private" in words
     assert [f"Way out {i}" in words for i in (1, 2, 3)] == [True] * 3
-    assert "--best-of aim,mst" in told.command
-    assert "--recipe" not in told.command
+    assert "--best-of aim,mst" in recommendation.command
+    assert "--recipe" not in recommendation.command
     public = advice(CELLS, "promise=proven", setting=Setting(label="AUC", public=True, runs=2))
     assert "Way out" not in " ".join(public.caveats)
     assert "--recipe 'recipes/aim epsilon=4.yaml' --epsilon 4" in public.command
@@ -130,19 +130,19 @@ def test_no_command_carries_an_epsilon_that_was_chosen_by_looking():
 
 
 def test_a_single_private_recipe_is_not_paid_for_but_named_beforehand():
-    told = advice(CELLS, "promise=proven", setting=replace(SETTING, payable=("aim",)))
-    assert told.command == ""
-    assert "--best-of aim" not in " ".join(told.caveats)
-    assert any("name it beforehand" in text for text in told.caveats)
+    recommendation = advice(CELLS, "promise=proven", setting=replace(SETTING, payable=("aim",)))
+    assert recommendation.command == ""
+    assert "--best-of aim" not in " ".join(recommendation.caveats)
+    assert any("name it beforehand" in text for text in recommendation.caveats)
 
 
 PROVEN = cell("aim epsilon=1", 0.84, 0.02, epsilon=1.0, promise=f"epsilon 1 ({PROVISO}); k-anonymity (verified)")
 
 
 def test_proven_never_stands_alone_where_rows_are_private():
-    told = advice([CELLS[1], PROVEN], "promise=proven")
-    assert told.words[-1] == f"It promises epsilon 1 ({PROVISO}); k-anonymity (verified)."
-    assert "not free" in told.caveats[0]
+    recommendation = advice([CELLS[1], PROVEN], "promise=proven")
+    assert recommendation.words[-1] == f"It promises epsilon 1 ({PROVISO}); k-anonymity (verified)."
+    assert "not free" in recommendation.caveats[0]
     other = advice([CELLS[1], PROVEN], "k>=2")
     assert other.id == "mdav k=5"
     assert PROVISO in other.words[-1]
@@ -159,9 +159,9 @@ def test_proven_never_stands_alone_where_rows_are_private():
 def test_a_claim_promises_nothing_and_its_gap_and_its_certified_twin_are_told():
     claim = "nothing; its source claims differential privacy, which is not proven (epsilon is infinite)"
     one = cell("beta-k-eps k=5", kind="claimed", promise=claim, notes=("fine",), gaps=("a query is not paid for", "another"))
-    told = advice([one])
-    assert f"It promises {claim}." in told.words
-    assert list(told.caveats[:2]) == [
+    recommendation = advice([one])
+    assert f"It promises {claim}." in recommendation.words
+    assert list(recommendation.caveats[:2]) == [
         f"{GAP}a query is not paid for (1 more in its notes).",
         "beta-k-eps-certified is hushtable's variant with a proof that holds.",
     ]  # fmt: skip
@@ -176,8 +176,10 @@ def test_whom_the_release_protects_is_in_the_command():
 
 
 def test_a_key_that_repeats_is_told_with_the_remedy():
-    told = advice(CELLS, "k>=2", setting=replace(SETTING, repeated="patient"))
-    assert any("both sides of the split" in text and "--person patient --rows-per-person N" in text for text in told.caveats)
+    recommendation = advice(CELLS, "k>=2", setting=replace(SETTING, repeated="patient"))
+    assert any(
+        "both sides of the split" in text and "--person patient --rows-per-person N" in text for text in recommendation.caveats
+    )
     assert not any("--person" in text for text in advice(CELLS, "k>=2").caveats)
 
 
@@ -196,8 +198,8 @@ def test_what_is_hardly_known_or_no_better_than_guessing_is_called_so(changed, m
 
 
 def test_a_cost_is_told_only_where_the_intervals_are_apart():
-    told = advice([cell("sequential", 0.9, width=0.02), cell("mdav k=5", 0.87, k=5.0, width=0.02)])
-    (other,) = [one.words for one in told.others]
+    recommendation = advice([cell("sequential", 0.9, width=0.02), cell("mdav k=5", 0.87, k=5.0, width=0.02)])
+    (other,) = [one.words for one in recommendation.others]
     assert "cannot be distinguished" in other
     assert "costs" not in other
     assert "gains" not in other
@@ -205,21 +207,21 @@ def test_a_cost_is_told_only_where_the_intervals_are_apart():
 
 def test_where_nothing_fits_only_what_would_help_is_advised():
     one = [cell("a", 0.9, 0.3)]
-    told = advice(one, "max_risk<0.05", setting=replace(SETTING, rows=5))
-    words = " ".join(told.caveats)
+    recommendation = advice(one, "max_risk<0.05", setting=replace(SETTING, rows=5))
+    words = " ".join(recommendation.caveats)
     assert "let --search look" in words
     assert "--attacked" not in words
     assert "Only 5 of 10 rows were used" in words
-    assert all(text.startswith("Of the nearest release, ") for text in told.why)
+    assert all(text.startswith("Of the nearest release, ") for text in recommendation.why)
     words = " ".join(advice(one, "max_risk<0.05", setting=replace(SETTING, searched=True, capped=True)).caveats)
     assert "let --search look" not in words
     assert "(--hold-out, --attacked)" in words
 
 
 def test_choosing_k_by_looking_voids_nothing_and_evidence_is_kept_apart():
-    told = advice(CELLS[:3], "k>=2")
-    assert told.id == "mdav k=5"
-    words = " ".join(told.caveats)
+    recommendation = advice(CELLS[:3], "k>=2")
+    assert recommendation.id == "mdav k=5"
+    words = " ".join(recommendation.caveats)
     assert "does not void it" in words
     assert "no alarm is no proof" in words
     assert "Way out" not in words
@@ -236,8 +238,8 @@ def test_where_no_k_of_the_release_is_verified_nothing_of_the_kind_is_said():
 
 @pytest.mark.parametrize("constraint", ["k>=2", "alarms<99"])
 def test_what_no_attack_was_tested_on_never_fits(constraint):
-    told = judge(cell("a", k=5.0, tests=0), [[]], conditions([constraint]))
-    assert told.misses == (Miss("alarms", "nothing was tested, so it is not known to hold", MissKind.UNKNOWN),)
+    reported = judge(cell("a", k=5.0, tests=0), [[]], conditions([constraint]))
+    assert reported.misses == (Miss("alarms", "nothing was tested, so it is not known to hold", MissKind.UNKNOWN),)
 
 
 def test_what_many_audits_do_to_safe_releases_is_told_where_alarms_excluded_some():
@@ -245,16 +247,16 @@ def test_what_many_audits_do_to_safe_releases_is_told_where_alarms_excluded_some
     runs = {"a": [[attack(0.02)]], "b": [[attack(0.02, p=0.01)]]}
     for excluded in ({"b"}, {"a", "b"}):
         judged = [judge(c, runs["b" if c.id in excluded else "a"], conditions([])) for c in cells]
-        told = recommend(judged, conditions([]), SETTING, {})
-        assert told.id == (None if "a" in excluded else "a")
-        assert [text for text in told.caveats if "One audit in twenty" in text and "the 6 audits here" in text]
+        recommendation = recommend(judged, conditions([]), SETTING, {})
+        assert recommendation.id == (None if "a" in excluded else "a")
+        assert [text for text in recommendation.caveats if "One audit in twenty" in text and "the 6 audits here" in text]
     assert not any("twenty" in text for text in advice([cell("a")]).caveats)
 
 
 def test_alarms_that_the_constraints_allow_are_told_first():
-    told = advice([cell("a", 0.9, 0.04, alarms=3)], "max_risk<0.05")
-    assert told.id == "a"
-    assert told.caveats[0].startswith("3 of 10 tests raise an alarm")
+    recommendation = advice([cell("a", 0.9, 0.04, alarms=3)], "max_risk<0.05")
+    assert recommendation.id == "a"
+    assert recommendation.caveats[0].startswith("3 of 10 tests raise an alarm")
     assert not any("raise an alarm" in text for text in advice([cell("a", 0.9, 0.04)], "max_risk<0.05").caveats)
 
 
@@ -268,26 +270,26 @@ def test_what_another_promise_costs_is_told():
 
 def test_why_says_that_evidence_decided():
     cells = [cell("sequential", 0.9, 0.01), cell("mdav k=5", 0.895, 0.01, k=5.0)]
-    told = advice(cells)
-    assert told.id == "mdav k=5"
-    assert any("cannot be distinguished from" in why and "is verified, and that one's is none" in why for why in told.why)
+    recommendation = advice(cells)
+    assert recommendation.id == "mdav k=5"
+    assert any("cannot be distinguished from" in why and "is verified, and that one's is none" in why for why in recommendation.why)
 
 
 def test_where_nothing_fits_the_strictest_constraint_and_the_nearest_cell_are_named():
-    told = advice(CELLS, "max_risk<0.05", "epsilon<=2", "score>=0.85")
-    assert told.id is None
-    assert "The constraint that excludes most is epsilon<=2: 4 of 5 releases miss it." in told.words
-    assert "The nearest is aim epsilon=4, which misses epsilon: it is 4." in told.words
-    assert told.command == ""
-    assert not any("no release at all" in text for text in told.caveats)
+    recommendation = advice(CELLS, "max_risk<0.05", "epsilon<=2", "score>=0.85")
+    assert recommendation.id is None
+    assert "The constraint that excludes most is epsilon<=2: 4 of 5 releases miss it." in recommendation.words
+    assert "The nearest is aim epsilon=4, which misses epsilon: it is 4." in recommendation.words
+    assert recommendation.command == ""
+    assert not any("no release at all" in text for text in recommendation.caveats)
     failed = [cell("a", None, None, failed="no", fits=False)]
     assert recommend(failed, conditions([]), SETTING, {}).words[0].startswith("Nothing could be released")
 
 
 def test_a_limit_below_what_so_few_rows_can_tell_is_told_to_be_so():
-    told = advice([cell("a", 0.9, 0.055), cell("b", 0.8, 0.30)], "max_risk<0.05")
-    (nearest,) = [text for text in told.words if text.startswith("The nearest is a")]
+    recommendation = advice([cell("a", 0.9, 0.055), cell("b", 0.8, 0.30)], "max_risk<0.05")
+    (nearest,) = [text for text in recommendation.words if text.startswith("The nearest is a")]
     assert "measured is 0.04, but with so few people up to 0.06 cannot be excluded" in nearest
-    assert any(text.startswith("What attacks gained from 1 of 2 releases lies below the limit") for text in told.caveats)
+    assert any(text.startswith("What attacks gained from 1 of 2 releases lies below the limit") for text in recommendation.caveats)
     # Of the other what was measured is itself too much.
     assert not any("cannot be excluded" in text for text in advice([cell("b", 0.8, 0.30)], "max_risk<0.05").words)
