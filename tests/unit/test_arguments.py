@@ -53,21 +53,21 @@ def test_a_frame_in_place_of_a_table_is_refused_with_what_to_do(call, names, way
 
 def test_one_text_is_a_list_of_one():
     train, control = ht.hold_out(table(), 0.3, seed=1)
-    release_ = ht.release(train, "mdav", k=5, seed=1)
-    report = ht.audit(train, release_, control, only="coverage", gates="alarms<1")
+    output = ht.release(train, "mdav", k=5, seed=1)
+    report = ht.audit(train, output, control, only="coverage", gates="alarms<1")
     assert report.run.audits == ("coverage",)
     assert [gate.expression for gate in report.gates] == ["alarms<1"]
-    assert ht.utility(train, release_, control, only="margins").run.audits == ("margins",)
+    assert ht.utility(train, output, control, only="margins").run.audits == ("margins",)
 
 
 def test_a_gate_may_ask_what_the_card_promises():
     train, control = ht.hold_out(table(), 0.3, 0)
-    release_ = ht.release(train, "mdav", k=5, seed=1)
+    output = ht.release(train, "mdav", k=5, seed=1)
     gates = ["k>=5", "k>=6", "promise=verified", "promise=proven", "epsilon<=9"]
-    report = ht.audit(train, release_, control, only="coverage", gates=gates)
+    report = ht.audit(train, output, control, only="coverage", gates=gates)
     assert [gate.holds for gate in report.gates] == [True, False, True, False, False]
     assert not any(gate.unknown for gate in report.gates)
-    assert all(gate.unknown for gate in ht.audit(train, release_.table, control, only="coverage", gates=gates).gates)
+    assert all(gate.unknown for gate in ht.audit(train, output.table, control, only="coverage", gates=gates).gates)
 
 
 def test_a_format_may_be_one_text(tmp_path):
@@ -127,9 +127,9 @@ def test_a_sheet_is_of_whole_numbers(ks):
 
 
 def test_utility_attacks_nobody_and_names_all_that_would():
-    release_ = ht.release(table(), "mdav", k=5, seed=1)
+    output = ht.release(table(), "mdav", k=5, seed=1)
     with pytest.raises(ht.InputError) as error:
-        ht.utility(table(), release_, only=["linkability", "margins", "membership"])
+        ht.utility(table(), output, only=["linkability", "margins", "membership"])
     assert [fault.where for fault in error.value.faults] == ["linkability", "membership"]
     assert "hushtable.audit" in str(error.value)
 

@@ -33,7 +33,7 @@ def run(case: Case, seed: int = 0, **knobs: object) -> dict[str, Finding]:
     return {f.name.removeprefix("singling out by "): f for f in SinglingOut(**knobs).run(case, np.random.default_rng(seed))}
 
 
-def told(finding: Finding, values: bool = True) -> set[str]:
+def text_of(finding: Finding, values: bool = True) -> set[str]:
     return {finding.trace.describe(i, values) for i in range(len(finding.trace.train))}
 
 
@@ -45,8 +45,8 @@ CONTROL = table((34, "cook"), (35, "cook"), (36, "miner"), (37, "nurse"))
 def test_one_column_asks_for_ends_and_for_what_occurs_once():
     result = run(Case(TRAIN, RELEASE, CONTROL))["one column"]
     # >= 50 and = nurse fit two released rows, = cook three.
-    assert told(result) == {"age <= 20", "age = 20", "age = 30", "age = 40", "age is missing", "job is missing"}
-    assert told(result, values=False) == {"age", "job"}
+    assert text_of(result) == {"age <= 20", "age = 20", "age = 30", "age = 40", "age is missing", "job is missing"}
+    assert text_of(result, values=False) == {"age", "job"}
     assert result.detail["by_column"] == {"age": [5, 3, 0], "job": [1, 0, 0]}
     assert (result.detail["hits"], result.detail["control_hits"], result.n) == (3, 0, 6)
     # The first row twice, the last one once: two people alone.
@@ -58,7 +58,7 @@ def test_one_column_asks_for_ends_and_for_what_occurs_once():
 def test_several_columns_ask_by_the_half_of_the_release_that_a_number_lies_in():
     result = run(Case(TRAIN, RELEASE, CONTROL))["2 columns"]
     # The median is 40: only above it is a number a lower bound. "<= 30" and "<= 40" fit more than one cook.
-    assert told(result) == {
+    assert text_of(result) == {
         "age <= 20, job = cook",
         "age >= 50, job = nurse",
         "age >= 50, job is missing",
@@ -72,7 +72,7 @@ def test_several_columns_ask_by_the_half_of_the_release_that_a_number_lies_in():
         "age is missing, job = nurse": -1,
     }
     exact = run(Case(TRAIN, RELEASE, CONTROL))["2 exact values"]
-    assert "age = 40, job = cook" in told(exact)
+    assert "age = 40, job = cook" in text_of(exact)
     assert exact.n == 6
     assert exact.detail["hits"] == 1
 
@@ -82,8 +82,8 @@ def test_generalized_cells_are_conditions_and_stars_are_none():
     release = RELEASE.with_column(AGE.generalize(cells), np.array([0, 1, 1, 2, 2, -1], np.int32))
     findings = run(Case(TRAIN, release, CONTROL))
     # "*" may be anything, so nothing about age alone is sure to be alone, and a missing age least of all.
-    assert told(findings["one column"]) == {"job is missing"}
-    assert told(findings["2 columns"]) == {"age in [0, 29], job = cook"}
+    assert text_of(findings["one column"]) == {"job is missing"}
+    assert text_of(findings["2 columns"]) == {"age in [0, 29], job = cook"}
     assert set(findings) == {"one column", "2 columns"}, "without plain numbers, exact values would say the same again"
 
 

@@ -49,14 +49,14 @@ def chained(rows: int = 4000, seed: int = 0) -> Table:
     return Table(categories({"a": 4, "b": 4, "c": 2, "d": 3}), {n: v.astype(np.int32) for n, v in arrays.items()})
 
 
-def made(table: Table, step: Aim, **more):
+def released_by(table: Table, step: Aim, **more):
     more = {"epsilon": 2.0, "delta": 1e-6, "seed": 3, "entropy": Entropy.seeded(5), "unproven": True} | more
     return release(table, Recipe(recipe="aim", steps=(step,)), **more)
 
 
 def test_it_measures_what_hangs_together_and_keeps_it():
     table = chained()
-    result = made(table, Aim())
+    result = released_by(table, Aim())
     assert {"a x b", "a x c"} <= {" x ".join(sorted(m.split(" x "))) for m in result.result["aim"]["measured"]}
     assert result.table.rows == pytest.approx(table.rows, abs=60)
     for pair in (("a", "b"), ("a", "c"), ("a", "d")):
@@ -74,7 +74,7 @@ def test_the_ledger_shows_choices_and_noisy_counts_only_and_stays_within_the_bud
 
 
 def test_all_of_the_budget_is_spent():
-    result = made(chained(600), Aim(), entropy=Entropy.seeded(1))
+    result = released_by(chained(600), Aim(), entropy=Entropy.seeded(1))
     rho = sum(e.event.cost().rho for e in result.guarantee.ledger)
     from hushtable.privacy.accountant import zcdp_rho
 
@@ -83,7 +83,7 @@ def test_all_of_the_budget_is_spent():
 
 def test_one_record_replaced_by_another_costs_more_noise():
     table, replaced = chained(600), Unit(relation=Relation.REPLACE_ONE)
-    one, two = (made(table, Aim(), unit=unit).result["aim"]["noise_of_a_cell"]["first"] for unit in (Unit(), replaced))
+    one, two = (released_by(table, Aim(), unit=unit).result["aim"]["noise_of_a_cell"]["first"] for unit in (Unit(), replaced))
     assert two == pytest.approx(math.sqrt(2) * one, rel=0.02)
 
 
@@ -91,11 +91,11 @@ def test_what_cannot_be_is_never_shown():
     table = chained()
     impossible_pair = "a=a0, b=b3"
     held = table.take(np.flatnonzero(~((table["a"] == 0) & (table["b"] == 3))))
-    result = made(held, Aim(zeros=(impossible_pair,)), epsilon=0.3)
+    result = released_by(held, Aim(zeros=(impossible_pair,)), epsilon=0.3)
     assert not ((result.table["a"] == 0) & (result.table["b"] == 3)).any()
     assert ((result.table["a"] == 0) & (result.table["b"] == 2)).any()
     assert "that no record is: a=a0, b=b3" in result.guarantee.public
-    free = made(held, Aim(), epsilon=0.3)
+    free = released_by(held, Aim(), epsilon=0.3)
     assert ((free.table["a"] == 0) & (free.table["b"] == 3)).any()
 
 
@@ -112,10 +112,10 @@ def test_a_model_without_room_says_what_it_left_out():
     table = Table(
         schema, {n: np.where(rng.random(3000) < 0.7, same, rng.integers(0, 6, 3000)).astype(np.int32) for n in schema.names}
     )
-    result = made(table, Aim(cells=250, rounds=8), epsilon=20.0)
+    result = released_by(table, Aim(cells=250, rounds=8), epsilon=20.0)
     assert result.result["aim"]["cells_of_the_model"] <= 250
     assert result.result["aim"]["no_room_in_the_model"]
-    tiny = made(table, Aim(cells=30), epsilon=20.0)
+    tiny = released_by(table, Aim(cells=30), epsilon=20.0)
     assert len(tiny.result["aim"]["too_large_to_measure"]) == 15
     assert tiny.result["aim"]["measured"] == []
 
@@ -124,12 +124,12 @@ def test_a_small_budget_is_noted_with_the_error_to_expect():
     schema = categories({"a": 40, "b": 2})
     rng = np.random.default_rng(0)
     table = Table(schema, {"a": rng.integers(0, 40, 300).astype(np.int32), "b": rng.integers(0, 2, 300).astype(np.int32)})
-    assert "for a" in made(table, Aim(), epsilon=0.1).result["aim"]["note"]
-    assert "note" not in made(table, Aim(), epsilon=50.0).result["aim"]
+    assert "for a" in released_by(table, Aim(), epsilon=0.1).result["aim"]["note"]
+    assert "note" not in released_by(table, Aim(), epsilon=50.0).result["aim"]
 
 
 def test_many_candidates_are_thinned_out():
-    result = made(chained(500), Aim(candidates=1, rounds=4))
+    result = released_by(chained(500), Aim(candidates=1, rounds=4))
     assert result.result["aim"]["measured"]
 
 
@@ -168,7 +168,7 @@ def _vault(table):
 
 def test_one_column_and_columns_that_must_be_cut_first():
     one = chained(500).select(("a",))
-    assert made(one, Aim()).table.schema.names == ("a",)
+    assert released_by(one, Aim()).table.schema.names == ("a",)
     real = Schema((Column(name="x", kind=Kind.REAL, domain=Bounds(0.0, 1.0)),))
     with pytest.raises(PlanError, match="bins"):
         Aim().plan(real, None)
@@ -218,7 +218,7 @@ def test_zeros_count_as_room_of_the_model():
     schema = categories({f"c{i}": 6 for i in range(6)})
     rng = np.random.default_rng(0)
     table = Table(schema, {n: rng.integers(1, 6, 2000).astype(np.int32) for n in schema.names})
-    result = made(table, Aim(cells=1500, zeros=("c0=c00, c1=c10, c2=c20, c3=c30",)), epsilon=20.0)
+    result = released_by(table, Aim(cells=1500, zeros=("c0=c00, c1=c10, c2=c20, c3=c30",)), epsilon=20.0)
     assert result.result["aim"]["cells_of_the_model"] <= 1500
 
 
@@ -267,5 +267,5 @@ def test_a_structural_zero_on_a_column_in_bins_names_a_bin():
 
 
 def test_public_rows_are_released_exactly_and_planned():
-    made_ = made(chained(1234), Aim(), epsilon=0.5, unit=Unit(relation=Relation.REPLACE_ONE))
+    made_ = released_by(chained(1234), Aim(), epsilon=0.5, unit=Unit(relation=Relation.REPLACE_ONE))
     assert made_.table.rows == 1234

@@ -54,15 +54,15 @@ LENIENT = {"constraints": ["alarms<100"]}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, table):
+def result(tmp_path_factory, table):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiment, "MEASURES", CHEAP)
         folder = tmp_path_factory.mktemp("compared") / "out"
         return folder, compare(table, **WAYS, **QUICK, **LENIENT, runs=2, folder=folder)
 
 
-def test_everything_the_page_needs_is_there(made):
-    _, comparison = made
+def test_everything_the_page_needs_is_there(result):
+    _, comparison = result
     plain = comparison.to_json()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     again = Comparison.from_json(plain)
@@ -92,8 +92,8 @@ def test_everything_the_page_needs_is_there(made):
     assert 0.5 < plain["utility"]["baseline"] <= 1
 
 
-def test_the_folder_is_private_and_holds_no_row(made, table):
-    folder, comparison = made
+def test_the_folder_is_private_and_holds_no_row(result, table):
+    folder, comparison = result
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {p.name for p in folder.iterdir()} >= {"comparison.json", "comparison.html", "comparison.md", "recipes", "cells"}
     # As whole numbers: a measure with more digits may begin like a value of a row.
@@ -105,8 +105,8 @@ def test_the_folder_is_private_and_holds_no_row(made, table):
     assert written.tuned == "private"
 
 
-def test_another_call_makes_nothing_again_and_follows_other_constraints(made, table, monkeypatch):
-    folder, _ = made
+def test_another_call_makes_nothing_again_and_follows_other_constraints(result, table, monkeypatch):
+    folder, _ = result
     monkeypatch.setattr(Experiment, "observe", lambda *_: pytest.fail("it was made again"))
     again = compare(table, **WAYS, **QUICK, runs=2, folder=folder, constraints=["k>=10", "alarms<100"])
     assert again.best.id == "mdav k=20"
@@ -118,8 +118,8 @@ def test_another_call_makes_nothing_again_and_follows_other_constraints(made, ta
         _ = nothing.recipe
 
 
-def test_a_folder_of_another_study_is_refused(made, table, tmp_path):
-    folder, _ = made
+def test_a_folder_of_another_study_is_refused(result, table, tmp_path):
+    folder, _ = result
     with pytest.raises(InputError, match="study of other rows, audits or settings"):
         compare(table, **WAYS, **QUICK, folder=folder, seed=1)
     (tmp_path / "mine.txt").write_text("x")
@@ -127,8 +127,8 @@ def test_a_folder_of_another_study_is_refused(made, table, tmp_path):
         compare(table, **WAYS, **QUICK, folder=tmp_path)
 
 
-def test_a_comparison_that_was_stopped_goes_on_and_ends_with_the_same_numbers(made, table, tmp_path, monkeypatch):
-    folder, whole = made
+def test_a_comparison_that_was_stopped_goes_on_and_ends_with_the_same_numbers(result, table, tmp_path, monkeypatch):
+    folder, whole = result
     count = []
 
     def observe(study, trial, run):
@@ -150,15 +150,15 @@ def test_a_comparison_that_was_stopped_goes_on_and_ends_with_the_same_numbers(ma
     assert again.cells == whole.cells
 
 
-def test_options_are_given_whole_too(made, table, monkeypatch):
-    folder, whole = made
+def test_options_are_given_whole_too(result, table, monkeypatch):
+    folder, whole = result
     monkeypatch.setattr(Experiment, "observe", lambda *_: pytest.fail("it was made again"))
     assert compare(table, CompareOptions(**WAYS, **QUICK, **LENIENT, runs=2), folder=folder).cells == whole.cells
 
 
-def test_a_seed_fixes_everything_but_the_noise_of_differential_privacy(made, table):
+def test_a_seed_fixes_everything_but_the_noise_of_differential_privacy(result, table):
     again = compare(table, ["mdav"], grid={"mdav.k": [20]}, **QUICK, runs=2).cells[0]
-    before = next(c for c in made[1].cells if c.id == "mdav k=20")
+    before = next(c for c in result[1].cells if c.id == "mdav k=20")
     same = ("risk", "risks", "alarms", "tests", "score", "measures", "guarantee", "rows")
     assert {key: getattr(again, key) for key in same} == {key: getattr(before, key) for key in same}
 
@@ -240,14 +240,14 @@ def test_a_part_of_a_table_holds_all_rows_of_its_people(visits):
 
 def test_a_wish_for_k_is_one_for_k_persons(visits, monkeypatch):
     """Four equal rows of each person: a class of four rows would be one person's."""
-    made, release = [], ht.release
-    monkeypatch.setattr(experiment, "release", lambda *given, **more: made.append(release(*given, **more)) or made[-1])
+    result, release = [], ht.release
+    monkeypatch.setattr(experiment, "release", lambda *given, **more: result.append(release(*given, **more)) or result[-1])
     same = visits.take(np.arange(0, 240, 4).repeat(4))
     ways = {"recipes": ["mdav"], "grid": {"mdav.k": [4]}, "target": "school", "only": ["near-matches"], "constraints": ["k>=4"]}
     comparison = compare(same, **ways, person="who", rows_per_person=4)
     assert comparison.cells[0].guarantee.k == 4
-    assert made[0].guarantee.criteria["k"] == 4
-    assert made[0].guarantee.criteria["by_rows"]["k"] == 16
+    assert result[0].guarantee.criteria["k"] == 4
+    assert result[0].guarantee.criteria["by_rows"]["k"] == 16
 
 
 def test_what_is_not_installed_is_tried_again_next_time(table, tmp_path, monkeypatch):
@@ -262,9 +262,9 @@ def crash(*_, **__):
 
 
 def test_an_error_that_was_not_foreseen_costs_its_cell_alone_and_is_tried_again(table, tmp_path, monkeypatch):
-    made = ht.release
+    result = ht.release
     monkeypatch.setattr(
-        experiment, "release", lambda t, recipe, **more: (crash if recipe.recipe == "mdav" else made)(t, recipe, **more)
+        experiment, "release", lambda t, recipe, **more: (crash if recipe.recipe == "mdav" else result)(t, recipe, **more)
     )
     ways = {"recipes": ["mdav", "sequential"], "grid": {"mdav.k": [5]}, "folder": tmp_path / "out"}
     cells = {c.recipe: c for c in compare(table, **ways, **QUICK).cells}
@@ -272,7 +272,7 @@ def test_an_error_that_was_not_foreseen_costs_its_cell_alone_and_is_tried_again(
     assert cells["mdav"].failed.startswith("ValueError: an error that was not foreseen, in test_run.py, line ")
     assert "Smith" not in "".join(p.read_text() for p in (tmp_path / "out").rglob("*") if p.is_file())
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 1
-    monkeypatch.setattr(experiment, "release", made)
+    monkeypatch.setattr(experiment, "release", result)
     assert not any(c.failed for c in compare(table, **ways, **QUICK).cells)
 
 
