@@ -57,13 +57,13 @@ def tables(draw: st.DrawFn, kinds: tuple[Kind, ...] = tuple(KINDS), width: int =
 def generalized(draw: st.DrawFn, table: Table) -> Table:
     """The same columns, some of them with any cells in any row: not what the rows were, only what could be released."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    made = []
+    collected = []
     for column in table.schema:
         if draw(st.booleans()):
             coarse = column.generalize(draw(cells(column)))
             codes = rng.integers(-1, len(coarse.levels), table.rows).astype(np.int32)
-            made.append((coarse, codes))
-    return table.with_columns(*made)
+            collected.append((coarse, codes))
+    return table.with_columns(*collected)
 
 
 def undeclared(column: Column) -> Column:

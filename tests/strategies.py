@@ -159,7 +159,7 @@ def cells(draw: st.DrawFn, column: Column) -> tuple[object, ...]:
     domain = column.base
     if isinstance(domain, Levels):
         subsets = draw(st.lists(st.frozensets(st.sampled_from(domain.levels), min_size=1), min_size=1, max_size=4))
-        found = [column.set_cell(subset) for subset in subsets]
+        collected = [column.set_cell(subset) for subset in subsets]
     else:
         assert isinstance(domain, Bounds)
         if column.kind is Kind.REAL:
@@ -169,12 +169,12 @@ def cells(draw: st.DrawFn, column: Column) -> tuple[object, ...]:
         else:
             points = st.integers(int(domain.low), int(domain.high))
         pairs = draw(st.lists(st.tuples(points, points), min_size=1, max_size=4))
-        found = [column.interval_cell(Interval(min(pair), max(pair))) for pair in pairs]
-    return (*{cell.text: cell for cell in found}.values(), *draw(st.sampled_from([(), (ANYTHING,)])))
+        collected = [column.interval_cell(Interval(min(pair), max(pair))) for pair in pairs]
+    return (*{cell.text: cell for cell in collected}.values(), *draw(st.sampled_from([(), (ANYTHING,)])))
 
 
 @st.composite
 def schemas(draw: st.DrawFn) -> Schema:
     """A schema of one to five columns."""
-    found = draw(st.lists(names, min_size=1, max_size=5, unique=True))
-    return Schema(tuple(draw(columns(name)) for name in found), tuple(draw(st.lists(texts, max_size=2))))
+    drawn = draw(st.lists(names, min_size=1, max_size=5, unique=True))
+    return Schema(tuple(draw(columns(name)) for name in drawn), tuple(draw(st.lists(texts, max_size=2))))

@@ -52,17 +52,19 @@ def fresh(population) -> Case:
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_planted_leak_is_found_and_sized(leaky, name):
-    found = ATTACKS[name].run(leaky, np.random.default_rng(0))
-    assert all(finding.p < 0.01 and finding.value < 0.6 for finding in found), [(f.scope, f.value, f.p) for f in found]
-    assert min(finding.p for finding in found) < 1e-8
+    findings = ATTACKS[name].run(leaky, np.random.default_rng(0))
+    assert all(finding.p < 0.01 and finding.value < 0.6 for finding in findings), [(f.scope, f.value, f.p) for f in findings]
+    assert min(finding.p for finding in findings) < 1e-8
     if name != "inference":
-        assert all(finding.low <= 0.41 and finding.high >= 0.3 for finding in found)
+        assert all(finding.low <= 0.41 and finding.high >= 0.3 for finding in findings)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_independent_sample_ties(fresh, name):
-    found = ATTACKS[name].run(fresh, np.random.default_rng(0))
-    assert all(finding.p > 0.01 and finding.low == 0 < finding.high for finding in found), [(f.scope, f.low, f.p) for f in found]
+    findings = ATTACKS[name].run(fresh, np.random.default_rng(0))
+    assert all(finding.p > 0.01 and finding.low == 0 < finding.high for finding in findings), [
+        (f.scope, f.low, f.p) for f in findings
+    ]
 
 
 def test_the_evidence_is_the_released_copy(leaky):
@@ -77,9 +79,9 @@ def test_the_evidence_is_the_released_copy(leaky):
 
 def test_the_closest_record_score_sees_a_leak_and_only_that(leaky, fresh):
     audit = ContrastiveClosestRecord(**SMALL, bootstrap=200)
-    (found,), (tied,) = (audit.run(case, np.random.default_rng(0)) for case in (leaky, fresh))
-    assert found.value == pytest.approx(0.4, abs=0.05)
-    assert found.low > 0.3
+    (result,), (tied,) = (audit.run(case, np.random.default_rng(0)) for case in (leaky, fresh))
+    assert result.value == pytest.approx(0.4, abs=0.05)
+    assert result.low > 0.3
     assert tied.low == 0 < tied.high < 0.1
 
 
@@ -107,10 +109,10 @@ def test_masking_the_secret_on_both_sides_finds_the_copy(leaky):
 def test_the_flow_sees_a_leak_and_only_that(population):
     audit = DomiasFlow(epochs=60, hidden=8, bends=1, batch=128, dimensions=6, rate=2e-2)
     cases = (planted(population, share, 2 * N) for share in (0.5, 0.0))
-    (found, *_), (tied, *_) = ([f for f in audit.run(c, np.random.default_rng(0)) if "AUC" in f.name] for c in cases)
-    assert found.name == tied.name == "membership AUC by flow ratio"
-    assert found.low > 0.5
-    assert found.p < 0.01
+    (result, *_), (tied, *_) = ([f for f in audit.run(c, np.random.default_rng(0)) if "AUC" in f.name] for c in cases)
+    assert result.name == tied.name == "membership AUC by flow ratio"
+    assert result.low > 0.5
+    assert result.p < 0.01
     assert tied.low < 0.5 < tied.high
     assert tied.p > 0.01
 
@@ -124,7 +126,7 @@ def test_no_alarm_more_often_than_stated(population):
         for share in alarms:
             leaked = round(share * 200)
             release = Table.concat([train.take(np.arange(leaked)), other.take(np.arange(200 - leaked))])
-            found = audit.run(Case(train, release, control), np.random.default_rng(seed))
-            alarms[share] += sum(finding.p <= 0.05 for finding in found)
+            findings = audit.run(Case(train, release, control), np.random.default_rng(seed))
+            alarms[share] += sum(finding.p <= 0.05 for finding in findings)
     assert alarms[0.0] <= 4  # of 20, one expected; 5 or more has probability 0.003
     assert alarms[0.5] >= 15

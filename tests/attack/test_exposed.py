@@ -65,10 +65,10 @@ def test_five_copies_among_four_hundred_rows_are_found(whom):
 def test_four_copies_are_too_few_to_tell_and_the_finding_says_so():
     train, control, fresh = tables(0)
     release = covert.handful(train, fresh, 4, np.random.default_rng(0))
-    found = ExposedRecords().run(Case(train, release, control), np.random.default_rng(0))[0]
-    assert found.p is None
-    assert found.detail["hits"] == 4
-    assert "fewer than 5 copies cannot be distinguished from chance" in found.note
+    finding = ExposedRecords().run(Case(train, release, control), np.random.default_rng(0))[0]
+    assert finding.p is None
+    assert finding.detail["hits"] == 4
+    assert "fewer than 5 copies cannot be distinguished from chance" in finding.note
     # With twice as many people outside four are enough.
     more = Table.concat([control, tables(50)[1]])
     assert "exposed records" in alarmed(train, release, more)
@@ -107,29 +107,29 @@ def labellings(audit: Audit, size: int, ours: int) -> dict[str, list[Finding]]:
     """What an audit finds under every way to say who stands in the training table; most of them are in the release."""
     everyone = example(size, 3)
     release = Table.concat([everyone.take(np.arange(size - 3)), example(5, 9)])
-    found: dict[str, list[Finding]] = {}
+    results: dict[str, list[Finding]] = {}
     for chosen in combinations(range(size), ours):
         inside = np.isin(np.arange(size), chosen)
         case = Case(everyone.take(inside), release, everyone.take(~inside))
         for finding in audit.run(case, np.random.default_rng(0)):
-            found.setdefault(finding.name, []).append(finding)
-    return found
+            results.setdefault(finding.name, []).append(finding)
+    return results
 
 
 def test_the_test_of_exposed_records_is_exact_over_every_labelling():
     """The broken twin takes its few from the training people alone, and counts them as if from all."""
-    found = labellings(ExposedRecords(), 13, 4)["exposed records"]
-    assert min(f.p for f in found) < 0.05
-    assert valid([f.p for f in found])
-    few = found[0].detail["fewest"]
-    assert not valid([fisher(min(few, f.detail["hits"]), 4, few - min(few, f.detail["hits"]), 9) for f in found])
+    result = labellings(ExposedRecords(), 13, 4)["exposed records"]
+    assert min(f.p for f in result) < 0.05
+    assert valid([f.p for f in result])
+    few = result[0].detail["fewest"]
+    assert not valid([fisher(min(few, f.detail["hits"]), 4, few - min(few, f.detail["hits"]), 9) for f in result])
 
 
 def test_the_tests_of_rare_values_are_exact_over_every_labelling():
     """The broken twin takes the most telling set of columns as if it were the only one."""
-    found = labellings(RareValues(), 9, 4)
-    assert all(valid([f.p for f in one]) for one in found.values())
-    assert not all(valid([f.p / f.detail["tests"] for f in one]) for one in found.values())
+    result = labellings(RareValues(), 9, 4)
+    assert all(valid([f.p for f in one]) for one in result.values())
+    assert not all(valid([f.p / f.detail["tests"] for f in one]) for one in result.values())
 
 
 def test_people_are_counted_and_not_their_rows():

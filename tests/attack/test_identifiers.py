@@ -68,7 +68,7 @@ def parts() -> list[Table]:
     return [table.take(np.arange(i * N, i * N + N)) for i in range(3)]
 
 
-def found(audit, train: Table, release: Table, control: Table) -> Finding:
+def findings_of(audit, train: Table, release: Table, control: Table) -> Finding:
     return next(f for f in audit.run(Case(train, release, control), np.random.default_rng(0)) if f.value is not None)
 
 
@@ -76,7 +76,7 @@ def found(audit, train: Table, release: Table, control: Table) -> Finding:
 def test_identifiers_are_recognized_in_every_usual_form(parts, form):
     train, control, fresh = parts
     release = covert.rewritten(train, fresh, covert.IDENTIFIER, 0.5, np.random.default_rng(0), FORMS[form])
-    leak = found(PublishedIdentifiers(), train, release, control)
+    leak = findings_of(PublishedIdentifiers(), train, release, control)
     assert (leak.detail["hits"], leak.detail["control_hits"]) == (N // 2, 0)
     assert leak.p < 1e-6
     words = train.strings(covert.IDENTIFIER)
@@ -87,14 +87,14 @@ def test_identifiers_are_recognized_in_every_usual_form(parts, form):
 def test_texts_are_recognized_however_they_are_written(parts, form):
     train, control, fresh = parts
     release = covert.rewritten(train, fresh, covert.TEXT, 0.5, np.random.default_rng(0), TEXTS[form])
-    leak = found(PublishedTexts(), train, release, control)
+    leak = findings_of(PublishedTexts(), train, release, control)
     assert (leak.detail["hits"], leak.detail["control_hits"]) == (N // 2, 0)
 
 
 def test_without_a_leak_nothing_is_recognized(parts):
     train, control, fresh = parts
     for audit in (PublishedIdentifiers(), PublishedTexts()):
-        tie = found(audit, train, fresh, control)
+        tie = findings_of(audit, train, fresh, control)
         assert (tie.detail["hits"], tie.detail["control_hits"], tie.p) == (0, 0, 1.0)
 
 
@@ -103,7 +103,7 @@ def test_what_all_values_of_a_column_begin_with_is_set_aside(parts):
     train, control, fresh = parts
     rng = np.random.default_rng(0)
     release = covert.rewritten(train, fresh, covert.IDENTIFIER, 1.0, rng, lambda word: f"ID{FORMS['sha512, cut'](word)}x")
-    assert found(PublishedIdentifiers(), train, release, control).detail["hits"] == N
+    assert findings_of(PublishedIdentifiers(), train, release, control).detail["hits"] == N
 
 
 def test_an_end_that_others_have_too_recognizes_nobody(parts):
@@ -114,7 +114,7 @@ def test_an_end_that_others_have_too_recognizes_nobody(parts):
         )
         for t in parts
     )
-    tie = found(
+    tie = findings_of(
         PublishedIdentifiers(), train, covert.with_texts(fresh, fresh.schema[covert.TEXT], np.full(N, "patient", object)), control
     )
     assert (tie.detail["hits"], tie.detail["control_hits"]) == (0, 0)
@@ -176,7 +176,10 @@ def test_who_is_recognized_does_not_depend_on_who_is_who(parts, form):
     train, control, fresh = parts
     mixed = Table.concat([train.take(np.arange(40)), control.take(np.arange(20))])
     release = covert.rewritten(mixed, fresh, covert.IDENTIFIER, 1.0, np.random.default_rng(0), FORMS[form])
-    one, other = found(PublishedIdentifiers(), train, release, control), found(PublishedIdentifiers(), control, release, train)
+    one, other = (
+        findings_of(PublishedIdentifiers(), train, release, control),
+        findings_of(PublishedIdentifiers(), control, release, train),
+    )
     assert (one.detail["hits"], one.detail["control_hits"]) == (40, 20) == (other.detail["control_hits"], other.detail["hits"])
 
 
@@ -190,7 +193,7 @@ def test_numbers_that_everybody_has_are_no_leak(parts):
         for at, side in enumerate((train, control))
     )
     release = covert.with_texts(train, train.schema[covert.IDENTIFIER], digests[:N])
-    leak = found(PublishedIdentifiers(), ours, release, others)
+    leak = findings_of(PublishedIdentifiers(), ours, release, others)
     assert leak.detail["hits"] + leak.detail["control_hits"] == N
     assert leak.p > 0.01
 
@@ -198,7 +201,7 @@ def test_numbers_that_everybody_has_are_no_leak(parts):
 def test_a_phrase_that_many_people_wrote_recognizes_nobody(parts):
     phrase = " ".join(f"word{i}" for i in range(12))
     train, control, fresh = (covert.with_texts(t, t.schema[covert.TEXT], np.full(N, phrase, object)) for t in parts)
-    assert found(PublishedTexts(), train, fresh, control).detail["hits"] == 0
+    assert findings_of(PublishedTexts(), train, fresh, control).detail["hits"] == 0
 
 
 def test_tables_without_names_or_texts_say_so(parts):

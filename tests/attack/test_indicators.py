@@ -35,32 +35,32 @@ def leaky(population: Table, share: float, *, control: int = N) -> Case:
 
 
 def findings(case: Case, seed: int = 0) -> dict[str, object]:
-    found = [
+    collected = [
         f for audit in (IdenticalMatches(), ClosestRecord(bootstrap=200)) for f in audit.run(case, np.random.default_rng(seed))
     ]
-    return {f.name: f for f in found}
+    return {f.name: f for f in collected}
 
 
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
 @pytest.mark.parametrize("control", [N, N // 4])
 def test_a_planted_leak_is_found_and_sized(population, share, control):
-    found = findings(leaky(population, share, control=control))
-    assert found["identical match share"].value == pytest.approx(share, abs=0.005)
-    assert found["identical match share"].low > found["identical match share"].baseline
-    assert found["published verbatim"].low > 0
-    assert found["published verbatim"].low <= share + 0.002
-    assert found["published verbatim"].value == pytest.approx(share, abs=0.01)
-    assert found["published verbatim"].p < 1e-3
-    trace = found["published verbatim"].trace
+    results = findings(leaky(population, share, control=control))
+    assert results["identical match share"].value == pytest.approx(share, abs=0.005)
+    assert results["identical match share"].low > results["identical match share"].baseline
+    assert results["published verbatim"].low > 0
+    assert results["published verbatim"].low <= share + 0.002
+    assert results["published verbatim"].value == pytest.approx(share, abs=0.01)
+    assert results["published verbatim"].p < 1e-3
+    trace = results["published verbatim"].trace
     assert trace.train[: round(share * N)].all()
     assert (trace.released[: round(share * N)] == np.arange(round(share * N))).all()
-    assert found["closest record score"].low > 0
-    assert found["closest record score"].value == pytest.approx(share, abs=0.03)
+    assert results["closest record score"].low > 0
+    assert results["closest record score"].value == pytest.approx(share, abs=0.03)
 
 
 def test_an_independent_sample_ties(population):
-    found = findings(leaky(population, 0.0))
-    for finding in found.values():
+    results = findings(leaky(population, 0.0))
+    for finding in results.values():
         assert finding.low == pytest.approx(0, abs=1e-3)
         assert finding.high > 0
         assert finding.p is None or finding.p > 0.05
@@ -73,8 +73,8 @@ def test_no_alarm_more_often_than_stated_over_many_splits(population):
     for seed in range(40):
         rows = np.random.default_rng(seed).permutation(population.rows)
         train, control, fresh = (population.take(rows[i * N : (i + 1) * N]) for i in range(3))
-        found = ClosestRecord(bootstrap=100).run(Case(train, fresh, control), np.random.default_rng(seed))[0]
-        alarms += found.low > 0
+        finding = ClosestRecord(bootstrap=100).run(Case(train, fresh, control), np.random.default_rng(seed))[0]
+        alarms += finding.low > 0
     assert alarms <= 4  # 2.5 % of 40 expected on this side; 5 or more has probability 0.003
 
 
@@ -88,9 +88,9 @@ def test_no_score_drifts_with_the_size_of_the_release_or_of_the_control(populati
         copied = train.take(np.arange(size // 10) % 800)
         release = Table.concat([copied, Table.concat(rest[:4]).take(np.arange(size - size // 10))])
         case = Case(train, release, Table.concat(rest[4 : 5 if grow == "release" else 4 + times]))
-        found = [f for audit in (ClosestRecord(), KNearest()) for f in audit.run(case, np.random.default_rng(0))]
-        ours.append([f.value for f in found])
-        twin.append(found[0].detail["published"]["score"])
+        collected = [f for audit in (ClosestRecord(), KNearest()) for f in audit.run(case, np.random.default_rng(0))]
+        ours.append([f.value for f in collected])
+        twin.append(collected[0].detail["published"]["score"])
     assert np.ptp(np.array(ours), axis=0).max() < 0.03
     assert np.array(ours)[:, 0] == pytest.approx(0.1, abs=0.03)
     assert (max(twin) > 3 * min(twin)) == (grow == "release")
@@ -100,10 +100,10 @@ def test_the_published_form_is_the_published_form():
     """Equations 3.10 and 3.11 by hand: of 200 real distances the 2 % point is 0.04 of the way; 7 of 100 lie below it."""
     real = np.arange(1, 201) / 200
     release = np.concatenate([np.full(7, 0.001), np.full(93, 0.9)])
-    found = published(release, real, 0.02)
-    assert found["threshold"] == pytest.approx(np.percentile(real, 2))
-    assert found["ratio"] == pytest.approx(7 / (0.02 * 200))
-    assert found["score"] == pytest.approx((7 / 200 - 0.02) / 0.98)
+    result = published(release, real, 0.02)
+    assert result["threshold"] == pytest.approx(np.percentile(real, 2))
+    assert result["ratio"] == pytest.approx(7 / (0.02 * 200))
+    assert result["score"] == pytest.approx((7 / 200 - 0.02) / 0.98)
     assert published(np.full(100, 0.9), real, 0.02)["score"] == pytest.approx(-0.02 / 0.98)
 
 
@@ -131,10 +131,10 @@ def test_one_copy_of_a_row_is_no_crowd(population):
 
 def test_more_neighbours_than_rows_is_a_reason_and_no_error(population):
     few = Case(*(population.take(np.arange(4 * i, 4 * i + 4)) for i in range(3)))
-    found = {f.scope: f for f in KNearest().run(few, np.random.default_rng(0))}
-    assert found["3 nearest"].n == 4
-    assert found["5 nearest"].value is None
-    assert "only 4 rows" in found["5 nearest"].note
+    results = {f.scope: f for f in KNearest().run(few, np.random.default_rng(0))}
+    assert results["3 nearest"].n == 4
+    assert results["5 nearest"].value is None
+    assert "only 4 rows" in results["5 nearest"].note
     for neighbours in ((), (1,), (3, 3)):
         with pytest.raises(InputError, match="neighbours"):
             KNearest(neighbours=neighbours)
@@ -157,8 +157,8 @@ def test_a_generalized_release_equals_a_row_only_where_it_says_one_value(populat
     shown = rows.with_column(wide, np.ones(N, np.int32))
     control = train.take(np.arange(N, 2 * N))
     for release, expected in ((hidden, 0.0), (shown, 1.0)):
-        found = IdenticalMatches().run(Case(rows, release, control), np.random.default_rng(0))[0]
-        assert (found.value > 0.9) == (expected == 1.0), found
+        finding = IdenticalMatches().run(Case(rows, release, control), np.random.default_rng(0))[0]
+        assert (finding.value > 0.9) == (expected == 1.0), finding
 
 
 def test_the_same_rows_as_train_and_control_are_refused(population):
@@ -175,8 +175,8 @@ def test_levels_in_another_order_are_the_same_people(population):
     codes = np.where(train["marital_status"] < 0, -1, len(column.levels) - 1 - train["marital_status"]).astype(np.int32)
     release = train.with_column(turned, codes)
     control = population.take(np.arange(N, 2 * N)).select(train.schema.names)
-    found = IdenticalMatches().run(Case(train, release, control), np.random.default_rng(0))[0]
-    assert found.value == 1.0
+    finding = IdenticalMatches().run(Case(train, release, control), np.random.default_rng(0))[0]
+    assert finding.value == 1.0
 
 
 def test_where_every_fresh_row_is_close_the_score_says_so_and_no_number(population):
@@ -224,11 +224,11 @@ def test_the_fewer_rows_are_close_the_lower_is_the_upper_bound_and_never_a_point
     highs = []
     for close in range(min(rows, 40) + 1):
         release = np.where(np.arange(rows) < close, 0.0, 1.0)
-        found = ClosestRecord(alpha=0.05)._score(
+        result = ClosestRecord(alpha=0.05)._score(
             1, Distances(release, control, control), (float(rows), 400.0), False, np.random.default_rng(0)
         )
-        assert found.low <= found.value < found.high or found.value == 1
+        assert result.low <= result.value < result.high or result.value == 1
         # Nothing seen in n rows leaves room for what n rows cannot rule out.
-        assert found.high - found.value >= found.detail["close_exact"][1] - found.detail["close"] or found.high == 1
-        highs.append(found.high)
+        assert result.high - result.value >= result.detail["close_exact"][1] - result.detail["close"] or result.high == 1
+        highs.append(result.high)
     assert np.diff(highs).min() > -0.003

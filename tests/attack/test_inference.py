@@ -67,8 +67,8 @@ def test_whoever_was_published_is_named_with_the_row_that_tells(population):
     published = np.arange(N // 10)
     for key in (("linkability", "halves, k=1"), ("inference", "income"), ("TCAP", "income")):
         trace = by_name[key].trace
-        told = trace.train[published] & (trace.released[published] == published)
-        assert told.mean() > 0.3, key
+        reported = trace.train[published] & (trace.released[published] == published)
+        assert reported.mean() > 0.3, key
         assert trace.train[N // 10 :].mean() < 0.3, key
 
 
@@ -81,22 +81,22 @@ def test_the_rate_rises_with_the_leak(population):
     ):
         values = []
         for share in (0.0, 0.25, 0.5, 1.0):
-            found = [f for f in run(audit, leaky(population, share)) if (f.name, f.scope) == (name, scope)]
-            values.append(found[0].value)
+            collected = [f for f in run(audit, leaky(population, share)) if (f.name, f.scope) == (name, scope)]
+            values.append(collected[0].value)
         assert values[0] < 0.05, (name, values)
         assert all(a < b for a, b in pairwise(values)), (name, values)
 
 
 def test_a_model_learnt_from_the_training_rows_knows_them_better(population):
     train, control = (population.take(np.arange(i * N, (i + 1) * N)) for i in (0, 1))
-    found = run(LEARNED, Case(train, train, control))
-    assert [(f.name, f.scope) for f in found] == [
+    findings = run(LEARNED, Case(train, train, control))
+    assert [(f.name, f.scope) for f in findings] == [
         ("learned inference", "education"),
         ("learned inference", "income"),
         ("learned inference NRMSE", "income"),
     ]
-    assert least(found) < 1e-4
-    assert found[2].low > found[2].baseline_bad
+    assert least(findings) < 1e-4
+    assert findings[2].low > findings[2].baseline_bad
 
 
 def _fresh(population: Table, seed: int, size: int) -> Case:
@@ -110,9 +110,9 @@ def _fresh(population: Table, seed: int, size: int) -> Case:
 def test_an_independent_sample_raises_no_more_alarms_than_stated(population, name):
     alarms, ignorant = 0, 0
     for seed in range(20):
-        found = run(AUDITS[name], _fresh(population, seed, 240))
-        alarms += least(found) <= 0.05
-        tested = [f.detail for f in found if f.p is not None]
+        findings = run(AUDITS[name], _fresh(population, seed, 240))
+        alarms += least(findings) <= 0.05
+        tested = [f.detail for f in findings if f.p is not None]
         ignorant += min(holm([fisher(d["hits"], d["attempts"], 0, d["control_attempts"]) for d in tested])) <= 0.05
     assert alarms <= 4  # 5 or more of 20 at 5 % has probability 0.003
     assert ignorant == 20  # the broken twin: without a control every release raises an alarm
@@ -148,8 +148,10 @@ def test_filled_in_values_hide_nobody(population):
     filled = np.where(np.isnan(known), np.nanmean(known), known)
     release = case.train.with_column(height, height.from_floats(filled))
     hidden = case.train.with_column(height, height.from_floats(np.where(np.arange(N) < 200, np.nan, known)))
-    (found,) = run(Linkability(neighbours=(1,), known=("birth_date+sex+postcode+height_cm",)), Case(hidden, release, case.control))
-    assert found.trace.train[:200].mean() > 0.5 * found.trace.train[200:].mean() > 0.1
+    (findings,) = run(
+        Linkability(neighbours=(1,), known=("birth_date+sex+postcode+height_cm",)), Case(hidden, release, case.control)
+    )
+    assert findings.trace.train[:200].mean() > 0.5 * findings.trace.train[200:].mean() > 0.1
 
 
 def test_the_same_seed_gives_the_same_bits_and_nothing_saved_names_a_row(population):

@@ -31,8 +31,8 @@ def leaky(population: Table, share: float, *, control: int = N, release: int = N
     """A release of fresh real rows, a share of which are training rows verbatim."""
     train, rest, fresh = (population.take(np.arange(i * N, (i + 1) * N)) for i in (0, 1, 2))
     leaked = round(share * release)
-    made = Table.concat([train.take(np.arange(leaked)), fresh.take(np.arange(release - leaked))])
-    return Case(train, made, rest.take(np.arange(control)))
+    table = Table.concat([train.take(np.arange(leaked)), fresh.take(np.arange(release - leaked))])
+    return Case(train, table, rest.take(np.arange(control)))
 
 
 def blurred(table: Table, sigma: float) -> Table:
@@ -43,7 +43,7 @@ def blurred(table: Table, sigma: float) -> Table:
     return table.with_columns(*((column, column.from_floats(v)) for column, v in noisy.items()))
 
 
-def found(case: Case, audit: Membership | None = None, seed: int = 0) -> dict[tuple[str, str], object]:
+def findings_of(case: Case, audit: Membership | None = None, seed: int = 0) -> dict[tuple[str, str], object]:
     return {
         (f.name.removeprefix("membership "), f.scope): f for f in (audit or Membership()).run(case, np.random.default_rng(seed))
     }
@@ -53,7 +53,7 @@ def found(case: Case, audit: Membership | None = None, seed: int = 0) -> dict[tu
 def test_a_leak_of_two_in_a_hundred_is_found_at_few_false_alarms_and_sized(population, control, release):
     case = leaky(population, 0.02, control=control, release=release)
     leaked = 0.02 * release / N
-    findings = found(case)
+    findings = findings_of(case)
     rate = 0.1 if control == N else 1  # a thousandth of 500 is nobody
     for name in (f"by nearest distance at {rate} % false alarms", f"by calibrated distance at {rate} % false alarms"):
         finding = findings[name, ""]
@@ -68,7 +68,7 @@ def test_a_leak_of_two_in_a_hundred_is_found_at_few_false_alarms_and_sized(popul
 
 
 def test_findings_rise_with_the_leak_and_end_near_certainty(population):
-    several = [found(leaky(population, share)) for share in (0.0, 0.1, 0.5, 1.0)]
+    several = [findings_of(leaky(population, share)) for share in (0.0, 0.1, 0.5, 1.0)]
     for name in ("by nearest distance at 1 % false alarms", "AUC by nearest distance", "AUC by mean distance"):
         values = [findings[name, ""].value for findings in several]
         assert values == sorted(values)
@@ -83,7 +83,7 @@ def test_the_density_ratio_sees_an_overfitted_generator_that_copies_nobody(popul
     case = leaky(population.select(names), 0.0)
     few = case.train.take(np.arange(150))
     around = few.take(np.random.default_rng(3).integers(0, few.rows, N))
-    findings = found(Case(few, blurred(around, 0.2), case.control))
+    findings = findings_of(Case(few, blurred(around, 0.2), case.control))
     assert findings["AUC by density ratio", ""].low > 0.7
     assert findings["AUC by density ratio", ""].p < 1e-9
     assert findings["AUC by rows around", ""].low > 0.55
@@ -107,8 +107,8 @@ def test_alarms_are_no_more_frequent_than_stated(population):
         train, control, fresh = (small.take(rows[a:b]) for a, b in ((0, 150), (150, 350), (350, 550)))
         findings = Membership().run(Case(train, fresh, control), np.random.default_rng(seed))
         alarms += [finding.p <= 0.05 for finding in findings]
-        told = Case(train, Table.concat([fresh, train.take(np.arange(15))]), control)
-        first = next(Membership().scores(told, np.random.default_rng(seed)))
+        reported = Case(train, Table.concat([fresh, train.take(np.arange(15))]), control)
+        first = next(Membership().scores(reported, np.random.default_rng(seed)))
         seen += Threshold.at(first.control, 0.01).p(first.train) <= 0.05
     # At 5 % of 30, seven or more has probability 0.0006 for one test; all together they may not exceed the level either.
     assert alarms.max() <= 6
@@ -119,13 +119,13 @@ def test_alarms_are_no_more_frequent_than_stated(population):
 def test_the_published_way_to_choose_outliers_sees_a_leak_where_there_is_none(population):
     """Other people's rows, blurred: the release is denser than reality wherever people are rare, members or not."""
     case = leaky(population.select(["income", "height_cm", "weight_kg"]), 0.0)
-    finding = found(Case(case.train, blurred(case.release, 1.0), case.control))["AUC by density ratio", "outliers"]
+    finding = findings_of(Case(case.train, blurred(case.release, 1.0), case.control))["AUC by density ratio", "outliers"]
     assert finding.p > 0.05
     assert finding.detail["published_auc"] > 0.8
 
 
 def test_nobody_of_the_reference_is_tested_and_the_note_says_so(population):
-    findings = found(leaky(population, 0.02))
+    findings = findings_of(leaky(population, 0.02))
     finding, area = (
         findings[f"{kind} calibrated distance{end}", ""] for kind, end in (("by", " at 1 % false alarms"), ("AUC by", ""))
     )
@@ -136,7 +136,7 @@ def test_nobody_of_the_reference_is_tested_and_the_note_says_so(population):
 
 
 def test_where_all_rows_tie_nothing_is_recognized():
-    findings = found(Case(*(example(300, seed).select(["sick"]) for seed in range(3))))
+    findings = findings_of(Case(*(example(300, seed).select(["sick"]) for seed in range(3))))
     outliers = findings.pop(("by density ratio", "outliers"))
     assert outliers.value is None
     assert "equally far" in outliers.note
@@ -166,7 +166,7 @@ def test_a_release_of_cells_is_scored_by_what_they_cover(population):
     cells = tuple(column.value_cell(v) for v in values)
     codes = np.where(train.missing("income"), -1, np.searchsorted(values, train["income"])).astype(np.int32)
     release = train.with_column(column.generalize(cells), codes)
-    findings = found(Case(train, release, control))
+    findings = findings_of(Case(train, release, control))
     assert findings["by nearest distance at 1 % false alarms", ""].value is not None
     assert findings["AUC by nearest distance", ""].low > 0.6
     assert findings["AUC by nearest distance", ""].p < 1e-6
@@ -174,9 +174,9 @@ def test_a_release_of_cells_is_scored_by_what_they_cover(population):
 
 @pytest.mark.parametrize(("control", "told"), [(60, ("above all control rows",)), (150, ("at 1 % false alarms",)), (N, None)])
 def test_a_rate_of_less_than_one_control_row_is_not_claimed(population, control, told):
-    names = [name for name, _ in found(leaky(population, 0.02, control=control)) if name.startswith("by nearest distance")]
+    names = [name for name, _ in findings_of(leaky(population, 0.02, control=control)) if name.startswith("by nearest distance")]
     assert names == [f"by nearest distance {end}" for end in told or ("at 0.1 % false alarms", "at 1 % false alarms")]
-    finding = found(leaky(population, 0.02, control=control))[names[0], ""]
+    finding = findings_of(leaky(population, 0.02, control=control))[names[0], ""]
     allowed = int(control * (0.001 if told is None else 0.01))
     assert finding.detail["naive"] == (allowed + 1) / (control + 1)
     assert finding.detail["control_hits"] <= allowed
@@ -203,7 +203,7 @@ def test_knobs_out_of_range_are_named():
 
 
 def test_other_rates_are_named_in_the_findings(population):
-    findings = found(leaky(population, 0.1), replace(Membership(), rates=(0.05,)))
+    findings = findings_of(leaky(population, 0.1), replace(Membership(), rates=(0.05,)))
     assert findings["by nearest distance at 5 % false alarms", ""].detail["control_hits"] <= 0.05 * N
     assert findings["AUC by nearest distance", ""].detail["tpr"]["0.05"][0] > 0.1
 
@@ -215,7 +215,7 @@ def test_adult_ten_thousand_rows(adult):
     train, control, fresh = (table.take(rows[i * 10_000 : (i + 1) * 10_000]) for i in range(3))
     leak = Table.concat([train.take(np.arange(200)), fresh.take(np.arange(9_800))])
     start = time.process_time()
-    finding = found(Case(train, leak, control))["by nearest distance at 0.1 % false alarms", ""]
+    finding = findings_of(Case(train, leak, control))["by nearest distance at 0.1 % false alarms", ""]
     assert time.process_time() - start < 8  # 2 s on an idle machine
     assert finding.p < 1e-40
     assert finding.low > 0.015

@@ -45,33 +45,33 @@ def findings(case: Case, seed: int = 0) -> dict[str, Finding]:
 def test_a_leak_of_two_in_a_hundred_is_found_by_every_test_and_sized(population):
     for seed in range(4):
         train, control, fresh, *_ = split(population, seed)
-        found = findings(Case(train, leaky(train, fresh, 0.02, np.random.default_rng(seed)), control))
+        results = findings(Case(train, leaky(train, fresh, 0.02, np.random.default_rng(seed)), control))
         for name in ("published verbatim", "near matches", "distance ratio", "reconstruction"):
-            assert found[name].p_adjusted < 1e-3, (name, seed)
-            assert found[name].low > 0
-            assert found[name].value == pytest.approx(0.02, abs=0.015)
-            assert found[name].risk is Risk.SINGLING_OUT
+            assert results[name].p_adjusted < 1e-3, (name, seed)
+            assert results[name].low > 0
+            assert results[name].value == pytest.approx(0.02, abs=0.015)
+            assert results[name].risk is Risk.SINGLING_OUT
 
 
 def test_noisy_copies_that_no_identical_match_shows_are_found_at_ten_in_a_hundred(population):
     for seed in range(3):
         train, control, fresh, *_ = split(population, seed)
-        found = findings(Case(train, noisy(train, fresh, 0.1, np.random.default_rng(seed), NOISE), control))
-        assert found["published verbatim"].p > 0.05
-        assert found["near matches"].p_adjusted < 1e-6
-        assert found["near matches"].low > 0.02
-        assert found["reconstruction"].p_adjusted < 1e-6
-        assert found["distance ratio"].p_adjusted < 1e-6
-        assert found["mutual nearest"].p_adjusted < 1e-3
-        assert found["mutual nearest"].risk is Risk.LINKABILITY
+        results = findings(Case(train, noisy(train, fresh, 0.1, np.random.default_rng(seed), NOISE), control))
+        assert results["published verbatim"].p > 0.05
+        assert results["near matches"].p_adjusted < 1e-6
+        assert results["near matches"].low > 0.02
+        assert results["reconstruction"].p_adjusted < 1e-6
+        assert results["distance ratio"].p_adjusted < 1e-6
+        assert results["mutual nearest"].p_adjusted < 1e-3
+        assert results["mutual nearest"].risk is Risk.LINKABILITY
 
 
 def test_those_who_are_hit_are_those_who_leaked(population):
     train, control, fresh, *_ = split(population, 1)
     release = Table.concat([noisy(train.take(np.arange(150)), fresh, 1.0, np.random.default_rng(0), NOISE), fresh])
-    found = findings(Case(train, release, control))
+    results = findings(Case(train, release, control))
     for name in ("near matches", "mutual nearest"):
-        trace = found[name].trace
+        trace = results[name].trace
         assert trace.train[:150].mean() > 3 * max(trace.train[150:].mean(), 0.01)
         assert set(trace.released[~trace.train]) <= {-1}
         own = trace.released[:150][trace.train[:150]]
@@ -83,9 +83,9 @@ def test_without_a_leak_an_alarm_is_as_rare_as_stated(population):
     alarms = 0
     for seed in range(30):
         train, control, fresh, *_ = split(population, seed, 400)
-        found = findings(Case(train, fresh, control), seed)
-        assert all(f.low <= f.value <= f.high for f in found.values())
-        alarms += min(f.p_adjusted for f in found.values() if f.p is not None) <= 0.05
+        results = findings(Case(train, fresh, control), seed)
+        assert all(f.low <= f.value <= f.high for f in results.values())
+        alarms += min(f.p_adjusted for f in results.values() if f.p is not None) <= 0.05
     assert alarms <= 5
 
 
@@ -120,9 +120,9 @@ def test_who_is_paired_off_does_not_depend_on_the_table_they_stand_in():
     paired = []
     for chosen in combinations(range(7), 3):
         ours = np.isin(np.arange(7), chosen)
-        _, found = Reconstruction().run(Case(everyone.take(ours), release, everyone.take(~ours)), np.random.default_rng(0))
+        _, results = Reconstruction().run(Case(everyone.take(ours), release, everyone.take(~ours)), np.random.default_rng(0))
         who = np.empty(7, bool)
-        who[ours], who[~ours] = found.trace.train, found.trace.control
+        who[ours], who[~ours] = results.trace.train, results.trace.control
         paired.append(who.tolist())
     assert 0 < sum(paired[0]) < 7
     assert all(who == paired[0] for who in paired)
@@ -136,24 +136,24 @@ def test_the_same_leak_looks_the_same_at_every_size(population, grow):
         fresh = Table.concat(rest[: times if grow == "release" else 1])
         control = Table.concat(rest[4 : 5 if grow == "release" else 4 + times])
         release = Table.concat([train.take(np.arange(100)), fresh])
-        found = findings(Case(train, release, control))
-        seen.append([found[name].value for name in ("published verbatim", "near matches", "distance ratio", "reconstruction")])
+        results = findings(Case(train, release, control))
+        seen.append([results[name].value for name in ("published verbatim", "near matches", "distance ratio", "reconstruction")])
     assert np.abs(np.array(seen) - 0.1).max() < 0.05
     assert np.ptp(np.array(seen)[:, :2], axis=0).max() < 0.03
 
 
 def test_the_curve_rises_and_its_bands_hold_it(population):
     train, control, fresh, *_ = split(population, 2)
-    found = findings(Case(train, leaky(train, fresh, 0.1, np.random.default_rng(0)), control))["reconstruction"]
+    result = findings(Case(train, leaky(train, fresh, 0.1, np.random.default_rng(0)), control))["reconstruction"]
     for who in ("train", "control"):
-        middle, low, high = (np.array(found.detail[key]) for key in (who, f"{who}_low", f"{who}_high"))
+        middle, low, high = (np.array(result.detail[key]) for key in (who, f"{who}_low", f"{who}_high"))
         assert (np.diff(middle) >= 0).all()
         assert (low <= middle).all()
         assert (middle <= high).all()
-    assert len(found.detail["thresholds"]) == len(found.detail["train"])
-    assert found.value == pytest.approx(0.1, abs=0.03)
-    assert found.detail["released_within"] >= 0.1 * N
-    assert found.detail["released_mean"] > 0
+    assert len(result.detail["thresholds"]) == len(result.detail["train"])
+    assert result.value == pytest.approx(0.1, abs=0.03)
+    assert result.detail["released_within"] >= 0.1 * N
+    assert result.detail["released_mean"] > 0
 
 
 def test_value_interval_test_and_sentence_are_of_one_threshold(population):
@@ -164,21 +164,21 @@ def test_value_interval_test_and_sentence_are_of_one_threshold(population):
         fresh,
         leaky(control, fresh, 0.2, np.random.default_rng(0)),
     ):
-        for found in (
+        for collected in (
             audit.run(Case(train, release, control), np.random.default_rng(0))[0] for audit in (NearMatches(), Reconstruction())
         ):
-            detail = found.detail
+            detail = collected.detail
             n, m, hits, others = (detail[key] for key in ("attempts", "control_attempts", "hits", "control_hits"))
             cuts = detail.get("curve", detail)["thresholds"]
             assert detail["threshold"] in cuts
-            assert (found.trace.train.sum(), found.trace.control.sum()) == (hits, others)
-            assert found.p <= min(1.0, len(cuts) * fisher(hits, n, others, m))
+            assert (collected.trace.train.sum(), collected.trace.control.sum()) == (hits, others)
+            assert collected.p <= min(1.0, len(cuts) * fisher(hits, n, others, m))
             attack, rest = (wilson(x, of, detail["level"]) for x, of in ((hits, n), (others, m)))
-            assert found.value == max(0.0, (attack.value - rest.value) / (1 - rest.value))
-            assert f"{of_hundred(hits / n)} people in the table" in found.note
-            assert found.low <= found.value < found.high
+            assert collected.value == max(0.0, (attack.value - rest.value) / (1 - rest.value))
+            assert f"{of_hundred(hits / n)} people in the table" in collected.note
+            assert collected.low <= collected.value < collected.high
             if hits / n <= others / m:
-                assert found.value == 0
+                assert collected.value == 0
 
 
 def test_where_everybody_is_equally_far_there_is_no_number_but_a_reason(population):

@@ -90,8 +90,8 @@ def test_a_classifier_that_has_seen_the_answers_would_accuse_it(monkeypatch):
 
 def test_exact_margins_give_members_away():
     """No row survives, but a rare value is in a column or it is not (Homer et al. 2008)."""
-    found = run(ShadowMembership(shadows=32), margins)[0]
-    assert found.p < 0.01
+    result = run(ShadowMembership(shadows=32), margins)[0]
+    assert result.p < 0.01
     assert run(InjectedPoints(), margins)[0].p > 0.01
 
 
@@ -124,25 +124,25 @@ def test_the_same_bits_whatever_the_workers_and_after_an_interruption(tmp_path):
         return json.dumps([f.to_json() for f in run(audit, copying)])
 
     whole = told(audit)
-    kept = replace(audit, folder=str(tmp_path / "kept"))
-    assert told(replace(audit, workers=1)) == whole == told(replace(kept, workers=3))
+    retained = replace(audit, folder=str(tmp_path / "kept"))
+    assert told(replace(audit, workers=1)) == whole == told(replace(retained, workers=3))
     files = sorted((tmp_path / "kept").iterdir())
     assert len(files) == 8
     for path in files[2:5]:
         path.unlink()
-    made = []
+    collected = []
 
     def counting(table: Table, seed: int) -> Table:
-        made.append(seed)
+        collected.append(seed)
         return copying(table, seed)
 
-    again = kept.run(case(copying), np.random.default_rng(0))
-    resumed = kept.run(Case(TRAIN, copying(TRAIN, 9), CONTROL, counting), np.random.default_rng(0))
+    again = retained.run(case(copying), np.random.default_rng(0))
+    resumed = retained.run(Case(TRAIN, copying(TRAIN, 9), CONTROL, counting), np.random.default_rng(0))
     assert json.dumps([f.to_json() for f in again]) == whole == json.dumps([f.to_json() for f in resumed])
-    assert not made
+    assert not collected
     assert set(json.loads(files[0].read_text())) == {"mark", "features"}
-    assert run(kept, copying, seed=1)[0].value is None
-    assert "other rows, settings or seeds" in run(kept, copying, seed=1)[0].note
+    assert run(retained, copying, seed=1)[0].value is None
+    assert "other rows, settings or seeds" in run(retained, copying, seed=1)[0].note
 
 
 def test_when_time_runs_out_what_is_there_is_told():
@@ -180,14 +180,14 @@ def test_every_kind_of_column_and_few_rows(small):
         InjectedPoints(points=6),
     ):
         for rows in (train, train.take(np.arange(4))):
-            found = audit.run(Case(rows, copying(rows, 1), control, copying), np.random.default_rng(0))
-            assert all(f.value is not None or f.note for f in found)
-            json.dumps([f.to_json() for f in found])
+            findings = audit.run(Case(rows, copying(rows, 1), control, copying), np.random.default_rng(0))
+            assert all(f.value is not None or f.note for f in findings)
+            json.dumps([f.to_json() for f in findings])
     for column in small.schema.names[:-1]:
-        found = Canaries(canaries=8, trainings=1, secret=column).run(
+        findings = Canaries(canaries=8, trainings=1, secret=column).run(
             Case(train, copying(train, 1), control, copying), np.random.default_rng(0)
         )
-        assert found[0].value is not None
+        assert findings[0].value is not None
 
 
 def test_knobs_out_of_range_are_named():

@@ -38,17 +38,17 @@ def findings(case: Case, seed: int = 0, **knobs: object) -> dict[str, Finding]:
 
 def test_a_few_copied_people_are_found_and_their_share_is_told(population):
     for seed in range(3):
-        found = findings(leaky(population, 0.05, seed=seed), seed)
-        assert min(holm([f.p for f in found.values()])) < 1e-6
-        exact = found["12 exact values"]
+        results = findings(leaky(population, 0.05, seed=seed), seed)
+        assert min(holm([f.p for f in results.values()])) < 1e-6
+        exact = results["12 exact values"]
         assert exact.low > 0
         assert exact.low <= 0.05 <= exact.high + 0.01
 
 
 def test_half_a_table_copied_is_found_by_every_number_of_columns(population):
-    found = findings(leaky(population, 0.5))
-    assert len(found) == 9
-    for finding in found.values():
+    results = findings(leaky(population, 0.5))
+    assert len(results) == 9
+    for finding in results.values():
         assert finding.p < 1e-3, finding.name
         assert finding.low > 0.1, finding.name
 
@@ -60,9 +60,9 @@ def test_risk_rises_with_the_leak(population):
 
 @pytest.mark.parametrize("sizes", [(N, N), (N, N // 5), (N // 5, N)])
 def test_an_independent_sample_ties(population, sizes):
-    found = findings(leaky(population, 0.0, train=sizes[0], control=sizes[1]))
-    assert min(holm([f.p for f in found.values()])) > 0.05
-    for finding in found.values():
+    results = findings(leaky(population, 0.0, train=sizes[0], control=sizes[1]))
+    assert min(holm([f.p for f in results.values()])) > 0.05
+    for finding in results.values():
         assert finding.low < 0.03
         assert finding.high > 0
 
@@ -94,10 +94,10 @@ def test_a_test_on_successes_would_cry_wolf():
         schema = Schema(tuple(Column(name=n, kind=Kind.CATEGORY, domain=Levels(("no", "yes"))) for n in names))
         odd = (np.arange(40) == 0).astype(np.int32)
         train, release, control = (Table(schema, dict.fromkeys(names, flags)) for flags in (pooled[:40], odd, pooled[40:]))
-        found = findings(Case(train, release, control), seed, columns=(3,))["3 columns"]
-        assert found.n == found.detail["hits"] + found.detail["control_hits"] > 10
-        alarms += found.p <= 0.05
-        twins += fisher(found.detail["hits"], found.n, found.detail["control_hits"], found.n) <= 0.05
+        result = findings(Case(train, release, control), seed, columns=(3,))["3 columns"]
+        assert result.n == result.detail["hits"] + result.detail["control_hits"] > 10
+        alarms += result.p <= 0.05
+        twins += fisher(result.detail["hits"], result.n, result.detail["control_hits"], result.n) <= 0.05
     assert alarms == 0
     assert twins > 5
 
@@ -114,19 +114,19 @@ def _groups(sizes: dict[str, int], spread: int = 0) -> Table:
 def test_fifty_equal_people_are_nobody_singled_out():
     train, control = _groups({"a": 50, "b": 50}), _groups({"b": 60, "c": 40})
     release = _groups({"a": 1, "b": 20})
-    found = findings(Case(train, release, control))["one column"]
-    assert found.detail["attempts"] == 1
-    assert found.detail["hits"] == 0
+    result = findings(Case(train, release, control))["one column"]
+    assert result.detail["attempts"] == 1
+    assert result.detail["hits"] == 0
     distinct = Case(_groups({"a": 1, "b": 1}), release, _groups({"b": 1, "c": 1}))
     assert findings(distinct)["one column"].detail["hits"] == 1, "the broken twin: rows reduced to distinct ones"
 
 
 def test_the_denominator_is_what_was_tried_not_what_was_asked_for():
     train, control = _groups({"a": 1, "b": 1, "c": 1, "d": 20}), _groups({"d": 23})
-    found = findings(Case(train, _groups({"a": 1, "b": 1, "c": 1, "d": 5}), control))["one column"]
-    assert (found.detail["hits"], found.detail["attempts"]) == (3, 3)
-    assert found.detail["rate"] > 0.5
-    assert 3 / 500 < 0.01 < found.low, "the broken twin: three of five hundred asked for"
+    result = findings(Case(train, _groups({"a": 1, "b": 1, "c": 1, "d": 5}), control))["one column"]
+    assert (result.detail["hits"], result.detail["attempts"]) == (3, 3)
+    assert result.detail["rate"] > 0.5
+    assert 3 / 500 < 0.01 < result.low, "the broken twin: three of five hundred asked for"
 
 
 @pytest.mark.parametrize("recipe", ["mondrian", "k-anonymity"])
@@ -135,6 +135,6 @@ def test_a_generalized_release_can_be_attacked(population, recipe):
     names = [c.name for c in population.schema if c.role == "quasi"][:5]
     train, control = case.train.select(names), case.control.select(names)
     release = ht.release(train, recipe, settings={"k": "5"}, seed=1).table
-    found = findings(Case(train, release, control))
-    for finding in found.values():
+    results = findings(Case(train, release, control))
+    for finding in results.values():
         assert finding.value is None or finding.p > 0.01

@@ -46,18 +46,18 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     folder = tmp_path_factory.mktemp("pages")
     train, control = ht.hold_out(people(300, 0).select(COLUMNS), 0.3, 0)
-    made = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
-    ht.save(made, folder / "release")
-    ht.audit(train, made, control, only=[*ATTACKS, *MEASURES], gates=["max_risk<0.2"]).save(folder / "audit")
-    ht.utility(train, made, only=["margins", "association"]).save(folder / "utility")
+    released = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
+    ht.save(released, folder / "release")
+    ht.audit(train, released, control, only=[*ATTACKS, *MEASURES], gates=["max_risk<0.2"]).save(folder / "audit")
+    ht.utility(train, released, only=["margins", "association"]).save(folder / "utility")
     (folder / "comparison.html").write_text(Comparison.from_json(ordinary()).page(), encoding="utf-8")
-    found = {
+    results = {
         "card": "release/card.html",
         "audit": "audit/audit.html",
         "utility": "utility/audit.html",
         "comparison": "comparison.html",
     }
-    return {name: folder / path for name, path in found.items()}
+    return {name: folder / path for name, path in results.items()}
 
 
 @dataclass

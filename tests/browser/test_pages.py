@@ -78,8 +78,8 @@ def test_no_barrier_is_found(visit: Any, name: str, scheme: str) -> None:
     # What passes need not be listed for every element, which takes most of the time.
     result = axe.run(opened.page, options={"runOnly": RULES[scheme], "resultTypes": ["violations"]}).response
     assert "color-contrast" in {rule["id"] for rule in result["passes"]}
-    found = result["violations"]
-    assert [(v["id"], v["nodes"][0]["html"][:160], v["nodes"][0]["failureSummary"][:200]) for v in found] == []
+    choice = result["violations"]
+    assert [(v["id"], v["nodes"][0]["html"][:160], v["nodes"][0]["failureSummary"][:200]) for v in choice] == []
     assert opened.faults == []
 
 
@@ -142,7 +142,7 @@ def test_a_table_is_sorted_by_number_both_ways_and_by_keyboard(visit: Any) -> No
 def test_numbers_are_sorted_as_they_are_written(visit: Any) -> None:
     page = visit("audit").page
     written = ["2.3 × 10⁻⁵", "−0.5", "12 %", "1,234", "–", "10⁻⁷", "0.3"]
-    found = page.evaluate(
+    result = page.evaluate(
         """(written) => {
         const table = document.querySelector("table.sortable");
         const head = [...table.tHead.rows[0].cells].find((th) => th.classList.contains("num"));
@@ -158,7 +158,7 @@ def test_numbers_are_sorted_as_they_are_written(visit: Any) -> None:
         }""",
         written,
     )
-    assert found == ["−0.5", "10⁻⁷", "2.3 × 10⁻⁵", "0.3", "12 %", "1,234", "–"]
+    assert result == ["−0.5", "10⁻⁷", "2.3 × 10⁻⁵", "0.3", "12 %", "1,234", "–"]
 
 
 def test_a_table_is_kept_as_a_file_that_a_spreadsheet_does_not_run(visit: Any) -> None:
@@ -167,9 +167,9 @@ def test_a_table_is_kept_as_a_file_that_a_spreadsheet_does_not_run(visit: Any) -
     table.evaluate("(t) => { t.tBodies[0].rows[0].cells[0].textContent = '=1+1, \"x\"'; }")
     with page.expect_download() as waiting:
         page.locator("#margins .tools button", has_text="CSV").last.click()
-    kept = waiting.value
-    assert kept.suggested_filename == "INTERNAL-margins-one-by-one.csv"
-    rows = list(csv.reader(io.StringIO(Path(kept.path()).read_text(encoding="utf-8-sig"), newline="")))
+    retained = waiting.value
+    assert retained.suggested_filename == "INTERNAL-margins-one-by-one.csv"
+    rows = list(csv.reader(io.StringIO(Path(retained.path()).read_text(encoding="utf-8-sig"), newline="")))
     assert rows[0] == [text.strip(" ↕") for text in table.locator("thead th").all_inner_texts()]
     assert len(rows) == 1 + table.locator("tbody tr").count()
     assert rows[1][0] == '\'=1+1, "x"'

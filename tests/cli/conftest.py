@@ -30,7 +30,7 @@ def hush(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["hush", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             sys.exit(main())
-        told = capsys.readouterr()
-        return int(ended.value.code or 0), told.out, told.err
+        reported = capsys.readouterr()
+        return int(ended.value.code or 0), reported.out, reported.err
 
     return run

@@ -54,10 +54,10 @@ def test_a_comparison_recommends_and_another_constraint_costs_no_further_release
     assert "--best-of independent" not in out
     assert "score" not in err
     code, out, _ = hush(*base, "--constraint", "epsilon<=1", "--json")
-    told = json.loads(out)
+    plain = json.loads(out)
     assert code == 3
-    assert told["recommendation"]["id"] is None
-    assert told == {"folder": str(tmp_path / "c")} | json.loads((tmp_path / "c" / "comparison.json").read_text())
+    assert plain["recommendation"]["id"] is None
+    assert plain == {"folder": str(tmp_path / "c")} | json.loads((tmp_path / "c" / "comparison.json").read_text())
 
 
 def test_a_recipe_tuned_on_private_rows_proves_nothing_at_release(hush, files, tmp_path):
@@ -100,10 +100,10 @@ def test_the_use_of_a_release_is_measured_without_attacking_it(hush, files, tmp_
     assert ((tmp_path / "u").stat().st_mode & 0o077) == 0
     assert (tmp_path / "u" / "audit.html").is_file()
     code, out, _ = hush(*base, "--control", files / "all.csv", "--json", "--out", tmp_path / "v")
-    told = json.loads(out)
+    plain = json.loads(out)
     assert code == 0
-    assert {f["subject"] for f in told["findings"]} == {"utility"}
-    assert not told["made"]["halved"]
+    assert {f["subject"] for f in plain["findings"]} == {"utility"}
+    assert not plain["made"]["halved"]
     for more, match in ((("--control", files / "real.csv"), "same file"), (("--target", "nowhere"), "no column 'nowhere'")):
         code, _, err = hush(*base, *more, "--out", tmp_path / "w")
         assert code == 2
@@ -113,13 +113,13 @@ def test_the_use_of_a_release_is_measured_without_attacking_it(hush, files, tmp_
 def test_the_best_of_several_is_one_release_for_one_budget(hush, files, tmp_path):
     base = ("release", files / "all.csv", "--schema", files / "schema.yaml", "--out", tmp_path / "r")
     code, out, _ = hush(*base, "--best-of", "independent,mst", "--epsilon", 3, "--json")
-    told = json.loads(out)
+    plain = json.loads(out)
     assert code == 0
-    assert told["guarantee"]["assurance"] == "proven"
-    assert 2.9 < told["guarantee"]["epsilon"] <= 3
-    (entry,) = told["guarantee"]["ledger"]
+    assert plain["guarantee"]["assurance"] == "proven"
+    assert 2.9 < plain["guarantee"]["epsilon"] <= 3
+    (entry,) = plain["guarantee"]["ledger"]
     assert entry["step"] == "best-of"
-    assert told["result"]["best-of"]["recipes"] == ["independent", "mst"]
+    assert plain["result"]["best-of"]["recipes"] == ["independent", "mst"]
     assert not verify(tmp_path / "r").faults
 
 
@@ -133,7 +133,7 @@ def test_the_best_of_needs_a_budget_and_stands_alone(hush, files, tmp_path):
         (("--best-of", "nothing,nowhere", "--epsilon", 1), 2, "'nowhere'"),
         (("--best-of", "mst,mdav", "--epsilon", 1), 2, "mdav has no price"),
     ):
-        found, _, err = hush(*base, *more)
-        assert found == code, (more, err)
+        message, _, err = hush(*base, *more)
+        assert message == code, (more, err)
         assert match in err
     assert not (tmp_path / "r").exists()

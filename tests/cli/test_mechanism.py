@@ -12,8 +12,8 @@ def test_a_claim_that_does_not_hold_is_refuted_with_exit_code_three(hush, tmp_pa
     assert "Stated by a publication's claim: epsilon 0.5" in out
     assert "refuted: epsilon is at least" in out
     assert "No row of anybody" in out
-    told = json.loads((tmp_path / "out" / "mechanism.json").read_text())
-    assert told["label"] == "refuted"
+    plain = json.loads((tmp_path / "out" / "mechanism.json").read_text())
+    assert plain["label"] == "refuted"
     assert "▲ refuted" in (tmp_path / "out" / "mechanism.html").read_text()
 
 
@@ -45,11 +45,11 @@ def test_a_recipe_that_cannot_be_tested_at_all_is_no_success(hush):
 
 def test_json_has_everything_and_one_run_is_a_line_like_the_others(hush):
     code, out, _ = hush("audit-mechanism", "independent", "--epsilon", 2, "--one-run", "--seed", 1, "--json")
-    told = json.loads(out)
+    plain = json.loads(out)
     assert code == 0
-    assert told["folder"] is None
-    assert [line["canary"] for line in told["lines"]] == ["one run"]
-    assert {"epsilon_lb", "epsilon_stated", "guesses", "right", "verdict"} <= set(told["lines"][0])
+    assert plain["folder"] is None
+    assert [line["canary"] for line in plain["lines"]] == ["one run"]
+    assert {"epsilon_lb", "epsilon_stated", "guesses", "right", "verdict"} <= set(plain["lines"][0])
 
 
 def test_input_that_cannot_be_used(hush):

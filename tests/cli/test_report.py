@@ -25,9 +25,9 @@ COLUMNS = ("birth_date", "sex", "smoker", "income")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("report")
     train, control = ht.hold_out(people(150, 0).select(COLUMNS), 0.3, 0)
-    made = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
-    ht.save(made, folder / "release")
-    ht.audit(train, made, control, only=["identical-matches", "margins"]).save(folder / "audit", ["html", "md"])
+    released = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
+    ht.save(released, folder / "release")
+    ht.audit(train, released, control, only=["identical-matches", "margins"]).save(folder / "audit", ["html", "md"])
     return {"card": folder / "release", "audit": folder / "audit"}
 
 

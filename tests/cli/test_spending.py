@@ -34,15 +34,15 @@ def failing(monkeypatch):
 def test_a_budget_that_is_lost_is_spoken_of(hush, town, failing, tmp_path, error, exit_code):
     failing(error)
     words = ["release", town / "people.csv", "--schema", town / "schema.yaml", "--out", tmp_path / "out"]
-    code, _, told = hush(*words, "--recipe", "independent", "--epsilon", 1)
+    code, _, err = hush(*words, "--recipe", "independent", "--epsilon", 1)
     assert code == exit_code
-    assert SPENT in " ".join(told.split())
+    assert SPENT in " ".join(err.split())
     assert not (tmp_path / "out").exists()
 
 
 def test_programs_find_it_among_the_notes(hush, town, failing, tmp_path):
     failing(InputError("no model"))
     words = ["release", town / "people.csv", "--schema", town / "schema.yaml", "--out", tmp_path / "out"]
-    _, told, _ = hush(*words, "--recipe", "independent", "--epsilon", 1, "--json")
-    (note,) = json.loads(told)["notes"]
+    _, out, _ = hush(*words, "--recipe", "independent", "--epsilon", 1, "--json")
+    (note,) = json.loads(out)["notes"]
     assert note.startswith(SPENT)

@@ -19,18 +19,18 @@ def test_a_study_is_told_its_scope(hush, monkeypatch, tmp_path, name, module, ro
     monkeypatch.setattr(module, "run", run)
     folder = tmp_path / "out"
     folder.mkdir()  # a study that was stopped: it is not refused
-    code, told, _ = hush("study", name, "--quick", "--runs", 2, "--out", folder, "--data", tmp_path)
+    code, out, _ = hush("study", name, "--quick", "--runs", 2, "--out", folder, "--data", tmp_path)
     assert code == 0
-    assert "all numbers" in told
+    assert "all numbers" in out
     assert (asked["scope"].runs, asked["scope"].rows, asked["folder"], asked["data"]) == (2, rows, folder, tmp_path)
     hush("study", name)
     assert asked["scope"] == module.FULL
 
 
 def test_other_studies_have_no_runs_and_there_are_no_others(hush):
-    code, _, told = hush("study", "manifold", "--runs", 2)
+    code, _, err = hush("study", "manifold", "--runs", 2)
     assert code != 0
-    assert "--runs" in told
-    code, _, told = hush("study", "weather")
+    assert "--runs" in err
+    code, _, err = hush("study", "weather")
     assert code != 0
-    assert "generators" in told
+    assert "generators" in err

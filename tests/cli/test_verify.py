@@ -15,26 +15,26 @@ def words(town, out, recipe="mdav", *more):
 
 def test_what_was_checked_and_what_rests_on_trust_is_told(hush, town, tmp_path):
     assert hush(*words(town, tmp_path / "out"))[0] == 0
-    code, told, _ = hush("verify", tmp_path / "out")
+    code, out, _ = hush("verify", tmp_path / "out")
     assert code == 0
-    assert told.startswith("ok")
-    assert "rests on the word" in told
-    assert "card.html" in told
-    code, told, _ = hush("verify", tmp_path / "out", "--json")
+    assert out.startswith("ok")
+    assert "rests on the word" in out
+    assert "card.html" in out
+    code, out, _ = hush("verify", tmp_path / "out", "--json")
     assert code == 0
-    assert json.loads(told)["holds"] is True
+    assert json.loads(out)["holds"] is True
 
 
 def test_a_derived_promise_is_not_checkable(hush, town, tmp_path):
     assert hush(*words(town, tmp_path / "out", "mdav-sample"))[0] == 0
-    code, told, complaint = hush("verify", tmp_path / "out")
+    code, out, complaint = hush("verify", tmp_path / "out")
     assert code == 4
     assert "not checkable: promise: k-map" in complaint
-    assert not told.startswith("ok")
-    code, told, _ = hush("verify", tmp_path / "out", "--json")
+    assert not out.startswith("ok")
+    code, out, _ = hush("verify", tmp_path / "out", "--json")
     assert code == 4
-    found = json.loads(told)
-    assert (found["holds"], found["faults"], found["unchecked"][0]["where"]) == (False, [], "promise")
+    plain = json.loads(out)
+    assert (plain["holds"], plain["faults"], plain["unchecked"][0]["where"]) == (False, [], "promise")
 
 
 def test_faults_come_before_what_is_not_checkable(hush, town, tmp_path):
@@ -46,14 +46,14 @@ def test_faults_come_before_what_is_not_checkable(hush, town, tmp_path):
 
 
 def test_a_release_is_signed_and_its_author_known(hush, town, tmp_path):
-    code, told, _ = hush("keys", "--out", tmp_path / "me")
+    code, shown, _ = hush("keys", "--out", tmp_path / "me")
     assert code == 0
-    assert "me.pub" in told
+    assert "me.pub" in shown
     out, key, public = tmp_path / "out", tmp_path / "me.key", tmp_path / "me.pub"
     assert hush(*words(town, out, "mdav", "--sign", key))[0] == 0
-    code, told, _ = hush("verify", out, "--key", public)
+    code, shown, _ = hush("verify", out, "--key", public)
     assert code == 0
-    assert "signed with this key" in told
+    assert "signed with this key" in shown
     assert hush("keys", "--out", tmp_path / "other")[0] == 0
     code, _, complaint = hush("verify", out, "--key", tmp_path / "other.pub")
     assert code == 3

@@ -43,9 +43,9 @@ class Wrapping(Sum):
 
 @pytest.mark.parametrize(("rows", "relation"), [(1023, Relation.ADD_REMOVE), (1024, Relation.REPLACE_ONE)])
 def test_at_the_wrap_one_row_changes_the_old_sum_by_more_than_it_says(rows, relation):
-    found = compare(Asked(Wrapping("wealth", 1.0), wealth(rows)), relation)
-    assert found.l1 > 2.0**63 > found.stated["l1"]
-    assert not found.holds
+    comparison = compare(Asked(Wrapping("wealth", 1.0), wealth(rows)), relation)
+    assert comparison.l1 > 2.0**63 > comparison.stated["l1"]
+    assert not comparison.holds
 
 
 def test_an_honest_statement_of_its_largest_number_is_not_enough_where_that_wraps():

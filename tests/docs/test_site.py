@@ -25,9 +25,9 @@ from tests.conftest import ROOT
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     start = time.process_time()
-    made = site.all_pages(pictures=None, story=False)
+    result = site.all_pages(pictures=None, story=False)
     assert time.process_time() - start < 20
-    return made
+    return result
 
 
 def plain(text: str) -> str:

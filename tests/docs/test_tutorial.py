@@ -12,17 +12,21 @@ def script() -> str:
 
 
 def test_cells_are_text_and_code_in_turn():
-    found = tutorial.cells(script())
-    assert found[0].text.startswith("# Tutorial")
-    assert sum(cell.code for cell in found) >= 10
-    assert all("# %%" not in cell.text for cell in found)
+    result = tutorial.cells(script())
+    assert result[0].text.startswith("# Tutorial")
+    assert sum(cell.code for cell in result) >= 10
+    assert all("# %%" not in cell.text for cell in result)
     page = tutorial.page(run=False)
-    assert page.count("```python") == sum(cell.code for cell in found)
+    assert page.count("```python") == sum(cell.code for cell in result)
 
 
 def test_a_cell_prints_what_a_notebook_would():
-    found = [tutorial.Cell("x = 2\nprint('two')", code=True), tutorial.Cell("x + 1", code=True), tutorial.Cell("words", code=False)]
-    printed, names = tutorial.run(found)
+    collected = [
+        tutorial.Cell("x = 2\nprint('two')", code=True),
+        tutorial.Cell("x + 1", code=True),
+        tutorial.Cell("words", code=False),
+    ]
+    printed, names = tutorial.run(collected)
     assert printed == ["two\n", "3\n", ""]
     assert names["x"] == 2
 
@@ -33,12 +37,12 @@ def test_the_story_without_its_long_parts(tmp_path, monkeypatch):
     short = script().replace("people(1500", "people(200").replace('"margins", "downstream"]', '"margins"]')
     short = short.replace(', "near-matches", "identical-matches"]', "]").replace(', "train on release, test on real: AUC"):', ",):")
     printed, names = tutorial.run([cell for cell in tutorial.cells(short) if "ht.compare(" not in cell.text])
-    told = "".join(printed)
-    assert "verified: k-anonymity, k = 10" in told
-    assert "proven: epsilon 1" in told
-    assert "nothing is promised" in told
-    assert "epsilon would be infinite" in told
-    assert "It shows that the card agrees with its own ledger" in told
+    reported = "".join(printed)
+    assert "verified: k-anonymity, k = 10" in reported
+    assert "proven: epsilon 1" in reported
+    assert "nothing is promised" in reported
+    assert "epsilon would be infinite" in reported
+    assert "It shows that the card agrees with its own ledger" in reported
     assert names["private"].guarantee.epsilon() <= 1
     assert {path.name for path in (tmp_path / "to-share").iterdir()} == {
         "card.html", "card.json", "data.csv", "recipe.yaml", "schema.yaml",

@@ -81,16 +81,16 @@ class Slow:
         return [j for j in range(len(self.rows[t])) if self.unlike(q, i, t, j) == 0]
 
     def agreement(self, q: str, t: str) -> list[tuple[int, int]]:
-        found = [self.matches(q, i, t) for i in range(len(self.rows[q]))]
-        return [(len(js), sum(self.same(q, i, t, j) for j in js)) for i, js in enumerate(found)]
+        collected = [self.matches(q, i, t) for i in range(len(self.rows[q]))]
+        return [(len(js), sum(self.same(q, i, t, j) for j in js)) for i, js in enumerate(collected)]
 
     def closest(self, q: str, t: str) -> list[tuple[int, int]]:
-        found = []
+        collected = []
         for i in range(len(self.rows[q])):
             far = [self.unlike(q, i, t, j) for j in range(len(self.rows[t]))]
             js = [j for j, d in enumerate(far) if d == min(far)]
-            found.append((len(js), sum(self.same(q, i, t, j) for j in js)))
-        return found
+            collected.append((len(js), sum(self.same(q, i, t, j) for j in js)))
+        return collected
 
 
 def prepared(case: Case, radius: float) -> tuple[Matching, Slow]:
@@ -122,16 +122,16 @@ def test_matching_rows_are_those_of_the_double_loop(case, radius):
 def test_findings_are_those_of_the_definitions(case, tau):
     name = case.columns[-1]
     audit = Attribution(secrets=(name,), tau=tau, radius=0.2)
-    found = {(f.name, f.scope): f for f in audit.run(case, np.random.default_rng(0))}
+    results = {(f.name, f.scope): f for f in audit.run(case, np.random.default_rng(0))}
     if Secret.of(case, name, 0.0).constant:
-        assert [f.value for f in found.values()] == [None]
+        assert [f.value for f in results.values()] == [None]
         return
     for label, radius in (("TCAP", 0.0), ("GTCAP", 0.2)):
-        if (label, name) not in found:
+        if (label, name) not in results:
             assert not any(case.train.schema[n].kind in NUMBERS for n in case.columns)
             continue
         slow = prepared(case, radius)[1]
-        finding = found[(label, name)]
+        finding = results[(label, name)]
         within = slow.agreement("release", "release")
         share = [s / n for n, s in within]
         hits, claims, cap0 = [], 0, []
@@ -149,7 +149,7 @@ def test_findings_are_those_of_the_definitions(case, tau):
             pairs = [pair for pair, s in zip(slow.agreement("release", which), share, strict=True) if s >= tau and pair[0]]
             mean = np.mean([s / n for n, s in pairs]) if pairs else None
             assert finding.detail[key] == (mean if mean is None else pytest.approx(mean))
-        if label == "TCAP" and ("CAP", name) in found:
-            assert found[("CAP", name)].value == pytest.approx(np.mean(cap0))
+        if label == "TCAP" and ("CAP", name) in results:
+            assert results[("CAP", name)].value == pytest.approx(np.mean(cap0))
             near = slow.closest("train", "release")
-            assert found[("CAP", name)].detail["gcap"] == pytest.approx(np.mean([s / n for n, s in near]))
+            assert results[("CAP", name)].detail["gcap"] == pytest.approx(np.mean([s / n for n, s in near]))

@@ -97,9 +97,9 @@ def test_no_neighbour_changes_an_answer_by_more_than_it_says(query, columns, row
     one, two = worst(query, columns, rows)
 
     def check(asked: object) -> None:
-        told = asked.sensitivity(Schema(columns), Relation.REPLACE_ONE)
-        assert one <= told[0] + 1e-9
-        assert two <= told[1] + 1e-9
+        reported = asked.sensitivity(Schema(columns), Relation.REPLACE_ONE)
+        assert one <= reported[0] + 1e-9
+        assert two <= reported[1] + 1e-9
 
     judge(check, query if holds else Halved(query), holds=holds)
 
@@ -113,8 +113,8 @@ def test_tau_a_reaches_its_bound_at_five_rows():
     wide = Column(name="x", kind=Kind.INTEGER, domain=Bounds(0, 5), required=True)
     rest = [(1, 1), (2, 2), (3, 3), (4, 4)]
     columns = (wide, Column(name="z", kind=Kind.INTEGER, domain=Bounds(0, 5), required=True))
-    found = [Concordance(("x", "z"), 5).answer(table_of(columns, (*rest, last)))[0] for last in ((0, 0), (0, 5))]
-    assert max(found) - min(found) == 2 * 4
+    collected = [Concordance(("x", "z"), 5).answer(table_of(columns, (*rest, last)))[0] for last in ((0, 0), (0, 5))]
+    assert max(collected) - min(collected) == 2 * 4
 
 
 def test_no_query_answers_for_another_relation_or_another_number_of_rows():

@@ -27,23 +27,23 @@ def test_rates_and_risks_match_the_published_form(n, s, c, rate, radius, risk, l
     attack, control = wilson(s, n), wilson(c, n)
     assert attack.value == pytest.approx(rate, abs=1e-9)
     assert attack.high - attack.value == pytest.approx(radius, abs=1e-9)
-    found = residual_risk(attack, control)
-    assert (found.value, found.low, found.high) == pytest.approx((risk, low, high), abs=1e-9)
+    result = residual_risk(attack, control)
+    assert (result.value, result.low, result.high) == pytest.approx((risk, low, high), abs=1e-9)
 
 
 def test_an_interval_never_collapses_to_nothing():
-    found = residual_risk(wilson(40, 2000), wilson(60, 2000))
-    assert found.value == 0.0
-    assert found.low == 0.0
-    assert found.high > 0.005
+    result = residual_risk(wilson(40, 2000), wilson(60, 2000))
+    assert result.value == 0.0
+    assert result.low == 0.0
+    assert result.high > 0.005
 
 
 @pytest.mark.parametrize(("s", "n"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 2000)])
 def test_clopper_pearson_equals_the_beta_quantiles(s, n):
-    found = clopper_pearson(s, n)
+    result = clopper_pearson(s, n)
     low = 0.0 if s == 0 else beta.ppf(0.025, s, n - s + 1)
     high = 1.0 if s == n else beta.ppf(0.975, s + 1, n - s)
-    assert (found.low, found.high) == pytest.approx((low, high))
+    assert (result.low, result.high) == pytest.approx((low, high))
 
 
 def coverage(interval, p: float, n: int) -> float:
@@ -85,9 +85,9 @@ def test_bootstrap_covers_the_mean_and_a_broken_one_does_not():
         hits = 0
         for _ in range(120):
             sample = rng.exponential(size=60)
-            found = bootstrap(lambda rows, s=sample: float(s[rows].mean()), 60, rng, times=200)
-            middle = (found.low + found.high) / 2
-            hits += middle - shrink * (middle - found.low) <= 1.0 <= middle + shrink * (found.high - middle)
+            result = bootstrap(lambda rows, s=sample: float(s[rows].mean()), 60, rng, times=200)
+            middle = (result.low + result.high) / 2
+            hits += middle - shrink * (middle - result.low) <= 1.0 <= middle + shrink * (result.high - middle)
         return hits / 120
 
     assert covers(1.0) > 0.85

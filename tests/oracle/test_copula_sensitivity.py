@@ -43,8 +43,8 @@ def changes(query: object, columns: tuple[Column, ...], rows: int) -> tuple[floa
         groups: dict[tuple, list] = {}
         for records, answer in answers.items():
             groups.setdefault(records[:place] + records[place + 1 :], []).append(answer)
-        for found in groups.values():
-            stacked = np.stack(found).astype(np.float64)
+        for result in groups.values():
+            stacked = np.stack(result).astype(np.float64)
             gaps = np.abs(stacked[:, None] - stacked[None])
             one = max(one, float(gaps.sum(2).max()))
             two = max(two, float(np.sqrt((gaps**2).sum(2)).max()))
@@ -109,8 +109,8 @@ def test_a_part_that_one_record_enters_and_another_leaves_changes_as_much_as_is_
 
 def test_a_block_may_turn_from_one_end_to_the_other():
     query = BlockCorrelations(("x", "p"), 1, 1, ((-1000, 0, 1000), (-1000, 1000)), 0)
-    found = [int(query.answer(table_of((X, P), (record,)))[0]) for record in ((0, 0), (0, 1))]
-    assert found == [STEPS, -STEPS]
+    collected = [int(query.answer(table_of((X, P), (record,)))[0]) for record in ((0, 0), (0, 1))]
+    assert collected == [STEPS, -STEPS]
 
 
 def test_no_query_answers_for_another_relation_or_another_number_of_rows():

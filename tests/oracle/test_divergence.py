@@ -52,24 +52,24 @@ def test_relative_entropy_says_which_side_is_real():
 @pytest.mark.parametrize("rows", [(300, 170), (40, 900), (12, 12)])
 def test_chi_square_as_scipy(seed, rows):
     one, other = draws(seed, rows=rows)
-    cells, found = brute(one, other), ours.two_samples(one, other)
+    cells, result = brute(one, other), ours.two_samples(one, other)
     if len(cells) < 2:
-        assert found is None
+        assert result is None
         return
-    told = chi2_contingency(np.array(cells).T, correction=False)
-    assert found.statistic == pytest.approx(told.statistic)
-    assert found.p == pytest.approx(told.pvalue, rel=1e-9)
-    assert found.freedom == told.dof
-    assert told.expected_freq.min() >= ours.LEAST - 1e-9
+    reported = chi2_contingency(np.array(cells).T, correction=False)
+    assert result.statistic == pytest.approx(reported.statistic)
+    assert result.p == pytest.approx(reported.pvalue, rel=1e-9)
+    assert result.freedom == reported.dof
+    assert reported.expected_freq.min() >= ours.LEAST - 1e-9
 
 
 def test_pools_are_made_and_tests_refused_in_these_cases():
     """Otherwise the comparison with scipy above would show little."""
     cases = [draws(seed, rows=rows) for seed in range(8) for rows in [(300, 170), (40, 900), (12, 12)]]
     sizes = [(len(brute(*pair)), int((sum(pair) > 0).sum())) for pair in cases]
-    assert any(1 < kept < held for kept, held in sizes)
-    assert any(kept == held for kept, held in sizes)
-    assert any(kept < 2 for kept, _ in sizes)
+    assert any(1 < retained < held for retained, held in sizes)
+    assert any(retained == held for retained, held in sizes)
+    assert any(retained < 2 for retained, _ in sizes)
 
 
 @pytest.mark.parametrize("rows", [(300, 300), (900, 60), (12, 12)])

@@ -29,18 +29,18 @@ def test_the_graph_mean_is_the_best_of_all_pairs(seed, count, dimension, near, w
     points = rng.normal(size=(count, dimension))
     graph = neighbourhood(points, near)
     weights = rng.integers(0, 4, count) + (np.arange(count) == 0) if weighted else None
-    found = graph_mean(Paths.of(graph), weights)
+    result = graph_mean(Paths.of(graph), weights)
     energies = (all_pairs(graph) ** 2) @ (np.ones(count) if weights is None else weights)
-    assert energies[found.node] <= energies.min() * (1 + 1e-6) + 1e-12
-    assert found.energy == pytest.approx(energies.min(), rel=1e-6, abs=1e-12)
-    assert found.searches <= count
+    assert energies[result.node] <= energies.min() * (1 + 1e-6) + 1e-12
+    assert result.energy == pytest.approx(energies.min(), rel=1e-6, abs=1e-12)
+    assert result.searches <= count
 
 
 def test_the_graph_mean_needs_few_searches_on_a_line():
     line = np.arange(2000, dtype=float)[:, None]
-    found = graph_mean(Paths.of(neighbourhood(line, 2)))
-    assert found.node in (999, 1000)
-    assert found.searches < 100
+    result = graph_mean(Paths.of(neighbourhood(line, 2)))
+    assert result.node in (999, 1000)
+    assert result.searches < 100
 
 
 def test_distances_of_means_run_along_the_graph():
@@ -74,9 +74,9 @@ def test_the_silhouette_is_that_of_all_pairs():
     labels[labels == 2] = 7
     labels[0] = 9
     matrix = ball.distance(points[:, None], points[None])
-    found = silhouette(points, labels, np.random.default_rng(0))
-    assert found.value == pytest.approx(silhouette_score(matrix, labels, metric="precomputed"))
-    assert found.error == 0
+    result = silhouette(points, labels, np.random.default_rng(0))
+    assert result.value == pytest.approx(silhouette_score(matrix, labels, metric="precomputed"))
+    assert result.error == 0
     assert np.isnan(silhouette(points, np.zeros(len(points), int), np.random.default_rng(0)).value)
 
 
@@ -90,11 +90,11 @@ def test_a_sampled_silhouette_is_near_the_whole_one():
 
 def test_clusters_find_heaps_and_the_elbow_counts_them():
     points = heaps(3)
-    found = clusters(points, 4, np.random.default_rng(0))
-    assert all(len(set(found.labels[i : i + 30])) == 1 for i in range(0, 120, 30))
-    for j, centre in enumerate(found.centres):
-        assert float(ball.distance(centre, ball.mean(points[found.labels == j]).point)) < 1e-3
-    assert found.inertia == pytest.approx(float((ball.distance(points, found.centres[found.labels]) ** 2).sum()))
+    result = clusters(points, 4, np.random.default_rng(0))
+    assert all(len(set(result.labels[i : i + 30])) == 1 for i in range(0, 120, 30))
+    for j, centre in enumerate(result.centres):
+        assert float(ball.distance(centre, ball.mean(points[result.labels == j]).point)) < 1e-3
+    assert result.inertia == pytest.approx(float((ball.distance(points, result.centres[result.labels]) ** 2).sum()))
     best, curve = elbow(points, range(1, 9), np.random.default_rng(0))
     assert best == 4
     assert (np.diff(curve) < 1e-9).all()
@@ -102,9 +102,9 @@ def test_clusters_find_heaps_and_the_elbow_counts_them():
 
 def test_more_clusters_than_different_points_are_as_many_as_there_are():
     points = np.repeat(heaps(4, count=2, size=1), 10, axis=0)
-    found = clusters(points, 5, np.random.default_rng(0))
-    assert len(found.centres) == 2
-    assert found.inertia == pytest.approx(0, abs=1e-12)
+    result = clusters(points, 5, np.random.default_rng(0))
+    assert len(result.centres) == 2
+    assert result.inertia == pytest.approx(0, abs=1e-12)
 
 
 def test_a_straight_curve_has_no_knee():

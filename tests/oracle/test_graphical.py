@@ -62,8 +62,8 @@ def test_any_marginal_of_any_model(seed):
     joint, names = dense(model), list(model.sizes)
     asked = [q for k in range(len(names) + 1) for q in itertools.permutations(names, k)]
     asked = [asked[i] for i in rng.permutation(len(asked))[:40]]
-    for columns, found in zip(asked, model.project_all(asked), strict=True):
-        np.testing.assert_allclose(found, 100 * summed(joint, columns, names), rtol=1e-9, atol=1e-12)
+    for columns, result in zip(asked, model.project_all(asked), strict=True):
+        np.testing.assert_allclose(result, 100 * summed(joint, columns, names), rtol=1e-9, atol=1e-12)
     assert model.tree.cells == cells(model.sizes, [*model.potentials, *model.zeros])
 
 
@@ -113,7 +113,7 @@ def test_the_best_fit_is_the_best_over_all_joint_distributions(seed):
 
     starts = np.random.default_rng(seed).normal(0, 0.1, (2, 96))
     wanted = {"maxiter": 5000, "ftol": 1e-14}
-    best = min((minimize(loss, s, jac=True, method="L-BFGS-B", options=wanted) for s in starts), key=lambda found: found.fun)
+    best = min((minimize(loss, s, jac=True, method="L-BFGS-B", options=wanted) for s in starts), key=lambda result: result.fun)
     model = estimate(sizes, measured, total=1000.0, stopping=Stopping(20_000, 1e-9, 0.0))
     assert loss_of(model, measured) <= best.fun * (1 + 1e-4)
     joint = np.exp(best.x - best.x.max()).reshape(shape)

@@ -100,7 +100,7 @@ def _texts(table: Table) -> list[tuple[object, ...]]:
 def _distances(people: Table, release: Table, case: Case) -> np.ndarray:
     """All distances: as many neighbours as there are released rows, put back into their order."""
     encoding = Encoding.of([case.train, case.control, case.release], case.columns)
-    found = search(encoding.points(people), encoding.points(release), encoding, release.rows)
-    distances = np.empty_like(found.distance)
-    np.put_along_axis(distances, found.index, found.distance, axis=1)
+    nearest_rows = search(encoding.points(people), encoding.points(release), encoding, release.rows)
+    distances = np.empty_like(nearest_rows.distance)
+    np.put_along_axis(distances, nearest_rows.index, nearest_rows.distance, axis=1)
     return distances

@@ -76,9 +76,9 @@ def test_random_features_of_another_bandwidth_are_seen():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_moments_equal_numpy(seed):
     (x,) = clouds(seed, (9000,))
-    found = moments_of(points(x))
-    assert found.mean == pytest.approx(x.mean(axis=0), abs=1e-6)
-    assert found.covariance == pytest.approx(np.cov(x.T), abs=1e-6)
+    result = moments_of(points(x))
+    assert result.mean == pytest.approx(x.mean(axis=0), abs=1e-6)
+    assert result.covariance == pytest.approx(np.cov(x.T), abs=1e-6)
 
 
 def definition(one: Moments, other: Moments) -> float:
@@ -152,10 +152,10 @@ def test_axes_kept_is_the_ratio_of_explained_variances(seed):
 def test_distances_between_records_are_those_of_all_pairs(monkeypatch, drawn, error):
     monkeypatch.setattr(geometry, "DRAWN", drawn)
     x, y, z = clouds(0, (150, 150, 150))
-    found = geometry._distances({"train": x, "release": y, "control": z}, np.random.default_rng(0))
-    assert found.value == pytest.approx(ks_2samp(pdist(x), pdist(y)).statistic, abs=error)
-    assert found.baseline == pytest.approx(ks_2samp(pdist(x), pdist(z)).statistic, abs=error)
-    assert sum(found.detail["train"]) == pytest.approx(1, abs=1e-3)
+    result = geometry._distances({"train": x, "release": y, "control": z}, np.random.default_rng(0))
+    assert result.value == pytest.approx(ks_2samp(pdist(x), pdist(y)).statistic, abs=error)
+    assert result.baseline == pytest.approx(ks_2samp(pdist(x), pdist(z)).statistic, abs=error)
+    assert sum(result.detail["train"]) == pytest.approx(1, abs=1e-3)
 
 
 def test_the_population_value_of_normal_clouds():

@@ -20,7 +20,7 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.mixed import mixed
 from tests.random_tables import generalized, tables
-from tests.unit.measures.awkward import found
+from tests.unit.measures.awkward import findings_of
 
 AGE = Column(name="age", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(0, 100))
 TOWN = Column(name="town", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("a", "b", "c", "d")))
@@ -38,12 +38,12 @@ def by_hand() -> Case:
     ages = AGE.generalize((AGE.interval_cell(Interval(20, 40)), AGE.interval_cell(Interval(0, 100)), ANYTHING))
     towns = TOWN.generalize((TOWN.set_cell(frozenset("ab")), TOWN.set_cell(frozenset("c")), ANYTHING))
     five = train.take(np.arange(5))
-    made = five.with_columns((ages, np.array([0, 0, 0, 1, 2], np.int32)), (towns, np.array([0, 0, 0, 1, 2], np.int32)))
-    return Case(train, made, people([1, 2, 50], [0, 1, 2], [1.0, 2.0, 3.0]))
+    table = five.with_columns((ages, np.array([0, 0, 0, 1, 2], np.int32)), (towns, np.array([0, 0, 0, 1, 2], np.int32)))
+    return Case(train, table, people([1, 2, 50], [0, 1, 2], [1.0, 2.0, 3.0]))
 
 
 def test_every_loss_of_a_table_made_by_hand():
-    findings = found(Losses(), by_hand())
+    findings = findings_of(Losses(), by_hand())
     age, town = (0.2 * 3 + 1 + 1) / 5, (0.5 * 3 + 0 + 1) / 5
     assert findings["generalization loss", "age"].value == pytest.approx(age)
     assert findings["generalization loss", "town"].value == pytest.approx(town)
@@ -66,7 +66,7 @@ def test_generalization_loss_equals_a_loop_over_cells(data, table):
     released = data.draw(generalized(table))
     assume(table.rows >= 3 and any(column.generalized for column in released.schema))
     case = Case(table, released, table.take(np.arange(table.rows - 1)))
-    findings, means = found(Losses(), case), []
+    findings, means = findings_of(Losses(), case), []
     for column in table.schema:
         coarse, total = released.schema[column.name].domain, []
         for code in released[column.name][~released.missing(column.name)].tolist():
@@ -107,8 +107,8 @@ def test_variance_lost_by_averaged_groups_is_sse_over_sst(k):
     means = np.array([drawn[groups == group].mean(0) for group in groups])
     train, control = (Table(Schema(columns), {f"x{i}": x[:, i] for i in range(3)}) for x in (drawn, drawn[::2] / 2))
     order = rng.permutation(201)
-    made = Table(Schema(columns), {f"x{i}": means[order, i] for i in range(3)})
-    findings = found(Losses(), Case(train, made, control))
+    table = Table(Schema(columns), {f"x{i}": means[order, i] for i in range(3)})
+    findings = findings_of(Losses(), Case(train, table, control))
     loss = ((drawn - means) ** 2).sum(0) / ((drawn - drawn.mean(0)) ** 2).sum(0)
     assert [findings["variance lost", f"x{i}"].value for i in range(3)] == pytest.approx(loss)
     assert findings["variance lost", ""].value == pytest.approx(loss.mean())
@@ -121,19 +121,19 @@ def test_averaging_known_groups_loses_exactly_the_sum_of_squares_inside_them():
     groups = np.array([0, 0, 0, 1, 1, 1])
     means = np.array([pay[groups == g].mean() for g in groups])
     train = people([1, 2, 3, 4, 5, 6], [0] * 6, pay.tolist())
-    made = train.with_column(PAY, means)
-    findings = found(Losses(), Case(train, made, people([9, 8], [1, 1], [5.0, 6.0])))
+    result = train.with_column(PAY, means)
+    findings = findings_of(Losses(), Case(train, result, people([9, 8], [1, 1], [5.0, 6.0])))
     within, total = ((pay - means) ** 2).sum(), ((pay - pay.mean()) ** 2).sum()
     assert findings["variance lost", "pay"].value == pytest.approx(within / total)
 
 
 def test_mondrian_is_measured_as_its_boxes_say():
     train = example(300, 0).select(["age", "height", "town", "sick"])
-    made = release(train, "mondrian", k=5, seed=0).table
-    findings = found(Losses(), Case(train, made, example(100, 1).select(["age", "height", "town", "sick"])))
-    quasi = [name for name in made.schema.names if made.schema[name].role is Role.QUASI]
-    sizes = Counter(zip(*(made.strings(name).tolist() for name in quasi), strict=True))
-    assert findings["discernibility", ""].value == pytest.approx(sum(n * n for n in sizes.values()) / made.rows**2)
+    table = release(train, "mondrian", k=5, seed=0).table
+    findings = findings_of(Losses(), Case(train, table, example(100, 1).select(["age", "height", "town", "sick"])))
+    quasi = [name for name in table.schema.names if table.schema[name].role is Role.QUASI]
+    sizes = Counter(zip(*(table.strings(name).tolist() for name in quasi), strict=True))
+    assert findings["discernibility", ""].value == pytest.approx(sum(n * n for n in sizes.values()) / table.rows**2)
     assert findings["average class size", ""].value >= 5
     assert findings["rows missing", ""].value == 0
     assert 0 < findings["generalization loss", ""].value < 1

@@ -63,10 +63,10 @@ def test_the_score_is_the_distance_that_the_formula_says():
     rng = np.random.default_rng(0)
     records = [RECORDS[i] for i in rng.integers(0, 6, 200)]
     table, query = table_of(records), scores(1, weights=(1, 2, 3), bias=(1.0, 2.0, 3.0))
-    found = query.answer(table) / GRID
+    result = query.answer(table) / GRID
     for i, (columns, expected, weight) in enumerate(zip(CANDIDATES, query.model, (1, 2, 3), strict=True)):
         exact = weight * (np.abs(table.counts(columns) - expected).sum() - weight)
-        assert found[i] == pytest.approx(exact, abs=weight * expected.size / GRID)
+        assert result[i] == pytest.approx(exact, abs=weight * expected.size / GRID)
     np.testing.assert_array_equal(query.among([2, 0]).answer(table), query.answer(table)[[2, 0]])
 
 

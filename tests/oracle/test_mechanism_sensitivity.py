@@ -70,8 +70,8 @@ def test_scores_that_change_by_more_than_they_say_are_found(most, holds):
 def test_all_records_of_a_small_domain_are_tried_and_each_kind_of_row_is_left_out():
     towns = SMALL.select(["town", "ill"])
     assert domain(towns).rows == 6 * 3, "five towns and two answers, each or missing"
-    found = list(neighbours(towns, Relation.ADD_REMOVE))
-    assert sorted(t.rows for t in found) == [2] * 2 + [4] * 18
+    result = list(neighbours(towns, Relation.ADD_REMOVE))
+    assert sorted(t.rows for t in result) == [2] * 2 + [4] * 18
     assert {t.rows for t in neighbours(SMALL, Relation.REPLACE_ONE)} == {3}
 
 

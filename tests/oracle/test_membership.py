@@ -30,13 +30,13 @@ def auc_by_pairs(train: np.ndarray, control: np.ndarray) -> float:
 def worst_excess(pooled: np.ndarray, n: int, p: Callable[[np.ndarray, np.ndarray], float]) -> float:
     """By how much a test rejects more often than it says, at the level where it is worst, if all labellings are equally likely."""
     everyone = range(len(pooled))
-    found = []
+    collected = []
     for inside in combinations(everyone, n):
         outside = [i for i in everyone if i not in inside]
-        found.append(p(pooled[list(inside)], pooled[outside]))
-    found = np.sort(found)
+        collected.append(p(pooled[list(inside)], pooled[outside]))
+    collected = np.sort(collected)
     # Rounding must not tell apart what is equal.
-    return max(float(np.mean(found <= level * (1 + 1e-9))) - level for level in found)
+    return max(float(np.mean(collected <= level * (1 + 1e-9))) - level for level in collected)
 
 
 def rate_p(train: np.ndarray, control: np.ndarray, rate: float = 0.3) -> float:
@@ -49,10 +49,10 @@ def area_p(train: np.ndarray, control: np.ndarray) -> float:
 
 @given(scores, scores)
 def test_the_area_is_a_count_of_pairs_and_its_interval_never_a_point(train, control):
-    found = roc.auc(train, control)
-    assert found.value == pytest.approx(auc_by_pairs(train, control), abs=1e-12)
-    assert 0 <= found.low <= found.value <= found.high <= 1
-    assert found.low < found.high
+    measured = roc.auc(train, control)
+    assert measured.value == pytest.approx(auc_by_pairs(train, control), abs=1e-12)
+    assert 0 <= measured.low <= measured.value <= measured.high <= 1
+    assert measured.low < measured.high
 
 
 @pytest.mark.parametrize("test", [rate_p, area_p])
@@ -115,18 +115,18 @@ def test_the_curve_is_what_thresholds_give(train, control):
 def test_kernels_are_the_sum_they_stand_for(n, dimensions):
     rng = np.random.default_rng(n)
     centres, points = rng.normal(size=(n, dimensions)), 3 * rng.normal(size=(40, dimensions))
-    found = Kernels().fit(centres, rng)
-    squares = ((points[:, None] - centres[None]) ** 2).sum(axis=2) / (2 * found.width**2)
-    norm = np.log(n) + dimensions * np.log(found.width * np.sqrt(2 * np.pi))
-    assert found.width == pytest.approx(n ** (-1 / (dimensions + 4)))
-    assert found.logpdf(points) == pytest.approx(logsumexp(-squares, axis=1) - norm, abs=1e-3)
+    model = Kernels().fit(centres, rng)
+    squares = ((points[:, None] - centres[None]) ** 2).sum(axis=2) / (2 * model.width**2)
+    norm = np.log(n) + dimensions * np.log(model.width * np.sqrt(2 * np.pi))
+    assert model.width == pytest.approx(n ** (-1 / (dimensions + 4)))
+    assert model.logpdf(points) == pytest.approx(logsumexp(-squares, axis=1) - norm, abs=1e-3)
 
 
 def test_kernels_far_from_everything_stay_finite_and_too_many_are_thinned():
     rng = np.random.default_rng(0)
-    found = Kernels(centres=100).fit(rng.normal(size=(1000, 2)), rng)
-    assert len(found.points) == 100
-    assert np.isfinite(found.logpdf(np.array([[1e4, -1e4]]))).all()
+    model = Kernels(centres=100).fit(rng.normal(size=(1000, 2)), rng)
+    assert len(model.points) == 100
+    assert np.isfinite(model.logpdf(np.array([[1e4, -1e4]]))).all()
     with pytest.raises(InputError, match="fitted"):
         Kernels().logpdf(np.zeros((1, 2)))
 

@@ -35,8 +35,8 @@ def test_every_cluster_of_a_mixture_has_its_size_and_k_means_never_gets_worse():
     rng = np.random.default_rng(0)
     points = rng.random((400, 5))
     for least in (2, 7, 60, 400):
-        found = constrained_mixture(points, 400 // least, least, rng)
-        assert np.bincount(found.labels, minlength=400 // least).min() >= least
+        result = constrained_mixture(points, 400 // least, least, rng)
+        assert np.bincount(result.labels, minlength=400 // least).min() >= least
     labels = rng.permutation(np.arange(400) % 8)
     before = ((points - means(points, labels, 8)[labels]) ** 2).sum()
     assert constrained_means(points, labels, 8, 40).cost < before
@@ -46,17 +46,17 @@ def test_a_mixture_knows_clusters_of_different_width_which_k_means_does_not():
     rng = np.random.default_rng(2)
     narrow, wide = rng.normal(0, 0.1, (100, 6)), rng.normal(0.9, 1.0, (100, 6))
     points, truth = np.concatenate([narrow, wide]), np.repeat([0, 1], 100)
-    found = constrained_mixture(points, 2, 80, rng, 4)
-    assert found.mixture
-    agree = max((found.labels == truth).mean(), (found.labels != truth).mean())
-    by_means = constrained_means(points, found.labels, 2, 80).labels
+    result = constrained_mixture(points, 2, 80, rng, 4)
+    assert result.mixture
+    agree = max((result.labels == truth).mean(), (result.labels != truth).mean())
+    by_means = constrained_means(points, result.labels, 2, 80).labels
     assert agree > 0.98 > max((by_means == truth).mean(), (by_means != truth).mean())
 
 
 def test_records_that_are_all_the_same_fall_back_to_k_means():
-    found = constrained_mixture(np.ones((50, 3)), 5, 10, np.random.default_rng(0))
-    assert not found.mixture
-    assert np.bincount(found.labels).tolist() == [10] * 5
+    result = constrained_mixture(np.ones((50, 3)), 5, 10, np.random.default_rng(0))
+    assert not result.mixture
+    assert np.bincount(result.labels).tolist() == [10] * 5
 
 
 def test_the_kernel_is_that_of_random_networks():

@@ -52,12 +52,12 @@ def lengths(changes: np.ndarray) -> tuple[float, float]:
 def worst(query, relation: Relation) -> tuple[float, float]:
     """The largest L1 and L2 change over all tables of at most two rows and their neighbours."""
     answers = {t: query.answer(table_of(t)) for rows in (0, 1, 2) for t in combinations_with_replacement(RECORDS, rows)}
-    found = []
+    collected = []
     for rest in (t for t in answers if len(t) < 2):
         more = np.array([answers[tuple(sorted((*rest, r), key=RECORDS.index))] for r in RECORDS])
         pairs = more - answers[rest] if relation is ADD else (more[:, None] - more[None]).reshape(len(RECORDS) ** 2, -1)
-        found.append(lengths(pairs))
-    return max(f[0] for f in found), max(f[1] for f in found)
+        collected.append(lengths(pairs))
+    return max(f[0] for f in collected), max(f[1] for f in collected)
 
 
 def embedding() -> Embedding:

@@ -100,25 +100,25 @@ def slow(queries: Table, targets: Table, k: int, *, skip_self: bool = False) -> 
     ],
 )
 def test_fast_search_equals_definition(queries, targets, k):
-    found = nearest(queries, targets, k)
+    nearest_rows = nearest(queries, targets, k)
     index, distance = slow(queries, targets, k)
-    np.testing.assert_allclose(found.distance, distance, atol=1e-12)
-    np.testing.assert_array_equal(found.index, index)
+    np.testing.assert_allclose(nearest_rows.distance, distance, atol=1e-12)
+    np.testing.assert_array_equal(nearest_rows.index, index)
 
 
 def test_search_in_itself_skips_the_row_itself():
     table = mixed(40, 20)
-    found = nearest(table, table, 2, skip_self=True)
+    nearest_rows = nearest(table, table, 2, skip_self=True)
     index, distance = slow(table, table, 2, skip_self=True)
-    np.testing.assert_array_equal(found.index, index)
-    np.testing.assert_allclose(found.distance, distance, atol=1e-12)
+    np.testing.assert_array_equal(nearest_rows.index, index)
+    np.testing.assert_allclose(nearest_rows.distance, distance, atol=1e-12)
 
 
 def test_ties_go_to_the_smaller_index():
     table = mixed(5, 0).take(np.zeros(5, np.int64))
-    found = nearest(table, table, 3)
-    np.testing.assert_array_equal(found.index, np.tile([0, 1, 2], (5, 1)))
-    assert (found.distance == 0).all()
+    nearest_rows = nearest(table, table, 3)
+    np.testing.assert_array_equal(nearest_rows.index, np.tile([0, 1, 2], (5, 1)))
+    assert (nearest_rows.distance == 0).all()
 
 
 def test_numbers_beyond_the_declared_range_count_as_one_at_most():
@@ -131,9 +131,9 @@ def test_numbers_beyond_the_declared_range_count_as_one_at_most():
 def test_levels_are_matched_by_name_not_by_position():
     one = Table(Schema((Column(name="c", kind=Kind.CATEGORY, domain=Levels(("x", "y"))),)), {"c": np.array([0], np.int32)})
     other = Table(Schema((Column(name="c", kind=Kind.CATEGORY, domain=Levels(("y", "x"))),)), {"c": np.array([0, 1], np.int32)})
-    found = nearest(one, other)
-    assert found.index[0, 0] == 1
-    assert found.distance[0, 0] == 0
+    nearest_rows = nearest(one, other)
+    assert nearest_rows.index[0, 0] == 1
+    assert nearest_rows.distance[0, 0] == 0
 
 
 def test_too_many_neighbours_are_refused():
@@ -163,7 +163,7 @@ def test_sets_of_many_words_meet_where_a_level_is_in_both():
     values = [missing if code < 0 else frozenset({levels[code]}) for code in plain["place"]]
     sets = [missing if code < 0 else every if code == 40 else spans[code] for code in codes]
     for (one, ours), (other, theirs) in combinations_with_replacement(((plain, values), (coarse, sets)), 2):
-        found = nearest(one, other)
+        nearest_rows = nearest(one, other)
         apart = np.array([[not a & b for b in theirs] for a in ours])
-        assert found.distance[:, 0].tolist() == apart.min(axis=1).tolist()
-        assert found.index[:, 0].tolist() == apart.argmin(axis=1).tolist()
+        assert nearest_rows.distance[:, 0].tolist() == apart.min(axis=1).tolist()
+        assert nearest_rows.index[:, 0].tolist() == apart.argmin(axis=1).tolist()

@@ -48,10 +48,10 @@ def agree(queries: Table, targets: Table, k: int, *, skip_self: bool = False) ->
     encoding = Encoding.of([queries, targets])
     ours, theirs, parts = encoding.points(queries), encoding.points(targets), brute(queries, targets, encoding)
     totals = parts.sum(axis=2)
-    found, index = search(ours, theirs, encoding, k, skip_self=skip_self), first(totals, k, skip_self=skip_self)
-    np.testing.assert_array_equal(found.index, index)
+    result, index = search(ours, theirs, encoding, k, skip_self=skip_self), first(totals, k, skip_self=skip_self)
+    np.testing.assert_array_equal(result.index, index)
     exact = np.take_along_axis(totals, index, axis=1) / ONE / len(encoding.names)
-    np.testing.assert_array_equal(found.distance, exact)
+    np.testing.assert_array_equal(result.distance, exact)
     without = search_without(ours, theirs, encoding, skip_self=skip_self)
     for c in range(len(encoding.names)):
         index = first(totals - parts[:, :, c], 1, skip_self=skip_self)
@@ -92,8 +92,8 @@ def numbers(rows: int, seed: int, scales: tuple[float, ...]) -> Table:
 def wide(rows: int, seed: int, columns: int, levels: int) -> Table:
     rng = np.random.default_rng(seed)
     names = tuple(f"l{i}" for i in range(levels))
-    made = tuple(Column(name=f"c{i}", kind=Kind.CATEGORY, domain=Levels(names)) for i in range(columns))
-    return Table(Schema(made), {c.name: rng.integers(0, levels, rows).astype(np.int32) for c in made})
+    result = tuple(Column(name=f"c{i}", kind=Kind.CATEGORY, domain=Levels(names)) for i in range(columns))
+    return Table(Schema(result), {c.name: rng.integers(0, levels, rows).astype(np.int32) for c in result})
 
 
 LARGE = {
@@ -132,10 +132,10 @@ def test_numbers_far_outside_the_declared_range():
 def test_a_case_equals_one_search_for_each_column_left_out():
     case = Case(mixed(80, 6, categories=2, numbers=2), coarse(70, 7), mixed(60, 8, categories=2, numbers=2))
     for queries, targets in (("train", "release"), ("control", "release"), ("train", "train")):
-        found = case.nearest_without(queries, targets)
+        nearest_rows = case.nearest_without(queries, targets)
         for c, name in enumerate(case.columns):
             rest = tuple(other for other in case.columns if other != name)
-            np.testing.assert_array_equal(found[:, c], case.nearest(queries, targets, 1, rest).index[:, 0])
+            np.testing.assert_array_equal(nearest_rows[:, c], case.nearest(queries, targets, 1, rest).index[:, 0])
 
 
 def test_no_column_and_no_query():

@@ -43,8 +43,8 @@ def test_draws_have_the_joint_shares(rule, holds):
         joint = joint.sum((1, 2))[:, None, None] * joint.sum((0, 2))[None, :, None] * joint.sum((0, 1))[None, None, :]
 
     def check(expected):
-        made = model.sample(20_000, np.random.default_rng(1)).counts(("a", "b", "c")) / 20_000
-        assert np.abs(made - expected).max() < 0.012
+        result = model.sample(20_000, np.random.default_rng(1)).counts(("a", "b", "c")) / 20_000
+        assert np.abs(result - expected).max() < 0.012
 
     judge(check, joint, holds=holds)
 
@@ -59,9 +59,9 @@ def test_conditions_are_met_and_the_rest_follows_from_them(fixed):
             keep = np.zeros(SIZES[name])
             keep[place[name]] = 1
             joint = joint * keep.reshape([-1 if i == axis else 1 for i in range(3)])
-    made = model.sample(20_000, np.random.default_rng(3), fixed)
-    assert all((made[name] == cell).all() for name, cell in place.items())
-    assert np.abs(made.counts(("a", "b", "c")) / 20_000 - joint / joint.sum()).max() < 0.012
+    drawn = model.sample(20_000, np.random.default_rng(3), fixed)
+    assert all((drawn[name] == cell).all() for name, cell in place.items())
+    assert np.abs(drawn.counts(("a", "b", "c")) / 20_000 - joint / joint.sum()).max() < 0.012
 
 
 def test_a_column_of_no_share_is_never_drawn():
@@ -116,10 +116,10 @@ def test_largest_sets_of_parents_are_those_to_which_nothing_can_be_added():
     sizes = {"a": 2, "b": 3, "c": 2, "d": 5, "x": 2}
     inside = ["a", "b", "c", "d"]
     for cells in (1, 4, 8, 13, 24, 60, 200):
-        found = {frozenset(parents) for _, parents in within(sizes, inside, ["x"], cells, np.random.default_rng(0))}
+        result = {frozenset(parents) for _, parents in within(sizes, inside, ["x"], cells, np.random.default_rng(0))}
         sets = [frozenset(n for n, bit in zip(inside, bits, strict=True) if bit) for bits in product((0, 1), repeat=4)]
         fits = [s for s in sets if np.prod([2, *(sizes[n] for n in s)]) <= cells]
-        assert found == ({s for s in fits if not any(s < other for other in fits)} or {frozenset()})
+        assert result == ({s for s in fits if not any(s < other for other in fits)} or {frozenset()})
 
 
 def test_of_too_many_candidates_some_are_drawn():

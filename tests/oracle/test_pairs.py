@@ -37,10 +37,10 @@ def test_the_one_pass_equals_a_pass_for_each_pair(case):
     pairs = pairs_of(cells)
     for i, one in enumerate(pairs.columns):
         for j, other in enumerate(pairs.columns[:i]):
-            codes = {which: (found[one], found[other]) for which, found in cells.codes.items()}
-            counts = {which: crosstab(*found, levels=(range(30), range(30))).count for which, found in codes.items()}
-            for which, found in codes.items():
-                assert pairs.cramers_v[which][i, j] == pairs.cramers_v[which][j, i] == cramers_v(*found)
+            codes = {which: (result[one], result[other]) for which, result in cells.codes.items()}
+            counts = {which: crosstab(*result, levels=(range(30), range(30))).count for which, result in codes.items()}
+            for which, result in codes.items():
+                assert pairs.cramers_v[which][i, j] == pairs.cramers_v[which][j, i] == cramers_v(*result)
             for which in ("release", "control"):
                 gap = counts[which] / counts[which].sum() - counts["train"] / counts["train"].sum()
                 assert pairs.variation[which][i, j] == pytest.approx(np.abs(gap).sum() / 2)
@@ -70,13 +70,13 @@ def test_cells_are_counted_alike_in_a_table_and_sorted(size):
 def test_correlations_equal_pandas_and_scipy(case):
     names = ordered(case.train, case.columns)
     assert names == ("age", "height", "school", "born", "pay")
-    found = correlations(case.release, names, case.train)
+    measured = correlations(case.release, names, case.train)
     held = {name: case.release.floats(name) for name in names if name != "school"}
     held["school"] = np.where(case.release["school"] < 0, np.nan, case.release["school"])
     frame = pd.DataFrame(held)[list(names)]
-    assert found == pytest.approx(frame.corr().to_numpy(), abs=1e-12)
+    assert measured == pytest.approx(frame.corr().to_numpy(), abs=1e-12)
     both = frame[["age", "pay"]].dropna()
-    assert found[0, 4] == pytest.approx(pearsonr(both["age"], both["pay"]).statistic)
+    assert measured[0, 4] == pytest.approx(pearsonr(both["age"], both["pay"]).statistic)
 
 
 @settings(max_examples=25)
@@ -87,11 +87,11 @@ def test_correlations_of_any_table_equal_pandas(table):
     theirs = pd.DataFrame(values).corr().to_numpy()
     ours = correlations(table, names, table)
     # Where a spread is nothing but rounding, pandas tells noise and we tell nothing.
-    told = ~np.isnan(ours)
-    assert ours[told] == pytest.approx(theirs[told], abs=1e-6)
+    reported = ~np.isnan(ours)
+    assert ours[reported] == pytest.approx(theirs[reported], abs=1e-6)
     spread = pd.DataFrame(values).std().to_numpy() > 1e-4 * np.maximum(1.0, pd.DataFrame(values).abs().max().to_numpy())
     full = [not table.missing(n).any() for n in names]
-    assert told[np.ix_(spread & full, spread & full)].all()
+    assert reported[np.ix_(spread & full, spread & full)].all()
 
 
 def test_correlations_far_from_zero_and_of_huge_numbers_keep_their_digits():
@@ -99,21 +99,21 @@ def test_correlations_far_from_zero_and_of_huge_numbers_keep_their_digits():
     x, y = rng.normal(size=(2, 500))
     columns = [Column(name=n, kind=Kind.REAL, domain=Bounds(-1e301, 1e301)) for n in ("far", "huge", "near")]
     table = Table(Schema(tuple(columns)), {"far": 1e9 + x, "huge": 1e300 * (x + y) / 10, "near": x + y})
-    found = correlations(table, table.schema.names, table)
-    assert found[1, 2] == pytest.approx(1.0)
-    assert found[0, 2] == pytest.approx(np.corrcoef(x, x + y)[0, 1], abs=1e-6)
+    measured = correlations(table, table.schema.names, table)
+    assert measured[1, 2] == pytest.approx(1.0)
+    assert measured[0, 2] == pytest.approx(np.corrcoef(x, x + y)[0, 1], abs=1e-6)
 
 
 def test_levels_kept_are_counted_by_the_letter(case):
-    found = findings(case)
-    strengths = found["association difference"].detail
+    results = findings(case)
+    strengths = results["association difference"].detail
 
     def level(v: float) -> str:
         return [name for name, start in LEVELS.items() if v >= start][-1]
 
     upper = list(zip(*np.triu_indices(len(strengths["columns"]), 1), strict=True))
     levels = [(level(strengths["train"][i][j]), level(strengths["release"][i][j])) for i, j in upper]
-    finding = found["association levels kept"]
+    finding = results["association levels kept"]
     assert finding.value == pytest.approx(np.mean([one == other for one, other in levels]))
     counts = finding.detail["counts"]
     for i, one in enumerate(finding.detail["levels"]):

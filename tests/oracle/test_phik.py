@@ -22,10 +22,10 @@ REFERENCE = json.loads((Path(__file__).parent / "data" / "phik.json").read_text(
 
 @pytest.mark.parametrize("name", REFERENCE["tables"])
 def test_tables_of_counts(name):
-    told = REFERENCE["tables"][name]
-    counts = np.array(told["counts"])
-    assert ours.phik(counts) == pytest.approx(told["phik"], abs=1e-4)
-    assert ours.phik(counts.T) == pytest.approx(told["phik"], abs=1e-4)
+    reported = REFERENCE["tables"][name]
+    counts = np.array(reported["counts"])
+    assert ours.phik(counts) == pytest.approx(reported["phik"], abs=1e-4)
+    assert ours.phik(counts.T) == pytest.approx(reported["phik"], abs=1e-4)
 
 
 def test_columns_of_every_kind():

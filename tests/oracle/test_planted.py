@@ -33,7 +33,7 @@ def meaning(table: Table, name: str, row: int) -> object:
 def test_planted_rows_are_training_rows_and_the_others_are_left_alone(data, share, seed):
     train = data.draw(tables())
     release = data.draw(generalized(train.take(np.random.default_rng(seed).permutation(train.rows))))
-    made = planted(release, train, share, np.random.default_rng(seed))
+    result = planted(release, train, share, np.random.default_rng(seed))
     count = min(max(1, round(share * release.rows)), train.rows)
     rng = np.random.default_rng(seed)
     where, whom = (rng.permutation(n)[:count] for n in (release.rows, train.rows))
@@ -41,7 +41,7 @@ def test_planted_rows_are_training_rows_and_the_others_are_left_alone(data, shar
     for name in release.schema.names:
         for row in range(release.rows):
             expected = meaning(train, name, source[row]) if row in source else meaning(release, name, row)
-            assert meaning(made, name, row) == expected
+            assert meaning(result, name, row) == expected
 
 
 @settings(max_examples=25)

@@ -84,10 +84,10 @@ def test_lone_descriptions_and_whom_they_fit(case, k, ranges, seed):
     k = min(k, len(case.columns))
     attack = _Attack.on(case, np.random.default_rng(seed))
     book = attack._book(singling_out._ranges if ranges else singling_out._values)
-    found, sources = book.lone(attack._own, k, 6, attack.rng)
-    assert len(np.unique(found, axis=0)) == len(found)
-    met = {which: book.first_two(found, which) for which in ("train", "control")}
-    for at, (predicate, source) in enumerate(zip(found, sources, strict=True)):
+    result, sources = book.lone(attack._own, k, 6, attack.rng)
+    assert len(np.unique(result, axis=0)) == len(result)
+    met = {which: book.first_two(result, which) for which in ("train", "control")}
+    for at, (predicate, source) in enumerate(zip(result, sources, strict=True)):
         names = [case.columns[c] for c in book.conditions.column[predicate]]
         assert len(set(names)) == k
         conditions = {n: described(case.release, n, source, ranges=ranges) for n in names}
@@ -99,8 +99,8 @@ def test_lone_descriptions_and_whom_they_fit(case, k, ranges, seed):
             fits = [place for place, row in enumerate(order) if row in fit]
             assert [first[at], second[at]] == [*fits, len(order), len(order)][:2]
     if k == len(case.columns):
-        told = [{n: described(case.release, n, i, ranges=ranges) for n in case.columns} for i in range(case.release.rows)]
-        lone = [i for i, c in enumerate(told) if ANY not in c.values() and fitting(case.release, c) == [i]]
+        collected = [{n: described(case.release, n, i, ranges=ranges) for n in case.columns} for i in range(case.release.rows)]
+        lone = [i for i, c in enumerate(collected) if ANY not in c.values() and fitting(case.release, c) == [i]]
         assert sorted(sources.tolist()) == lone
 
 
@@ -143,7 +143,7 @@ def holds(cell: object, value: object, sign: object) -> bool:
 @given(cases())
 def test_one_column(case):
     attack = _Attack.on(case, np.random.default_rng(0))
-    found = attack.by_one_column()
+    result = attack.by_one_column()
     expected = 0
     for name in case.columns:
         cells = [members(case.release, name, i) for i in range(case.release.rows)]
@@ -152,7 +152,7 @@ def test_one_column(case):
         if numbers:
             asked |= {(-math.inf, min(numbers)), (max(numbers), math.inf)}
         expected += sum(len(fitting(case.release, {name: c})) == 1 for c in asked)
-    assert found.n == expected or (found.value is None and expected == 0)
+    assert result.n == expected or (result.value is None and expected == 0)
 
 
 @pytest.mark.parametrize("levels", [3, 300])
@@ -171,9 +171,9 @@ def test_many_values_share_bitmaps_and_none_is_lost(levels):
     attack = _Attack.on(Case(train, release, control), np.random.default_rng(0))
     book = attack._book(singling_out._ranges)
     assert len(book.conditions.hull_column) < 4 * predicates.GROUPS < len(book.conditions.column)
-    found, _ = book.lone(attack._own, 2, 1, attack.rng)
-    first, second = book.first_two(found, "train")
-    for predicate, one, two in zip(found, first, second, strict=True):
+    result, _ = book.lone(attack._own, 2, 1, attack.rng)
+    first, second = book.first_two(result, "train")
+    for predicate, one, two in zip(result, first, second, strict=True):
         conditions = book.conditions
         low, high = attack.places.low["train"], attack.places.high["train"]
         fits = np.all(

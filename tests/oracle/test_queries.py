@@ -104,15 +104,15 @@ def test_selectivities_are_spread(rows):
     table = example(rows, 0)
     rng = np.random.default_rng(0)
     questions = ranges(table, by_range(table, table.schema.names), 3, 600, rng)
-    found = answers(table, table, questions)[0]
+    result = answers(table, table, questions)[0]
     for low, high in ((0, 0.01), (0.01, 0.1), (0.1, 0.8)):
-        assert ((found > low) & (found <= high)).mean() > 0.15
+        assert ((result > low) & (result <= high)).mean() > 0.15
     lots = [
         tuple(Between(n, *np.sort(table.floats(n)[rng.integers(0, rows, 2)])) for n in ("age", "height", "pay")) for _ in range(600)
     ]
     naive = answers(table, table, [q for q in lots if all(np.isfinite([c.low, c.high]).all() for c in q)])[0]
     assert (naive <= 0.001).mean() > 0.05, "ends by lot in three columns find nobody: the test can fail"
-    assert (found <= 0).mean() == 0
+    assert (result <= 0).mean() == 0
 
 
 def test_errors_of_a_case_are_differences_of_shares():
@@ -135,8 +135,8 @@ def test_each_lot_is_left_out_once(rows):
     table = example(rows, 0)
     questions = counting(table, by_value(table, table.schema.names), 2, 10, np.random.default_rng(0))
     order = np.random.default_rng(1).permutation(rows)
-    found = answers(table, table, questions, order)
+    result = answers(table, table, questions, order)
     ends = [*(lot * rows // 20 for lot in range(20)), rows]
     for lot in range(20):
         left = table.take(np.delete(order, np.s_[ends[lot] : ends[lot + 1]]))
-        assert found[1 + lot] == pytest.approx(answers(left, left, questions)[0])
+        assert result[1 + lot] == pytest.approx(answers(left, left, questions)[0])

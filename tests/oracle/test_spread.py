@@ -75,10 +75,10 @@ def test_t_counts_each_value_once_for_each_person_who_holds_it(seed):
     groups = np.unique(groups, return_inverse=True)[1]
     spread = Secret(ranks, 4, -1, persons).spreads(groups)[1]
     whole = Counter(value for _, value in set(zip(persons, ranks, strict=True)))
-    for group, found in enumerate(spread.distances(ordered=False)):
+    for group, result in enumerate(spread.distances(ordered=False)):
         own = Counter(value for g, _, value in set(zip(groups, persons, ranks, strict=True)) if g == group)
         far = sum(abs(own[v] / own.total() - whole[v] / whole.total()) for v in range(4)) / 2
-        assert found == pytest.approx(far)
+        assert result == pytest.approx(far)
 
 
 @pytest.mark.parametrize("seed", range(10))

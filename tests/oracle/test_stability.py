@@ -25,7 +25,7 @@ def noise(sigma: float) -> tuple[np.ndarray, np.ndarray]:
     return x, weights / weights.sum()
 
 
-def told(count: int, sigma: float, least: int) -> dict[int | None, float]:
+def text_of(count: int, sigma: float, least: int) -> dict[int | None, float]:
     """What is seen of one cell: its noisy count, or nothing."""
     if count == 0:
         return {HIDDEN: 1.0}
@@ -49,7 +49,7 @@ def worst_excess(pairs: list[tuple[tuple[int, ...], tuple[int, ...]]], event: St
     cost = event.cost()
     excess = -math.inf
     for (one, other), epsilon in product(pairs, (0.0, 0.1, 0.5, 1.0, 2.0, 8.0, 30.0)):
-        cells = [[told(count, event.sigma, least) for count in counts] for counts in (one, other)]
+        cells = [[text_of(count, event.sigma, least) for count in counts] for counts in (one, other)]
         allowed = cost.delta + accountant.zcdp_delta(cost.rho, epsilon)
         truth = max(divergence(cells[0], cells[1], epsilon), divergence(cells[1], cells[0], epsilon))
         excess = max(excess, truth - allowed)

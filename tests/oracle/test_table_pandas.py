@@ -145,11 +145,11 @@ def test_groups_are_the_partition_of_groupby(frame, names):
 @given(frames, st.lists(st.floats(0, 1), min_size=1, max_size=5), st.sampled_from(["i", "r"]))
 def test_quantiles_are_those_of_the_present_values(frame, shares, name):
     present = frame[name].dropna().astype(float)
-    found = table_of(frame).quantiles(name, shares)
+    result = table_of(frame).quantiles(name, shares)
     if present.empty:
-        assert np.isnan(found).all()
+        assert np.isnan(result).all()
     else:
-        np.testing.assert_array_equal(found, present.quantile(shares, interpolation="lower").to_numpy())
+        np.testing.assert_array_equal(result, present.quantile(shares, interpolation="lower").to_numpy())
 
 
 @settings(max_examples=15)

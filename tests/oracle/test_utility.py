@@ -26,7 +26,7 @@ def case() -> Case:
     return Case(example(300, 1), example(250, 2), example(200, 3))
 
 
-def found(audit, case) -> dict[tuple[str, str], object]:
+def findings_of(audit, case) -> dict[tuple[str, str], object]:
     return {(f.name, f.scope): f for f in audit.run(case, np.random.default_rng(0))}
 
 
@@ -40,7 +40,7 @@ def test_ks_and_wasserstein_equal_scipy(seed):
 
 
 def test_findings_of_margins_equal_scipy(case):
-    findings = found(MarginDistances(), case)
+    findings = findings_of(MarginDistances(), case)
     one, other = case.release.floats("age"), case.train.floats("age")
     assert findings["KS", "age"].value == pytest.approx(ks_2samp(one, other).statistic)
     assert findings["Wasserstein", "age"].value == pytest.approx(wasserstein_distance(one, other) / 99)
@@ -52,7 +52,7 @@ def test_findings_of_margins_equal_scipy(case):
 
 def test_missing_values_are_a_level_of_their_own(case):
     blank = case.release.with_column(case.release.schema["school"], np.full(case.release.rows, -1, np.int32))
-    findings = found(MarginDistances(), Case(case.train, blank, case.control))
+    findings = findings_of(MarginDistances(), Case(case.train, blank, case.control))
     present = float((case.train["school"] >= 0).mean())
     assert findings["TVD", "school"].value == pytest.approx(present)
     assert findings["KS", "school"].value is None
@@ -94,7 +94,7 @@ def test_breaking_the_pairs_raises_the_association_difference(case):
     for name in broken.schema.names:
         broken = broken.with_column(broken.schema[name], broken[name][rng.permutation(300)])
     close, far = (
-        found(Association(), c)["association difference", ""].value for c in (same, Case(case.train, broken, case.control))
+        findings_of(Association(), c)["association difference", ""].value for c in (same, Case(case.train, broken, case.control))
     )
     assert close == pytest.approx(0.0)
     assert far > 0.02
@@ -133,7 +133,7 @@ def test_levels_are_compared_by_name_where_the_release_codes_them_otherwise(case
     release = case.release.take(rows)
     column = release.schema["school"]
     recoded = release.with_column(replace(column, domain=Levels(column.levels[1:])), np.maximum(release["school"] - 1, -1))
-    one, other = (found(MarginDistances(), Case(case.train, r, case.control)) for r in (release, recoded))
+    one, other = (findings_of(MarginDistances(), Case(case.train, r, case.control)) for r in (release, recoded))
     for metric in ("TVD", "KS", "Wasserstein"):
         assert other[metric, "school"].value == pytest.approx(one[metric, "school"].value)
 
@@ -142,7 +142,7 @@ def test_a_level_that_the_training_rows_have_not_is_not_a_missing_value(case):
     column = case.release.schema["school"]
     strange = case.release.with_column(replace(column, domain=Levels(("unheard of",))), np.zeros(case.release.rows, np.int32))
     blank = case.train.with_column(column, np.full(case.train.rows, -1, np.int32))
-    finding = found(MarginDistances(), Case(blank, strange, case.control))["TVD", "school"]
+    finding = findings_of(MarginDistances(), Case(blank, strange, case.control))["TVD", "school"]
     assert finding.value == 1.0
     assert finding.detail["labels"][-2:] == ["other levels", "missing"]
 

@@ -46,11 +46,11 @@ def test_scores_of_classes_equal_scikit_learn(classes, seed):
     truth = np.append(rng.integers(0, classes, 150), np.arange(classes)).astype(float)
     shares = np.round(rng.dirichlet(np.ones(classes), len(truth)), 1) + 0.05 * (np.arange(classes) == truth[:, None])
     shares /= shares.sum(axis=1, keepdims=True)
-    told = dict(zip(np.arange(float(classes)).tolist(), shares.T, strict=True))
-    scores = scores_of(truth, told, classes=True)
+    reported = dict(zip(np.arange(float(classes)).tolist(), shares.T, strict=True))
+    scores = scores_of(truth, reported, classes=True)
     for weights in (np.ones(len(truth)), np.append(rng.integers(0, 3, 150), np.ones(classes))):
         rows = np.repeat(np.arange(len(truth)), weights.astype(int))
-        own, named = truth[rows], predicted(told)[rows]
+        own, named = truth[rows], predicted(reported)[rows]
         kwargs = {} if classes == 2 else {"multi_class": "ovr", "average": "weighted"}
         area = roc_auc_score(own, shares[rows, 1] if classes == 2 else shares[rows], **kwargs)
         assert scores["AUC"](weights.astype(float)) == pytest.approx(area, abs=1e-12)
@@ -63,11 +63,11 @@ def test_a_class_that_the_model_does_not_know_has_no_probability():
 
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 90).astype(float)
-    told = {0.0: rng.random(90), 1.0: rng.random(90)}
-    by_hand = [(np.sum(truth == c), roc_auc_score(truth == c, told.get(c, np.zeros(90)))) for c in (0.0, 1.0, 2.0)]
+    plain = {0.0: rng.random(90), 1.0: rng.random(90)}
+    by_hand = [(np.sum(truth == c), roc_auc_score(truth == c, plain.get(c, np.zeros(90)))) for c in (0.0, 1.0, 2.0)]
     assert by_hand[2][1] == 0.5
-    assert area_score(truth, told)(np.ones(90)) == pytest.approx(sum(n * a for n, a in by_hand) / 90)
-    assert area_score(truth, told)((truth == 1).astype(float)) == 0.5
+    assert area_score(truth, plain)(np.ones(90)) == pytest.approx(sum(n * a for n, a in by_hand) / 90)
+    assert area_score(truth, plain)((truth == 1).astype(float)) == 0.5
 
 
 @pytest.mark.parametrize("seed", range(3))

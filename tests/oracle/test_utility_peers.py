@@ -52,11 +52,11 @@ def test_wasserstein(case, margins, name):
 
 
 def test_pearson(case):
-    found = {f.name: f for f in Association().run(case, np.random.default_rng(0))}
+    results = {f.name: f for f in Association().run(case, np.random.default_rng(0))}
     scores = [score for *_, score in TOLD["CorrelationSimilarity"]]
-    assert found["Pearson similarity"].value == pytest.approx(np.mean(scores), abs=1e-12)
-    assert found["correlation difference"].value == pytest.approx(2 * (1 - np.mean(scores)), abs=1e-12)
-    detail = found["correlation difference"].detail
+    assert results["Pearson similarity"].value == pytest.approx(np.mean(scores), abs=1e-12)
+    assert results["correlation difference"].value == pytest.approx(2 * (1 - np.mean(scores)), abs=1e-12)
+    detail = results["correlation difference"].detail
     for one, other, score in TOLD["CorrelationSimilarity"]:
         i, j = (detail["columns"].index(name) for name in (one, other))
         assert 1 - abs(detail["train"][i][j] - detail["release"][i][j]) / 2 == pytest.approx(score, abs=1e-12)

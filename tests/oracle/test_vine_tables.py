@@ -82,21 +82,21 @@ def test_a_dependence_changes_by_two_when_a_record_is_replaced():
 def test_proportional_fitting_keeps_cross_ratios_and_meets_the_margins():
     rng = np.random.default_rng(0)
     table = rng.random((4, 3)) + 0.01
-    made = proportional(table, ONE, TWO)
-    np.testing.assert_allclose(made.sum(1), ONE, atol=1e-9)
-    np.testing.assert_allclose(made.sum(0), TWO, atol=1e-9)
-    for t in (table, made):
+    result = proportional(table, ONE, TWO)
+    np.testing.assert_allclose(result.sum(1), ONE, atol=1e-9)
+    np.testing.assert_allclose(result.sum(0), TWO, atol=1e-9)
+    for t in (table, result):
         assert t.min() > 0
-    ratio = [t[:-1, :-1] * t[1:, 1:] / (t[:-1, 1:] * t[1:, :-1]) for t in (table, made)]
+    ratio = [t[:-1, :-1] * t[1:, 1:] / (t[:-1, 1:] * t[1:, :-1]) for t in (table, result)]
     np.testing.assert_allclose(ratio[0], ratio[1], rtol=1e-9)
 
 
 def test_a_checkerboard_has_the_margins_whatever_the_noise():
     rng = np.random.default_rng(1)
     for noise in (0.1, 30.0, 1e4):
-        joint, kept = checkerboard(100 * rng.random((4, 3)) + rng.normal(0, noise, (4, 3)), ONE, TWO, 1000.0, noise)
+        joint, retained = checkerboard(100 * rng.random((4, 3)) + rng.normal(0, noise, (4, 3)), ONE, TWO, 1000.0, noise)
         assert joint.min() >= 0
-        assert 0 <= kept <= 1
+        assert 0 <= retained <= 1
         np.testing.assert_allclose(joint.sum(1), ONE, atol=1e-8)
         np.testing.assert_allclose(joint.sum(0), TWO, atol=1e-8)
     exact = proportional(rng.random((4, 3)), ONE, TWO)
@@ -107,11 +107,11 @@ def test_what_is_only_noise_is_not_kept():
     """Independent columns, and margins that were measured apart with noise of their own: nearly nothing is kept."""
     rng = np.random.default_rng(2)
     expected = 1000 * np.outer(ONE, TWO)
-    kept = []
+    retained = []
     for _ in range(300):
         apart = [np.maximum(m + rng.normal(0, 0.07, len(m)), 0.01) for m in (ONE, TWO)]
-        kept.append(checkerboard(expected + rng.normal(0, 30, (4, 3)), *(m / m.sum() for m in apart), 1000.0, 30.0)[1])
-    assert np.mean(kept) < 0.25
+        retained.append(checkerboard(expected + rng.normal(0, 30, (4, 3)), *(m / m.sum() for m in apart), 1000.0, 30.0)[1])
+    assert np.mean(retained) < 0.25
     assert shrinkage(expected, ONE, TWO, 1000.0, 50.0) == 0
     dependent = expected + 100 * np.array([[1, 0, -1]] * 2 + [[-1, 0, 1]] * 2)
     assert shrinkage(dependent, ONE, TWO, 1000.0, 5.0) > 0.97
@@ -155,11 +155,11 @@ def test_tau_of_a_table_is_that_of_its_pairs_of_rows():
 @pytest.mark.parametrize("family", list(Family))
 def test_the_strength_found_gives_the_tau_asked_for(family):
     for tau in (-0.3, -0.05, 0.0, 0.1, 0.4):
-        found = fitted_strength(family, ONE, TWO, (4, 3), tau)
-        assert tau_of(family_table(family, ONE, TWO, found)) == pytest.approx(tau, abs=1e-6)
+        result = fitted_strength(family, ONE, TWO, (4, 3), tau)
+        assert tau_of(family_table(family, ONE, TWO, result)) == pytest.approx(tau, abs=1e-6)
         if tau:
             root = brentq(lambda s, tau=tau: tau_of(family_table(family, ONE, TWO, s)) - tau, -0.98, 0.98)
-            assert found == pytest.approx(root, abs=1e-4)
+            assert result == pytest.approx(root, abs=1e-4)
     assert fitted_strength(family, ONE, TWO, (4, 3), 1.0) > 0.98
 
 
@@ -206,5 +206,5 @@ def test_messages_give_the_root_its_distribution_under_a_condition(fixed):
     picked = tuple(slice(fixed[n], fixed[n] + 1) if n in fixed else slice(None) for n in SCHEMA.names)
     exact = np.zeros(3)
     exact[picked[1]] = joint[picked].sum((0, 2))
-    found = model.shares[1] * model._messages(fixed)[1]
-    np.testing.assert_allclose(found / found.sum(), exact / exact.sum(), atol=1e-6)
+    result = model.shares[1] * model._messages(fixed)[1]
+    np.testing.assert_allclose(result / result.sum(), exact / exact.sum(), atol=1e-6)

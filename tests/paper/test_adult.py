@@ -25,15 +25,15 @@ def split(adult):
 def test_sequential_trees_on_adult(split):
     train, control = split
     start = time.process_time()
-    made = ht.release(train, "sequential", seed=1)
+    released = ht.release(train, "sequential", seed=1)
     assert time.process_time() - start < 60
-    case, rng = Case(train, made.table, control), np.random.default_rng(0)
+    case, rng = Case(train, released.table, control), np.random.default_rng(0)
     auc = TrainOnRelease(target="income", models=("boosting",), seeds=0, bootstrap=2).run(case, rng)[0]
     assert auc.value >= 0.905
     assert MarginDistances().run(case, rng)[0].value <= 0.015
     rest = [n for n in case.columns if n != "fnlwgt"]
     for names in (case.columns, rest):
-        part = Case(train.select(names), made.table.select(names), control.select(names))
+        part = Case(train.select(names), released.table.select(names), control.select(names))
         copies = IdenticalMatches().run(part, rng)[0]
         assert copies.low <= copies.baseline_bad
 
@@ -44,11 +44,11 @@ def test_microaggregation_of_adult_takes_less_than_a_second(adult):
     seconds = []
     for _ in range(3):
         start = time.process_time()
-        made = ht.release(adult, "mdav", settings={"k": "10", "columns": columns}, seed=1)
+        released = ht.release(adult, "mdav", settings={"k": "10", "columns": columns}, seed=1)
         seconds.append(time.process_time() - start)
     assert min(seconds) < 1.0
-    assert made.guarantee.criteria["k"] >= 10
-    assert made.result["microaggregate"]["sse_share"] == pytest.approx(0.02122, abs=2e-5)
+    assert released.guarantee.criteria["k"] >= 10
+    assert released.result["microaggregate"]["sse_share"] == pytest.approx(0.02122, abs=2e-5)
 
 
 @pytest.mark.slow

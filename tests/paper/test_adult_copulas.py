@@ -36,13 +36,14 @@ def test_a_copula_keeps_margins_and_dependence(name, adult):
     table = adult.take(np.random.default_rng(20261115).permutation(adult.rows)[:30_000])
     relation = Relation.REPLACE_ONE if name.startswith("dpcopula") and name != "dpcopula-marginals" else Relation.ADD_REMOVE
     started = time.process_time()
-    made = release(table, load(name), epsilon=1.0, delta=1e-5, unit=Unit(relation=relation)).table
+    output = release(table, load(name), epsilon=1.0, delta=1e-5, unit=Unit(relation=relation)).table
     assert time.process_time() - started < 10
     shares = [
-        np.abs(np.bincount(made[c], minlength=2) / made.rows - np.bincount(table[c]) / table.rows).max() for c in ("sex", "income")
+        np.abs(np.bincount(output[c], minlength=2) / output.rows - np.bincount(table[c]) / table.rows).max()
+        for c in ("sex", "income")
     ]
     assert max(shares) < 0.02
-    real, synthetic = taus(table), taus(made)
+    real, synthetic = taus(table), taus(output)
     strong = np.abs(real) > 0.02
-    kept = float(synthetic[strong] @ real[strong] / (real[strong] @ real[strong]))
-    assert abs(kept) < 0.1 if name == "independent" else kept > 0.8
+    retained = float(synthetic[strong] @ real[strong] / (real[strong] @ real[strong]))
+    assert abs(retained) < 0.1 if name == "independent" else retained > 0.8

@@ -42,9 +42,9 @@ def test_rates_agree_with_the_reference_where_the_definitions_coincide(adult):
     case = leaky(adult.select(names).take(complete), 0.5, 1)
     (linked,) = Linkability(neighbours=(1,), known=("+".join(case.columns[::2]),)).run(case, np.random.default_rng(0))
     guessed = Inference(secrets=("income",)).run(case, np.random.default_rng(0))[0]
-    for name, found in (("linkability", linked), ("income", guessed)):
+    for name, result in (("linkability", linked), ("income", guessed)):
         rate, radius, control, spread = REFERENCE[name]
-        d = found.detail
+        d = result.detail
         assert abs(d["rate"] - rate) <= np.hypot(radius, d["rate_high"] - d["rate"]), name
         assert abs(d["control_rate"] - control) <= np.hypot(spread, d["control_high"] - d["control_rate"]), name
 
@@ -57,14 +57,14 @@ def test_two_hundred_published_people_are_noticed_in_a_few_seconds(adult):
     for audit in audits:
         audit.run(tiny, np.random.default_rng(0))  # compiled before the clock starts
     start = time.process_time()
-    found = [audit.run(small, np.random.default_rng(0)) for audit in audits]
+    collected = [audit.run(small, np.random.default_rng(0)) for audit in audits]
     assert time.process_time() - start < 8
-    least = [min(holm([f.p for f in findings if f.p is not None])) for findings in found]
+    least = [min(holm([f.p for f in findings if f.p is not None])) for findings in collected]
     assert least[0] < 1e-9
     assert least[1] < 0.01
     assert least[2] < 1e-20
     for audit, name, scope in ((0, "linkability", "random 1, k=1"), (2, "TCAP", "income")):
-        finding = next(f for f in found[audit] if (f.name, f.scope) == (name, scope))
+        finding = next(f for f in collected[audit] if (f.name, f.scope) == (name, scope))
         assert finding.low > 0.003
     start = time.process_time()
     Attribution(secrets=("income",)).run(leaky(adult, 0.5, 0), np.random.default_rng(0))

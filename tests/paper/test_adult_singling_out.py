@@ -39,23 +39,23 @@ def test_rates_lie_in_the_joint_interval_of_anonymeter(adult):
     table = adult.select([n for n in adult.schema.names if n != "education"])
     complete = ~np.any([table.missing(n) for n in table.schema.names], axis=0)
     case = leaky(table, np.random.default_rng(7).permutation(np.flatnonzero(complete)), 0.5)
-    found = {f.name.removeprefix("singling out by "): f.detail for f in SinglingOut().run(case, np.random.default_rng(0))}
+    results = {f.name.removeprefix("singling out by "): f.detail for f in SinglingOut().run(case, np.random.default_rng(0))}
     for name, pair in theirs.items():
         for side, (rate, radius) in zip(("rate", "control_rate"), pair, strict=True):
-            low, high = (found[name][f"{side.removesuffix('_rate')}_{end}"] for end in ("low", "high"))
-            assert abs(found[name][side] - rate) <= math.hypot(radius, (high - low) / 2), (name, side)
+            low, high = (results[name][f"{side.removesuffix('_rate')}_{end}"] for end in ("low", "high"))
+            assert abs(results[name][side] - rate) <= math.hypot(radius, (high - low) / 2), (name, side)
 
 
 @pytest.mark.slow
 def test_two_hundred_copied_people_of_ten_thousand_are_found(adult):
     for seed in range(3):
-        found = SinglingOut().run(
+        findings = SinglingOut().run(
             leaky(adult, np.random.default_rng(seed).permutation(adult.rows), 0.02), np.random.default_rng(seed)
         )
-        assert min(holm([f.p for f in found])) < 1e-12
-        assert found[-1].name == "singling out by 12 exact values"
-        assert found[-1].low > 0.01
-        assert found[-1].low < 0.02 < found[-1].high
+        assert min(holm([f.p for f in findings])) < 1e-12
+        assert findings[-1].name == "singling out by 12 exact values"
+        assert findings[-1].low > 0.01
+        assert findings[-1].low < 0.02 < findings[-1].high
 
 
 @pytest.mark.slow

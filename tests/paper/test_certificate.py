@@ -38,8 +38,8 @@ def test_every_metric_rises_with_the_leak(real_data, name):
         "inference": Inference(secrets=(secret,)),
         "attribution": Attribution(secrets=(secret,)),
     }
-    made = certify(table, models=["leaky"], audits=audits, rows=2000, quick=name != "adult")
-    [curve] = made.curves
+    certificate = certify(table, models=["leaky"], audits=audits, rows=2000, quick=name != "adult")
+    [curve] = certificate.curves
     for metric, most in (COPIES | least).items():
         means = [line for line in curve.lines if line.name == metric]
         every = means + [line for line in curve.scopes if line.name == metric]

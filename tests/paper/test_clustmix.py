@@ -24,11 +24,11 @@ def test_boosted_trees_learn_as_much_from_the_averages_as_was_published(adult):
     # One coordinate for each of the fourteen columns, as in the publication.
     step = ClustMix(sigma_max=(0.1,), layout="codes")
     model = step.fit(Vault.of(train, entropy=Entropy.seeded(1)), np.random.default_rng(1))
-    told = model.result()
-    assert told["dimensions"] == 14
-    assert told["l"] == math.ceil(math.sqrt(2 * 14) / (0.1 * gdp_mu(1.0, 1 / 30_000)))
-    assert told["least_cluster"] >= told["l"]
-    assert len(model.labels) < 30_000 / told["l"]
+    choice = model.result()
+    assert choice["dimensions"] == 14
+    assert choice["l"] == math.ceil(math.sqrt(2 * 14) / (0.1 * gdp_mu(1.0, 1 / 30_000)))
+    assert choice["least_cluster"] >= choice["l"]
+    assert len(model.labels) < 30_000 / choice["l"]
     points, truth = model.encoding.vectors(test)
     with threadpool_limits(1, "openmp"):
         trees = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, min_samples_leaf=15, random_state=0)

@@ -63,25 +63,25 @@ def transformed(points: np.ndarray, rng: np.random.Generator) -> dict[str, np.nd
 
 @pytest.fixture(scope="module")
 def scores() -> dict[str, list[Composite]]:
-    found: dict[str, list[Composite]] = {name: [] for name in TABLE}
+    results: dict[str, list[Composite]] = {name: [] for name in TABLE}
     for seed in range(DRAWS):
         rng = np.random.default_rng(seed)
         points = line(rng)
         reference = Reference.of(table(points), ["y"], CompositeOptions(models=("linear",), cut="equal", bins=20))
         for name, other in transformed(points, rng).items():
-            found[name].append(reference.compare(table(other)))
-    return found
+            results[name].append(reference.compare(table(other)))
+    return results
 
 
 def test_the_data_are_as_described():
     rng = np.random.default_rng(0)
     points = line(rng)
-    made = transformed(points, rng)
+    result = transformed(points, rng)
     pearson = np.corrcoef(points.T)[0, 1]
     assert pearson == pytest.approx(CORRELATION, abs=0.02)
-    assert pearson - np.corrcoef(made["turned by 90"].T)[0, 1] == pytest.approx(1.8, abs=0.04)
-    assert np.cov(made["same moments"].T) == pytest.approx(np.cov(points.T))
-    assert made["same moments"].mean(axis=0) == pytest.approx(points.mean(axis=0))
+    assert pearson - np.corrcoef(result["turned by 90"].T)[0, 1] == pytest.approx(1.8, abs=0.04)
+    assert np.cov(result["same moments"].T) == pytest.approx(np.cov(points.T))
+    assert result["same moments"].mean(axis=0) == pytest.approx(points.mean(axis=0))
 
 
 @pytest.mark.parametrize("name", list(TABLE)[:3])

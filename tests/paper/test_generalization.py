@@ -20,39 +20,39 @@ def adult(real_data):
 @pytest.mark.parametrize("limit", LEVELS)
 def test_the_proven_optimum_of_five_anonymity(adult, limit):
     hierarchies, table = adult
-    made = ht.release(table, "k-anonymity", settings={"k": "5", "limit": str(limit)}, seed=1)
-    told = made.result["generalize"]
-    assert tuple(told["columns"][name]["level"] for name in COLUMNS) == LEVELS[limit]
-    assert told["search"]["optimal"]
-    assert told["search"]["value"] == pytest.approx(LOSSES[limit][0], abs=1e-9)
-    assert told["suppressed_rows"] == LOSSES[limit][1]
-    assert made.table.rows == table.rows - LOSSES[limit][1]
-    assert loss(hierarchies, made.table.frame().astype(str), table.rows) == pytest.approx(LOSSES[limit][0], abs=1e-9)
-    assert criteria.measure(made.table, COLUMNS)["k"] == 5
+    released = ht.release(table, "k-anonymity", settings={"k": "5", "limit": str(limit)}, seed=1)
+    choice = released.result["generalize"]
+    assert tuple(choice["columns"][name]["level"] for name in COLUMNS) == LEVELS[limit]
+    assert choice["search"]["optimal"]
+    assert choice["search"]["value"] == pytest.approx(LOSSES[limit][0], abs=1e-9)
+    assert choice["suppressed_rows"] == LOSSES[limit][1]
+    assert released.table.rows == table.rows - LOSSES[limit][1]
+    assert loss(hierarchies, released.table.frame().astype(str), table.rows) == pytest.approx(LOSSES[limit][0], abs=1e-9)
+    assert criteria.measure(released.table, COLUMNS)["k"] == 5
 
 
 def test_local_recoding_beats_the_published_loss_and_suppresses_nothing(adult):
     hierarchies, table = adult
-    made = ht.release(table, "k-anonymity-local", seed=1)
-    assert made.table.rows == table.rows
-    assert loss(hierarchies, made.table.frame().astype(str), table.rows) <= 0.0706
-    assert made.guarantee.criteria["k"] >= 5
+    released = ht.release(table, "k-anonymity-local", seed=1)
+    assert released.table.rows == table.rows
+    assert loss(hierarchies, released.table.frame().astype(str), table.rows) <= 0.0706
+    assert released.guarantee.criteria["k"] >= 5
 
 
 @pytest.mark.parametrize(("name", "value"), [("arithmetic", 0.22770032325682), ("discernibility", 7_220_555)])
 def test_the_optima_of_other_losses(adult, name, value):
-    told = ht.release(adult[1], "k-anonymity", settings={"loss": name, "limit": "1"}, seed=1).result["generalize"]
-    assert told["search"]["optimal"]
-    assert told["search"]["value"] == pytest.approx(value, rel=1e-9)
+    choice = ht.release(adult[1], "k-anonymity", settings={"loss": name, "limit": "1"}, seed=1).result["generalize"]
+    assert choice["search"]["optimal"]
+    assert choice["search"]["value"] == pytest.approx(value, rel=1e-9)
 
 
 @pytest.mark.nightly  # the search with t is held against all nodes of small lattices in tests/oracle/test_lattice.py
 def test_t_closeness_with_the_suppressed_rows_kept_as_stars(real_data):
     """ARX finds the same optimum (0.4474, 4,443 rows suppressed) where its user assumes monotonicity."""
     _, table = complete(real_data, secret="income")
-    made = ht.release(table, "k-anonymity", settings={"t": "0.2", "limit": "1", "suppressed": "star"}, seed=1)
-    told = made.result["generalize"]
-    assert told["search"]["optimal"]
-    assert told["search"]["value"] == pytest.approx(0.4474438531463, abs=1e-9)
-    assert told["suppressed_rows"] == 4443
-    assert made.guarantee.criteria["secrets"]["income"]["t"] <= 0.2 + 1e-9
+    released = ht.release(table, "k-anonymity", settings={"t": "0.2", "limit": "1", "suppressed": "star"}, seed=1)
+    choice = released.result["generalize"]
+    assert choice["search"]["optimal"]
+    assert choice["search"]["value"] == pytest.approx(0.4474438531463, abs=1e-9)
+    assert choice["suppressed_rows"] == 4443
+    assert released.guarantee.criteria["secrets"]["income"]["t"] <= 0.2 + 1e-9

@@ -25,8 +25,8 @@ def halves(adult: Table) -> tuple[Table, Table]:
 )
 def test_a_model_trained_on_the_release_predicts_real_people(halves, recipe, auc, tvd):
     train, test = halves
-    made = release(train, load(recipe), epsilon=1.0, delta=1e-5, seed=0)
-    assert made.guarantee.epsilon() <= 1.0
-    case = Case(train, made.table, test)
+    released = release(train, load(recipe), epsilon=1.0, delta=1e-5, seed=0)
+    assert released.guarantee.epsilon() <= 1.0
+    case = Case(train, released.table, test)
     assert TrainOnRelease(models=("boosting",), seeds=0, bootstrap=2).run(case, np.random.default_rng(0))[0].value >= auc
     assert MarginDistances().run(case, np.random.default_rng(0))[0].value <= tvd

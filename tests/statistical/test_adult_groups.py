@@ -9,7 +9,7 @@ from hushtable.evidence.case import Case
 from hushtable.measures.groups import Groups
 from hushtable.measures.queries import Queries
 from hushtable.table.table import Table
-from tests.unit.measures.awkward import found, shuffled, sound
+from tests.unit.measures.awkward import findings_of, shuffled, sound
 
 pytestmark = pytest.mark.nightly
 
@@ -23,7 +23,7 @@ def thirds(adult: Table) -> list[Table]:
 
 def test_thirds_answer_alike_and_broken_pairs_do_not(thirds):
     train, fresh, control = thirds
-    tie, broken = (found(Queries(), Case(train, release, control)) for release in (fresh, shuffled(fresh)))
+    tie, broken = (findings_of(Queries(), Case(train, release, control)) for release in (fresh, shuffled(fresh)))
     for name in ("counting queries: absolute error", "range queries: absolute error"):
         assert tie[name, ""].low < tie[name, ""].baseline < tie[name, ""].high
         assert broken[name, ""].low > 2 * broken[name, ""].baseline
@@ -32,12 +32,12 @@ def test_thirds_answer_alike_and_broken_pairs_do_not(thirds):
 
 def test_thirds_serve_all_groups_and_a_release_without_small_ones_does_not(thirds):
     train, fresh, control = thirds
-    tie = found(Groups(), Case(train, fresh, control))
+    tie = findings_of(Groups(), Case(train, fresh, control))
     gap = tie["small groups against large", ""]
     assert gap.low < 0 < gap.high
     rows = np.flatnonzero(fresh["native_country"] > 0)
     country = fresh["native_country"].copy()
     country[rows] = np.random.default_rng(1).permutation(country[rows])
-    mixed = found(Groups(), Case(train, fresh.with_column(fresh.schema["native_country"], country), control))
+    mixed = findings_of(Groups(), Case(train, fresh.with_column(fresh.schema["native_country"], country), control))
     assert mixed["small groups against large", ""].low > 0
     assert next(scope for name, scope in mixed if name == "TVD within a group" and scope).startswith("native_country = ")

@@ -27,8 +27,8 @@ def errors() -> np.ndarray:
     table = Table(SCHEMA, {c.name: rng.random(ROWS) for c in SCHEMA})
     vault = Vault.of(table, entropy=Entropy.seeded(3))
     step = ClustMix(l=ROWS, epsilon0=1.0, delta0=1e-5, scaling="declared")
-    found = np.concatenate([step.fit(vault, rng).vectors for _ in range(30)])
-    return found - step._encoding(SCHEMA).vectors(table)[0].mean(axis=0)
+    result = np.concatenate([step.fit(vault, rng).vectors for _ in range(30)])
+    return result - step._encoding(SCHEMA).vectors(table)[0].mean(axis=0)
 
 
 @pytest.mark.parametrize(("wrong", "holds"), [(1.0, True), (0.7, False), (1.3, False)])

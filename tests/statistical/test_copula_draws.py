@@ -30,8 +30,8 @@ def test_pairs_of_cells_have_the_probabilities_of_two_normal_numbers(k, right):
     drawn = Joined({"a": A, "b": B}, np.array([[1.0, r], [r, 1.0]])).draw(ROWS, np.random.default_rng(1), {})
     one, two = Pieces.of(A, False), Pieces.of(B, False)
     table = np.diff(np.diff(joint(one.cuts, two.cuts)[k], axis=0), axis=1)[A.ranks][:, B.ranks]
-    found = p_value(drawn["a"] * 3 + drawn["b"], table.ravel())
-    assert found > ACCEPT if right else found < REJECT
+    result = p_value(drawn["a"] * 3 + drawn["b"], table.ravel())
+    assert result > ACCEPT if right else result < REJECT
 
 
 class Careless(Joined):
@@ -60,8 +60,8 @@ def test_rows_under_a_condition_are_as_the_rows_that_meet_it(kind, fixed):
     expected = np.bincount(free["c"][meets], minlength=5).astype(float)
     drawn = kind(margins, MATRIX).draw(4000, np.random.default_rng(3), fixed)
     assert all((drawn[name] == cell).all() for name, cell in fixed.items())
-    found = p_value(drawn["c"], expected)
-    assert found > ACCEPT if kind is Joined else found < REJECT
+    result = p_value(drawn["c"], expected)
+    assert result > ACCEPT if kind is Joined else result < REJECT
 
 
 def test_proposals_must_be_weighed():

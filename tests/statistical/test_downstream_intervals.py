@@ -27,24 +27,24 @@ CLASS = Column(name="y", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("n
 def drawn(rows: int, rng: np.random.Generator, target: Column) -> Table:
     x = rng.normal(size=(rows, len(NAMES)))
     y = x @ np.array([1.0, 0.5, 0.3, 0, 0, 0]) + rng.normal(0, 1.5, rows)
-    told = y if target is NUMBER else (y > 0).astype(np.int32)
-    return Table(Schema((*PREDICTORS, target)), {**{n: x[:, i].copy() for i, n in enumerate(NAMES)}, "y": told})
+    reported = y if target is NUMBER else (y > 0).astype(np.int32)
+    return Table(Schema((*PREDICTORS, target)), {**{n: x[:, i].copy() for i, n in enumerate(NAMES)}, "y": reported})
 
 
 def covered(released: int, tested: int, target: Column, score: str, times: int = 40) -> dict[str, float]:
     """How often the expected score lies in the interval, in that by the tested rows alone, and in that by what was learnt alone."""
     audit = TrainOnRelease(models=("linear",), bootstrap=50)
     train = drawn(50, np.random.default_rng(0), target)
-    found = []
+    collected = []
     for seed in range(times):
         rng = np.random.default_rng([1, seed])
         case = Case(train, drawn(released, rng, target), drawn(tested, rng, target))
-        found.append(next(f for f in audit.run(case, rng) if f.name.endswith(score)))
-    expected = np.mean([f.value for f in found])
+        collected.append(next(f for f in audit.run(case, rng) if f.name.endswith(score)))
+    expected = np.mean([f.value for f in collected])
     return {
-        "both": float(np.mean([f.low <= expected <= f.high for f in found])),
-        "tested": float(np.mean([-f.detail["tested"][0] <= expected - f.value <= f.detail["tested"][1] for f in found])),
-        "learnt": float(np.mean([abs(expected - f.value) <= f.detail["learnt"] for f in found])),
+        "both": float(np.mean([f.low <= expected <= f.high for f in collected])),
+        "tested": float(np.mean([-f.detail["tested"][0] <= expected - f.value <= f.detail["tested"][1] for f in collected])),
+        "learnt": float(np.mean([abs(expected - f.value) <= f.detail["learnt"] for f in collected])),
     }
 
 

@@ -18,7 +18,7 @@ from hushtable.measures.joint import Joint
 from hushtable.measures.losses import Losses
 from hushtable.measures.margins import MarginDistances
 from hushtable.measures.queries import Queries
-from tests.unit.measures.awkward import found, shuffled
+from tests.unit.measures.awkward import findings_of, shuffled
 
 PEOPLE = people(20_000, seed=21)
 COLUMNS = ["sex", "education", "household_size", "systolic_bp", "weight_kg", "height_cm", "smoker"]
@@ -44,7 +44,7 @@ def apart(audit: Audit, names: tuple[str, ...], times: int) -> dict[str, float]:
     """By measure, how far values and baselines differ on average, as a part of the value."""
     pairs: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for seed in range(times):
-        findings = found(audit, case(seed, (800, 800, 200)))
+        findings = findings_of(audit, case(seed, (800, 800, 200)))
         for name in names:
             finding = findings[name, ""]
             ends = (finding.value, finding.baseline)
@@ -67,7 +67,7 @@ def test_shuffled_rows_do_not_pass_as_real_because_the_control_is_small():
     own = case(0, (400, 400, 100))
     broken = Case(own.train, shuffled(own.train), own.control)
     for name in ("mean pair TVD", "association difference", "phi_k difference"):
-        assert verdict(found(Association(), broken)[name, ""]).tone in (Tone.WATCH, Tone.ALARM), name
+        assert verdict(findings_of(Association(), broken)[name, ""]).tone in (Tone.WATCH, Tone.ALARM), name
 
 
 def judged_worse(sizes: tuple[int, int, int], times: int, audits: tuple[Audit, ...]) -> tuple[Counter, Counter, Counter]:

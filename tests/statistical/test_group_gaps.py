@@ -33,13 +33,13 @@ def test_fresh_rows_have_no_excess(sizes):
     fair, naive = [], []
     for seed in range(24):
         own = case(seed, sizes)
-        found = partitions(own, 30, 5)
-        fair.append(float(Measured.of(own, found, np.random.default_rng(seed)).excess.mean()))
+        result = partitions(own, 30, 5)
+        fair.append(float(Measured.of(own, result, np.random.default_rng(seed)).excess.mean()))
         # All rows of the one beside all rows of the other: what has more rows looks better.
         draw = Draw.of(own, 1, np.random.default_rng(seed))
         draw = replace(draw, parts={which: [np.arange(table.rows)] for which, table in own.tables.items()})
         columns = {name: Bars.of(coded(own, BINS), name) for name in own.columns}
-        apart = [distances(partition, columns, draw) for partition in found]
+        apart = [distances(partition, columns, draw) for partition in result]
         naive.append(float(np.mean(np.concatenate([part["release"][0] - part["control"][0] for part in apart]))))
     assert abs(z(fair)) < 4
     assert abs(z(naive)) > 8

@@ -44,12 +44,12 @@ ALLOWED = {relation: Allowance.of(BUDGET, Unit(relation=relation)) for relation 
 
 
 def releases(step: Core, table: Table, relation: Relation) -> list[Table]:
-    made = []
+    collected = []
     for seed in range(RUNS):
         vault = Vault.of(table, unit=Unit(relation=relation), entropy=Entropy.seeded(seed), seed=seed)
         model = step.fit(vault.named("step", ALLOWED[relation]), np.random.default_rng(seed))
-        made.append(model.sample(None, np.random.default_rng(seed)))
-    return made
+        collected.append(model.sample(None, np.random.default_rng(seed)))
+    return collected
 
 
 def upper(hits: int) -> float:
@@ -61,12 +61,12 @@ def audited(step: Core, relation: Relation, *guesses: Callable[[Table], bool]) -
     """Lower bounds on epsilon, at 95 %, from guessing in which world a release was made."""
     with_canary = releases(step, world(True), relation)
     without = releases(step, world(False, 120 if relation is Relation.REPLACE_ONE else 119), relation)
-    found = []
+    collected = []
     for guess in guesses:
         false, missed = upper(sum(map(guess, without))), upper(RUNS - sum(map(guess, with_canary)))
         sure = 1 - BUDGET.delta
-        found.append(max(math.log(max(sure - missed, 1e-9) / false), math.log(max(sure - false, 1e-9) / missed)))
-    return found
+        collected.append(max(math.log(max(sure - missed, 1e-9) / false), math.log(max(sure - false, 1e-9) / missed)))
+    return collected
 
 
 def someone_earns(table: Table) -> bool:

@@ -43,9 +43,9 @@ def biased(found: KernelSums) -> float:
 @pytest.mark.parametrize(("estimate", "holds"), [(lambda s: s.discrepancy("x", "y"), True), (biased, False)])
 def test_the_squared_discrepancy_has_no_bias(monkeypatch, shift, frequencies, estimate, holds):
     monkeypatch.setattr(joint, "GROUPS", 2)
-    found = np.array([estimate(sums(seed, shift, frequencies=frequencies)) for seed in range(TIMES)])
-    error = found.std(ddof=1) / np.sqrt(TIMES)
-    assert (abs(found.mean() - truth(shift)) < 3.5 * error) == holds
+    result = np.array([estimate(sums(seed, shift, frequencies=frequencies)) for seed in range(TIMES)])
+    error = result.std(ddof=1) / np.sqrt(TIMES)
+    assert (abs(result.mean() - truth(shift)) < 3.5 * error) == holds
 
 
 @pytest.mark.parametrize("frequencies", [0, 32])
@@ -54,10 +54,10 @@ def test_the_interval_covers_as_often_as_it_says(frequencies):
     shift, rows = 1.5, (200, 200) if frequencies else (60, 80)
     covered, twin = 0, 0
     for seed in range(150):
-        found = sums(seed, shift, *rows, frequencies)
-        low, high = found.interval("x", "y")
+        result = sums(seed, shift, *rows, frequencies)
+        low, high = result.interval("x", "y")
         covered += low**2 <= truth(shift) <= high**2
-        low, high = replace(found, waves=None).interval("x", "y") if frequencies else found.interval("x", "y", 0.5)
+        low, high = replace(result, waves=None).interval("x", "y") if frequencies else result.interval("x", "y", 0.5)
         twin += low**2 <= truth(shift) <= high**2
     assert covered / 150 > 0.91 > twin / 150
 
@@ -94,10 +94,10 @@ def by_count(x: np.ndarray, released: np.ndarray, fold: np.ndarray) -> float:
 @pytest.mark.parametrize(("rule", "holds"), [(folds, True), (paired, False)])
 def test_fresh_rows_of_few_combinations_are_not_told_apart_by_chance(rule, holds, size):
     """Neither split nor kept together may combinations of a few rows repeat in one fold what chance did in the other."""
-    found = []
+    collected = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
         x = rng.integers(0, 400 // size, 400).astype(np.float64)[:, None]
-        found.append(by_count(x, np.arange(400) < 200, rule(x, 2, rng)))
-    error = np.std(found, ddof=1) / np.sqrt(len(found))
-    assert (abs(np.mean(found) - 0.5) < max(3.5 * error, 1e-12)) == holds
+        collected.append(by_count(x, np.arange(400) < 200, rule(x, 2, rng)))
+    error = np.std(collected, ddof=1) / np.sqrt(len(collected))
+    assert (abs(np.mean(collected) - 0.5) < max(3.5 * error, 1e-12)) == holds

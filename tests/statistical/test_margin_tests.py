@@ -39,13 +39,13 @@ def one_sample(real: np.ndarray, other: np.ndarray) -> float:
 def p_values(rows: tuple[int, int], bins: int, test: Test = ours, moved: float = 0.0) -> np.ndarray:
     """Of independent tables, a third of each missing: one sets the bins, the other is counted in them."""
     rng = np.random.default_rng(0)
-    found = []
+    collected = []
     for _ in range(TIMES):
         values = [np.where(rng.random(n) < 1 / 3, np.nan, rng.standard_t(3, n).clip(-40, 40)) for n in rows]
         train, other = (numbers(part) for part in (values[0], values[1] + moved))
         cells = binned(train, "x", bins)
-        found.append(test(*(np.bincount(cells.codes(t), minlength=len(cells.labels)) for t in (train, other))))
-    return np.array(found)
+        collected.append(test(*(np.bincount(cells.codes(t), minlength=len(cells.labels)) for t in (train, other))))
+    return np.array(collected)
 
 
 def numbers(values: np.ndarray) -> Table:
@@ -76,8 +76,8 @@ def cases_distinguished(times: int) -> int:
     hits = 0
     for _ in range(times):
         counts = rng.multinomial(150, shares, size=(12, 2))
-        found = margins._distinguished({f"c{i}": (two_samples(*pair), None) for i, pair in enumerate(counts)})
-        hits += found.value > 0
+        result = margins._distinguished({f"c{i}": (two_samples(*pair), None) for i, pair in enumerate(counts)})
+        hits += result.value > 0
     return hits
 
 

@@ -24,10 +24,10 @@ def gaussian_worlds(mu: float, seed: int, others: int = 5) -> tuple[list, list]:
 
 
 def test_the_bound_on_mu_fails_as_rarely_as_it_says_and_is_not_idle():
-    found = [judge(*gaussian_worlds(2.0, s), delta=0.0, tail=TAIL, also="mu").of("mu").value for s in range(TRIALS)]
+    collected = [judge(*gaussian_worlds(2.0, s), delta=0.0, tail=TAIL, also="mu").of("mu").value for s in range(TRIALS)]
     # At most one in twenty; three standard errors above that is what so many trials allow.
-    assert np.mean(np.array(found) > 2.0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / TRIALS)
-    assert np.median(found) > 0.5
+    assert np.mean(np.array(collected) > 2.0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / TRIALS)
+    assert np.median(collected) > 0.5
 
 
 def test_a_guesser_that_is_judged_on_the_runs_it_was_picked_on_is_found_out(monkeypatch):
@@ -64,9 +64,9 @@ def guesses(epsilon: float, rng: np.random.Generator, canaries: int = 400) -> tu
 
 def test_one_run_bounds_randomized_response_from_below():
     right = [int((np.equal(*guesses(1.0, np.random.default_rng(s)))).sum()) for s in range(200)]
-    found = np.array([bounds.one_run_epsilon(400, 400, r, 0.0) for r in right])
-    assert np.mean(found > 1.0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
-    assert np.median(found) > 0.7
+    result = np.array([bounds.one_run_epsilon(400, 400, r, 0.0) for r in right])
+    assert np.mean(result > 1.0) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+    assert np.median(result) > 0.7
     # The broken twin counts every guess as two: it promises more than there is.
     twice = np.array([bounds.one_run_epsilon(800, 800, 2 * r, 0.0, 0.5) for r in right])
     assert np.mean(twice > 1.0) > 0.2

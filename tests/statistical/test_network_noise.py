@@ -44,7 +44,7 @@ class Overheard(Vault):
 
 def overheard(step, delta: float) -> tuple[np.ndarray, float]:
     """The noise of the widest tables over some runs, and its standard deviation as on the card."""
-    table, found = chain(300, 4, 6), []
+    table, result = chain(300, 4, 6), []
     unit, budget = Unit(relation=step.relation), Budget(2.0, delta)
     for seed in range(8):
         vault = Vault.of(table, unit=unit, budget=budget, entropy=Entropy.seeded(seed)).named("it", Allowance.of(budget, unit))
@@ -52,9 +52,9 @@ def overheard(step, delta: float) -> tuple[np.ndarray, float]:
         object.__setattr__(listening, "noise", [])
         summary = step.fit(listening, np.random.default_rng(seed)).result()
         widest = max(width for width, _ in listening.noise)
-        found += [noise for width, noise in listening.noise if width == widest]
+        result += [noise for width, noise in listening.noise if width == widest]
     sigma = summary["noise_of_a_cell"] if "noise_of_a_cell" in summary else summary["noise_scale"] * math.sqrt(2)
-    return np.concatenate(found), sigma
+    return np.concatenate(result), sigma
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.0])

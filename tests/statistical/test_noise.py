@@ -32,8 +32,8 @@ def gaussian(sigma, count=DRAWS, entropy=None):
 @pytest.mark.parametrize("scale", [0.3, 0.8, 1.0, 4.5, 60.0, 1234.5])
 @pytest.mark.parametrize(("wrong", "holds"), [(1.0, True), (0.7, False), (1.3, False)])
 def test_discrete_laplace_has_its_scale_and_no_other(scale, wrong, holds):
-    found = p_value(laplace(scale * wrong), laplace_cdf(scale), scale)
-    assert found > ACCEPT if holds else found < REJECT
+    result = p_value(laplace(scale * wrong), laplace_cdf(scale), scale)
+    assert result > ACCEPT if holds else result < REJECT
 
 
 def wrapped_laplace(scale, count, entropy):
@@ -56,16 +56,16 @@ def test_no_product_runs_over_in_discrete_laplace(sampler, holds):
 @pytest.mark.parametrize(("wrong", "holds"), [(1.0, True), (0.7, False), (1.3, False)])
 def test_discrete_gaussian_has_its_scale_and_no_other(sigma, wrong, holds):
     drawn = math.sqrt(gaussian_variance(sigma))
-    found = p_value(gaussian(sigma * wrong), gaussian_cdf(drawn), sigma)
-    assert found > ACCEPT if holds else found < REJECT
+    result = p_value(gaussian(sigma * wrong), gaussian_cdf(drawn), sigma)
+    assert result > ACCEPT if holds else result < REJECT
 
 
 @pytest.mark.parametrize(("wrong", "holds"), [(1.0, True), (0.7, False), (1.3, False)])
 @pytest.mark.parametrize("sigma", [4e5, 1e9])
 def test_wide_noise_takes_the_way_of_whole_python_numbers(sigma, wrong, holds):
     draws = gaussian(sigma * wrong, 6000)
-    found = p_value(draws, gaussian_cdf(sigma), sigma)
-    assert found > ACCEPT if holds else found < REJECT
+    result = p_value(draws, gaussian_cdf(sigma), sigma)
+    assert result > ACCEPT if holds else result < REJECT
     if holds:
         assert abs(draws.mean()) < 6 * sigma / math.sqrt(6000)
         assert draws.std() == pytest.approx(sigma, rel=6 / math.sqrt(12000))

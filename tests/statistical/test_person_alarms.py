@@ -59,12 +59,12 @@ def audited(train: Table, release: Table, control: Table, only: tuple[str, ...] 
 
 def counted(population: Table, runs: int, only: tuple[str, ...], *, by_person: bool) -> tuple[int, int]:
     """In how many runs there is an alarm, and how many are void."""
-    found = []
+    collected = []
     for seed in range(runs):
         train, control, fresh = parts(population, seed)
         sides = (train, control) if by_person else (train.held_by(None), control.held_by(None))
-        found.append(audited(sides[0], fresh, sides[1], only))
-    return sum(bool(report.alarms) for report in found), sum(bool(report.void) for report in found)
+        collected.append(audited(sides[0], fresh, sides[1], only))
+    return sum(bool(report.alarms) for report in collected), sum(bool(report.void) for report in collected)
 
 
 def test_a_safe_release_alarms_by_rows_and_not_by_people(population):
@@ -99,14 +99,14 @@ class TestEveryLabelling:
 
     def values(self, audit: Audit, *, by_person: bool) -> dict[str, np.ndarray]:
         """For each test the p-values of all labellings."""
-        table, found = self.everyone, {}
+        table, result = self.everyone, {}
         for chosen in combinations(range(8), 4):
             ours = np.isin(table.persons, chosen)
             sides = [table.take(rows) if by_person else table.take(rows).held_by(None) for rows in (ours, ~ours)]
             for finding in audit.run(Case(sides[0], self.release, sides[1]), np.random.default_rng(0)):
                 if finding.p is not None:
-                    found.setdefault(finding.label, []).append(finding.p)
-        return {label: np.array(p) for label, p in found.items()}
+                    result.setdefault(finding.label, []).append(finding.p)
+        return {label: np.array(p) for label, p in result.items()}
 
     @staticmethod
     def valid(p: np.ndarray) -> bool:
@@ -116,13 +116,13 @@ class TestEveryLabelling:
         "audit", [NearMatches(), IdenticalMatches(), Reconstruction(), SinglingOut(columns=(2, 3), exact=(3,))], ids=repr
     )
     def test_the_test_is_exact(self, audit):
-        found = self.values(audit, by_person=True)
-        assert found
-        assert [label for label, p in found.items() if not self.valid(p)] == []
+        result = self.values(audit, by_person=True)
+        assert result
+        assert [label for label, p in result.items() if not self.valid(p)] == []
 
     def test_by_rows_it_is_not(self):
-        found = self.values(NearMatches(), by_person=False)
-        assert not any(map(self.valid, found.values()))
+        result = self.values(NearMatches(), by_person=False)
+        assert not any(map(self.valid, result.values()))
 
 
 def test_half_of_the_control_people_are_the_reference_and_none_of_them_is_tested(population):

@@ -12,7 +12,7 @@ from hushtable.evidence.finding import Risk, Trace
 RUNS = 1500
 
 
-def found(hits: int, rows: int, others: int, control: int):
+def result_of(hits: int, rows: int, others: int, control: int):
     sides = [np.arange(n) < h for h, n in ((hits, rows), (others, control))]
     trace = Trace(*sides, np.arange(rows), np.arange(control))
     return judge(trace, Scenario(name="x", risk=Risk.INFERENCE, knows="knows", does="guesses"), naive=None)
@@ -25,7 +25,7 @@ def test_the_bounds_cover_where_the_control_is_small(rows, control, rate, risk):
     rng = np.random.default_rng(3)
     missed = np.zeros(2)
     for hits, others in zip(rng.binomial(rows, rate + risk * (1 - rate), RUNS), rng.binomial(control, rate, RUNS), strict=True):
-        finding = found(int(hits), rows, int(others), control)
+        finding = result_of(int(hits), rows, int(others), control)
         assert finding.low <= finding.value <= finding.high
         missed += finding.low > risk + 1e-12, finding.high < risk - 1e-12
     assert (missed / RUNS < 0.05).all(), missed / RUNS  # 2.5 % on each side, nominally
@@ -41,4 +41,4 @@ def test_first_order_errors_would_not_cover():
 def test_the_upper_bound_never_collapses_however_much_better_the_control_does():
     highs = [residual_risk(wilson(40, 2000), wilson(c, 2000)).high for c in range(40, 120)]
     assert min(highs) > 0.005
-    assert found(0, 300, 2, 50).high > 0.01
+    assert result_of(0, 300, 2, 50).high > 0.01

@@ -21,33 +21,33 @@ def p_value(table: Table, joint: np.ndarray) -> float:
 
 
 def conditioned(joint: np.ndarray, given: dict[str, str]) -> np.ndarray:
-    kept = np.zeros_like(joint)
+    retained = np.zeros_like(joint)
     picked = tuple(slice(int(given[n][1:]), int(given[n][1:]) + 1) if n in given else slice(None) for n in SCHEMA.names)
-    kept[picked] = joint[picked]
-    return kept / kept.sum()
+    retained[picked] = joint[picked]
+    return retained / retained.sum()
 
 
 @pytest.mark.parametrize("given", [{}, {"a": "a1"}, {"c": "c0"}, {"a": "a0", "c": "c1"}])
 def test_rows_have_the_conditional_distribution(given):
     model, joint = branching()
-    made = model.sample(ROWS, np.random.default_rng(0), given)
-    assert p_value(made, conditioned(joint, given)) > ACCEPT
+    drawn = model.sample(ROWS, np.random.default_rng(0), given)
+    assert p_value(drawn, conditioned(joint, given)) > ACCEPT
 
 
 @pytest.mark.parametrize("given", [{"a": "a1"}, {"a": "a0", "c": "c1"}])
 def test_rows_that_are_only_overwritten_are_rejected(given):
     """The broken twin: draw as if there were no condition, then write the wanted values over what was drawn."""
     model, joint = branching()
-    made = model.sample(ROWS, np.random.default_rng(0))
+    drawn = model.sample(ROWS, np.random.default_rng(0))
     codes = {name: np.full(ROWS, int(level[1:]), np.int32) for name, level in given.items()}
-    overwritten = Table(SCHEMA, {**made.arrays, **codes})
+    overwritten = Table(SCHEMA, {**drawn.arrays, **codes})
     assert p_value(overwritten, conditioned(joint, given)) < REJECT
 
 
 def test_rows_of_independent_columns_are_rejected():
     """The other broken twin: right margins, no dependence."""
     model, joint = branching()
-    made = model.sample(ROWS, np.random.default_rng(0))
+    drawn = model.sample(ROWS, np.random.default_rng(0))
     rng = np.random.default_rng(1)
-    shuffled = Table(SCHEMA, {name: rng.permutation(array) for name, array in made.arrays.items()})
+    shuffled = Table(SCHEMA, {name: rng.permutation(array) for name, array in drawn.arrays.items()})
     assert p_value(shuffled, joint) < REJECT

@@ -53,21 +53,21 @@ def test_a_frame_in_place_of_a_table_is_refused_with_what_to_do(call, names, way
 
 def test_one_text_is_a_list_of_one():
     train, control = ht.hold_out(table(), 0.3, seed=1)
-    made = ht.release(train, "mdav", k=5, seed=1)
-    report = ht.audit(train, made, control, only="coverage", gates="alarms<1")
+    output = ht.release(train, "mdav", k=5, seed=1)
+    report = ht.audit(train, output, control, only="coverage", gates="alarms<1")
     assert report.run.audits == ("coverage",)
     assert [gate.expression for gate in report.gates] == ["alarms<1"]
-    assert ht.utility(train, made, control, only="margins").run.audits == ("margins",)
+    assert ht.utility(train, output, control, only="margins").run.audits == ("margins",)
 
 
 def test_a_gate_may_ask_what_the_card_promises():
     train, control = ht.hold_out(table(), 0.3, 0)
-    made = ht.release(train, "mdav", k=5, seed=1)
+    output = ht.release(train, "mdav", k=5, seed=1)
     gates = ["k>=5", "k>=6", "promise=verified", "promise=proven", "epsilon<=9"]
-    report = ht.audit(train, made, control, only="coverage", gates=gates)
+    report = ht.audit(train, output, control, only="coverage", gates=gates)
     assert [gate.holds for gate in report.gates] == [True, False, True, False, False]
     assert not any(gate.unknown for gate in report.gates)
-    assert all(gate.unknown for gate in ht.audit(train, made.table, control, only="coverage", gates=gates).gates)
+    assert all(gate.unknown for gate in ht.audit(train, output.table, control, only="coverage", gates=gates).gates)
 
 
 def test_a_format_may_be_one_text(tmp_path):
@@ -79,10 +79,10 @@ def test_a_format_may_be_one_text(tmp_path):
 def test_a_comparison_takes_one_text_or_number_for_a_list(monkeypatch):
     monkeypatch.setattr(Experiment, "observe", lambda experiment, trial, run: Observation(failed="was not made", seconds=0.0))
     given = {"grid": {"mdav.k": "50"}, "epsilons": 1.0, "constraints": "alarms<100", "only": "linkability"}
-    told = ht.compare(table(), ["mdav", "mst"], **given).to_json()
-    assert {cell["id"] for cell in told["cells"]} == {"mdav k=50", "mst epsilon=1"}
-    assert [one["expression"] for one in told["constraints"]] == ["alarms<100"]
-    assert told["made"]["audits"][0] == "linkability"
+    plain = ht.compare(table(), ["mdav", "mst"], **given).to_json()
+    assert {cell["id"] for cell in plain["cells"]} == {"mdav k=50", "mst epsilon=1"}
+    assert [one["expression"] for one in plain["constraints"]] == ["alarms<100"]
+    assert plain["made"]["audits"][0] == "linkability"
     wanted, _ = trials(table().schema, ["mdav"], {"mdav.k": 50})
     assert [trial.id for trial in wanted] == ["mdav k=50"]
 
@@ -127,9 +127,9 @@ def test_a_sheet_is_of_whole_numbers(ks):
 
 
 def test_utility_attacks_nobody_and_names_all_that_would():
-    made = ht.release(table(), "mdav", k=5, seed=1)
+    output = ht.release(table(), "mdav", k=5, seed=1)
     with pytest.raises(ht.InputError) as error:
-        ht.utility(table(), made, only=["linkability", "margins", "membership"])
+        ht.utility(table(), output, only=["linkability", "margins", "membership"])
     assert [fault.where for fault in error.value.faults] == ["linkability", "membership"]
     assert "hushtable.audit" in str(error.value)
 
@@ -234,10 +234,10 @@ def test_every_error_has_a_public_name(name):
 @pytest.mark.parametrize("recipe", ["mst", "independent", "sequential"])
 def test_a_fitted_synthesizer_can_be_copied_and_draws_the_same_rows(copied, recipe):
     epsilon = None if recipe == "sequential" else 1.0
-    made = ht.Synthesizer(recipe, epsilon=epsilon, schema=table().schema).fit(table().to_pandas())
-    again = copied(made)
-    assert again.sample(50, random_state=3).equals(made.sample(50, random_state=3))
-    assert again.guarantee_.to_json() == made.guarantee_.to_json()
+    model = ht.Synthesizer(recipe, epsilon=epsilon, schema=table().schema).fit(table().to_pandas())
+    again = copied(model)
+    assert again.sample(50, random_state=3).equals(model.sample(50, random_state=3))
+    assert again.guarantee_.to_json() == model.guarantee_.to_json()
 
 
 def test_a_copied_table_is_the_same_and_cannot_be_written_to():

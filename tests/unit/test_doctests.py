@@ -12,6 +12,6 @@ FACE = ("hushtable", "hushtable.api.release", "hushtable.api.draw", "hushtable.n
 
 @pytest.mark.parametrize("name", FACE)
 def test_the_examples_of_the_face_run(name):
-    told = doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    assert told.attempted > 0
-    assert told.failed == 0
+    reported = doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert reported.attempted > 0
+    assert reported.failed == 0

@@ -54,15 +54,15 @@ def alike(one: Table, other: Table) -> bool:
 
 @pytest.mark.parametrize("way", [{"k": 7}, {"settings": {"k": "7"}}, {"settings": {"microaggregate.k": 7}}])
 def test_a_knob_is_the_same_by_name_by_text_and_by_value(way):
-    made = ht.release(table(), "mdav", seed=1, **way)
-    assert made.guarantee.promises[0].value == 7
-    assert alike(made.table, ht.release(table(), recipes.load("mdav").set({"k": "7"}), seed=1).table)
+    released = ht.release(table(), "mdav", seed=1, **way)
+    assert released.guarantee.promises[0].value == 7
+    assert alike(released.table, ht.release(table(), recipes.load("mdav").set({"k": "7"}), seed=1).table)
 
 
 @pytest.mark.parametrize("columns", [["age"], ("age",), {"age"}, "age"])
 def test_a_list_of_columns_may_be_any_sequence(columns):
-    made = ht.release(table(), "mdav", k=5, columns=columns, seed=1)
-    assert made.guarantee.promises[0].quasi == ("age",)
+    released = ht.release(table(), "mdav", k=5, columns=columns, seed=1)
+    assert released.guarantee.promises[0].quasi == ("age",)
 
 
 def test_an_unknown_knob_is_refused_with_the_known_ones_and_every_fault_is_listed():
@@ -101,14 +101,14 @@ def test_methods_are_frames_and_an_unknown_kind_is_refused():
 
 
 def test_drawing_again_is_free_reproducible_and_fresh():
-    made = ht.release(table(400), "independent", epsilon=50.0)
-    spent = made.guarantee.to_json()["ledger"]
-    one, same, other = made.draw(1000, seed=1), made.draw(1000, seed=1), made.draw(1000, seed=2)
+    released = ht.release(table(400), "independent", epsilon=50.0)
+    spent = released.guarantee.to_json()["ledger"]
+    one, same, other = released.draw(1000, seed=1), released.draw(1000, seed=1), released.draw(1000, seed=2)
     assert one.rows == 1000
     assert alike(one, same)
     assert not alike(one, other)
-    assert made.guarantee.to_json()["ledger"] == spent
-    shares = [np.bincount(t["ward"], minlength=3) / t.rows for t in (one, made.table)]
+    assert released.guarantee.to_json()["ledger"] == spent
+    shares = [np.bincount(t["ward"], minlength=3) / t.rows for t in (one, released.table)]
     assert np.abs(shares[0] - shares[1]).sum() < 0.15
 
 
@@ -132,15 +132,15 @@ def test_what_is_promised_of_the_table_is_measured_again_on_every_draw():
 
 
 def things() -> dict[str, object]:
-    made = ht.release(table(), "mdav", k=5, seed=1)
+    released = ht.release(table(), "mdav", k=5, seed=1)
     train, control = ht.hold_out(table(), 0.3, seed=1)
     report = ht.audit(train, ht.release(train, "mdav", k=5, seed=1), control, only=["linkability"], gates=["alarms<1"])
     return {
         "table": table(),
         "schema": table().schema,
-        "release": made,
-        "guarantee": made.guarantee,
-        "recipe": made.recipe,
+        "release": released,
+        "guarantee": released.guarantee,
+        "recipe": released.recipe,
         "report": report,
         "finding": report.findings[0],
     }
@@ -223,22 +223,22 @@ def frame() -> pd.DataFrame:
 
 
 def test_an_anonymizer_returns_a_frame_and_keeps_what_it_promises(frame):
-    made = ht.Anonymizer("mdav", k=10, schema=table().schema, random_state=1)
-    protected = made.fit_transform(frame)
+    result = ht.Anonymizer("mdav", k=10, schema=table().schema, random_state=1)
+    protected = result.fit_transform(frame)
     assert list(protected.columns) == list(frame.columns)
     assert protected.groupby(["age", "pay"]).size().min() >= 10
-    assert made.guarantee_.promises[0].value == 10
-    assert made.n_features_in_ == 4
-    assert list(made.feature_names_in_) == list(frame.columns)
+    assert result.guarantee_.promises[0].value == 10
+    assert result.n_features_in_ == 4
+    assert list(result.feature_names_in_) == list(frame.columns)
 
 
 def test_a_synthesizer_spends_once_and_samples_often(frame):
-    made = ht.Synthesizer("mst", epsilon=1.0, schema=table().schema).fit(frame)
-    assert made.guarantee_.epsilon() <= 1.0
-    assert made.sample(30, random_state=1).equals(made.sample(30, random_state=1))
-    assert len(made.sample(30)) == 30
-    assert len(made.sample()) == made.release_.table.rows
-    assert len(made.guarantee_.ledger) == len(made.release_.guarantee.ledger)
+    model = ht.Synthesizer("mst", epsilon=1.0, schema=table().schema).fit(frame)
+    assert model.guarantee_.epsilon() <= 1.0
+    assert model.sample(30, random_state=1).equals(model.sample(30, random_state=1))
+    assert len(model.sample(30)) == 30
+    assert len(model.sample()) == model.output.table.rows
+    assert len(model.guarantee_.ledger) == len(model.output.guarantee.ledger)
 
 
 def test_without_a_declared_domain_privacy_is_refused(frame):
@@ -248,9 +248,9 @@ def test_without_a_declared_domain_privacy_is_refused(frame):
 
 def test_a_domain_can_be_paid_for():
     many = pd.concat([table(4000).to_pandas()[["back", "ward"]]], ignore_index=True)
-    made = ht.Synthesizer("mst", epsilon=5.0, learn_domain=True).fit(many)
-    assert made.guarantee_.epsilon() <= 5.0
-    assert any(entry.step == "learn-domain" for entry in made.guarantee_.ledger)
+    model = ht.Synthesizer("mst", epsilon=5.0, learn_domain=True).fit(many)
+    assert model.guarantee_.epsilon() <= 5.0
+    assert any(entry.step == "learn-domain" for entry in model.guarantee_.ledger)
 
 
 def test_the_same_state_gives_the_same_rows_and_another_does_not(frame):
@@ -264,30 +264,30 @@ def test_the_same_state_gives_the_same_rows_and_another_does_not(frame):
 def test_parameters_can_be_read_changed_and_cloned():
     from sklearn.base import clone
 
-    made = ht.Anonymizer("mdav", k=10, random_state=3)
-    copied = clone(made)
-    assert copied is not made
-    assert copied.get_params() == made.get_params() == {
+    result = ht.Anonymizer("mdav", k=10, random_state=3)
+    copied = clone(result)
+    assert copied is not result
+    assert copied.get_params() == result.get_params() == {
         "recipe": "mdav", "epsilon": None, "delta": None, "schema": None, "unit": None, "learn_domain": False,
         "random_state": 3, "k": 10,
     }  # fmt: skip
     assert copied.set_params(k=4).get_params()["k"] == 4
-    assert made.get_params()["k"] == 10
-    assert repr(made) == "Anonymizer(recipe='mdav', random_state=3, k=10)"
+    assert result.get_params()["k"] == 10
+    assert repr(result) == "Anonymizer(recipe='mdav', random_state=3, k=10)"
     with pytest.raises(InputError, match=r"microaggregate\.k"):
-        made.set_params(kk=4, random_state=9)
-    assert made.random_state == 3
+        result.set_params(kk=4, random_state=9)
+    assert result.random_state == 3
 
 
 def test_an_estimator_that_is_not_fitted_says_so(frame):
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    made = ht.Synthesizer("mst", epsilon=1.0)
+    result = ht.Synthesizer("mst", epsilon=1.0)
     with pytest.raises(NotFittedError, match="call fit"):
-        made.sample(3)
+        result.sample(3)
     with pytest.raises(NotFittedError):
-        check_is_fitted(made)
+        check_is_fitted(result)
     check_is_fitted(ht.Anonymizer("mdav", schema=table().schema).fit(frame))
 
 

@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_importing_is_fast_and_imports_nothing_heavy():
     code = "import sys, hushtable; print(sorted(m for m in ('numpy', 'pandas', 'sklearn', 'numba', 'duckdb') if m in sys.modules))"
     start = time.perf_counter()
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    findings = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert time.perf_counter() - start < 1.0
-    assert told.stdout.strip() == "[]"
+    assert findings.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("name", [n for n in hushtable.__all__ if n != "__version__"])

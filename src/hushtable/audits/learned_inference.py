@@ -16,7 +16,7 @@ from hushtable.evidence.finding import Better, Finding, Risk, Subject, uncompute
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import floats_like
 from hushtable.pipeline.step import check_knobs
-from hushtable.table.arrays import Floats, Mask
+from hushtable.table.arrays import Array, Floats, Mask
 from hushtable.table.columns import CODED
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class LearnedInference(Attack):
         yield from refused
         for name in named:
             secret = Secret.of(case, name, self.tolerance)
-            learnt = _learnable(secret.offered, self.classes if case.train.schema[name].kind in CODED else None)
+            most = self.classes if case.train.schema[name].kind in CODED else None
+            learnt = learnable(secret.offered, np.isnan(secret.offered), most)
             known = [n for n in case.columns if n != name and not case.release.missing(n)[learnt].all()]
             reason = _unfit(secret, secret.offered[learnt], known)
             if reason:
@@ -119,9 +120,9 @@ def _snapped(guess: Floats, values: Floats) -> Floats:
     return np.where(guess - below <= above - guess, below, above)
 
 
-def _learnable(offered: Floats, most: int | None) -> Mask:
+def learnable(offered: Array, missing: Mask, most: int | None) -> Mask:
     """The released rows to learn from: those with a value, of the commonest classes."""
-    values, counts = np.unique(offered[~np.isnan(offered)], return_counts=True)
+    values, counts = np.unique(offered[~missing], return_counts=True)
     return np.isin(offered, values[np.argsort(-counts, kind="stable")[:most]])
 
 

@@ -92,7 +92,7 @@ class Matching:
         cells = {which: case.points(which, keys).cells for which in case.tables}
         values = {**secret.truth, "release": secret.offered}
         reach = radius * np.array([encoding.ranges[name] for name in encoding.numbers])
-        spans = {which: _finite(c.low, c.high) for which, c in cells.items()}
+        spans = {which: finite_ends(c.low, c.high) for which, c in cells.items()}
         vague = np.array([any((low != high)[:, c].any() for low, high in spans.values()) for c in range(len(reach))], np.bool_)
         along = _sharpest(spans["release"][0][:, ~vague], reach[~vague])
         rule = Rule(encoding.set_starts, reach[vague], reach[~vague], along, secret.margin)
@@ -146,7 +146,7 @@ def _side(group: Integers, codes, sets, low: Floats, high: Floats, vague, values
     return Side(Entries(numbers[first], secret[first], weight[order].astype(np.float64)), classes, group[one], first, place[ids])
 
 
-def _finite(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+def finite_ends(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Ends of intervals with missing values at their place; only a cell that covers everything keeps infinite ends."""
     anything = (low == -np.inf) & (high == np.inf)
     clipped = [np.where(anything, ends, np.clip(ends, -FARTHEST, FARTHEST)) for ends in (low, high)]

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
+from hushtable.audits.matching import finite_ends
 from hushtable.errors import InputError
 from hushtable.evidence.attack import of_hundred
 from hushtable.evidence.finding import Audit, Better, Finding, Subject, uncomputed
@@ -122,7 +123,7 @@ def _people(case: Case, quasi: tuple[str, ...]) -> Integers:
     _, first = np.unique(classes, return_index=True)
     cells = [case.points(which, quasi).cells for which in ("release", "train", "control")]
     codes, sets, low, high = (np.concatenate([getattr(own, part) for own in cells]) for part in ("codes", "sets", "low", "high"))
-    low, high = _ends(low, high)
+    low, high = finite_ends(low, high)
     n, plain = case.release.rows, (low == high).all(axis=0)
     group = identities((*codes.T, *low[:, plain].T), len(low))
     sharp = {int(c): np.unique(low[n:, c]) for c in np.flatnonzero(~plain) if (low[n:, c] == high[n:, c]).all()}
@@ -144,13 +145,6 @@ def _people(case: Case, quasi: tuple[str, ...]) -> Integers:
     theirs, ours = (_Cells(low[:, ~plain][rows], high[:, ~plain][rows], sets[rows]) for rows in (order, first))
     counts: Integers = _covered(begin, end, ours, theirs, who, single, case.encoding(quasi).set_starts)
     return counts[classes]
-
-
-def _ends(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """The ends of intervals, finite but for the cell that covers missing values too; those lie beyond all finite ends."""
-    anything = (low == -np.inf) & (high == np.inf)
-    low, high = (np.where(anything, ends, np.clip(ends, -1e300, 1e300)) for ends in (low, high))
-    return np.where(np.isnan(low), -2e300, low), np.where(np.isnan(high), -2e300, high)
 
 
 class _Cells(NamedTuple):

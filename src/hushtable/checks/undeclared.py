@@ -40,7 +40,9 @@ def undeclared(step: Step) -> str:
     if isinstance(step, Coder) and (wrong := _unstated(step)):
         return f"its code makes other columns of {wrong} than its schema says: they come from the rows"
     for name in UNDECLARED:
-        for recipe in _recipes(step):
+        # The step before, and where it pays itself also without, a core that is proven to be private.
+        ways = [(step, Bins(), Margins())] if isinstance(step, Coder) or not step.spends else [(step,), (Bins(), step)]
+        for recipe in [Recipe(recipe="checked", steps=steps) for steps in ways]:
             if seen := _seen(recipe, _pair(name, unit(step).relation)):
                 return f"a drafted schema is accepted, and one row shows in what is published as proven: {seen}"
     return ""
@@ -88,12 +90,6 @@ def _unstated(step: Coder) -> str:
 @cache
 def _pair(name: str, relation: Relation) -> Worlds:
     return worlds(name, relation)
-
-
-def _recipes(step: Step) -> list[Recipe]:
-    """The step before, and where it pays itself also without, a core that is proven to be private."""
-    ways = [(step, Bins(), Margins())] if isinstance(step, Coder) or not step.spends else [(step,), (Bins(), step)]
-    return [Recipe(recipe="checked", steps=steps) for steps in ways]
 
 
 def _seen(recipe: Recipe, pair: Worlds) -> str:

@@ -51,7 +51,9 @@ def bounds_of(vault: Vault, column: Column, part: Allowance) -> LearntBounds | i
     unit = column.step if column.step is not None else 2.0**_FINEST
     rungs = decades() if column.kind is Kind.DATE else unit * _powers(_POWERS if column.step is not None else _POWERS - _FINEST)
     counts, missing, spread = _climb(vault, column, first, rungs)
-    sure = _sure(len(counts), first.noise) * spread
+    # Standard deviations that noise exceeds in any of so many ranges with a small probability only (a union bound).
+    odds = math.log(2 * len(counts) / _CHANCE)
+    sure = (math.sqrt(2 * odds) if first.noise is Noise.GAUSSIAN else odds / math.sqrt(2)) * spread
     held = np.flatnonzero(counts > sure)
     below, above = (int(held[0]), int(held[-1]) + 1) if len(held) else (0, 1)
     rows, needed = float(counts[below:above].sum()), sure
@@ -88,12 +90,6 @@ def _climb(vault: Vault, column: Column, part: Allowance, rungs: Floats) -> tupl
     query = Ladder(column.name, tuple(rungs[1:-1].tolist()))
     counts = vault.spend(query, part).astype(np.float64)
     return counts[:-1], float(counts[-1]), part.deviation(query, vault.schema)
-
-
-def _sure(ranges: int, noise: Noise) -> float:
-    """Standard deviations that noise exceeds in any of so many ranges with a small probability only (a union bound)."""
-    odds = math.log(2 * ranges / _CHANCE)
-    return math.sqrt(2 * odds) if noise is Noise.GAUSSIAN else odds / math.sqrt(2)
 
 
 def _together(counts: Floats, spread: float, held: tuple[int, int]) -> tuple[int, int]:

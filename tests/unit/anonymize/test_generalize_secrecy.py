@@ -55,11 +55,11 @@ def test_stars_are_a_class_when_k_and_l_are_measured():
 def test_the_extremes_of_suppressed_rows_are_nowhere(tmp_path):
     age = Column(name="age", kind=Kind.INTEGER, role=Role.QUASI, domain=Bounds(17, 97, observed=True))
     ages = [17, 97, *np.random.default_rng(0).integers(29, 61, 298)]
-    release_ = ht.release(one(age, ages, np.int64), "k-anonymity", seed=1)
-    ht.save(release_, tmp_path / "r")
-    assert release_.result["generalize"]["suppressed_rows"] > 0
+    output = ht.release(one(age, ages, np.int64), "k-anonymity", seed=1)
+    ht.save(output, tmp_path / "r")
+    assert output.result["generalize"]["suppressed_rows"] > 0
     text = everything(tmp_path / "r")
-    assert "97" not in json.dumps(release_.result["generalize"]["columns"])
+    assert "97" not in json.dumps(output.result["generalize"]["columns"])
     assert "[17" not in text
     assert "97]" not in text
     assert not verify(tmp_path / "r").faults

@@ -30,13 +30,13 @@ RECIPES = [load("independent"), load("independent").set({"bins.bins": "4"})]
 @pytest.mark.parametrize("delta", [1e-6, 0.0])
 @pytest.mark.parametrize("unit", [Unit(), Unit(relation=Relation.REPLACE_ONE)], ids=["add", "replace"])
 def test_the_whole_costs_what_was_asked_for_and_a_run_less(small, delta, unit):
-    made = best_of(small, RECIPES, epsilon=2.0, delta=delta, unit=unit, runs=2.0)
-    (entry,) = made.guarantee.ledger
+    result = best_of(small, RECIPES, epsilon=2.0, delta=delta, unit=unit, runs=2.0)
+    (entry,) = result.guarantee.ledger
     assert isinstance(entry.event, BestOfRuns if delta else Approximate)
-    assert 1.9 < made.guarantee.epsilon() <= 2.0
-    assert made.guarantee.unit == unit
-    assert made.result["best-of"]["mean_runs"] == 2.0
-    assert "runs" not in {key for key in made.result["best-of"] if key != "mean_runs"}
+    assert 1.9 < result.guarantee.epsilon() <= 2.0
+    assert result.guarantee.unit == unit
+    assert result.result["best-of"]["mean_runs"] == 2.0
+    assert "runs" not in {key for key in result.result["best-of"] if key != "mean_runs"}
     price = Price.of(Budget(2.0, delta), unit, 2.0)
     assert price.run.epsilon < 2.0 / (1.4 if delta else 3)
 
@@ -67,9 +67,9 @@ def test_the_better_recipe_wins(rows):
     fine = Recipe(recipe="fine", steps=(Bins(bins=32), Margins()))
     table = example(1000)
     assert not math.isfinite(best_of(table, [fine], epsilon=1.0, runs=1.1, entropy=Entropy.seeded(0)).guarantee.epsilon())
-    made = [best_of(table, [coarse, fine], epsilon=8.0, runs=6.0, rows=rows, entropy=Entropy.seeded(s)) for s in range(6)]
-    assert [one.recipe.recipe for one in made].count("fine") >= 5
-    assert rows is None or {one.table.rows for one in made} == {rows}
+    collected = [best_of(table, [coarse, fine], epsilon=8.0, runs=6.0, rows=rows, entropy=Entropy.seeded(s)) for s in range(6)]
+    assert [one.recipe.recipe for one in collected].count("fine") >= 5
+    assert rows is None or {one.table.rows for one in collected} == {rows}
 
 
 @pytest.mark.parametrize("relation", list(Relation))

@@ -66,67 +66,67 @@ def test_releases_that_are_the_same_are_audited_once(table):
 
 
 @pytest.fixture(scope="module")
-def made(table) -> Certificate:
+def certificate(table) -> Certificate:
     audits = {"copies": IdenticalMatches(), "several": Several(), "refusing": Refusing()}
     return certify(table, models=["leaky", "noisy"], audits=audits, rows=ROWS, quick=True)
 
 
-def line(made: Certificate, model: str, name: str):
-    return next(line for c in made.curves if c.model == model for line in c.lines if line.name == name)
+def line(certificate: Certificate, model: str, name: str):
+    return next(line for c in certificate.curves if c.model == model for line in c.lines if line.name == name)
 
 
-def test_verdicts_follow_the_leak(made):
+def test_verdicts_follow_the_leak(certificate):
     verdicts = {
-        name: line(made, "leaky", name).verdict for name in ("identical match share", "flat", "down", "safety", "by column")
+        name: line(certificate, "leaky", name).verdict for name in ("identical match share", "flat", "down", "safety", "by column")
     }
     assert verdicts == {
         "identical match share": "rises", "flat": "does not rise", "down": "does not rise", "safety": "rises", "by column": "rises"
     }  # fmt: skip
-    assert line(made, "leaky", "bare").verdict == ""
-    assert line(made, "leaky", "down").rho == -1
-    assert line(made, "leaky", "safety").rho == 1
-    assert line(made, "leaky", "bare").rho is None
-    assert ("leaky", "flat") in made.failing
-    assert ("leaky", "safety") not in made.failing
-    assert "fit" not in {line.name for c in made.curves for line in c.lines}
+    assert line(certificate, "leaky", "bare").verdict == ""
+    assert line(certificate, "leaky", "down").rho == -1
+    assert line(certificate, "leaky", "safety").rho == 1
+    assert line(certificate, "leaky", "bare").rho is None
+    assert ("leaky", "flat") in certificate.failing
+    assert ("leaky", "safety") not in certificate.failing
+    assert "fit" not in {line.name for c in certificate.curves for line in c.lines}
 
 
-def test_levels_are_the_planted_shares(made):
-    found = line(made, "leaky", "identical match share")
-    assert found.levels == [0.0, 0.5, 1.0]
-    assert found.values == pytest.approx([0, 0.5, 1])
-    noisy = line(made, "noisy", "identical match share")
-    assert noisy.values[0] == found.values[0]
+def test_levels_are_the_planted_shares(certificate):
+    result = line(certificate, "leaky", "identical match share")
+    assert result.levels == [0.0, 0.5, 1.0]
+    assert result.values == pytest.approx([0, 0.5, 1])
+    noisy = line(certificate, "noisy", "identical match share")
+    assert noisy.values[0] == result.values[0]
     assert noisy.values[-1] < 0.1
 
 
-def test_scopes_are_averaged_and_told_apart(made):
-    found = line(made, "leaky", "by column")
-    assert (found.scope, found.scopes) == ("", 2)
-    assert found.values == pytest.approx([0, 1, 2])
-    apart = [s for s in made.curves[0].scopes if s.name == "by column"]
+def test_scopes_are_averaged_and_told_apart(certificate):
+    result = line(certificate, "leaky", "by column")
+    assert (result.scope, result.scopes) == ("", 2)
+    assert result.values == pytest.approx([0, 1, 2])
+    apart = [s for s in certificate.curves[0].scopes if s.name == "by column"]
     assert [s.values[-1] for s in apart] == pytest.approx([1, 3])
 
 
-def test_metrics_that_go_together_are_correlated(made):
-    correlation = made.curves[0].correlation
+def test_metrics_that_go_together_are_correlated(certificate):
+    correlation = certificate.curves[0].correlation
     at = {name: i for i, name in enumerate(correlation.names)}
     assert correlation.matrix[at["identical match share"]][at["by column"]] == pytest.approx(1)
     assert correlation.matrix[at["identical match share"]][at["down"]] == pytest.approx(-1)
     assert correlation.matrix[at["identical match share"]][at["bare"]] is None
 
 
-def test_what_was_left_out_and_refused_is_said(made):
-    text = made.text()
+def test_what_was_left_out_and_refused_is_said(certificate):
+    text = certificate.text()
     assert "150 train, 150 control, 150 fresh; 30 of its 480 rows were not used" in text
-    assert made.refused == {"refusing": "refusing: needs something else"}
+    assert certificate.refused == {"refusing": "refusing: needs something else"}
     assert "! flat is not as expected on: leaky" in text
-    assert set(made.seconds) == {"copies", "several", "refusing"}
-    json.dumps(made.to_json())
+    assert set(certificate.seconds) == {"copies", "several", "refusing"}
+    json.dumps(certificate.to_json())
 
 
-def bare(made: Certificate) -> dict:
-    return {key: value for key, value in made.to_json().items() if key != "seconds"}
+def bare(certificate: Certificate) -> dict:
+    return {key: value for key, value in certificate.to_json().items() if key != "seconds"}
 
 
 def test_a_stopped_study_goes_on_and_ends_the_same(table, tmp_path):
@@ -182,8 +182,8 @@ def test_each_person_stands_in_one_part_with_all_their_rows(table):
 
 def test_a_study_by_person_goes_through_every_model(table):
     several = table.take(np.repeat(np.arange(90), 3)).held_by("person_id")
-    made = certify(several, audits={"copies": IdenticalMatches()}, rows=90, quick=True, models=["leaky", "outliers"])
-    assert made.rows["train"] == 90
+    certificate = certify(several, audits={"copies": IdenticalMatches()}, rows=90, quick=True, models=["leaky", "outliers"])
+    assert certificate.rows["train"] == 90
 
 
 def test_bad_wishes_are_refused(table, tmp_path):

@@ -28,9 +28,9 @@ def test_a_sheet_says_what_single_releases_find(tmp_path):
     assert [(line.k, line.limit) for line in sheet.lines] == [(2, 0.05), (2, 1.0), (5, 0.05), (5, 1.0)]
     for line in sheet.lines:
         alone = ht.release(table, "k-anonymity", settings={"k": str(line.k), "limit": str(line.limit)}, seed=1)
-        told = alone.result["generalize"]
-        assert line.value == pytest.approx(told["search"]["value"], rel=1e-9)
-        assert line.suppressed == told["suppressed_rows"]
+        choice = alone.result["generalize"]
+        assert line.value == pytest.approx(choice["search"]["value"], rel=1e-9)
+        assert line.suppressed == choice["suppressed_rows"]
         assert line.optimal
     sheet.save(tmp_path / "sheet")
     assert "Do not publish" in (tmp_path / "sheet" / "pareto.html").read_text()
@@ -53,8 +53,8 @@ def applied(tmp_path):
 
 
 def test_new_rows_get_the_same_mapping_and_a_promise_of_their_own(applied):
-    made = ht.apply(applied / "one", applied / "new.csv", seed=1)
-    ht.save(made, applied / "two")
+    changed = ht.apply(applied / "one", applied / "new.csv", seed=1)
+    ht.save(changed, applied / "two")
     assert not verify(applied / "two").faults
     one, two = load_table(applied / "one"), load_table(applied / "two")
     for name in one.schema.quasi:
@@ -84,9 +84,9 @@ def test_a_mapping_that_cannot_be_built_again_is_refused(tmp_path):
 
 
 def test_levels_that_were_given_are_not_called_the_best(applied):
-    made = ht.apply(applied / "one", applied / "new.csv", seed=1)
-    assert len(made.result["generalize"]["search"]["fixed"]) == len(made.result["generalize"]["columns"])
-    page = card_page(Card.from_json(made.card()))
+    changed = ht.apply(applied / "one", applied / "new.csv", seed=1)
+    assert len(changed.result["generalize"]["search"]["fixed"]) == len(changed.result["generalize"]["columns"])
+    page = card_page(Card.from_json(changed.card()))
     assert "The levels were given; nothing was searched" in page
     assert "this is proven" not in page
 
@@ -97,8 +97,8 @@ def test_persons_of_a_release_are_persons_of_new_rows_too(tmp_path):
     new = table.take(np.arange(300, 600))
     io.write(new, tmp_path / "new.csv")
     for rows in (new, tmp_path / "new.csv"):
-        made = ht.apply(tmp_path / "one", rows, seed=1)
-        assert made.guarantee.k() == 5
-        assert made.guarantee.promises[0].counted is Counted.PERSONS
+        changed = ht.apply(tmp_path / "one", rows, seed=1)
+        assert changed.guarantee.k() == 5
+        assert changed.guarantee.promises[0].counted is Counted.PERSONS
     # Without the key five rows may all be one person's.
     assert ht.apply(tmp_path / "one", new.select(["age", "town", "ward", "tag"]), seed=1).guarantee.k() is None

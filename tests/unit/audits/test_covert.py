@@ -82,8 +82,8 @@ def test_what_would_be_noticed_in_part_is_said(sides):
 
 
 def test_every_risk_model_makes_the_audit_rise_that_is_meant_for_it():
-    made = certify(people(900, seed=2), models=["handful", "partial", "rare", "digests", "texts"], quick=True)
-    assert [curve.title for curve in made.curves] == [
+    certificate = certify(people(900, seed=2), models=["handful", "partial", "rare", "digests", "texts"], quick=True)
+    assert [curve.title for curve in certificate.curves] == [
         "handful outliers",
         "handful at random",
         "partial",
@@ -91,7 +91,7 @@ def test_every_risk_model_makes_the_audit_rise_that_is_meant_for_it():
         "digests",
         "texts",
     ]
-    rises = {curve.model: {line.name for line in curve.lines if line.verdict == "rises"} for curve in made.curves}
+    rises = {curve.model: {line.name for line in curve.lines if line.verdict == "rises"} for curve in certificate.curves}
     assert "exposed records" in rises["handful"]
     assert "rare combinations" in rises["partial"]
     assert "rare values" in rises["rare"]

@@ -39,9 +39,9 @@ def run(audit, case: Case) -> dict[tuple[str, str], Finding]:
 
 
 def test_attribution_by_hand():
-    found = run(Attribution(), Case(TRAIN, RELEASE, CONTROL))
-    assert set(found) == {("TCAP", "ward"), ("GTCAP", "ward"), ("CAP", "ward")}
-    exact, near, cap = found[("TCAP", "ward")], found[("GTCAP", "ward")], found[("CAP", "ward")]
+    findings = run(Attribution(), Case(TRAIN, RELEASE, CONTROL))
+    assert set(findings) == {("TCAP", "ward"), ("GTCAP", "ward"), ("CAP", "ward")}
+    exact, near, cap = findings[("TCAP", "ward")], findings[("GTCAP", "ward")], findings[("CAP", "ward")]
     # The rows of key a claim x, the one of key c claims y, those of key b contradict one another.
     assert exact.trace.train.tolist() == [True, False, False, False, False, False]
     assert exact.trace.released.tolist() == [0, 0, -1, -1, -1, -1]
@@ -60,21 +60,21 @@ def test_attribution_by_hand():
 
 
 def test_a_lower_tau_lets_divided_rows_claim():
-    found = run(Attribution(tau=0.5), Case(TRAIN, RELEASE, CONTROL))[("TCAP", "ward")]
-    assert found.trace.released[3] == 2
-    assert found.trace.train[3]
+    result = run(Attribution(tau=0.5), Case(TRAIN, RELEASE, CONTROL))[("TCAP", "ward")]
+    assert result.trace.released[3] == 2
+    assert result.trace.train[3]
 
 
 def test_blind_guessing_speaks_only_of_those_about_whom_something_is_claimed():
-    found = run(Attribution(), Case(TRAIN, RELEASE, CONTROL))[("TCAP", "ward")]
+    result = run(Attribution(), Case(TRAIN, RELEASE, CONTROL))[("TCAP", "ward")]
     # Two of six people: the first has x (2 of 5 released rows), the second y (2 of 5).
-    assert found.detail["naive"] == pytest.approx((0.4 + 0.4) / 6)
+    assert result.detail["naive"] == pytest.approx((0.4 + 0.4) / 6)
 
 
 def test_inference_by_hand():
-    found = run(Inference(), Case(TRAIN, RELEASE, CONTROL))
-    assert set(found) == {("inference", name) for name in ("key", "age", "ward")}
-    ward = found[("inference", "ward")]
+    findings = run(Inference(), Case(TRAIN, RELEASE, CONTROL))
+    assert set(findings) == {("inference", name) for name in ("key", "age", "ward")}
+    ward = findings[("inference", "ward")]
     assert ward.trace.released.tolist() == [0, 0, 0, 2, 4, 4]
     assert ward.trace.train.tolist() == [True, False, True, True, True, True]
     assert ward.trace.control.tolist() == [False, True, False, True]
@@ -87,9 +87,9 @@ def test_inference_by_hand():
 
 def test_chosen_columns_are_tried_as_knowledge():
     case = Case(TRAIN, RELEASE, CONTROL)
-    found = run(Inference(known=("age",)), case)
-    assert set(found) == {("inference", s) for s in ("key", "age", "ward", "ward from age")}
-    assert found[("inference", "ward from age")].trace.released.tolist() == [0, 0, 0, 0, 4, 4]
+    findings = run(Inference(known=("age",)), case)
+    assert set(findings) == {("inference", s) for s in ("key", "age", "ward", "ward from age")}
+    assert findings[("inference", "ward from age")].trace.released.tolist() == [0, 0, 0, 0, 4, 4]
     # For the key, its only quasi column besides is the age: the same knowledge is not tried twice.
     assert {s for _, s in run(Inference(secrets=("key",), known=("age", "ward")), case)} == {
         "key",
@@ -115,18 +115,18 @@ def _with_ward(table: Table, codes: list[int] | int) -> Table:
 @pytest.mark.parametrize("code", [0, -1])
 @pytest.mark.parametrize("audit", [Inference(), Attribution(), LearnedInference()])
 def test_a_secret_that_all_people_share_is_told_and_not_scored(audit, code):
-    found = run(audit, Case(_with_ward(TRAIN, code), RELEASE, _with_ward(CONTROL, code)))
-    told = [f for (_, scope), f in found.items() if scope == "ward"]
-    assert [f.value for f in told] == [None]
-    assert "same value" in told[0].note
+    findings = run(audit, Case(_with_ward(TRAIN, code), RELEASE, _with_ward(CONTROL, code)))
+    collected = [f for (_, scope), f in findings.items() if scope == "ward"]
+    assert [f.value for f in collected] == [None]
+    assert "same value" in collected[0].note
 
 
 @pytest.mark.parametrize("audit", [Inference(), Attribution(), LearnedInference()])
 def test_a_single_column_is_told(audit):
     one = Case(*(t.select(["ward"]) for t in (TRAIN, RELEASE, CONTROL)))
-    (found,) = run(audit, one).values()
-    assert found.value is None
-    assert "no other column" in found.note
+    (result,) = run(audit, one).values()
+    assert result.value is None
+    assert "no other column" in result.note
 
 
 def test_what_cannot_be_learnt_is_told():
@@ -148,11 +148,11 @@ def test_a_number_that_is_mostly_zero_is_guessed_as_zero():
         gains = np.where(codes == 3, rng.integers(400, 410, rows), 0)
         return Table(Schema((KEY, gain)), {"key": codes, "gain": gains})
 
-    found = run(LearnedInference(), Case(made(300), made(300), made(200)))
-    hits = found[("learned inference", "gain")].trace
+    findings = run(LearnedInference(), Case(made(300), made(300), made(200)))
+    hits = findings[("learned inference", "gain")].trace
     assert hits.train.mean() > 0.99
-    assert found[("learned inference NRMSE", "gain")].value > 0.98
-    assert found[("learned inference NRMSE", "gain")].baseline > 0.98
+    assert findings[("learned inference NRMSE", "gain")].value > 0.98
+    assert findings[("learned inference NRMSE", "gain")].baseline > 0.98
 
 
 def test_only_the_commonest_classes_are_learnt_and_a_missing_secret_is_no_hit():
@@ -164,13 +164,13 @@ def test_only_the_commonest_classes_are_learnt_and_a_missing_secret_is_no_hit():
         return Table(Schema((KEY, WARD)), {"key": codes, "ward": np.where(ward == 2, 2, ward).astype(np.int32)})
 
     case = Case(made(400), made(400), made(300))
-    found = run(LearnedInference(classes=2), case)[("learned inference", "ward")]
+    result = run(LearnedInference(classes=2), case)[("learned inference", "ward")]
     missing = case.train.missing("ward")
     assert missing.any()
-    assert not found.trace.train[missing].any()
+    assert not result.trace.train[missing].any()
     counts = np.bincount(case.release["ward"][~case.release.missing("ward")], minlength=3)
     rare = int(counts.argmin())
-    assert not found.trace.train[case.train["ward"] == rare].any()
+    assert not result.trace.train[case.train["ward"] == rare].any()
 
 
 def test_a_release_where_a_column_is_missing_altogether_is_learnt_from_the_others():

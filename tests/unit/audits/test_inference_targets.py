@@ -52,13 +52,13 @@ def test_a_number_is_right_within_a_share_of_the_truth(truth, guess, right):
     st.sampled_from([0.0, 1.0]),
 )
 def test_blind_guessing_and_the_best_constant_are_counted_exactly(truth, offered, share, margin):
-    found = secret(truth, offered, share, margin)
-    every = np.array([[found.hits("train", np.full(len(truth), guess))[i] for guess in offered] for i in range(len(truth))])
-    assert found.blind("train") == pytest.approx(every.mean(axis=1))
+    result = secret(truth, offered, share, margin)
+    every = np.array([[result.hits("train", np.full(len(truth), guess))[i] for guess in offered] for i in range(len(truth))])
+    assert result.blind("train") == pytest.approx(every.mean(axis=1))
     # The best guess lies at the lower end of somebody's accepted values, or is "missing".
     ends = [*(np.array(truth) - share * np.abs(truth) - margin).tolist(), NAN]
-    best = max(found.hits("train", np.full(len(truth), guess)).mean() for guess in ends)
-    assert found.best_constant() == pytest.approx(best)
+    best = max(result.hits("train", np.full(len(truth), guess)).mean() for guess in ends)
+    assert result.best_constant() == pytest.approx(best)
 
 
 def _table(column: Column, values: list) -> Table:
@@ -71,16 +71,16 @@ def test_levels_go_by_name_and_an_unknown_one_is_not_missing():
     column = Column(name="s", kind=Kind.CATEGORY, domain=Levels(("a", "b")))
     turned = replace(column, domain=Levels(("c", "b", "a")))
     case = Case(_table(column, [0, 1, -1]), _table(turned, [2, 0, -1]), _table(column, [1, 1]))
-    found = Secret.of(case, "s", 0.05)
-    assert found.hits("train", found.offered).tolist() == [True, False, True]
-    assert found.blind("train").tolist() == pytest.approx([1 / 3, 0, 1 / 3])
+    result = Secret.of(case, "s", 0.05)
+    assert result.hits("train", result.offered).tolist() == [True, False, True]
+    assert result.blind("train").tolist() == pytest.approx([1 / 3, 0, 1 / 3])
 
 
 def test_a_date_is_right_within_a_hundredth_of_the_range():
     column = Column(name="s", kind=Kind.DATE, domain=Bounds(0, 1000 * DAY))
     case = Case(_table(column, [500 * DAY, 500 * DAY]), _table(column, [510 * DAY, 511 * DAY]), _table(column, [0, DAY]))
-    found = Secret.of(case, "s", 0.05)
-    assert found.hits("train", found.offered).tolist() == [True, False]
+    result = Secret.of(case, "s", 0.05)
+    assert result.hits("train", result.offered).tolist() == [True, False]
 
 
 def test_a_cell_of_the_release_is_read_as_a_value_drawn_from_it():
@@ -128,10 +128,10 @@ def test_a_secret_in_free_text_is_reported(case):
 
 
 def test_knowledge_is_everything_the_quasi_columns_and_what_was_asked_for(case):
-    found = knowledge(case, "sick", [("town", "pay"), ("sick", "age"), ("age", "height", "town", "school")])
-    assert [k.scope for k in found] == ["sick", "sick from quasi columns", "sick from town, pay"]
-    assert found[1].phrase == "knows age, height, town and school"
-    assert found[0].phrase == "knows every column but sick"
+    result = knowledge(case, "sick", [("town", "pay"), ("sick", "age"), ("age", "height", "town", "school")])
+    assert [k.scope for k in result] == ["sick", "sick from quasi columns", "sick from town, pay"]
+    assert result[1].phrase == "knows age, height, town and school"
+    assert result[0].phrase == "knows every column but sick"
 
 
 def test_column_sets_are_read_in_the_order_of_the_table(case):

@@ -54,14 +54,14 @@ def test_random_splits_follow_the_seed(case):
 
 
 def test_hits_are_those_of_the_two_searches(case):
-    (found,) = run(case, neighbours=(3,), known=("age+town|pay",))
-    assert found.scope == "age+town|pay, k=3"
+    (findings,) = run(case, neighbours=(3,), known=("age+town|pay",))
+    assert findings.scope == "age+town|pay, k=3"
     one, other = (case.nearest("train", "release", 3, columns).index for columns in (("age", "town"), ("pay",)))
     both = [set(a) & set(b) for a, b in zip(one.tolist(), other.tolist(), strict=True)]
-    assert found.trace.train.tolist() == [bool(b) for b in both]
-    for common, row in zip(both, found.trace.released.tolist(), strict=True):
+    assert findings.trace.train.tolist() == [bool(b) for b in both]
+    for common, row in zip(both, findings.trace.released.tolist(), strict=True):
         assert row in common if common else row == -1
-    assert "age, town and pay" in found.trace.describe(0, True)
+    assert "age, town and pay" in findings.trace.describe(0, True)
 
 
 def test_fewer_neighbours_are_the_first_of_more(case):
@@ -72,18 +72,18 @@ def test_fewer_neighbours_are_the_first_of_more(case):
 
 def test_of_a_small_release_no_source_names_more_than_half(case):
     small = Case(case.train, case.release.take(np.arange(7)), case.control)
-    found = run(small)
-    assert {f.scope.split("k=")[1] for f in found} == {"1", "3"}
-    assert all(f.detail["naive"] < 1 for f in found)
+    findings = run(small)
+    assert {f.scope.split("k=")[1] for f in findings} == {"1", "3"}
+    assert all(f.detail["naive"] < 1 for f in findings)
     two = Case(case.train, case.release.take(np.arange(2)), case.control)
     assert {f.scope.split("k=")[1] for f in run(two)} == {"1"}
 
 
 def test_one_column_cannot_be_split(case):
     one = Case(*(t.select(["age"]) for t in case.tables.values()))
-    (found,) = run(one)
-    assert found.value is None
-    assert "two columns" in found.note
+    (findings,) = run(one)
+    assert findings.value is None
+    assert "two columns" in findings.note
 
 
 def test_a_table_without_roles_is_split_too(case):

@@ -85,14 +85,14 @@ def test_the_ratio_of_the_answers_is_the_exact_one_and_has_one_sign_in_both_worl
 def test_a_release_becomes_numbers_that_the_canary_moves():
     pair = worlds("lone", Relation.ADD_REMOVE)
     transcript = Transcript()
-    made = release(pair.within, watched(MARGINS, transcript), epsilon=50.0, seed=0, unproven=True)
-    found = scores.features(made, transcript, pair)
-    assert found["rows"] == made.table.rows
-    assert found["somebody like the canary in town"] == float("lone" in made.table.strings("town"))
-    assert any(name.startswith("model.arrays.town[") for name in found)
-    assert any(name.startswith("card.") for name in found)
-    assert all(np.isfinite(list(found.values())))
-    outside = scores.features(made, transcript, pair, inside=False)
+    released = release(pair.within, watched(MARGINS, transcript), epsilon=50.0, seed=0, unproven=True)
+    result = scores.features(released, transcript, pair)
+    assert result["rows"] == released.table.rows
+    assert result["somebody like the canary in town"] == float("lone" in released.table.strings("town"))
+    assert any(name.startswith("model.arrays.town[") for name in result)
+    assert any(name.startswith("card.") for name in result)
+    assert all(np.isfinite(list(result.values())))
+    outside = scores.features(released, transcript, pair, inside=False)
     assert not any(name.startswith(("model", "card")) or name == scores.TRANSCRIPT for name in outside)
     assert scores.refused(InputError("x"))[scores.REFUSED] == 1.0
 
@@ -158,17 +158,17 @@ def test_no_runs_that_differ_are_no_evidence():
 
 
 def test_the_report_is_plain_and_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    told = {"epsilon": 2.0, "canaries": ["crowd"], "runs": 12, "seed": 0, "folder": tmp_path / "out"}
-    first = audit_mechanism(MARGINS, **told)
+    plain = {"epsilon": 2.0, "canaries": ["crowd"], "runs": 12, "seed": 0, "folder": tmp_path / "out"}
+    first = audit_mechanism(MARGINS, **plain)
     assert json.loads((tmp_path / "out" / "mechanism.json").read_text()) == first.to_json()
     assert not first.refuted
     assert first.label == "not refuted"
     page = (tmp_path / "out" / "mechanism.html").read_text()
     assert "not refuted (at least" in page
     monkeypatch.setattr(twoworld._Audited, "line", lambda self: pytest.fail("was done already"))
-    assert audit_mechanism(MARGINS, **told).to_json() == first.to_json()
+    assert audit_mechanism(MARGINS, **plain).to_json() == first.to_json()
     with pytest.raises(InputError, match="other rows, audits or settings"):
-        audit_mechanism(MARGINS, **told | {"runs": 10})
+        audit_mechanism(MARGINS, **plain | {"runs": 10})
 
 
 def stated(source, epsilon=1.0, **more):
@@ -297,9 +297,9 @@ def test_bad_input_is_refused_before_any_run(wrong, match, monkeypatch):
 
 
 def test_the_recipes_that_are_said_to_be_proven_are_found_by_themselves():
-    found = proven_recipes()
-    assert {"independent", "frechet", "sample-independent"} <= set(found)
-    assert not {"beta-k-eps", "mdav", "noise"} & set(found)
+    result = proven_recipes()
+    assert {"independent", "frechet", "sample-independent"} <= set(result)
+    assert not {"beta-k-eps", "mdav", "noise"} & set(result)
 
 
 def test_rows_of_a_table_are_as_given():

@@ -165,8 +165,8 @@ def test_one_column_cannot_be_half_known(kind, case):
 
 def test_the_attacks_are_there_before_the_library_is_loaded():
     code = "import sys, hushtable.audits.neural.outliers, hushtable.audits.neural.domias; print('torch' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "False"
+    findings = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert findings.stdout.strip() == "False"
 
 
 class TestTrained:

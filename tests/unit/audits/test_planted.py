@@ -97,10 +97,10 @@ def test_no_noise_is_no_change():
 @pytest.mark.parametrize("noise", [*NOISES[1:], Noise(sigma=3, lam=40, p=1)], ids=str)
 def test_noise_is_as_large_as_it_says_and_stays_in_the_domain(noise):
     table = every_kind()
-    made = disturbed(table, noise, rng(2))
+    result = disturbed(table, noise, rng(2))
     for name in table.schema.names:
-        assert np.array_equal(table.missing(name), made.missing(name))
-    moved = {n: (made[n] != table[n]) & ~table.missing(n) for n in table.schema.names}
+        assert np.array_equal(table.missing(name), result.missing(name))
+    moved = {n: (result[n] != table[n]) & ~table.missing(n) for n in table.schema.names}
     known = ~table.missing("level")
     assert moved["level"][known].mean() == pytest.approx(noise.p, abs=0.02)
     assert not moved["alone"].any()
@@ -110,18 +110,18 @@ def test_noise_is_as_large_as_it_says_and_stays_in_the_domain(noise):
         assert moved["day"].mean() == pytest.approx(chance, abs=0.02)
         assert moved["long"].mean() == pytest.approx(chance, abs=0.02)
         assert moved["whole"].mean() <= chance + 0.01
-        steps = (made["day"] - table["day"])[moved["day"]] / DAY
+        steps = (result["day"] - table["day"])[moved["day"]] / DAY
         assert abs(np.sign(steps).mean()) < 0.2 if noise.lam else not len(steps)
-        gap = (made["real"] - table["real"])[~table.missing("real")]
+        gap = (result["real"] - table["real"])[~table.missing("real")]
         assert gap.std() == pytest.approx(noise.sigma * np.nanstd(table["real"]), rel=0.06)
 
 
 def test_a_switched_level_is_any_other_level():
     table = every_kind()
-    made = disturbed(table, Noise(p=1.0), rng())
+    result = disturbed(table, Noise(p=1.0), rng())
     pairs = np.zeros((5, 5))
     known = ~table.missing("level")
-    np.add.at(pairs, (table["level"][known], made["level"][known]), 1)
+    np.add.at(pairs, (table["level"][known], result["level"][known]), 1)
     assert (np.diag(pairs) == 0).all()
     off = pairs[~np.eye(5, dtype=bool)]
     assert off.min() > 0.7 * off.mean()
@@ -129,8 +129,8 @@ def test_a_switched_level_is_any_other_level():
 
 def test_absolute_noise_counts_in_the_units_of_the_column():
     table = every_kind()
-    made = disturbed(table, Noise(sigma=0.05, absolute=True), rng())
-    assert np.nanstd(made["real"] - table["real"]) == pytest.approx(0.05, rel=0.06)
+    result = disturbed(table, Noise(sigma=0.05, absolute=True), rng())
+    assert np.nanstd(result["real"] - table["real"]) == pytest.approx(0.05, rel=0.06)
 
 
 def test_the_published_settings_are_eight():
@@ -154,14 +154,14 @@ def test_a_leak_is_planted_in_the_form_of_any_release(parts, recipe):
     release = ht.release(train, recipe, seed=1).table
     case = Case(train, release, control)
     before = copies(release, train, control)
-    found = plant(case, 0.1, rng())
-    assert found.release.rows == release.rows
-    assert found.release.schema.names == release.schema.names
-    assert [c.generalized for c in found.release.schema] == [c.generalized for c in release.schema]
-    assert copies(found.release, train, control) >= round(0.1 * release.rows)
+    result = plant(case, 0.1, rng())
+    assert result.release.rows == release.rows
+    assert result.release.schema.names == release.schema.names
+    assert [c.generalized for c in result.release.schema] == [c.generalized for c in release.schema]
+    assert copies(result.release, train, control) >= round(0.1 * release.rows)
     name = release.schema.names[0]
-    kept = int((found.release.strings(name) == release.strings(name)).sum())
-    assert kept >= 0.85 * release.rows
+    retained = int((result.release.strings(name) == release.strings(name)).sum())
+    assert retained >= 0.85 * release.rows
     assert before < round(0.1 * release.rows)
 
 
@@ -177,16 +177,16 @@ def test_a_planted_row_widens_the_domain_only_as_far_as_it_must():
     )
     codes = np.zeros(20, np.int32)
     release = Table(narrow, {"level": codes, "whole": np.full(20, 4), "real": codes, "own": codes})
-    made = planted(release, train, 0.9, rng())
-    assert made.schema["level"].levels[:2] == ("a", "z")
-    assert set(made.schema["level"].levels) <= set("abcdez")
-    assert made.schema["whole"].bounds.low >= 0
-    assert not made.schema["whole"].required
-    assert made.schema["real"].levels[:2] == ("*", "[0, 9]")
-    assert made["own"].tolist() == [0] * 20
-    ids = Case(train, made, every_kind(30)).row_ids()
+    result = planted(release, train, 0.9, rng())
+    assert result.schema["level"].levels[:2] == ("a", "z")
+    assert set(result.schema["level"].levels) <= set("abcdez")
+    assert result.schema["whole"].bounds.low >= 0
+    assert not result.schema["whole"].required
+    assert result.schema["real"].levels[:2] == ("*", "[0, 9]")
+    assert result["own"].tolist() == [0] * 20
+    ids = Case(train, result, every_kind(30)).row_ids()
     assert int(np.isin(ids["release"], ids["train"]).sum()) == 18
-    assert planted(made, train, 0.9, rng()).schema == made.schema
+    assert planted(result, train, 0.9, rng()).schema == result.schema
 
 
 def test_at_least_one_row_is_planted_and_never_more_people_than_there_are(parts):
@@ -207,15 +207,15 @@ def test_a_generator_of_a_planted_case_leaks_alike(parts):
 
 def test_overfitting_reaches_from_learning_to_copying(parts):
     train, control, fresh = parts
-    made = overfit(train, fresh, rng(), ratios=(1.0, 1.4, 9.0))
-    assert made[0].ratio == 1.0
-    assert [m.ratio for m in made] == sorted(m.ratio for m in made)
-    assert made[-1].settings["min_leaf"] == "1"
-    shares = [copies(m.sample(N), train, control) / N for m in made]
+    result = overfit(train, fresh, rng(), ratios=(1.0, 1.4, 9.0))
+    assert result[0].ratio == 1.0
+    assert [m.ratio for m in result] == sorted(m.ratio for m in result)
+    assert result[-1].settings["min_leaf"] == "1"
+    shares = [copies(m.sample(N), train, control) / N for m in result]
     assert shares[0] < 0.05
     assert shares[-1] > 0.8
     again = overfit(train, fresh, rng(), ratios=(1.0, 1.4, 9.0))
-    for one, two in zip(made, again, strict=True):
+    for one, two in zip(result, again, strict=True):
         assert one.ratio == two.ratio
         table, other = one.sample(50), two.sample(50)
         assert all(np.array_equal(table[n], other[n], equal_nan=table[n].dtype.kind == "f") for n in table.schema.names)

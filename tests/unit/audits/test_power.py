@@ -35,9 +35,9 @@ class Copies(Audit):
             ours = np.zeros_like(ours)
         trace = Trace(ours, others, np.arange(len(ours)), np.arange(len(others)))
         name = f"copies {self.blind}"
-        found = judge(trace, Scenario(name=name, risk=Risk.SINGLING_OUT, knows="knows a row", does="finds it"), naive=None)
+        result = judge(trace, Scenario(name=name, risk=Risk.SINGLING_OUT, knows="knows a row", does="finds it"), naive=None)
         bare = Finding(name="bare", value=0.0, better=Better.LOWER, subject=Subject.PRIVACY, n=1, note="no test")
-        return [found, bare, uncomputed("never", 1, "a reason")] if not self.blind else [found]
+        return [result, bare, uncomputed("never", 1, "a reason")] if not self.blind else [result]
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def case() -> Case:
 
 def test_the_smallest_share_that_every_repeat_notices(case):
     # Fisher's p with k hits of 400 against 0 of 400 is about 2^-k: with two tests, 6 hits are noticed and 5 are not.
-    found = power(case, {"sharp": Copies(), "dull": Copies(blind=30)}, shares=(0.005, 0.0125, 0.015, 0.05, 0.1))
-    assert found == {("copies 0", ""): 0.015, ("copies 30", ""): 0.1, WHOLE: 0.015}
+    result = power(case, {"sharp": Copies(), "dull": Copies(blind=30)}, shares=(0.005, 0.0125, 0.015, 0.05, 0.1))
+    assert result == {("copies 0", ""): 0.015, ("copies 30", ""): 0.1, WHOLE: 0.015}
 
 
 def test_more_tests_cost_power(case):
@@ -64,8 +64,8 @@ def test_more_tests_cost_power(case):
 
 def test_what_notices_nothing_says_none_and_stops_at_once(case):
     heard = []
-    found = power(case, {"dull": Copies(blind=1000)}, progress=lambda name, share: heard.append(name))
-    assert found == {("copies 1000", ""): None, WHOLE: None}
+    result = power(case, {"dull": Copies(blind=1000)}, progress=lambda name, share: heard.append(name))
+    assert result == {("copies 1000", ""): None, WHOLE: None}
     assert heard == ["planting 0.1", "planted"]
 
 
@@ -93,8 +93,8 @@ def test_a_finding_that_missed_one_repeat_is_out_for_good(case):
             plain = {"better": Better.LOWER, "subject": Subject.PRIVACY, "n": 1, "note": "told"}
             return [Finding(name="absent", value=0.0, p=p, **plain), Finding(name="present", value=0.0, p=0.0, **plain)]
 
-    found = power(case, {"absent": Absent()}, shares=(0.05, 0.1))
-    assert found == {("absent", ""): None, ("present", ""): 0.05, WHOLE: 0.05}
+    result = power(case, {"absent": Absent()}, shares=(0.05, 0.1))
+    assert result == {("absent", ""): None, ("present", ""): 0.05, WHOLE: 0.05}
 
 
 def test_the_same_seed_gives_the_same_answer(case):
@@ -104,8 +104,8 @@ def test_the_same_seed_gives_the_same_answer(case):
 
 def test_findings_carry_what_they_would_have_noticed(case):
     findings = Copies().run(case, np.random.default_rng(0))
-    told = with_power(findings, {("copies 0", ""): 0.01, ("bare", ""): 0.5, WHOLE: 0.01})
-    assert [f.detectable for f in told] == [0.01, None, None]
+    reported = with_power(findings, {("copies 0", ""): 0.01, ("bare", ""): 0.5, WHOLE: 0.01})
+    assert [f.detectable for f in reported] == [0.01, None, None]
     assert [f.detectable for f in findings] == [None] * 3
 
 
@@ -119,8 +119,8 @@ def test_identifiers_and_texts_are_planted_where_there_are_any(case):
     rng = np.random.default_rng(0)
     audits = {"identifiers": PublishedIdentifiers(), "texts": PublishedTexts()}
     known = Case(covert.named(case.train, rng), case.release, covert.named(case.control, rng))
-    found = parts(known, audits, harness.run(known, audits), repeats=1)
-    assert found == {"an identifier digested": 0.025, "a text respelled": 0.025}
+    result = parts(known, audits, harness.run(known, audits), repeats=1)
+    assert result == {"an identifier digested": 0.025, "a text respelled": 0.025}
     assert parts(case, audits, harness.run(case, audits), repeats=1) == {}
     assert parts(known, {}, []) == {}
 

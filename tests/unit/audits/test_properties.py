@@ -50,32 +50,32 @@ def test_a_known_table():
     release = town([("north", 30, s) for s in ("no", "yes", "maybe")] + [("north", 40, "no")] * 2 + [("south", 30, "yes")])
     train = town([("north", 30, "no")] * 3 + [("north", 40, "yes")])
     control = town([("north", 30, "yes"), ("south", 99, "no"), ("north", 31, "no")])
-    found = measured(Case(train, release, control))
-    assert found["k-anonymity", ""].value == 1
-    assert found["k-anonymity", ""].detail["train"] == 1
-    assert found["unique rows", ""].value == pytest.approx(1 / 6)
-    assert found["prosecutor risk", ""].value == 1
-    assert found["prosecutor risk", ""].detail["average"] == pytest.approx(3 / 6)
-    assert found["prosecutor risk", ""].detail["share above"] == {
+    estimated = measured(Case(train, release, control))
+    assert estimated["k-anonymity", ""].value == 1
+    assert estimated["k-anonymity", ""].detail["train"] == 1
+    assert estimated["unique rows", ""].value == pytest.approx(1 / 6)
+    assert estimated["prosecutor risk", ""].value == 1
+    assert estimated["prosecutor risk", ""].detail["average"] == pytest.approx(3 / 6)
+    assert estimated["prosecutor risk", ""].detail["share above"] == {
         "1/2": pytest.approx(1 / 6), "1/3": pytest.approx(3 / 6), "1/5": 1.0, "1/10": 1.0, "1/20": 1.0,
     }  # fmt: skip
-    assert found["marketer risk", ""].value == pytest.approx(3 / 6)
-    assert found["journalist risk", ""].value == 1
-    assert found["journalist risk", ""].detail["fit_nobody"] == 1
-    assert found["journalist risk", ""].detail["population"] == 7
-    assert found["l-diversity", "sick"].value == 1
-    assert found["t-closeness", "sick"].value == pytest.approx(2 / 3)
-    assert all(f.p is None and f.risk is None for f in found.values())
+    assert estimated["marketer risk", ""].value == pytest.approx(3 / 6)
+    assert estimated["journalist risk", ""].value == 1
+    assert estimated["journalist risk", ""].detail["fit_nobody"] == 1
+    assert estimated["journalist risk", ""].detail["population"] == 7
+    assert estimated["l-diversity", "sick"].value == 1
+    assert estimated["t-closeness", "sick"].value == pytest.approx(2 / 3)
+    assert all(f.p is None and f.risk is None for f in estimated.values())
 
 
 def test_the_quasi_identifiers_can_be_chosen():
     release = town([("north", 30, "no"), ("north", 40, "yes")])
     case = Case(release, release, town([("south", 1, "no"), ("south", 2, "no")]))
     assert measured(case)["k-anonymity", ""].value == 1
-    found = measured(case, quasi=("town",))
-    assert found["k-anonymity", ""].value == 2
-    assert found["l-diversity", "sick"].value == 2
-    assert found["journalist risk", ""].value == pytest.approx(1 / 2)
+    estimated = measured(case, quasi=("town",))
+    assert estimated["k-anonymity", ""].value == 2
+    assert estimated["l-diversity", "sick"].value == 2
+    assert estimated["journalist risk", ""].value == pytest.approx(1 / 2)
     with pytest.raises(InputError, match="no column 'ages'"):
         measured(case, quasi=("ages",))
 
@@ -104,12 +104,12 @@ def test_a_k_anonymous_release_measures_what_it_promised():
     table = people(900, seed=2)
     train, control = table.take(np.arange(600)), table.take(np.arange(600, 900))
     released = ht.release(train, "mondrian", settings={"k": "5"}, seed=1)
-    found = measured(Case(train, released.table, control))
-    assert found["k-anonymity", ""].value == released.guarantee.criteria["k"] >= 5
-    assert found["unique rows", ""].value == 0
-    assert found["prosecutor risk", ""].value <= 1 / 5
-    assert found["journalist risk", ""].value <= found["prosecutor risk", ""].value
-    assert found["marketer risk", ""].value <= found["prosecutor risk", ""].value
+    estimated = measured(Case(train, released.table, control))
+    assert estimated["k-anonymity", ""].value == released.guarantee.criteria["k"] >= 5
+    assert estimated["unique rows", ""].value == 0
+    assert estimated["prosecutor risk", ""].value <= 1 / 5
+    assert estimated["journalist risk", ""].value <= estimated["prosecutor risk", ""].value
+    assert estimated["marketer risk", ""].value <= estimated["prosecutor risk", ""].value
 
 
 @settings(max_examples=30)

@@ -33,7 +33,7 @@ def run(case: Case, seed: int = 0, **knobs: object) -> dict[str, Finding]:
     return {f.name.removeprefix("singling out by "): f for f in SinglingOut(**knobs).run(case, np.random.default_rng(seed))}
 
 
-def told(finding: Finding, values: bool = True) -> set[str]:
+def text_of(finding: Finding, values: bool = True) -> set[str]:
     return {finding.trace.describe(i, values) for i in range(len(finding.trace.train))}
 
 
@@ -43,28 +43,28 @@ CONTROL = table((34, "cook"), (35, "cook"), (36, "miner"), (37, "nurse"))
 
 
 def test_one_column_asks_for_ends_and_for_what_occurs_once():
-    found = run(Case(TRAIN, RELEASE, CONTROL))["one column"]
+    result = run(Case(TRAIN, RELEASE, CONTROL))["one column"]
     # >= 50 and = nurse fit two released rows, = cook three.
-    assert told(found) == {"age <= 20", "age = 20", "age = 30", "age = 40", "age is missing", "job is missing"}
-    assert told(found, values=False) == {"age", "job"}
-    assert found.detail["by_column"] == {"age": [5, 3, 0], "job": [1, 0, 0]}
-    assert (found.detail["hits"], found.detail["control_hits"], found.n) == (3, 0, 6)
+    assert text_of(result) == {"age <= 20", "age = 20", "age = 30", "age = 40", "age is missing", "job is missing"}
+    assert text_of(result, values=False) == {"age", "job"}
+    assert result.detail["by_column"] == {"age": [5, 3, 0], "job": [1, 0, 0]}
+    assert (result.detail["hits"], result.detail["control_hits"], result.n) == (3, 0, 6)
     # The first row twice, the last one once: two people alone.
-    assert sorted(found.trace.persons) == [-1, -1, -1, 0, 0, 3]
-    assert (found.detail["lone"], found.detail["control_lone"]) == (2, 0)
-    assert found.p == pytest.approx(fisher(2, 4, 0, 4))
+    assert sorted(result.trace.persons) == [-1, -1, -1, 0, 0, 3]
+    assert (result.detail["lone"], result.detail["control_lone"]) == (2, 0)
+    assert result.p == pytest.approx(fisher(2, 4, 0, 4))
 
 
 def test_several_columns_ask_by_the_half_of_the_release_that_a_number_lies_in():
-    found = run(Case(TRAIN, RELEASE, CONTROL))["2 columns"]
+    result = run(Case(TRAIN, RELEASE, CONTROL))["2 columns"]
     # The median is 40: only above it is a number a lower bound. "<= 30" and "<= 40" fit more than one cook.
-    assert told(found) == {
+    assert text_of(result) == {
         "age <= 20, job = cook",
         "age >= 50, job = nurse",
         "age >= 50, job is missing",
         "age is missing, job = nurse",
     }
-    hit = {found.trace.describe(i, True): int(found.trace.persons[i]) for i in range(4)}
+    hit = {result.trace.describe(i, True): int(result.trace.persons[i]) for i in range(4)}
     assert hit == {
         "age <= 20, job = cook": 0,
         "age >= 50, job = nurse": 1,
@@ -72,7 +72,7 @@ def test_several_columns_ask_by_the_half_of_the_release_that_a_number_lies_in():
         "age is missing, job = nurse": -1,
     }
     exact = run(Case(TRAIN, RELEASE, CONTROL))["2 exact values"]
-    assert "age = 40, job = cook" in told(exact)
+    assert "age = 40, job = cook" in text_of(exact)
     assert exact.n == 6
     assert exact.detail["hits"] == 1
 
@@ -80,11 +80,11 @@ def test_several_columns_ask_by_the_half_of_the_release_that_a_number_lies_in():
 def test_generalized_cells_are_conditions_and_stars_are_none():
     cells = (AGE.interval_cell(Interval(0, 29)), AGE.interval_cell(Interval(30, 99)), ANYTHING)
     release = RELEASE.with_column(AGE.generalize(cells), np.array([0, 1, 1, 2, 2, -1], np.int32))
-    found = run(Case(TRAIN, release, CONTROL))
+    findings = run(Case(TRAIN, release, CONTROL))
     # "*" may be anything, so nothing about age alone is sure to be alone, and a missing age least of all.
-    assert told(found["one column"]) == {"job is missing"}
-    assert told(found["2 columns"]) == {"age in [0, 29], job = cook"}
-    assert set(found) == {"one column", "2 columns"}, "without plain numbers, exact values would say the same again"
+    assert text_of(findings["one column"]) == {"job is missing"}
+    assert text_of(findings["2 columns"]) == {"age in [0, 29], job = cook"}
+    assert set(findings) == {"one column", "2 columns"}, "without plain numbers, exact values would say the same again"
 
 
 def test_where_nothing_stands_alone_it_says_so_and_gives_no_number():
@@ -139,14 +139,14 @@ def test_intervals_count_what_descriptions_by_one_row_are_with_effective_size():
     assert _independent(apart, sources) == 50
     assert _independent(np.ones(200, bool), sources) == 50
     case = Case(example(120, 0), example(90, 2), example(100, 1))
-    for found in run(case).values():
-        detail, worth = found.detail, found.detail["independent"]
-        assert 1 <= worth <= len(np.unique(found.trace.released))
+    for result in run(case).values():
+        detail, worth = result.detail, result.detail["independent"]
+        assert 1 <= worth <= len(np.unique(result.trace.released))
         shares = (detail["hits"] / detail["attempts"], detail["control_hits"] / detail["control_attempts"])
         risk = residual_risk(*(wilson(share * worth, worth) for share in shares))
         raw = residual_risk(*(wilson(share * detail["attempts"], detail["attempts"]) for share in shares))
-        assert (found.low, found.high) == (risk.low, risk.high)
-        assert found.value == min(max(raw.value, risk.low), risk.high)
+        assert (result.low, result.high) == (risk.low, risk.high)
+        assert result.value == min(max(raw.value, risk.low), risk.high)
         assert detail["rate_low"] <= detail["rate"] <= detail["rate_high"]
 
 
@@ -163,9 +163,9 @@ def test_as_many_hits_on_both_sides_are_no_risk():
     some = next(iter(run(case).values()))
     sources = np.repeat(np.arange(8), 4)
     none, single = np.zeros(32, bool), np.arange(32) == 3
-    found = _with_effective_size(replace(some, value=0.0), {"train": none, "control": single}, sources)
-    assert found.value == 0
-    assert found.low == 0 < found.high
+    result = _with_effective_size(replace(some, value=0.0), {"train": none, "control": single}, sources)
+    assert result.value == 0
+    assert result.low == 0 < result.high
     assert _with_effective_size(replace(some, value=0.0), {"train": single, "control": single}, sources).value == 0
 
 

@@ -92,13 +92,13 @@ def test_arrays_are_coded_as_the_schema_says(table):
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
 def test_written_table_reads_back_the_same(tmp_path, ending):
-    made = people(2000, seed=1)
+    output = people(2000, seed=1)
     path = tmp_path / f"people.{ending}"
-    io.write(made, path)
+    io.write(output, path)
     back = io.read(path, people_schema())
-    assert back.schema == made.schema
-    for name in made.schema.names:
-        assert list(back.strings(name)) == list(made.strings(name)), name
+    assert back.schema == output.schema
+    for name in output.schema.names:
+        assert list(back.strings(name)) == list(output.strings(name)), name
 
 
 def test_draft_of_the_written_table_is_close_to_the_declared_schema(tmp_path):

@@ -19,24 +19,24 @@ def trace(train: list[bool], control: list[bool]) -> Trace:
 
 
 def test_the_risk_is_what_is_left_above_the_control():
-    found = judge(
+    result = judge(
         trace([True] * 30 + [False] * 70, [True] * 20 + [False] * 80),
         Scenario(name="x", risk=Risk.LINKABILITY, knows="knows all", does="finds"),
         naive=0.1,
     )
     expected = residual_risk(wilson(30, 100), wilson(20, 100))
-    assert (found.value, found.low, found.high) == (expected.value, expected.low, expected.high)
-    assert found.p == fisher(30, 100, 20, 100)
-    assert "30 of 100 people in the table, against 20 of 100 who are not in it (10 of 100 by blind guessing)" in found.note
+    assert (result.value, result.low, result.high) == (expected.value, expected.low, expected.high)
+    assert result.p == fisher(30, 100, 20, 100)
+    assert "30 of 100 people in the table, against 20 of 100 who are not in it (10 of 100 by blind guessing)" in result.note
 
 
 @pytest.mark.parametrize(("ours", "n", "others", "m"), [(60, 60, 40, 40), (0, 60, 0, 4000), (6, 60, 400, 4000)])
 def test_where_both_rates_are_the_same_the_sizes_of_the_tables_make_no_risk(ours, n, others, m):
     """Wilson's centre alone would: it leans towards one half, the more the fewer rows there are."""
     sides = [[True] * hits + [False] * (rows - hits) for hits, rows in ((ours, n), (others, m))]
-    found = judge(trace(*sides), Scenario(name="x", risk=Risk.LINKABILITY, knows="knows", does="finds"), naive=None)
-    assert found.value == pytest.approx(0.0, abs=1e-12)
-    assert found.low <= found.value < found.high
+    result = judge(trace(*sides), Scenario(name="x", risk=Risk.LINKABILITY, knows="knows", does="finds"), naive=None)
+    assert result.value == pytest.approx(0.0, abs=1e-12)
+    assert result.low <= result.value < result.high
     assert residual_risk(wilson(ours, n), wilson(others, m)).value > 0.003
 
 

@@ -71,9 +71,9 @@ def test_a_limit_that_only_the_upper_bound_misses_is_marked():
     sure = Condition.parse("max_risk<0.03").judge([finding(), replace(finding(), value=0.035)])
     assert (sure.holds, sure.blind) == (False, False)
     assert "excluded" not in sure.reason
-    kept = Condition.parse("max_risk<0.05").judge([finding()])
-    assert (kept.holds, kept.blind) == (True, False)
-    assert "excluded" not in kept.reason
+    retained = Condition.parse("max_risk<0.05").judge([finding()])
+    assert (retained.holds, retained.blind) == (True, False)
+    assert "excluded" not in retained.reason
 
 
 def test_alarms_are_counted():
@@ -189,9 +189,9 @@ def test_a_score_and_measures_of_which_more_is_better_are_judged_by_their_lower_
     assert over("score>=0.79", score=0.795).holds
     assert "0.75" in over("score>=0.79", score=0.75).reason
     assert over("score>=0", score=None).unknown
-    kept = measure("levels kept", 0.9, Better.HIGHER, low=0.7, high=0.95)
-    assert over("levels kept>=0.7", [kept]).holds
-    assert "0.7" in over("levels kept>=0.8", [kept]).reason
+    measured = measure("levels kept", 0.9, Better.HIGHER, low=0.7, high=0.95)
+    assert over("levels kept>=0.7", [measured]).holds
+    assert "0.7" in over("levels kept>=0.8", [measured]).reason
 
 
 def test_a_measure_without_an_interval_is_a_fact_about_the_release():

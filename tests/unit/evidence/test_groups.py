@@ -47,34 +47,34 @@ def attack(train, control, whom=None, others=None, name="attack") -> Finding:
 def test_a_leak_in_one_group_is_found_there(case: Case):
     hit = np.zeros(400, bool)
     hit[:60] = True
-    found = by_group(case, [attack(hit, np.zeros(200, bool))])
-    worst = found.worst[0]
+    result = by_group(case, [attack(hit, np.zeros(200, bool))])
+    worst = result.worst[0]
     assert (worst.column, worst.level, worst.attacked, worst.control_attacked) == ("sex", "f", 200, 98)
     assert worst.rate == 0.3
     risk = residual_risk(wilson(60, 200), wilson(0, 98))
     assert (worst.value, worst.low, worst.high) == pytest.approx((risk.value, risk.low, risk.high))
-    men = next(g for g in found.worst if g.level == "m")
+    men = next(g for g in result.worst if g.level == "m")
     assert (men.rate, men.control_attacked, men.p_adjusted) == (0, 100, 1.0)
 
 
 def test_small_groups_are_left_out_and_counted_and_columns_without_a_role_are_not_looked_at(case: Case):
-    found = by_group(case, [attack(np.ones(400, bool), np.zeros(200, bool))])
-    assert {(g.column, g.level) for g in found.worst} == {("sex", "f"), ("sex", "m"), *(("age", q) for q in QUARTERS)}
-    assert found.left_out == 1, "the third sex; the missing occur outside the table only"
-    assert found.tested == found.alarms == 6
+    result = by_group(case, [attack(np.ones(400, bool), np.zeros(200, bool))])
+    assert {(g.column, g.level) for g in result.worst} == {("sex", "f"), ("sex", "m"), *(("age", q) for q in QUARTERS)}
+    assert result.left_out == 1, "the third sex; the missing occur outside the table only"
+    assert result.tested == result.alarms == 6
 
 
 def test_a_group_needs_enough_people_on_both_sides(case: Case):
     few = np.arange(90, 110)
-    found = by_group(case, [attack(np.ones(400, bool), np.zeros(20, bool), others=few)])
-    assert {g.column for g in found.worst} == set(), "ten men and ten women outside, and five to ten of each quarter"
-    assert found.left_out == 7
+    result = by_group(case, [attack(np.ones(400, bool), np.zeros(20, bool), others=few)])
+    assert {g.column for g in result.worst} == set(), "ten men and ten women outside, and five to ten of each quarter"
+    assert result.left_out == 7
 
 
 def test_denominators_are_those_attacked_in_the_group(case: Case):
     whom, others = np.arange(0, 400, 2), np.arange(0, 200, 4)
-    found = by_group(case, [attack(np.ones(200, bool), np.ones(50, bool), whom, others)])
-    men = next(g for g in found.worst if g.level == "m")
+    result = by_group(case, [attack(np.ones(200, bool), np.ones(50, bool), whom, others)])
+    men = next(g for g in result.worst if g.level == "m")
     assert (men.attacked, men.control_attacked) == (98, 25)
     assert men.control_rate == 1.0, "25 of 25 attacked, not 25 of the 100 in the group"
 
@@ -89,22 +89,22 @@ def test_all_groups_and_attacks_are_corrected_together(case: Case):
         assert g.p == (pytest.approx(exact) if g.rate > g.control_rate else 1.0)
         assert g.p >= exact - 1e-12
     corrected = {(g.name, g.column, g.level): p for g, p in zip(alone, holm([g.p for g in alone]), strict=True)}
-    found = by_group(case, findings)
-    assert found.tested == len(alone) == 18
-    assert [g.p_adjusted for g in found.worst] == pytest.approx([corrected[g.name, g.column, g.level] for g in found.worst])
-    assert found.alarms == sum(p <= 0.05 for p in corrected.values())
+    result = by_group(case, findings)
+    assert result.tested == len(alone) == 18
+    assert [g.p_adjusted for g in result.worst] == pytest.approx([corrected[g.name, g.column, g.level] for g in result.worst])
+    assert result.alarms == sum(p <= 0.05 for p in corrected.values())
 
 
 def test_each_group_stands_once_with_the_worst_attack_on_it_and_what_is_surely_gained_orders_them(case: Case):
     women = np.arange(400) < 200
     sharp, blunt = attack(women & (np.arange(400) % 2 == 0), np.zeros(200, bool), name="sharp"), attack(women, np.zeros(200, bool))
-    found = by_group(case, [sharp, blunt])
-    assert len({(g.column, g.level) for g in found.worst}) == len(found.worst) == 6
-    assert {g.name for g in found.worst if g.p_adjusted <= 0.05} == {"attack"}
-    lows = [g.low for g in found.worst if g.p_adjusted <= 0.05]
+    result = by_group(case, [sharp, blunt])
+    assert len({(g.column, g.level) for g in result.worst}) == len(result.worst) == 6
+    assert {g.name for g in result.worst if g.p_adjusted <= 0.05} == {"attack"}
+    lows = [g.low for g in result.worst if g.p_adjusted <= 0.05]
     assert lows == sorted(lows, reverse=True)
-    assert found.worst[0].level == "f"
-    assert found.worst[0].whole == blunt.value
+    assert result.worst[0].level == "f"
+    assert result.worst[0].whole == blunt.value
     assert len(by_group(case, [sharp, blunt], most=4).worst) == 4
 
 

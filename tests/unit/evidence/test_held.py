@@ -83,13 +83,13 @@ def test_a_trace_has_one_attempt_a_person_by_the_first_row_that_was_hit():
 
 
 def test_nearest_rows_of_the_same_table_are_those_of_others():
-    found = case().nearest("train", "train", 2)
+    nearest_rows = case().nearest("train", "train", 2)
     table, who = TRAIN.select(case().columns), np.arange(300) // 3
     encoding = case().encoding()
     for row in (0, 31, 299):
         others = np.flatnonzero(who != who[row])
         own = neighbours.nearest(table.take(np.array([row])), table.take(others), 2, encoding=encoding)
-        assert found.distance[row].tolist() == own.distance[0].tolist()
+        assert nearest_rows.distance[row].tolist() == own.distance[0].tolist()
     with pytest.raises(InputError, match="other people hold fewer rows"):
         Case(rows_of(0, 2).held_by(KEY), FRESH, CONTROL.held_by(KEY)).nearest("train", "train", 4)
 
@@ -135,9 +135,9 @@ def test_whoever_fits_a_released_row_by_several_rows_is_one_person():
 def test_people_who_fit_an_interval_by_several_rows_are_counted_once():
     column = FRESH.schema["weight_kg"]
     hidden = FRESH.with_column(column.generalize((column.interval_cell(Interval(50, 80)),)), np.zeros(FRESH.rows, np.int32))
-    found = {f.name: f for f in Properties(quasi=("weight_kg",)).run(case(hidden), np.random.default_rng(0))}
+    results = {f.name: f for f in Properties(quasi=("weight_kg",)).run(case(hidden), np.random.default_rng(0))}
     weights = TOWN.floats("weight_kg")[:180]
-    assert found["journalist risk"].detail["fewest"] == ((weights >= 50) & (weights <= 80)).sum()
+    assert results["journalist risk"].detail["fewest"] == ((weights >= 50) & (weights <= 80)).sum()
 
 
 def test_rows_are_worth_no_more_than_the_people_who_hold_them():

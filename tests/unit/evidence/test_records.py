@@ -20,14 +20,14 @@ def attack(train, control, name="attack", p=1e-9, persons=None, **more) -> Findi
     train, control = np.asarray(train, bool), np.asarray(control, bool)
     whom = np.arange(len(train)) if persons is None else np.asarray(persons)
     trace = Trace(train, control, whom, np.arange(len(control)), **more)
-    found = judge(trace, Scenario(name=name, risk=Risk.SINGLING_OUT, knows="x", does="y"), naive=None)
-    return replace(found, p_adjusted=p)
+    result = judge(trace, Scenario(name=name, risk=Risk.SINGLING_OUT, knows="x", does="y"), naive=None)
+    return replace(result, p_adjusted=p)
 
 
 def bits(size: int, *hit: int) -> np.ndarray:
-    found = np.zeros(size, bool)
-    found[list(hit)] = True
-    return found
+    result = np.zeros(size, bool)
+    result[list(hit)] = True
+    return result
 
 
 def test_a_record_risks_the_share_of_hits_that_chance_does_not_owe():
@@ -50,13 +50,13 @@ def test_the_largest_share_counts_then_the_number_of_attacks_then_the_row():
     blunt = attack(np.arange(1000) < 500, np.arange(1000) < 300, "blunt")
     sharp = attack(bits(1000, *range(5, 45)), bits(1000), "sharp")
     again = attack(bits(1000, *range(40, 80)), bits(1000), "again")
-    found = riskiest([blunt, sharp, again], 1000)
-    assert [r.row - 1 for r in found[:5]] == [40, 41, 42, 43, 44], "three attacks"
-    assert [r.row - 1 for r in found[5:40]] == list(range(5, 40)), "two attacks, as sure"
-    assert found[75].row == 1
-    assert found[75].risk < found[0].risk
-    assert [hit.name for hit in found[0].attacks] == ["sharp", "again", "blunt"]
-    assert len(found) == 500
+    result = riskiest([blunt, sharp, again], 1000)
+    assert [r.row - 1 for r in result[:5]] == [40, 41, 42, 43, 44], "three attacks"
+    assert [r.row - 1 for r in result[5:40]] == list(range(5, 40)), "two attacks, as sure"
+    assert result[75].row == 1
+    assert result[75].risk < result[0].risk
+    assert [hit.name for hit in result[0].attacks] == ["sharp", "again", "blunt"]
+    assert len(result) == 500
 
 
 def test_one_sure_attack_outweighs_many_blunt_ones():
@@ -70,17 +70,17 @@ def test_what_chance_explains_is_weak_and_comes_last_or_not_at_all():
     rare = attack(bits(1000, 0, 900, 901), bits(1000), "rare", p=0.2)
     common = attack(np.arange(1000) < 810, np.arange(1000) < 800, "common", p=0.9)
     untested = attack(bits(1000, 950), bits(1000), "untested", p=None)
-    found = riskiest([sure, rare, common, untested], 1000)
-    assert [r.row - 1 for r in found if r.weak] == [900, 901, 950]
-    assert all(r.risk == 0 for r in found[-3:])
-    assert [(h.name, h.weak) for h in found[0].attacks] == [("sure", False), ("rare", True)]
+    result = riskiest([sure, rare, common, untested], 1000)
+    assert [r.row - 1 for r in result if r.weak] == [900, 901, 950]
+    assert all(r.risk == 0 for r in result[-3:])
+    assert [(h.name, h.weak) for h in result[0].attacks] == [("sure", False), ("rare", True)]
 
 
 def test_several_attempts_on_one_person_are_one_hit_and_those_on_nobody_none():
     hits = [True, True, False, True, True]
-    found = riskiest([attack(hits, [False] * 500, persons=[7, 7, 7, -1, 3], released=np.array([4, 5, 6, 7, -1]))])
-    assert {r.row: r.attacks[0].released for r in found} == {8: 5, 4: None}
-    assert all(len(r.attacks) == 1 for r in found)
+    result = riskiest([attack(hits, [False] * 500, persons=[7, 7, 7, -1, 3], released=np.array([4, 5, 6, 7, -1]))])
+    assert {r.row: r.attacks[0].released for r in result} == {8: 5, 4: None}
+    assert all(len(r.attacks) == 1 for r in result)
 
 
 def test_values_are_shown_only_if_asked_for():
@@ -108,8 +108,8 @@ def test_the_ranking_equals_the_plain_one():
             size = rng.integers(1, 80)
             train, control = rng.random(size) < rng.random(), rng.random(m) < rng.random() / 2
             findings.append(attack(train, control, str(number), rng.choice([0.01, 0.5]), rng.integers(-1, n, size)))
-        found = riskiest(findings, 1000)
-        assert [(r.row, round(r.risk, 9), len(r.attacks)) for r in found] == plain(findings, n)
+        result = riskiest(findings, 1000)
+        assert [(r.row, round(r.risk, 9), len(r.attacks)) for r in result] == plain(findings, n)
 
 
 def plain(findings: list[Finding], people: int) -> list[tuple[int, float, int]]:

@@ -50,9 +50,9 @@ def test_swapped_tables_are_noticed(parts):
 
 def test_swapped_tables_are_noticed_though_no_row_is_copied(parts):
     train, control, _ = parts
-    made = ht.release(train, "mdav", settings={"k": "5"}, seed=0).table
-    assert any("swapped" in reason for reason in ht.audit(control, made, train, only=["coverage"]).void)
-    assert not ht.audit(train, made, control, only=["coverage"]).void
+    table = ht.release(train, "mdav", settings={"k": "5"}, seed=0).table
+    assert any("swapped" in reason for reason in ht.audit(control, table, train, only=["coverage"]).void)
+    assert not ht.audit(train, table, control, only=["coverage"]).void
 
 
 def test_a_release_made_from_the_control_too_is_noticed(parts):
@@ -78,14 +78,14 @@ def test_identifiers_and_parts_of_rows_that_were_published_are_found(parts):
     quasi = fresh.schema.quasi
     half = planted.leaky(train, fresh, 0.1, np.random.default_rng(1))
     mixed = half.with_columns(*((fresh.schema[n], fresh[n]) for n in quasi))
-    found = ht.audit(train, mixed.select(mixed.schema.released), control, only=["identical-matches"]).alarms
-    assert [f.scope for f in found] == ["all but quasi columns"]
+    result = ht.audit(train, mixed.select(mixed.schema.released), control, only=["identical-matches"]).alarms
+    assert [f.scope for f in result] == ["all but quasi columns"]
 
 
 def test_levels_that_only_one_side_has_are_known_to_both():
     table = people(200, seed=2).select(["sex", "marital_status"])
     column = table.schema["marital_status"]
-    kept = sorted(set(table["marital_status"].tolist()) - {-1})[:2]
+    retained = sorted(set(table["marital_status"].tolist()) - {-1})[:2]
 
     def part(codes):
         levels = tuple(column.levels[c] for c in codes)
@@ -93,8 +93,8 @@ def test_levels_that_only_one_side_has_are_known_to_both():
         own = np.searchsorted(codes, rows["marital_status"]).astype(np.int32)
         return rows.with_column(replace(column, domain=Levels(levels, observed=True)), own)
 
-    one, other = part(kept[:1]), part(kept[1:])
+    one, other = part(retained[:1]), part(retained[1:])
     case = Case(one, table, other)
     assert case.train.schema["marital_status"].levels == case.control.schema["marital_status"].levels
-    assert set(case.control.strings("marital_status")) == {column.levels[kept[1]]}
+    assert set(case.control.strings("marital_status")) == {column.levels[retained[1]]}
     assert jointly(table, table) == (table, table)

@@ -35,7 +35,7 @@ def missing(table: Table, name: str) -> Table:
     return table.with_column(column, np.full(table.rows, gone).astype(dtype))
 
 
-def found(audit: Audit, case: Case) -> dict[tuple[str, str], Finding]:
+def findings_of(audit: Audit, case: Case) -> dict[tuple[str, str], Finding]:
     """By name and scope."""
     return {(f.name, f.scope): f for f in audit.run(case, np.random.default_rng(0))}
 

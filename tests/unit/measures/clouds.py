@@ -46,7 +46,7 @@ def bound(table: Table) -> Table:
     return table.with_column(pay, pay.from_floats(100 * table.floats("age")))
 
 
-def found(audit, case: Case, seed: int = 0) -> dict[str, object]:
+def findings_of(audit, case: Case, seed: int = 0) -> dict[str, object]:
     """Findings by name."""
     return {finding.name: finding for finding in audit.run(case, np.random.default_rng(seed))}
 

@@ -15,7 +15,7 @@ from hushtable.report.charts.heat import Pairs
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from tests.unit.measures.awkward import constant, found, missing, plain, shuffled, sound
+from tests.unit.measures.awkward import constant, findings_of, missing, plain, shuffled, sound
 
 NAMES = (
     "association difference", "association levels kept", "mean pair TVD",
@@ -51,7 +51,7 @@ def test_one_finding_for_each_measure():
 
 def test_torn_pairs_are_seen_by_every_measure():
     train, control = linked(500, 1), linked(400, 2)
-    torn = found(Association(), Case(train, shuffled(train), control))
+    torn = findings_of(Association(), Case(train, shuffled(train), control))
     for name in NAMES:
         finding = torn[name, ""]
         worse = finding.baseline - finding.value if finding.better is Better.HIGHER else finding.value - finding.baseline
@@ -61,7 +61,7 @@ def test_torn_pairs_are_seen_by_every_measure():
 
 def test_a_copy_keeps_everything_and_a_fresh_sample_lies_where_the_control_lies():
     train, control = linked(500, 1), linked(500, 2)
-    copy, fresh = (found(Association(), Case(train, r, control)) for r in (train.take(np.arange(500)[::-1]), linked(500, 3)))
+    copy, fresh = (findings_of(Association(), Case(train, r, control)) for r in (train.take(np.arange(500)[::-1]), linked(500, 3)))
     for name in NAMES:
         best = 1.0 if copy[name, ""].better is Better.HIGHER else 0.0
         assert copy[name, ""].value == pytest.approx(best, abs=1e-9)
@@ -72,10 +72,10 @@ def test_a_copy_keeps_everything_and_a_fresh_sample_lies_where_the_control_lies(
 def test_a_column_that_only_the_release_holds_at_one_value_has_lost_its_pairs(change):
     """Leaving its pairs out would make the broken release look good."""
     train, control = linked(500, 1), linked(400, 2)
-    findings = found(Association(), Case(train, change(train, "number"), control))
+    findings = findings_of(Association(), Case(train, change(train, "number"), control))
     sound(findings)
     for name in NAMES:
-        whole = found(Association(), Case(train, train, control))[name, ""]
+        whole = findings_of(Association(), Case(train, train, control))[name, ""]
         assert findings[name, ""].n == whole.n
         assert abs(findings[name, ""].value - whole.value) > 0.1, name
 
@@ -83,7 +83,7 @@ def test_a_column_that_only_the_release_holds_at_one_value_has_lost_its_pairs(ch
 @pytest.mark.parametrize("change", [constant, missing])
 def test_pairs_without_an_association_in_the_training_rows_are_left_out_and_counted(change):
     train, control = change(linked(500, 1), "number"), linked(400, 2)
-    findings = found(Association(), Case(train, linked(500, 3), control))
+    findings = findings_of(Association(), Case(train, linked(500, 3), control))
     sound(findings)
     for name, pairs, gone in (
         ("association difference", 3, 3),
@@ -102,7 +102,7 @@ def test_a_table_of_constants_has_reasons():
     train, release, control = (example(n, n).select(columns) for n in (60, 50, 40))
     for name in columns:
         train = constant(train, name)
-    findings = found(Association(), Case(train, release, control))
+    findings = findings_of(Association(), Case(train, release, control))
     sound(findings)
     for name in set(NAMES) - {"mean pair TVD"}:
         assert findings[name, ""].value is None
@@ -111,20 +111,20 @@ def test_a_table_of_constants_has_reasons():
 
 def test_one_column_and_no_numbers():
     parts = [example(n, n) for n in (60, 50, 40)]
-    alone = found(Association(), Case(*(t.select(["age"]) for t in parts)))
+    alone = findings_of(Association(), Case(*(t.select(["age"]) for t in parts)))
     assert all(f.value is None and "a pair needs two columns" in f.note for f in alone.values())
-    words = found(Association(), Case(*(t.select(["town", "sick"]) for t in parts)))
+    words = findings_of(Association(), Case(*(t.select(["town", "sick"]) for t in parts)))
     sound(words)
     assert words["Pearson similarity", ""].note == "a pair needs two columns of numbers, dates or ordinals, there is none"
     assert words["association difference", ""].value is not None
 
 
 def test_two_rows_on_every_side():
-    sound(found(Association(), Case(example(2, 1), example(2, 2), example(2, 3))))
+    sound(findings_of(Association(), Case(example(2, 1), example(2, 2), example(2, 3))))
 
 
 def test_matrices_can_be_drawn():
-    findings = found(Association(), Case(constant(linked(90, 1), "count"), linked(80, 2), linked(70, 3)))
+    findings = findings_of(Association(), Case(constant(linked(90, 1), "count"), linked(80, 2), linked(70, 3)))
     for name in ("association difference", "correlation difference", "phi_k difference"):
         plain_detail = findings[name, ""].to_json()["detail"]
         drawn = Pairs.of(plain_detail)
@@ -144,7 +144,7 @@ def test_columns_of_very_many_levels_cost_no_table_of_all_pairs():
         return Table(Schema((*columns, age)), {"one": codes[0], "other": codes[1], "age": rng.integers(0, 99, 2000)})
 
     start = time.process_time()
-    findings = found(Association(), Case(table(1), table(2), table(3)))
+    findings = findings_of(Association(), Case(table(1), table(2), table(3)))
     assert time.process_time() - start < 5
     assert findings["association difference", ""].n == 3
     assert findings["phi_k difference", ""].value is None

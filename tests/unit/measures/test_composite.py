@@ -46,22 +46,22 @@ def test_a_copy_scores_zero_and_a_shuffled_table_does_not():
     assert (same.mu, same.delta, same.nu, same.g, same.g_plus) == (0, 0, 0, 0, 0)
     rng = np.random.default_rng(1)
     alone = Table(SCHEMA, {name: rng.permutation(real[name]) for name in SCHEMA.names})
-    made = reference.compare(alone)
-    assert made.nu == 0  # every column has its distribution still
-    assert made.mu > 0.05
-    assert made.delta > 0.1
-    assert made.g == made.mu + made.delta == made.g_plus
-    assert made.own["ill"].mean("accuracy") < reference.performance["ill"].mean("accuracy") - 0.1
+    comparison = reference.compare(alone)
+    assert comparison.nu == 0  # every column has its distribution still
+    assert comparison.mu > 0.05
+    assert comparison.delta > 0.1
+    assert comparison.g == comparison.mu + comparison.delta == comparison.g_plus
+    assert comparison.own["ill"].mean("accuracy") < reference.performance["ill"].mean("accuracy") - 0.1
 
 
 def test_moved_columns_are_seen_by_nu_alone():
     """A translation leaves correlations and scaled classifiers as they are: G says 0, G+ nearly 1."""
     real = small()
     moved = real.with_columns(*((SCHEMA[n], real[n] + 8) for n in ("number", "other")))
-    made = Reference.of(real).compare(moved)
-    assert made.mu == pytest.approx(0, abs=1e-6)
-    assert made.delta == pytest.approx(0, abs=0.02)
-    assert made.nu == pytest.approx(0.5 * 0.95, abs=0.02)  # two of four columns, each in the last of twenty bins
+    comparison = Reference.of(real).compare(moved)
+    assert comparison.mu == pytest.approx(0, abs=1e-6)
+    assert comparison.delta == pytest.approx(0, abs=0.02)
+    assert comparison.nu == pytest.approx(0.5 * 0.95, abs=0.02)  # two of four columns, each in the last of twenty bins
 
 
 def test_free_text_does_not_count():
@@ -69,8 +69,8 @@ def test_free_text_does_not_count():
     text = Column(name="told", kind=Kind.TEXT)
     arrays = {**{name: real[name] for name in SCHEMA.names}, "told": np.arange(300, dtype=np.int32)}
     wide = Table(Schema((*SCHEMA.columns, text)), arrays, {"told": np.array([f"word {i}" for i in range(300)], dtype=object)})
-    made = Reference.of(wide).compare(real)
-    assert (made.mu, made.delta, made.nu) == (0, 0, 0)
+    comparison = Reference.of(wide).compare(real)
+    assert (comparison.mu, comparison.delta, comparison.nu) == (0, 0, 0)
 
 
 def test_mu_by_hand():
@@ -87,26 +87,26 @@ def test_mu_by_hand():
 def test_delta_and_the_weights_by_hand():
     one, other = {"a": performance(0.9), "b": performance(0.5)}, {"a": performance(0.8), "b": performance(0.8)}
     assert delta(one, other) == pytest.approx(0.2)
-    made = Composite(mu=0.1, delta=0.2, nu=0.4, alpha=2, beta=3, gamma=0.5, own=one, there=other)
-    assert made.g == pytest.approx(0.8)
-    assert made.g_plus == pytest.approx(1.0)
-    assert made.to_json()["own"]["b"]["tree"]["F1"] == 0.5
+    result = Composite(mu=0.1, delta=0.2, nu=0.4, alpha=2, beta=3, gamma=0.5, own=one, there=other)
+    assert result.g == pytest.approx(0.8)
+    assert result.g_plus == pytest.approx(1.0)
+    assert result.to_json()["own"]["b"]["tree"]["F1"] == 0.5
 
 
 def test_nu_by_hand():
     schema = SCHEMA.select(["level"])
     real = Table(schema, {"level": np.array([0, 0, 1, -1], dtype=np.int32)})
-    made = Table(schema, {"level": np.array([0, 2, 1, 1], dtype=np.int32)})
-    assert nu(made, real) == pytest.approx((0.25 + 0.25 + 0.25 + 0.25) / 2)
+    table = Table(schema, {"level": np.array([0, 2, 1, 1], dtype=np.int32)})
+    assert nu(table, real) == pytest.approx((0.25 + 0.25 + 0.25 + 0.25) / 2)
 
 
 def test_nu_of_a_common_histogram_by_hand():
     """Equal bins over both ranges: 0 to 4 in four bins of width 1, where quantiles would put all beyond 1 into one bin."""
     schema = SCHEMA.select(["number"])
     real = Table(schema, {"number": np.array([0.0, 0.5, 1.0, np.nan])})
-    made = Table(schema, {"number": np.array([0.5, 2.5, 4.0, 4.0])})
-    assert nu(made, real, 4, "equal") == pytest.approx((0.25 + 0.25 + 0.25 + 0.5 + 0.25) / 2)
-    assert nu(real, made, 4, "equal") == nu(made, real, 4, "equal")
+    table = Table(schema, {"number": np.array([0.5, 2.5, 4.0, 4.0])})
+    assert nu(table, real, 4, "equal") == pytest.approx((0.25 + 0.25 + 0.25 + 0.5 + 0.25) / 2)
+    assert nu(real, table, 4, "equal") == nu(table, real, 4, "equal")
     apart = Table(schema, {"number": np.array([9.0, 9.5, 9.7, 9.9])})
     assert nu(apart, real, 4, "equal") == 1
     flat = Table(schema, {"number": np.full(4, 2.0)})
@@ -123,12 +123,15 @@ def test_numbers_are_predicted_too_and_their_scores_are_bounded():
     assert same.g_plus == 0
     rng = np.random.default_rng(1)
     alone = Table(SCHEMA, {name: rng.permutation(real[name]) for name in SCHEMA.names})
-    made = reference.compare(alone)
-    for performance_of in (*made.own.values(), *made.there.values()):
+    comparison = reference.compare(alone)
+    for performance_of in (*comparison.own.values(), *comparison.there.values()):
         assert all(0 <= value <= 1 for value in performance_of.values.values())
     # Of 3 models each: one score of each of two numbers, three of the classes.
-    assert len([v for p in made.own.values() for v in p.values]) == 3 + 3 + 9
-    assert made.to_json()["own"]["number"]["linear regression"]["R2"] == made.own["number"].values["linear regression", "R2"]
+    assert len([v for p in comparison.own.values() for v in p.values]) == 3 + 3 + 9
+    assert (
+        comparison.to_json()["own"]["number"]["linear regression"]["R2"]
+        == comparison.own["number"].values["linear regression", "R2"]
+    )
 
 
 def test_r2_is_that_of_scikit_learn():
@@ -137,9 +140,9 @@ def test_r2_is_that_of_scikit_learn():
     rng = np.random.default_rng(0)
     task = Task.of(small(), "number")
     truth = rng.normal(size=50)
-    told = truth + rng.normal(0, 0.5, 50)
-    assert task._judge(truth, told) == pytest.approx((r2_score(truth, told),))
-    assert task._judge(truth, -10 * told) == (0.0,)
+    reported = truth + rng.normal(0, 0.5, 50)
+    assert task._judge(truth, reported) == pytest.approx((r2_score(truth, reported),))
+    assert task._judge(truth, -10 * reported) == (0.0,)
     assert task._judge(np.ones(3), np.ones(3)) == (0.0,)
 
 
@@ -160,30 +163,34 @@ def test_scores_are_those_of_scikit_learn():
     rng = np.random.default_rng(0)
     task = Task.of(small(), "ill")
     assert task.positive == 1
-    truth, told = rng.integers(0, 2, (2, 50))
-    theirs = accuracy_score(truth, told), recall_score(truth, told), f1_score(truth, told)
-    assert task._judge(truth, told) == pytest.approx(theirs)
+    truth, reported = rng.integers(0, 2, (2, 50))
+    theirs = accuracy_score(truth, reported), recall_score(truth, reported), f1_score(truth, reported)
+    assert task._judge(truth, reported) == pytest.approx(theirs)
     many = Task.of(small(), "level")
-    truth, told = rng.integers(0, 3, (2, 50))
-    theirs = accuracy_score(truth, told), recall_score(truth, told, average="macro"), f1_score(truth, told, average="macro")
-    assert many._judge(truth, told) == pytest.approx(theirs)
+    truth, reported = rng.integers(0, 3, (2, 50))
+    theirs = (
+        accuracy_score(truth, reported),
+        recall_score(truth, reported, average="macro"),
+        f1_score(truth, reported, average="macro"),
+    )
+    assert many._judge(truth, reported) == pytest.approx(theirs)
     assert task._judge(np.zeros(3, int), np.zeros(3, int)) == (1.0, 0.0, 0.0)
 
 
 def test_a_class_that_is_lost_is_no_error():
     real = small()
     lost = real.with_columns((SCHEMA["ill"], np.zeros(real.rows, dtype=np.int32)))
-    made = Reference.of(real).compare(lost)
-    assert made.own["ill"].mean("accuracy") == 1
-    assert made.own["ill"].mean("recall") == 0
-    assert 0.5 < made.there["ill"].mean("accuracy") < 0.75
-    assert made.delta > 0.3
+    comparison = Reference.of(real).compare(lost)
+    assert comparison.own["ill"].mean("accuracy") == 1
+    assert comparison.own["ill"].mean("recall") == 0
+    assert 0.5 < comparison.there["ill"].mean("accuracy") < 0.75
+    assert comparison.delta > 0.3
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_tiny_tables(rows):
-    made = Reference.of(small()).compare(small().take(np.arange(20, 20 + rows)))
-    assert np.isfinite([made.mu, made.delta, made.nu]).all()
+    comparison = Reference.of(small()).compare(small().take(np.arange(20, 20 + rows)))
+    assert np.isfinite([comparison.mu, comparison.delta, comparison.nu]).all()
 
 
 def test_bad_input():

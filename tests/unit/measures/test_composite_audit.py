@@ -12,14 +12,14 @@ from hushtable.evidence.case import Case
 from hushtable.measures.composite import CompositeOptions, Reference
 from hushtable.measures.composite_audit import CompositeScore
 from hushtable.table.columns import Column, Kind, Levels
-from tests.unit.measures.awkward import constant, found, missing, plain, shuffled, sound
+from tests.unit.measures.awkward import constant, findings_of, missing, plain, shuffled, sound
 
 QUICK = CompositeScore(models=("linear",), targets=("sick",))
 
 
 def test_the_parts_add_up_and_the_baseline_is_that_of_control_rows():
     case = plain()
-    findings = found(replace(QUICK, alpha=2.0, beta=3.0, gamma=0.5), case)
+    findings = findings_of(replace(QUICK, alpha=2.0, beta=3.0, gamma=0.5), case)
     g, plus = findings["G", ""], findings["G+", ""]
     for finding, gamma in ((g, 0.0), (plus, 0.5)):
         for value, parts in ((finding.value, finding.detail), (finding.baseline, finding.detail["baseline"])):
@@ -28,8 +28,8 @@ def test_the_parts_add_up_and_the_baseline_is_that_of_control_rows():
     assert set(g.detail["performance"]["sick"]) == {"train", "release"}
     seed = int(np.random.default_rng(0).integers(2**31))
     reference = Reference.of(case.train, ["sick"], CompositeOptions(seed=seed, models=("linear",), rows=10_000))
-    made, fresh = reference.compare(case.release), reference.compare(case.control)
-    assert (made.mu, made.delta, made.nu) == tuple(g.detail[part] for part in ("mu", "delta", "nu"))
+    result, fresh = reference.compare(case.release), reference.compare(case.control)
+    assert (result.mu, result.delta, result.nu) == tuple(g.detail[part] for part in ("mu", "delta", "nu"))
     assert (fresh.mu, fresh.delta, fresh.nu) == tuple(g.detail["baseline"][part] for part in ("mu", "delta", "nu"))
 
 
@@ -37,13 +37,13 @@ def test_a_copy_scores_zero_and_a_shuffled_table_more_than_fresh_rows():
     case = plain()
     copy = case.train.take(np.arange(case.train.rows))
     assert [f.value for f in QUICK.run(Case(case.train, copy, case.control), np.random.default_rng(0))] == [0.0, 0.0]
-    far = found(replace(QUICK, targets=("school",)), Case(case.train, shuffled(case.train), case.control))
+    far = findings_of(replace(QUICK, targets=("school",)), Case(case.train, shuffled(case.train), case.control))
     assert far["G", ""].value > far["G", ""].baseline
     assert far["G+", ""].detail["nu"] == 0
 
 
 def test_every_column_can_be_a_target():
-    findings = found(replace(QUICK, targets=("*",), models=("linear", "tree")), plain())
+    findings = findings_of(replace(QUICK, targets=("*",), models=("linear", "tree")), plain())
     assert set(findings["G", ""].detail["performance"]) == set(plain().columns)
     assert "models predict 7 columns" in findings["G", ""].note
     sound(findings)
@@ -73,7 +73,7 @@ def test_columns_that_say_nothing_are_no_obstacle(which, spoil):
     tables = dict(case.tables)
     for name in ("age", "school", "pay"):
         tables[which] = spoil(tables[which], name)
-    findings = found(replace(QUICK, targets=("sick", "pay", "school"), cut="equal"), Case(*tables.values()))
+    findings = findings_of(replace(QUICK, targets=("sick", "pay", "school"), cut="equal"), Case(*tables.values()))
     assert all(f.value is not None for f in findings.values())
     sound(findings)
 
@@ -99,10 +99,10 @@ def test_columns_of_very_many_levels_are_named_and_left_out():
         )
         for seed, (which, table) in enumerate(case.tables.items())
     }
-    findings = found(QUICK, Case(*wide.values()))
+    findings = findings_of(QUICK, Case(*wide.values()))
     assert findings["G", ""].note.endswith("columns of more than 100 levels, which are not in mu: zip, job")
-    assert findings["G", ""].detail["mu"] == found(QUICK, case)["G", ""].detail["mu"]
-    refused = found(replace(QUICK, targets=("zip",)), Case(*wide.values()))["G", ""]
+    assert findings["G", ""].detail["mu"] == findings_of(QUICK, case)["G", ""].detail["mu"]
+    refused = findings_of(replace(QUICK, targets=("zip",)), Case(*wide.values()))["G", ""]
     assert refused.value is None
     assert "zip: has 397 levels" in refused.note
     assert "at most 100 can be predicted" in refused.note

@@ -11,7 +11,7 @@ from hushtable.evidence import roc
 from hushtable.evidence.case import Case
 from hushtable.measures import discriminator as module
 from hushtable.measures.discriminator import Discriminator, auc, folds
-from tests.unit.measures.clouds import bound, found, levels, numbers, odd_cases, ordinary, shuffled
+from tests.unit.measures.clouds import bound, findings_of, levels, numbers, odd_cases, ordinary, shuffled
 
 AUC, ERROR = "real or released: AUC", "propensity error"
 
@@ -21,7 +21,7 @@ def cloud(n: int, seed: int, width: int = 3) -> np.ndarray:
 
 
 def test_an_independent_sample_cannot_be_told():
-    findings = found(Discriminator(), ordinary(example(600, 3), 600))
+    findings = findings_of(Discriminator(), ordinary(example(600, 3), 600))
     assert findings[AUC].value < 0.56
     assert findings[AUC].low == 0.5
     assert findings[ERROR].value == pytest.approx(findings[ERROR].baseline, rel=0.5)
@@ -30,21 +30,21 @@ def test_an_independent_sample_cannot_be_told():
 
 def test_broken_pairs_are_told_and_the_columns_named():
     train, release, control = (bound(example(600, seed)) for seed in (1, 3, 2))
-    findings = found(Discriminator(), Case(train, shuffled(release), control))
-    told = findings[AUC]
-    assert told.low > 0.75
-    assert told.baseline < 0.56
+    findings = findings_of(Discriminator(), Case(train, shuffled(release), control))
+    finding = findings[AUC]
+    assert finding.low > 0.75
+    assert finding.baseline < 0.56
     assert findings[ERROR].low > 2 * findings[ERROR].baseline
-    assert set(told.detail["columns"][:2]) == {"age", "pay"}
-    assert told.detail["importance"] == sorted(told.detail["importance"], reverse=True)
-    assert "age" in told.note
-    assert "pay" in told.note
+    assert set(finding.detail["columns"][:2]) == {"age", "pay"}
+    assert finding.detail["importance"] == sorted(finding.detail["importance"], reverse=True)
+    assert "age" in finding.note
+    assert "pay" in finding.note
 
 
 def test_a_level_that_no_real_row_has_gives_the_release_away():
     rng = np.random.default_rng(0)
     tables = [levels("a", rng.integers(0, k, 300).tolist(), ("x", "y", "z")) for k in (2, 3, 2)]
-    findings = found(Discriminator(), Case(*tables))
+    findings = findings_of(Discriminator(), Case(*tables))
     assert findings[AUC].low > 0.6
     assert findings[AUC].note.endswith("the columns that distinguish them most: a")
 
@@ -52,7 +52,7 @@ def test_a_level_that_no_real_row_has_gives_the_release_away():
 def test_copies_are_not_told_apart_and_do_not_fool_the_model(monkeypatch):
     train = cloud(200, 0)
     case = Case(numbers(train), numbers(train[::-1]), numbers(cloud(200, 1)))
-    assert found(Discriminator(), case)[AUC].value < 0.55
+    assert findings_of(Discriminator(), case)[AUC].value < 0.55
     assert _unclipped(monkeypatch, case, folds) == pytest.approx(0.5, abs=0.03)
     # Without the rule the twin of a row is seen under the opposite label, and the model is worse than guessing.
     assert _unclipped(monkeypatch, case, lambda x, count, rng: rng.permutation(len(x)) % count) < 0.45
@@ -97,15 +97,15 @@ def test_models_of_different_folds_are_not_compared():
 @pytest.mark.parametrize("fold", [None, np.arange(30) % 2])
 def test_perfect_separation_is_no_certainty(fold):
     positive = np.arange(30) < 15
-    found = auc(positive + np.arange(30) / 100, positive, fold)
-    assert found.value == found.high == 1
-    assert 0.5 < found.low < 0.9
+    findings_of = auc(positive + np.arange(30) / 100, positive, fold)
+    assert findings_of.value == findings_of.high == 1
+    assert 0.5 < findings_of.low < 0.9
 
 
 def test_few_rows_learn_nothing_and_say_so():
-    findings = found(Discriminator(), odd_cases()["two rows each"])
+    findings = findings_of(Discriminator(), odd_cases()["two rows each"])
     assert all(f.value is None and "at least 20 rows" in f.note and "release has 2" in f.note for f in findings.values())
-    few = found(Discriminator(), odd_cases()["two rows of control"])
+    few = findings_of(Discriminator(), odd_cases()["two rows of control"])
     assert few[AUC].value is not None
     assert few[AUC].baseline is None
     assert "the control has only 2 rows" in few[AUC].note
@@ -113,19 +113,19 @@ def test_few_rows_learn_nothing_and_say_so():
 
 @pytest.mark.parametrize("name", odd_cases())
 def test_odd_tables_have_numbers_in_range(name):
-    for finding in found(Discriminator(), odd_cases()[name]).values():
+    for finding in findings_of(Discriminator(), odd_cases()[name]).values():
         assert finding.value is None or finding.span[0] <= finding.low <= finding.value <= finding.high <= finding.span[1]
 
 
 def test_rows_of_one_kind_only_cannot_be_told():
     same = [numbers(np.repeat(row[None], 40, axis=0)) for row in cloud(3, 5)]
-    findings = found(Discriminator(), Case(same[0], same[0], same[1]))
+    findings = findings_of(Discriminator(), Case(same[0], same[0], same[1]))
     assert findings[AUC].value == 0.5
-    assert found(Discriminator(), Case(same[0], same[1], same[2]))[AUC].value == 1.0
+    assert findings_of(Discriminator(), Case(same[0], same[1], same[2]))[AUC].value == 1.0
 
 
 def test_big_tables_are_sampled():
-    findings = found(Discriminator(most=50), ordinary(example(300, 3)))
+    findings = findings_of(Discriminator(most=50), ordinary(example(300, 3)))
     assert findings[AUC].n == 50
 
 
@@ -138,6 +138,6 @@ def test_wrong_knobs_are_refused(knobs):
 def test_errors_are_compared_at_as_many_rows():
     """A model of few rows believes more by chance: with a small control fresh rows would look worse, or better, by that alone."""
     case = Case(*(numbers(cloud(n, seed)) for n, seed in ((600, 0), (600, 1), (60, 2))))
-    findings = found(Discriminator(), case)
+    findings = findings_of(Discriminator(), case)
     assert findings[AUC].n == 600
     assert findings[ERROR].n == 60

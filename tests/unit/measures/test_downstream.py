@@ -17,7 +17,7 @@ from hushtable.table.cell import ANYTHING, Interval
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from tests.unit.measures.awkward import found, missing, plain, sound
+from tests.unit.measures.awkward import findings_of, missing, plain, sound
 
 QUICK = TrainOnRelease(models=("linear", "tree", "bayes"), seeds=2, bootstrap=10)
 CLASSES = {"AUC", "accuracy", "F1"}
@@ -40,7 +40,7 @@ def test_every_family_and_score_has_a_baseline_an_interval_and_a_scope():
 
 
 def test_a_number_has_r2_and_rmse_and_no_naive_bayes():
-    findings = found(replace(QUICK, target="age"), plain())
+    findings = findings_of(replace(QUICK, target="age"), plain())
     names = {(name.rpartition(": ")[2], scope) for name, scope in findings}
     assert names == {(score, scope) for score in ("R2", "RMSE") for scope in ("age", "age, by tree")}
     rmse = findings["train on release, test on real: RMSE", "age"]
@@ -51,7 +51,7 @@ def test_a_number_has_r2_and_rmse_and_no_naive_bayes():
 
 
 def test_a_date_is_a_number_of_days():
-    finding = found(replace(QUICK, target="born"), plain())["train on release, test on real: RMSE", "born"]
+    finding = findings_of(replace(QUICK, target="born"), plain())["train on release, test on real: RMSE", "born"]
     spread = plain().control.floats("born").std() / 86_400
     assert 0.5 * spread < finding.value < 2 * spread
     assert " days" in finding.note
@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_bits_and_seeds_widen_the_interval():
 
 def test_slow_families_learn_from_a_part():
     case = plain()
-    few, many = (found(replace(QUICK, target="sick", rows=rows), case)[AUC, "sick"] for rows in (40, 400))
+    few, many = (findings_of(replace(QUICK, target="sick", rows=rows), case)[AUC, "sick"] for rows in (40, 400))
     assert few.value != many.value
     # The halves of all 400 rows are of 40 at most: the same spread counts for less.
     assert many.detail["learnt"] > 0
@@ -81,9 +81,9 @@ def test_the_boosting_is_fitted_once_for_all_audits():
     assert models is fitted(case, "sick")
     assert models.task.shape.classes
     assert np.array_equal(models.task.control, np.arange(300))
-    told = predicted(models.predictions["release"])
+    reported = predicted(models.predictions["release"])
     main = TrainOnRelease(target="sick", models=("boosting",), seeds=0, bootstrap=1).run(case, np.random.default_rng(0))
-    assert main[1].value == pytest.approx(np.mean(told == models.task.truth))
+    assert main[1].value == pytest.approx(np.mean(reported == models.task.truth))
 
 
 def test_the_target_is_that_of_the_roles():
@@ -127,7 +127,7 @@ def test_predictors_without_a_value_are_no_obstacle(target, which):
     tables = dict(case.tables)
     for name in {"age", "town", "height"}:
         tables[which] = missing(tables[which], name)
-    findings = found(replace(QUICK, target=target), Case(tables["train"], tables["release"], tables["control"]))
+    findings = findings_of(replace(QUICK, target=target), Case(tables["train"], tables["release"], tables["control"]))
     sound(findings)
     assert all(f.value is not None for f in findings.values())
 
@@ -148,10 +148,10 @@ def test_families_take_any_predictors(family, classes):
     unknown = Rows(np.full((60, 5), np.nan), rng.integers(0, 3, 60).astype(float))
     assert all(np.isfinite(values).all() for values in predictions(family, unknown, test, numbers).values())
     y = rng.integers(0, 3, 60).astype(float)
-    told = predictions(family, Rows(x, y), test, shape)
-    assert all(np.isfinite(values).all() and len(values) == 7 for values in told.values())
+    reported = predictions(family, Rows(x, y), test, shape)
+    assert all(np.isfinite(values).all() and len(values) == 7 for values in reported.values())
     if classes:
-        assert np.sum(list(told.values()), axis=0) == pytest.approx(np.ones(7))
+        assert np.sum(list(reported.values()), axis=0) == pytest.approx(np.ones(7))
     same = predictions(family, Rows(x, np.full(60, 2.0)), test, shape)
     assert np.array_equal(predicted(same), np.full(7, 2.0))
 
@@ -159,7 +159,7 @@ def test_families_take_any_predictors(family, classes):
 def test_classes_that_the_release_does_not_have():
     case = plain()
     lost = case.release.take(np.flatnonzero(case.release["school"] != 2))
-    findings = found(replace(QUICK, target="school"), Case(case.train, lost, case.control))
+    findings = findings_of(replace(QUICK, target="school"), Case(case.train, lost, case.control))
     sound(findings)
     assert findings[AUC, "school"].value < findings[AUC, "school"].baseline
     strange = case.release.with_column(
@@ -186,7 +186,7 @@ def test_a_generalized_target_is_read_as_values():
         (sick.generalize((ANYTHING,)), np.zeros(case.release.rows, np.int32)),
     )
     for target in ("pay", "sick"):
-        findings = found(replace(QUICK, target=target), Case(case.train, release, case.control))
+        findings = findings_of(replace(QUICK, target=target), Case(case.train, release, case.control))
         assert all(f.value is not None for f in findings.values())
 
 

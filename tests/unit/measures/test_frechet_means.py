@@ -13,7 +13,7 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 
-def found(release: Table) -> dict[str, object]:
+def findings_of(release: Table) -> dict[str, object]:
     case = Case(example(300, 1), release, example(300, 2))
     return {f.name: f for f in FrechetMeans(clusters=3).run(case, np.random.default_rng(0))}
 
@@ -23,19 +23,19 @@ def test_the_contract():
 
 
 def test_another_sample_is_as_good_as_the_control_and_a_shifted_one_is_not():
-    fresh, rng = found(example(300, 3)), np.random.default_rng(0)
+    fresh, rng = findings_of(example(300, 3)), np.random.default_rng(0)
     table = example(300, 3)
     old = table.schema["age"]
-    shifted = found(table.with_column(old, old.from_floats(np.clip(table.floats("age") + 40, 0, 99))))
+    shifted = findings_of(table.with_column(old, old.from_floats(np.clip(table.floats("age") + 40, 0, 99))))
     near, far = fresh["Frechet mean distance"], shifted["Frechet mean distance"]
     assert near.value < 2 * near.baseline
     assert far.value > 3 * far.baseline
     shuffled = table.with_columns(*((c, rng.permutation(table[c.name])) for c in table.schema))
-    assert found(shuffled)["clusters"].value < 1
+    assert findings_of(shuffled)["clusters"].value < 1
 
 
 def test_the_training_rows_themselves_keep_everything():
-    same = found(example(300, 1))
+    same = findings_of(example(300, 1))
     assert same["Frechet mean distance"].value == pytest.approx(0, abs=1e-8)
     assert same["clusters"].value > 0.9
 

@@ -30,10 +30,10 @@ def misprinted(points: np.ndarray, moved: np.ndarray) -> float:
 
 def test_it_is_the_sum_over_all_pairs():
     points, moved = cloud()
-    found = k_stress(points, moved, np.random.default_rng(0))
-    assert found.value == pytest.approx(plain(points, moved))
-    assert found.value != pytest.approx(misprinted(points, moved), rel=0.01)
-    assert found.low == found.high == found.value
+    result = k_stress(points, moved, np.random.default_rng(0))
+    assert result.value == pytest.approx(plain(points, moved))
+    assert result.value != pytest.approx(misprinted(points, moved), rel=0.01)
+    assert result.low == result.high == result.value
 
 
 def test_turning_costs_nothing_and_one_point_for_all_costs_everything():

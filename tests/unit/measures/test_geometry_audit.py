@@ -10,7 +10,7 @@ from hushtable.errors import InputError
 from hushtable.evidence.case import Case
 from hushtable.measures.geometry import Geometry
 from hushtable.measures.structure import assigned, axes_kept, centres_of
-from tests.unit.measures.clouds import found, numbers, odd_cases, ordinary
+from tests.unit.measures.clouds import findings_of, numbers, odd_cases, ordinary
 
 HIGHER = ("principal axes kept", "clusters kept")
 
@@ -26,7 +26,7 @@ CORNERS = ((0.0, 0.0, 0.0), (5.0, 0.0, 1.0), (0.0, 5.0, 2.0))
 
 def heaped(release: np.ndarray, n: int = 250) -> dict[str, object]:
     case = Case(numbers(heaps(n, 0, CORNERS)), numbers(release), numbers(heaps(n, 1, CORNERS)))
-    return found(Geometry(clusters=3, axes=2), case)
+    return findings_of(Geometry(clusters=3, axes=2), case)
 
 
 def test_an_independent_sample_is_as_good_as_the_control():
@@ -65,16 +65,16 @@ def test_a_table_that_shrank_keeps_its_axes_and_clusters_but_not_its_distances()
 
 def test_big_tables_are_paired_several_times():
     case = Case(*(numbers(heaps(n, seed, CORNERS)) for n, seed in ((400, 0), (300, 2), (250, 1))))
-    stress = found(Geometry(paired=60, draws=4), case)["K-Stress"]
+    stress = findings_of(Geometry(paired=60, draws=4), case)["K-Stress"]
     assert stress.n == 240
     assert stress.low < stress.value < stress.high
     assert stress.low < stress.baseline < stress.high
     assert "4 times" in stress.note
-    assert found(Geometry(paired=250), case)["K-Stress"].low is None
+    assert findings_of(Geometry(paired=250), case)["K-Stress"].low is None
 
 
 def test_too_small_a_control_is_no_baseline_of_pairs():
-    findings = found(Geometry(), odd_cases()["two rows of control"])
+    findings = findings_of(Geometry(), odd_cases()["two rows of control"])
     assert findings["K-Stress"].value is not None
     assert findings["K-Stress"].baseline is None
 
@@ -83,7 +83,7 @@ def test_too_small_a_control_is_no_baseline_of_pairs():
 def test_equal_rows_have_no_shape_and_say_so(which):
     flat, cloud = numbers(np.ones((60, 3))), numbers(heaps(60, 0, CORNERS))
     case = Case(flat if which == "train" else cloud, flat if which == "release" else cloud, numbers(heaps(60, 1, CORNERS)))
-    findings = found(Geometry(), case)
+    findings = findings_of(Geometry(), case)
     for name in (*HIGHER, "silhouette difference"):
         assert findings[name].value is None
         assert which in findings[name].note
@@ -92,7 +92,7 @@ def test_equal_rows_have_no_shape_and_say_so(which):
 
 @pytest.mark.parametrize("name", odd_cases())
 def test_odd_tables_have_numbers_in_range_or_a_reason(name):
-    findings = found(Geometry(), odd_cases()[name])
+    findings = findings_of(Geometry(), odd_cases()[name])
     assert len(findings) == 5
     for finding in findings.values():
         assert finding.value is None or finding.span[0] <= finding.value <= (finding.span[1] or np.inf)
@@ -102,7 +102,7 @@ def test_distances_are_told_without_an_extreme():
     train = heaps(250, 0, CORNERS)
     train[0] = 1000
     case = Case(numbers(train), numbers(heaps(250, 2, CORNERS)), numbers(heaps(250, 1, CORNERS)))
-    detail = found(Geometry(), case)["distances between records"].detail
+    detail = findings_of(Geometry(), case)["distances between records"].detail
     assert len(detail["edges"]) == 31
     assert detail["edges"][-1] < 5
     assert sum(detail["release"]) == pytest.approx(1, abs=1e-3)
@@ -128,7 +128,7 @@ def test_of_two_solutions_that_are_as_good_the_nearer_one_counts():
 def test_a_generalized_release_is_read_as_values():
     from hushtable.checks.audits import _generalized
 
-    findings = found(Geometry(), ordinary(_generalized(example(200, 3)), 200))
+    findings = findings_of(Geometry(), ordinary(_generalized(example(200, 3)), 200))
     assert all(finding.value is not None for finding in findings.values())
 
 

@@ -17,7 +17,7 @@ from hushtable.measures.partition import partitions
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from tests.unit.measures.awkward import constant, found, missing, sound
+from tests.unit.measures.awkward import constant, findings_of, missing, sound
 
 TVD, GAP, SIZE, SCORE = "TVD within a group", "small groups against large", "group sizes", "downstream loss of a group"
 TOWNS = tuple("abcdefgh")
@@ -58,49 +58,49 @@ def garbled(table: Table, code: int, seed: int = 0) -> Table:
     """Inside one town every other column is drawn from everybody."""
     rng = np.random.default_rng(seed)
     rows = np.flatnonzero(table["town"] == code)
-    made = []
+    collected = []
     for name in ("height", "pay", "trade"):
         array = table[name].copy()
         array[rows] = rng.choice(table[name], len(rows))
-        made.append((table.schema[name], array))
-    return table.with_columns(*made)
+        collected.append((table.schema[name], array))
+    return table.with_columns(*collected)
 
 
 @pytest.mark.parametrize("code", [7, 5])
 def test_a_garbled_group_is_named_worst(code):
-    findings, name = found(Groups(), plain(garbled(FRESH, code))), f"town = {TOWNS[code]}"
+    findings, name = findings_of(Groups(), plain(garbled(FRESH, code))), f"town = {TOWNS[code]}"
     assert first(findings, TVD).startswith(name)
     assert first(findings, TVD) in findings[TVD, ""].note
     worst = findings[TVD, name]
     assert worst.value > 5 * worst.baseline
     assert surely_worse(worst)
-    tie = found(Groups(shown=60), plain(FRESH))[TVD, name]
+    tie = findings_of(Groups(shown=60), plain(FRESH))[TVD, name]
     assert tie.value == pytest.approx(tie.baseline, abs=0.1)
 
 
 def test_a_lost_group_is_named_worst_and_lies_as_far_off_as_can_be():
-    kept = FRESH.take(FRESH["town"] != 7)
-    findings = found(Groups(), plain(kept))
+    table = FRESH.take(FRESH["town"] != 7)
+    findings = findings_of(Groups(), plain(table))
     assert all(first(findings, name).startswith("town = h") for name in (TVD, SIZE))
     assert findings[TVD, "town = h"].value == findings[SIZE, "town = h"].value == findings[SIZE, ""].value == 1
     assert all(surely_worse(findings[SIZE, scope]) for scope in ("", "town = h"))
 
 
 def test_fresh_rows_tie_and_a_release_that_fails_small_groups_does_not():
-    tie = found(Groups(), plain(FRESH))
+    tie = findings_of(Groups(), plain(FRESH))
     assert tie[GAP, ""].low < 0 < tie[GAP, ""].high
     assert tie[TVD, ""].value == pytest.approx(tie[TVD, ""].baseline, abs=0.015)
     spoilt = FRESH
     for code in (4, 5, 6, 7):
         spoilt = garbled(spoilt, code)
-    gap = found(Groups(), plain(spoilt))[GAP, ""]
+    gap = findings_of(Groups(), plain(spoilt))[GAP, ""]
     assert gap.low > 0.02
     assert gap.baseline == 0
 
 
 @pytest.mark.parametrize(("released", "fresh"), [(3000, 600), (600, 3000)])
 def test_the_number_of_rows_of_a_table_is_no_fault_of_it(released, fresh):
-    findings = found(Groups(), plain(towns(released, 5), control=towns(fresh, 6)))
+    findings = findings_of(Groups(), plain(towns(released, 5), control=towns(fresh, 6)))
     assert findings[TVD, ""].value == pytest.approx(findings[TVD, ""].baseline, abs=0.03)
     assert findings[GAP, ""].low < 0 < findings[GAP, ""].high
 
@@ -114,7 +114,7 @@ def test_a_group_that_models_cannot_learn_is_named():
     rows = np.flatnonzero(fresh["town"] == 3)
     rich[rows] = 1 - rich[rows]
     release = fresh.with_column(fresh.schema["rich"], rich)
-    findings = found(Groups(), Case(train, release, control))
+    findings = findings_of(Groups(), Case(train, release, control))
     assert first(findings, SCORE).startswith("town = d")
     assert findings[SCORE, "town = d"].low > 0.3
     assert "AUC for rich" in findings[SCORE, "town = d"].note
@@ -123,7 +123,7 @@ def test_a_group_that_models_cannot_learn_is_named():
 
 
 def test_models_of_fresh_rows_serve_every_group():
-    findings = found(Groups(drawn=7), Case(*FEWER))
+    findings = findings_of(Groups(drawn=7), Case(*FEWER))
     assert abs(findings[SCORE, ""].value) < 0.03
     detail = json.loads(json.dumps(findings[TVD, ""].to_json()))["detail"]
     assert set(detail) == {"groups", "rows", "distance", "baseline", "score", "score_baseline"}
@@ -135,7 +135,7 @@ def test_models_of_fresh_rows_serve_every_group():
 
 def test_a_number_is_scored_by_what_is_explained():
     train, fresh, control = FEWER
-    findings = found(Groups(target="pay"), Case(train, garbled(fresh, 2), control))
+    findings = findings_of(Groups(target="pay"), Case(train, garbled(fresh, 2), control))
     assert first(findings, SCORE).startswith("town = c")
     assert findings[SCORE, "town = c"].value == 1, "worse than the mean is as bad as can be"
     assert "R2 for pay" in findings[SCORE, "town = c"].note
@@ -162,15 +162,15 @@ def test_groups_are_levels_quarters_missing_and_pairs_of_enough_people():
 
 def test_no_level_of_a_few_people_is_named():
     train = TRAIN.take(np.flatnonzero((TRAIN["town"] != 7) | (np.cumsum(TRAIN["town"] == 7) <= 4)))
-    findings = found(Groups(least=5, fresh=1), plain(FRESH, train=train))
+    findings = findings_of(Groups(least=5, fresh=1), plain(FRESH, train=train))
     assert all("town = h" not in json.dumps(f.to_json()) for f in findings.values())
     assert "town = g" in json.dumps([f.to_json() for f in findings.values()])
 
 
 def test_where_there_is_nothing_to_tell_the_notes_say_why():
-    few = found(Groups(), Case(*(example(20, i) for i in range(3))))
+    few = findings_of(Groups(), Case(*(example(20, i) for i in range(3))))
     assert all(f.value is None and "30 training rows" in f.note for f in few.values())
-    alone = found(Groups(), Case(*(example(200, i).select(["town"]) for i in range(3))))
+    alone = findings_of(Groups(), Case(*(example(200, i).select(["town"]) for i in range(3))))
     assert alone[TVD, ""].value is None
     assert alone[SIZE, ""].value is not None
     assert "no column has the role" in alone[SCORE, ""].note
@@ -180,11 +180,11 @@ def test_where_there_is_nothing_to_tell_the_notes_say_why():
 def test_a_column_of_very_many_levels_is_counted_in_few():
     levels = Levels(tuple(f"d{i}" for i in range(300)))
     column = Column(name="code", kind=Kind.CATEGORY, domain=levels)
-    made = [
+    collected = [
         t.with_column(column, np.random.default_rng(i).integers(0, 300, t.rows).astype(np.int32))
         for i, t in enumerate((TRAIN, FRESH, CONTROL))
     ]
-    finding = found(Groups(), Case(*(table.select(["town", "code"]) for table in made)))[TVD, ""]
+    finding = findings_of(Groups(), Case(*(table.select(["town", "code"]) for table in collected)))[TVD, ""]
     assert finding.value == pytest.approx(finding.baseline, abs=0.02)
 
 
@@ -194,8 +194,8 @@ def test_a_column_of_very_many_levels_is_counted_in_few():
 def test_odd_columns_are_survived(which, spoil, name):
     tables = dict(zip(("train", "release", "control"), (example(130, i) for i in range(3)), strict=True))
     tables[which] = spoil(tables[which], name)
-    kept = ["age", "height", "town", "school", *["pay"] * (name == "pay")]
-    findings = found(Groups(), Case(**{side: table.select(kept) for side, table in tables.items()}))
+    retained = ["age", "height", "town", "school", *["pay"] * (name == "pay")]
+    findings = findings_of(Groups(), Case(**{side: table.select(retained) for side, table in tables.items()}))
     sound(findings)
     assert findings[TVD, ""].value is not None
 

@@ -10,7 +10,7 @@ from hushtable.measures.discriminator import Discriminator
 from hushtable.measures.geometry import Geometry
 from hushtable.measures.joint import Joint
 from hushtable.table.table import Table
-from tests.unit.measures.clouds import found, shuffled
+from tests.unit.measures.clouds import findings_of, shuffled
 
 pytestmark = pytest.mark.nightly
 
@@ -25,8 +25,8 @@ def thirds(adult: Table) -> list[Table]:
 def test_a_fresh_sample_ties_and_shuffled_columns_are_seen(thirds: list[Table], fresh: bool) -> None:
     train, release, control = thirds
     case = Case(train, release if fresh else shuffled(release), control)
-    joint, told, shape = (found(audit, case) for audit in (Joint(), Discriminator(), Geometry()))
-    auc, clusters, axes = told["real or released: AUC"], shape["clusters kept"], shape["principal axes kept"]
+    joint, collected, shape = (findings_of(audit, case) for audit in (Joint(), Discriminator(), Geometry()))
+    auc, clusters, axes = collected["real or released: AUC"], shape["clusters kept"], shape["principal axes kept"]
     distance, gap = joint["Frechet distance"], shape["distances between records"]
     assert (joint["MMD"].low < 0.01) == fresh
     assert (distance.value < 1.5 * distance.baseline) == fresh

@@ -11,7 +11,7 @@ from hushtable.evidence.case import Case
 from hushtable.measures import joint
 from hushtable.measures.features import features
 from hushtable.measures.joint import Joint
-from tests.unit.measures.clouds import bound, found, numbers, odd_cases, ordinary, shuffled
+from tests.unit.measures.clouds import bound, findings_of, numbers, odd_cases, ordinary, shuffled
 
 
 def moved(case: Case, by: float) -> Case:
@@ -24,14 +24,14 @@ def moved(case: Case, by: float) -> Case:
 
 
 def test_an_independent_sample_is_as_near_as_the_control():
-    findings = found(Joint(), ordinary(example(300, 3)))
+    findings = findings_of(Joint(), ordinary(example(300, 3)))
     assert findings["MMD"].low == 0
     assert findings["MMD"].value < 0.06
     assert findings["Frechet distance"].value == pytest.approx(findings["Frechet distance"].baseline, rel=0.3)
 
 
 def test_a_moved_column_is_seen_by_both():
-    findings = found(Joint(), moved(ordinary(example(300, 3)), 25))
+    findings = findings_of(Joint(), moved(ordinary(example(300, 3)), 25))
     assert findings["MMD"].low > 0.1
     assert findings["Frechet distance"].value > 3 * findings["Frechet distance"].baseline
     assert "means" in findings["Frechet distance"].note
@@ -39,23 +39,23 @@ def test_a_moved_column_is_seen_by_both():
 
 def test_broken_pairs_are_seen_by_both_though_no_column_changed():
     train, release, control = (bound(example(600, seed)) for seed in (1, 3, 2))
-    kept, broken = (found(Joint(), Case(train, table, control)) for table in (release, shuffled(release)))
-    assert kept["MMD"].low == 0
+    retained, broken = (findings_of(Joint(), Case(train, table, control)) for table in (release, shuffled(release)))
+    assert retained["MMD"].low == 0
     assert broken["MMD"].low > 0.03
-    assert broken["Frechet distance"].value > 3 * kept["Frechet distance"].value
+    assert broken["Frechet distance"].value > 3 * retained["Frechet distance"].value
 
 
 def test_the_training_rows_themselves_lie_nowhere_else():
-    findings = found(Joint(), ordinary(example(300, 1)))
+    findings = findings_of(Joint(), ordinary(example(300, 1)))
     assert findings["MMD"].value == 0
     assert findings["Frechet distance"].value == pytest.approx(0, abs=1e-6)
 
 
 def test_many_rows_take_random_features_and_agree_with_all_pairs(monkeypatch):
     case = moved(ordinary(example(600, 3), 600), 12)
-    exact = found(Joint(), case)["MMD"]
+    exact = findings_of(Joint(), case)["MMD"]
     monkeypatch.setattr(joint, "EXACT", 100)
-    drawn = found(Joint(), case)["MMD"]
+    drawn = findings_of(Joint(), case)["MMD"]
     assert "all pairs" in exact.note
     assert "2,048 random frequencies" in drawn.note
     assert drawn.value == pytest.approx(exact.value, rel=0.1)
@@ -74,14 +74,14 @@ def test_no_release_sets_the_bandwidth():
 
 
 def test_few_rows_have_no_interval():
-    findings = found(Joint(), odd_cases()["two rows each"])
+    findings = findings_of(Joint(), odd_cases()["two rows each"])
     assert findings["MMD"].value is not None
     assert findings["MMD"].low is findings["MMD"].high is None
 
 
 @pytest.mark.parametrize("name", odd_cases())
 def test_odd_tables_have_finite_numbers(name):
-    for finding in found(Joint(), odd_cases()[name]).values():
+    for finding in findings_of(Joint(), odd_cases()[name]).values():
         assert finding.value is not None
         assert finding.baseline is not None
         assert finding.span[0] <= finding.value <= (finding.span[1] or np.inf)

@@ -15,7 +15,7 @@ from hushtable.measures.margins import MEANS, MarginDistances
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
-from tests.unit.measures.awkward import constant, found, missing, plain, shuffled, sound
+from tests.unit.measures.awkward import constant, findings_of, missing, plain, shuffled, sound
 
 COLUMNS = ("age", "height", "town", "school", "born", "pay")
 DISTANCES = [measure.name for measure in (*MEANS, catalogue.CHI_SQUARE)]
@@ -38,7 +38,7 @@ def test_whole_table_first_then_columns():
 
 def test_the_order_of_the_rows_is_not_in_any_margin():
     case = plain()
-    findings = found(MarginDistances(), Case(case.train, shuffled(case.train), case.control))
+    findings = findings_of(MarginDistances(), Case(case.train, shuffled(case.train), case.control))
     assert {f.value for f in findings.values()} == {0.0}
     assert all(f.baseline > 0 for f in findings.values() if f.name != "columns told apart")
 
@@ -52,7 +52,7 @@ def test_a_moved_column_is_seen_by_every_distance_and_no_other_column_is(name):
     else:
         wide = (column.bounds.high - column.bounds.low) * 0.2
         moved = column.from_floats(np.minimum(case.train.floats(name) + wide, column.bounds.high))
-    findings = found(MarginDistances(), Case(case.train, case.train.with_column(column, moved), case.control))
+    findings = findings_of(MarginDistances(), Case(case.train, case.train.with_column(column, moved), case.control))
     assert findings["columns told apart", ""].value == pytest.approx(1 / 7)
     assert name in findings["columns told apart", ""].note
     for (metric, scope), finding in findings.items():
@@ -63,7 +63,7 @@ def test_a_moved_column_is_seen_by_every_distance_and_no_other_column_is(name):
 
 
 def test_an_independent_sample_lies_where_the_control_lies():
-    findings = found(MarginDistances(), plain())
+    findings = findings_of(MarginDistances(), plain())
     assert findings["columns told apart", ""].value == findings["columns told apart", ""].baseline == 0.0
     for measure in MEANS.values():
         finding = findings[measure.name, ""]
@@ -76,7 +76,7 @@ def test_an_independent_sample_lies_where_the_control_lies():
 def test_columns_of_one_value_or_of_none(change, which, name):
     case = plain()
     tables = case.tables | {which: change(case.tables[which], name)}
-    findings = found(MarginDistances(), Case(**tables))
+    findings = findings_of(MarginDistances(), Case(**tables))
     sound(findings)
     absent = [f for (_, scope), f in findings.items() if scope == name and f.value is None]
     if change is missing and which != "control":
@@ -96,7 +96,7 @@ def test_a_value_that_the_training_rows_hold_alone_is_not_its_neighbours(elsewhe
     """All training rows hold one value, all released rows another: nothing is in common."""
     train, release, control = (numbers(np.full(n, v)) for n, v in ((60, 5), (60, elsewhere), (40, 5)))
     release = release.with_column(release.schema["x"], np.append(release["x"][:-1], 5))
-    findings = found(MarginDistances(), Case(train, release, control.with_column(control.schema["x"], control["x"] + 1)))
+    findings = findings_of(MarginDistances(), Case(train, release, control.with_column(control.schema["x"], control["x"] + 1)))
     assert findings["TVD", "x"].value == pytest.approx(59 / 60)
     assert findings["TVD", "x"].baseline == pytest.approx(np.sqrt((1 / 60 + 1 / 60) / (1 / 60 + 1 / 40)))
     assert findings["chi-square", "x"].detail["p"] < 1e-10
@@ -127,14 +127,14 @@ def test_a_release_that_left_the_domain_has_not_moved_further_than_all_of_it():
     narrow, wide = Bounds(0, 9), Bounds(0, 100_000)
     train, control = (numbers(rng.integers(0, 10, n), domain=narrow) for n in (80, 60))
     release = numbers(rng.integers(50_000, 100_000, 70), domain=wide)
-    finding = found(MarginDistances(), Case(train, release, control))["Wasserstein", "x"]
+    finding = findings_of(MarginDistances(), Case(train, release, control))["Wasserstein", "x"]
     assert finding.value == 1.0
     assert finding.baseline < 0.2
 
 
 def test_two_rows_on_every_side():
     case = Case(example(2, 1), example(2, 2), example(2, 3))
-    findings = found(MarginDistances(), case)
+    findings = findings_of(MarginDistances(), case)
     sound(findings)
     assert findings["columns told apart", ""].value is None
     assert all("two bins with 5 expected rows each" in f.note for (metric, _), f in findings.items() if metric == "chi-square")
@@ -145,7 +145,7 @@ def test_levels_that_the_tables_do_not_share():
     column = case.release.schema["town"]
     other = replace(column, domain=replace(column.domain, levels=("south", "mars", "venus", "north")))
     release = case.release.with_column(other, case.release["town"])
-    findings = found(MarginDistances(), Case(case.train, release, case.control))
+    findings = findings_of(MarginDistances(), Case(case.train, release, case.control))
     words = [np.array([w or "?" for w in t.strings("town")]) for t in (release, case.train)]
     shares = [{w: (part == w).mean() for w in np.unique(part)} for part in words]
     strange = sum(share for w, share in shares[0].items() if w in ("mars", "venus"))
@@ -167,7 +167,7 @@ def test_bins_are_cut_once_for_all_who_ask():
 
 def test_a_small_release_is_not_excused_and_a_small_control_excuses_nothing():
     train, control = example(400, 1), example(100, 3)
-    small, large = (found(MarginDistances(), Case(train, example(n, 2), control))["mean TVD", ""] for n in (50, 400))
+    small, large = (findings_of(MarginDistances(), Case(train, example(n, 2), control))["mean TVD", ""] for n in (50, 400))
     assert large.baseline == pytest.approx(small.baseline * np.sqrt((2 / 400) / (1 / 400 + 1 / 100)))
     assert "scaled to the number of released rows" in large.note
     assert "scaled" not in small.note

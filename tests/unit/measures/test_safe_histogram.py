@@ -125,13 +125,13 @@ def test_few_or_odd_values_can_be_shown(values):
 
 
 def test_open_ranges_are_drawn_as_ranges():
-    found = folding.bars(
+    result = folding.bars(
         {"labels": ["up to 3", "3 to 8", "from 8", "missing"], "train": [0.2, 0.3, 0.5, 0.0], "release": [1 / 3] * 3 + [0.0]}
     )
-    assert folding.limits(found) == ["", "3", "8", ""]
-    bars, ends, missing = folding.ranges(found)
+    assert folding.limits(result) == ["", "3", "8", ""]
+    bars, ends, missing = folding.ranges(result)
     assert ([bar.label for bar in bars], ends, missing) == (["up to 3", "3 to 8", "from 8"], ["up to 3", "3", "8", "from 8"], None)
-    bars, ends, _ = folding.ranges(found, most=2)
+    bars, ends, _ = folding.ranges(result, most=2)
     assert ([bar.label for bar in bars], ends) == (["up to 8", "from 8"], ["up to 8", "8", "from 8"])
     assert not folding.limits(
         folding.bars({"labels": ["from 3", "up to 5", "missing"], "train": [0.5, 0.5, 0], "release": [0.5, 0.5, 0]})

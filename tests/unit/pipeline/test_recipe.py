@@ -15,19 +15,19 @@ from hushtable.synthesize.sequential.sequential import Sequential
 
 @pytest.mark.parametrize("name", recipes.names())
 def test_bundled_recipes_are_written_and_read_back_exactly(name):
-    found = recipes.load(name)
-    assert found.recipe == name
-    assert found.title
-    assert found.guarantee
-    assert found.cite
-    assert Recipe.parse(found.dump()) == found
-    assert Recipe.parse(found.dump()).dump() == found.dump()
+    result = recipes.load(name)
+    assert result.recipe == name
+    assert result.title
+    assert result.guarantee
+    assert result.cite
+    assert Recipe.parse(result.dump()) == result
+    assert Recipe.parse(result.dump()).dump() == result.dump()
 
 
 def test_odd_values_survive_the_round_trip():
     steps = (Sequential(order=("no", "1e5", "a: b", "ü\n#x", ""), methods=("x=linear",)), Bins(edges=Edges.TREE, share=0.1))
-    made = Recipe(recipe="yes", title="on: off #", steps=(*steps, Margins(share=1e-9)), tuned="public")
-    assert Recipe.parse(made.dump()) == made
+    result = Recipe(recipe="yes", title="on: off #", steps=(*steps, Margins(share=1e-9)), tuned="public")
+    assert Recipe.parse(result.dump()) == result
 
 
 def test_every_fault_is_listed_at_once():
@@ -44,7 +44,7 @@ def test_every_fault_is_listed_at_once():
     """
     with pytest.raises(InputError) as caught:
         Recipe.parse(text)
-    told = str(caught.value)
+    reported = str(caught.value)
     for part in (
         "color",
         "k: must be at least 2",
@@ -54,7 +54,7 @@ def test_every_fault_is_listed_at_once():
         "a whole number",
         "one 'name",
     ):
-        assert part in told
+        assert part in reported
     assert len(caught.value.faults) == 7
 
 
@@ -65,8 +65,8 @@ def test_something_else_is_no_recipe(text):
 
 
 def test_knobs_are_set_by_text():
-    found = recipes.load("mdav").set({"k": "10", "columns": "age, sex", "centre": "median"})
-    assert found.steps == (Microaggregate(k=10, columns=("age", "sex"), centre=Centre.MEDIAN),)
+    applied = recipes.load("mdav").set({"k": "10", "columns": "age, sex", "centre": "median"})
+    assert applied.steps == (Microaggregate(k=10, columns=("age", "sex"), centre=Centre.MEDIAN),)
 
 
 def test_a_knob_of_two_steps_needs_the_name_of_its_step():
@@ -104,8 +104,8 @@ def test_a_recipe_that_is_no_text_is_refused(tmp_path):
 
 
 def test_a_step_of_another_package_goes_by_module_and_class():
-    made = Recipe.parse("recipe: x\nsteps:\n- hushtable.anonymize.microaggregate.microaggregate:Microaggregate: {k: 3}\n")
-    assert made.steps == (Microaggregate(k=3),)
+    parsed = Recipe.parse("recipe: x\nsteps:\n- hushtable.anonymize.microaggregate.microaggregate:Microaggregate: {k: 3}\n")
+    assert parsed.steps == (Microaggregate(k=3),)
     with pytest.raises(InputError, match="is not a step"):
         Recipe.parse("recipe: x\nsteps:\n- pathlib:Path: {}\n")
     with pytest.raises(InputError, match="cannot load"):

@@ -34,7 +34,7 @@ def cell(recipe: str, knob: float, risk: float, score: float, /, **changed: Any)
     settings = {} if assurance == "none" else {"epsilon" if private else "k": f"{knob:g}"}
     promise = PROVEN.format(knob) if private else VERIFIED.format(knob) if settings else "nothing"
     worst = estimate(risk, 0.012 + risk / 5, "linkability, 10 neighbours") | {"kind": "linkability"}
-    told = {
+    plain = {
         "id": " ".join([recipe, *(f"{k}={v}" for k, v in settings.items())]), "recipe": recipe, "title": title, "cite": cite,
         "settings": settings, "epsilon": knob if private else None, "delta": 1e-9 if private else None, "runs": 2,
         "assurance": assurance, "promise": promise,
@@ -49,7 +49,7 @@ def cell(recipe: str, knob: float, risk: float, score: float, /, **changed: Any)
         "rows": 36632, "seconds": 12.0 + 40 * score, "notes": [], "gaps": [],
         "fits": True, "misses": [], "missed": [], "front": False, "rank": 0, "failed": "",
     }  # fmt: skip
-    return told | changed
+    return plain | changed
 
 
 def failed(recipe: str, reason: str) -> dict[str, Any]:
@@ -122,8 +122,8 @@ def ordinary() -> dict[str, Any]:
 def alone() -> dict[str, Any]:
     """One cell, without a single interval."""
     bare = {"risk": {"value": 0.0, "low": None, "high": None}, "score": {"value": 0.8, "low": None, "high": None}}
-    told = comparison([], "mdav k=5")
-    return told | {"cells": [cell("mdav", 5, 0.0, 0.8, rank=1, front=True, **bare)]}
+    reported = comparison([], "mdav k=5")
+    return reported | {"cells": [cell("mdav", 5, 0.0, 0.8, rank=1, front=True, **bare)]}
 
 
 def sixty() -> dict[str, Any]:
@@ -139,11 +139,11 @@ def sixty() -> dict[str, Any]:
 def nothing_fits() -> dict[str, Any]:
     """Every cell is beyond what was asked, and the best is the lowest score."""
     cells = [cell("mdav", k, 0.3 / k + 0.06, 0.05 + 0.01 * k, score=estimate(0.05 + 0.01 * k, 0.004)) for k in (5, 10, 50)]
-    told = comparison(cells, None, sign=-1)
-    told["utility"] |= {"better": "lower", "label": "mean pair TVD", "baseline": 0.01}
+    reported = comparison(cells, None, sign=-1)
+    reported["utility"] |= {"better": "lower", "label": "mean pair TVD", "baseline": 0.01}
     words = ["No release meets what was asked: max_risk excludes all 3."]
-    told["recommendation"] |= {"words": words, "why": ["The nearest is mdav k=50."], "others": [], "command": ""}
-    return told
+    reported["recommendation"] |= {"words": words, "why": ["The nearest is mdav k=50."], "others": [], "command": ""}
+    return reported
 
 
 def safe() -> dict[str, Any]:
@@ -163,11 +163,11 @@ def hostile() -> dict[str, Any]:
     )  # fmt: skip
     weird = cell("aim", 1, 0.0, 0.5, id="x" * 200, score={"value": math.nan}, risk={"value": math.inf, "name": "\u202e\x00"})
     lone = failed("mst", EVIL + "\ud800") | {"recipe": EVIL}
-    told = comparison([], EVIL, searched=[{"recipe": EVIL, "words": EVIL}], made={"hushtable": EVIL, "seed": EVIL})
-    told["constraints"] = [{"expression": EVIL, "told": EVIL}, {"expression": "max_risk<1e", "told": "not a number"}]
-    told["utility"] |= dict.fromkeys(("name", "label", "meaning", "better"), EVIL)
+    reported = comparison([], EVIL, searched=[{"recipe": EVIL, "words": EVIL}], made={"hushtable": EVIL, "seed": EVIL})
+    reported["constraints"] = [{"expression": EVIL, "told": EVIL}, {"expression": "max_risk<1e", "told": "not a number"}]
+    reported["utility"] |= dict.fromkeys(("name", "label", "meaning", "better"), EVIL)
     words = {"words": [EVIL], "why": [EVIL], "caveats": [EVIL], "command": EVIL, "others": [{"id": EVIL, "words": EVIL}]}
-    return told | {"cells": [evil, weird, lone], "recommendation": {"id": EVIL} | words}
+    return reported | {"cells": [evil, weird, lone], "recommendation": {"id": EVIL} | words}
 
 
 def all_failed() -> dict[str, Any]:

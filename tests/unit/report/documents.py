@@ -36,10 +36,10 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert len(dict(attrs)) == len(attrs), f"an attribute twice: {tag} {attrs}"
-        found = Element(tag, dict(attrs), list(self._open))
-        self.elements.append(found)
+        result = Element(tag, dict(attrs), list(self._open))
+        self.elements.append(result)
         if tag not in VOID:
-            self._open.append(found)
+            self._open.append(result)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag in SHAPES, f"only shapes close themselves, not {tag}"
@@ -60,8 +60,8 @@ class Reader(HTMLParser):
 
     def one(self, name: str, class_: str = "") -> Element:
         """The only such element."""
-        (found,) = self.all(name, class_)
-        return found
+        (result,) = self.all(name, class_)
+        return result
 
     @property
     def text(self) -> str:

@@ -103,11 +103,11 @@ def hostile() -> tuple[list[dict[str, Any]], dict[str, Any]]:
         VERIFIED, recipe=EVIL, title=EVIL, cite=EVIL, steps=[EVIL], columns=NASTY, dropped=[EVIL], guarantee=guarantee,
         explanation=[[EVIL, EVIL]], result={EVIL: {EVIL: [EVIL, {EVIL: [EVIL]}]}}, versions={EVIL: EVIL}, hashes={EVIL: EVIL},
     )  # fmt: skip
-    found = audit(NASTY)
+    audited = audit(NASTY)
     levels = {"labels": [*(EVIL + str(i) for i in range(40)), EVIL], "train": [1 / 41] * 41, "release": [1 / 41] * 41}
-    found += [finding(EVIL, 0.5, note=EVIL, scope=EVIL, baseline=0.1), finding(EVIL, None, note=EVIL, subject=Subject.PRIVACY)]
-    found += [finding("TVD", 0.9, scope=EVIL, note=EVIL, detail=levels)]
-    return found, evil
+    audited += [finding(EVIL, 0.5, note=EVIL, scope=EVIL, baseline=0.1), finding(EVIL, None, note=EVIL, subject=Subject.PRIVACY)]
+    audited += [finding("TVD", 0.9, scope=EVIL, note=EVIL, detail=levels)]
+    return audited, evil
 
 
 def report(findings: list[dict[str, Any]], card: dict[str, Any] | None = None, *, rows: dict[str, int], **more: Any) -> AuditReport:
@@ -120,7 +120,7 @@ def attacked(text: str = "income") -> tuple[list[dict[str, Any]], dict[str, Any]
     roc = {"fpr": [0.0, 0.01, 1.0], "tpr": [0.02, 0.05, 1.0]}
     curve = {"thresholds": [0.0, 0.1, 0.3], "train": [0.1, 0.2, 0.9], "control": [0.0, 0.2, 0.9]}
     numbers: dict[str, Any] = {"low": 0.05, "high": 0.2, "baseline": 0.0, "subject": Subject.PRIVACY, "note": text, "scope": text}
-    found = [
+    collected = [
         finding("guess", 0.1, risk=Risk.INFERENCE, p=0.001, p_adjusted=0.01, **numbers),
         finding(text, 0.1, risk=Risk.INFERENCE, p=0.3, p_adjusted=1.0, detectable=0.02, **numbers),
         finding("link", 0.1, risk=Risk.LINKABILITY, p=0.3, p_adjusted=1.0, detail=curve, **numbers),
@@ -140,4 +140,4 @@ def attacked(text: str = "income") -> tuple[list[dict[str, Any]], dict[str, Any]
         "power": {"shares": [0.01, 0.1], "audit": 0.01, "tests": 4, "noticed": [1, 3]},
         "gates": [{"expression": text, "holds": False, "told": text}],
     }
-    return found, more
+    return collected, more

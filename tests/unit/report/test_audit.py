@@ -26,8 +26,8 @@ def rows_of(reader: Reader, section: str) -> list[list[str]]:
 
 
 def test_the_worst_privacy_findings_come_first_and_there_are_five_figures() -> None:
-    found = [Finding.from_json(f) for f in samples.audit()]
-    figures = key_figures(found)
+    collected = [Finding.from_json(f) for f in samples.audit()]
+    figures = key_figures(collected)
     assert [r.name for r in figures] == [
         "plugin attack", "identical match share", "mean TVD", "association difference", "train on release, test on real: AUC",
     ]  # fmt: skip
@@ -45,9 +45,9 @@ def test_the_summary_counts_but_does_not_merge() -> None:
 
 
 def test_every_finding_is_in_the_full_table_with_everything_about_it() -> None:
-    found = samples.audit()
-    rows = rows_of(page(found), "all")[1:]
-    assert [row[0] for row in rows] == [f["name"] for f in found]
+    report = samples.audit()
+    rows = rows_of(page(report), "all")[1:]
+    assert [row[0] for row in rows] == [f["name"] for f in report]
     assert rows[0] == [
         "identical match share",
         "whole table",
@@ -57,7 +57,7 @@ def test_every_finding_is_in_the_full_table_with_everything_about_it() -> None:
         "",
         "lower is better",
         "100",
-        found[0]["note"],
+        report[0]["note"],
     ]
     assert rows[-1][:5] == ["plugin metric", "whole table", "3", "", "2"]
 
@@ -79,8 +79,8 @@ def test_unknown_metrics_have_a_section_and_a_meaning() -> None:
 
 def test_columns_are_drawn_worst_first_and_the_rest_is_said_to_be_left_out() -> None:
     detail = {"labels": ["a", "missing"], "train": [1.0, 0.0], "release": [1.0, 0.0]}
-    found = [samples.finding("TVD", i / 100, scope=f"c{i}", detail=detail) for i in range(30)]
-    reader = page(found)
+    collected = [samples.finding("TVD", i / 100, scope=f"c{i}", detail=detail) for i in range(30)]
+    reader = page(collected)
     names = [e.text for e in reader.all("strong") if any(p.has("panel") for p in e.parents)]
     assert names == [f"c{i}" for i in range(29, 5, -1)]
     assert "The 24 worst of 30 are drawn" in reader.text
@@ -104,11 +104,11 @@ def test_without_findings_the_page_says_so() -> None:
 
 
 def test_the_export_is_the_table_with_all_digits() -> None:
-    found = [
+    collected = [
         samples.finding("TVD", 0.123456789, scope="=cmd()|x", note='a "quoted", note'),
         samples.finding("KS", -0.5, better=Better.HIGHER),
     ]
-    link = page(found).one("a", "button")
+    link = page(collected).one("a", "button")
     assert link.attributes["download"] == "INTERNAL-findings.csv"
     head, encoded = (link.attributes["href"] or "").split(",", 1)
     assert head == "data:text/csv;charset=utf-8;base64"
@@ -121,9 +121,9 @@ def test_the_export_is_the_table_with_all_digits() -> None:
 
 
 def test_the_export_survives_text_that_is_not_unicode() -> None:
-    found = [samples.finding("TVD", 0.1, scope="\ud800", subject=Subject.PRIVACY)]
-    assert page(found).one("a", "button")
-    assert "\ud800" in as_csv([Finding.from_json(f) for f in found])
+    collected = [samples.finding("TVD", 0.1, scope="\ud800", subject=Subject.PRIVACY)]
+    assert page(collected).one("a", "button")
+    assert "\ud800" in as_csv([Finding.from_json(f) for f in collected])
 
 
 def test_spoilt_details_are_not_drawn_but_told() -> None:
@@ -134,7 +134,7 @@ def test_spoilt_details_are_not_drawn_but_told() -> None:
         {"edges": [0.0, 0.0], "release": [1.0], "control": [1.0]},
     ]
     for name in ("TVD", "association difference", "closest record score"):
-        found = [samples.finding(name, 0.5, scope="x", detail=detail, note="told") for detail in broken]
-        reader = page(found)
+        collected = [samples.finding(name, 0.5, scope="x", detail=detail, note="told") for detail in broken]
+        reader = page(collected)
         assert not [e for e in reader.all("svg") if any(p.has("panel") or p.has("maps") for p in e.parents)]
         assert len([r for r in rows_of(reader, "all") if r]) == 4

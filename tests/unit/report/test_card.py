@@ -68,8 +68,8 @@ def test_epsilon_is_told_as_odds_and_in_symbols() -> None:
 
 def test_the_odds_agree_with_the_explanation() -> None:
     card = samples.card()
-    told = dict(card["explanation"])["Which means"]
-    factor = told.split("more than ")[1].split(" times")[0]
+    reported = dict(card["explanation"])["Which means"]
+    factor = reported.split("more than ")[1].split(" times")[0]
     assert f"more than {factor} times as likely, plus" in Reader(card_page(card)).one("p", "promise").text
 
 
@@ -78,12 +78,12 @@ def test_a_large_epsilon_is_said_to_protect_hardly_anybody(size: float) -> None:
     guarantee = replace(samples.PURE, ledger=(Entry("a", DiscreteLaplace(1.0, size), "counts"),))
     card = samples.card(guarantee)
     assert card["guarantee"]["epsilon"] == pytest.approx(size)
-    promise, told = Reader(card_page(card)).one("p", "promise").text, dict(card["explanation"])["Which means"]
+    promise, reported = Reader(card_page(card)).one("p", "promise").text, dict(card["explanation"])["Which means"]
     power = {10.01: "10.1", 50.0: "50", 800.0: "800", 12345.0: "12,400"}[size]
-    for text in (promise, told):
+    for text in (promise, reported):
         assert "an epsilon this large protects hardly anybody" in text.lower()
         assert f"a factor of at most e to the power {power}." in text
-    assert "almost as readily" not in told
+    assert "almost as readily" not in reported
     assert "almost as readily" in dict(samples.card()["explanation"])["Which means"]
 
 
@@ -130,12 +130,12 @@ def test_every_sentence_of_the_explanation_is_there() -> None:
 def test_criteria_have_value_and_meaning() -> None:
     reader = Reader(card_page(samples.card(samples.VERIFIED)))
     rows = [[c.text for c in reader.elements if c.name == "td" and c.parents[-1] is row] for row in reader.all("tr")]
-    told = {row[0]: row for row in rows if len(row) == 3}
-    assert told["k"][1] == "10"
-    assert "look alike" in told["k"][2]
-    assert told["marketer risk"][1] == "9.58 %"
-    assert told["t"][1] == "0.763"
-    assert "gives its value away" in told["l, distinct"][2]
+    results = {row[0]: row for row in rows if len(row) == 3}
+    assert results["k"][1] == "10"
+    assert "look alike" in results["k"][2]
+    assert results["marketer risk"][1] == "9.58 %"
+    assert results["t"][1] == "0.763"
+    assert "gives its value away" in results["l, distinct"][2]
     assert "No criterion" in Reader(card_page(samples.card(samples.NONE))).text
 
 

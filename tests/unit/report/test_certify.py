@@ -12,13 +12,13 @@ from tests.unit.report.samples import EVIL
 
 
 def records(level: float, names: list[str]) -> list[dict[str, object]]:
-    found = []
+    collected = []
     for i, name in enumerate(names):
         for scope in ("", EVIL) if i % 2 else ("",):
             value = level if i % 3 else 0.2
             plain = {"audit": f"audit {i}", "name": name, "scope": scope, "better": "lower", "risk": None, "baseline": 0.0}
-            found.append(plain | {"value": value, "low": value - 0.05, "high": value + 0.05})
-    return found
+            collected.append(plain | {"value": value, "low": value - 0.05, "high": value + 0.05})
+    return collected
 
 
 def study(names: list[str]) -> Certificate:

@@ -41,8 +41,8 @@ QUIET = tuple(attack(0.5, risk) for risk in RISKS)
 
 
 def test_four_questions_each_with_a_number_and_a_sentence() -> None:
-    found = evidence(*QUIET, attack(1e-6, value=0.12, low=0.1, high=0.14), model(), card=samples.card(samples.VERIFIED))
-    screen = answers(found)
+    result = evidence(*QUIET, attack(1e-6, value=0.12, low=0.1, high=0.14), model(), card=samples.card(samples.VERIFIED))
+    screen = answers(result)
     assert [a.figure for a in screen] == ["k = 10", "12 %", "−0.06 AUC", "Do not publish it as it is"]
     assert [a.tone for a in screen] == ["verified", "alarm", "watch", "alarm"]
     assert "1 of 4 attacks gains more" in screen[1].text
@@ -145,8 +145,8 @@ def test_a_weak_promise_a_partial_one_and_a_bound_that_says_nothing_ask_for_a_cl
         "covers only some": evidence(*QUIET, card=partial),
         "up to 90 % cannot be excluded": evidence(*QUIET, attack(0.5, high=0.9), card=whole),
     }
-    for why, found in asked.items():
-        answer = published(found)
+    for why, result in asked.items():
+        answer = published(result)
         assert (answer.figure, answer.tone) == ("Examine it further first", "watch")
         assert why in answer.text
     assert len(quasi) > 1

@@ -29,12 +29,12 @@ def tables(text: str) -> list[list[str]]:
 
 def test_the_audit_holds_every_finding_with_its_value() -> None:
     findings, more = samples.attacked()
-    found = [*samples.audit(), *findings]
-    text = audit_markdown(samples.report(found, samples.card(samples.VERIFIED), rows=ROWS, **more))
-    told = {row[0] for row in tables(text)}
-    for finding in found:
+    collected = [*samples.audit(), *findings]
+    text = audit_markdown(samples.report(collected, samples.card(samples.VERIFIED), rows=ROWS, **more))
+    reported = {row[0] for row in tables(text)}
+    for finding in collected:
         label = f"{finding['name']}, {finding['scope']}" if finding["scope"] else finding["name"]
-        assert plain(label) in told, label
+        assert plain(label) in reported, label
     assert text.startswith("**INTERNAL: computed from the raw rows, do not publish**\n\n# Audit: A demonstration recipe\n")
     assert "| Should it be published? | **Do not publish it as it is** |" in text
     assert "Whoever knows a person’s age and sex finds at least 10 rows that match" in text
@@ -42,8 +42,8 @@ def test_the_audit_holds_every_finding_with_its_value() -> None:
 
 
 def test_a_table_keeps_its_shape_whatever_is_in_it() -> None:
-    found, card = samples.hostile()
-    for text in (audit_markdown(samples.report(found, card, rows={samples.EVIL: 3})), card_markdown(Card.from_json(card))):
+    result, card = samples.hostile()
+    for text in (audit_markdown(samples.report(result, card, rows={samples.EVIL: 3})), card_markdown(Card.from_json(card))):
         assert "<" not in re.sub(r"`[^`]*`", "", text).replace("\\<", "").replace("max\\_risk<", "")
         width = 0
         for line in text.splitlines():
@@ -57,8 +57,8 @@ def test_a_line_break_stays_in_its_cell() -> None:
 
 
 def test_what_cannot_be_written_or_turns_a_line_round_is_replaced() -> None:
-    found, card = samples.hostile()
-    for text in (audit_markdown(samples.report(found, card, rows={samples.EVIL: 3})), card_markdown(Card.from_json(card))):
+    result, card = samples.hostile()
+    for text in (audit_markdown(samples.report(result, card, rows={samples.EVIL: 3})), card_markdown(Card.from_json(card))):
         text.encode("utf-8")
         assert not [char for char in text if char != "\n" and not char.isprintable()]
         assert "&amp;" not in re.sub(r"`[^`]*`", "", text).replace("\\&", ""), "an entity shows as it is"
@@ -88,9 +88,9 @@ def test_the_card_tells_what_is_promised_and_where_the_budget_went(guarantee: An
 def test_what_is_kept_makes_the_same_page_again() -> None:
     table = people(150, 0).select(("birth_date", "sex", "smoker", "income"))
     train, control = table.take(np.arange(100)), table.take(np.arange(100, 150))
-    made = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
+    released = ht.release(train, "mdav", settings={"k": "5"}, seed=0)
     report = ht.audit(
-        train, made, control, only=["identical-matches", "inference", "margins", "association"], gates=["max_risk<0.9"]
+        train, released, control, only=["identical-matches", "inference", "margins", "association"], gates=["max_risk<0.9"]
     )
     again = AuditReport.from_json(json.loads(json.dumps(report.to_json())))
     assert again.page() == report.page()
@@ -102,8 +102,8 @@ def test_what_is_kept_makes_the_same_page_again() -> None:
 
 
 def test_an_audit_of_text_that_cannot_be_encoded_is_written(tmp_path: Path) -> None:
-    found = MEASURES["TVD"].finding(0.1, n=3, note="a note", scope="\ud800lone")
-    folder = AuditReport(findings=[found], rows=ROWS).save(tmp_path / "audit", ("html", "md"))
+    result = MEASURES["TVD"].finding(0.1, n=3, note="a note", scope="\ud800lone")
+    folder = AuditReport(findings=[result], rows=ROWS).save(tmp_path / "audit", ("html", "md"))
     for file in folder.iterdir():
         assert "lone" in file.read_text(encoding="utf-8")
 

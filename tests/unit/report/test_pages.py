@@ -33,15 +33,15 @@ def card_page(plain: dict[str, Any]) -> str:
 
 
 def pages() -> dict[str, str]:
-    found, card = samples.hostile()
+    result, card = samples.hostile()
     cards = {name: samples.card(getattr(samples, name)) for name in ("PROVEN", "PURE", "VERIFIED", "CLAIMED", "NONE")}
-    made = {f"card {name}": card_page(value) for name, value in cards.items()}
-    return made | {
+    results = {f"card {name}": card_page(value) for name, value in cards.items()}
+    return results | {
         "card without hashes": card_page({k: v for k, v in cards["PROVEN"].items() if k != "hashes"}),
         "card hostile": card_page(card),
         "card empty": card_page({}),
         "audit": audit_page(samples.report(samples.audit(), cards["PROVEN"], rows=ROWS)),
-        "audit hostile": audit_page(samples.report(found, card, rows={samples.EVIL: 3})),
+        "audit hostile": audit_page(samples.report(result, card, rows={samples.EVIL: 3})),
         "audit of 40 columns": audit_page(samples.report(samples.audit([f"column_{i}" for i in range(40)]), None, rows=ROWS)),
         "audit of one column": audit_page(samples.report(samples.audit(["age"]), None, rows=ROWS)),
         "audit of attacks": attacked("income"),
@@ -52,8 +52,8 @@ def pages() -> dict[str, str]:
 
 
 def attacked(text: str) -> str:
-    found, more = samples.attacked(text)
-    return audit_page(samples.report([*samples.audit(), *found], None, rows=ROWS, **more))
+    findings, more = samples.attacked(text)
+    return audit_page(samples.report([*samples.audit(), *findings], None, rows=ROWS, **more))
 
 
 PAGES = pages()
@@ -154,10 +154,10 @@ def test_audits_are_marked_above_below_and_in_the_title() -> None:
 
 
 def test_cards_hold_no_word_of_the_audit() -> None:
-    told = [f["name"] for f in samples.audit()] + ["INTERNAL", "fresh rows", "baseline"]
+    reported = [f["name"] for f in samples.audit()] + ["INTERNAL", "fresh rows", "baseline"]
     for name in (n for n in PAGES if n.startswith("card") and "hostile" not in n):
         text = Reader(PAGES[name]).text
-        assert not [word for word in told if word in text]
+        assert not [word for word in reported if word in text]
 
 
 def test_pages_stay_small() -> None:
@@ -166,11 +166,11 @@ def test_pages_stay_small() -> None:
 
 
 def test_pages_are_pure_functions_of_their_input() -> None:
-    found, card = samples.audit(), samples.card()
-    before = json.dumps([found, card])
-    assert audit_page(samples.report(found, card, rows=ROWS)) == audit_page(samples.report(found, card, rows=ROWS))
+    result, card = samples.audit(), samples.card()
+    before = json.dumps([result, card])
+    assert audit_page(samples.report(result, card, rows=ROWS)) == audit_page(samples.report(result, card, rows=ROWS))
     assert card_page(card) == card_page(card)
-    assert json.dumps([found, card]) == before
+    assert json.dumps([result, card]) == before
 
 
 def test_pages_do_not_name_the_machine_that_made_them() -> None:

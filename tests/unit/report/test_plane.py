@@ -58,10 +58,10 @@ def test_up_is_better_where_less_is_better() -> None:
 
 
 def test_a_score_far_off_does_not_flatten_the_others() -> None:
-    told = comparisons.ordinary()
+    reported = comparisons.ordinary()
     before = place_of(drawn("ordinary"), "mdav k=10")[1] - place_of(drawn("ordinary"), "aim epsilon=1")[1]
-    next(c for c in told["cells"] if c["id"] == "mst epsilon=0.5")["score"] = {"value": -40.0, "low": -90.0, "high": -3.0}
-    reader = Reader(f"<body>{plane(Comparison.from_json(told))}</body>")
+    next(c for c in reported["cells"] if c["id"] == "mst epsilon=0.5")["score"] = {"value": -40.0, "low": -90.0, "high": -3.0}
+    reader = Reader(f"<body>{plane(Comparison.from_json(reported))}</body>")
     after = place_of(reader, "mdav k=10")[1] - place_of(reader, "aim epsilon=1")[1]
     assert before / after < 4
     assert place_of(reader, "mst epsilon=0.5")[1] == max(number(e, "cy") for e in reader.all("circle"))
@@ -69,8 +69,8 @@ def test_a_score_far_off_does_not_flatten_the_others() -> None:
 
 
 def test_whiskers_reach_from_bound_to_bound() -> None:
-    told = comparisons.ordinary()
-    cell = next(c for c in told["cells"] if c["id"] == "mdav k=10")
+    reported = comparisons.ordinary()
+    cell = next(c for c in reported["cells"] if c["id"] == "mdav k=10")
     reader = drawn("ordinary")
     along = next(e for e in mark(reader, "mdav k=10") if e.name == "line" and number(e, "y1") == number(e, "y2"))
     zero, x = place_of(reader, "mst epsilon=0.5")[0], place_of(reader, "mdav k=10")[0]
@@ -95,10 +95,10 @@ def test_what_was_not_attacked_stands_apart_beyond_every_risk() -> None:
 
 
 def test_a_void_audit_has_no_place_among_the_risks() -> None:
-    told = comparisons.ordinary()
-    for cell in told["cells"]:
+    reported = comparisons.ordinary()
+    for cell in reported["cells"]:
         cell["void"] = ["the control rows are training rows"] if cell["id"] == "mdav k=10" else []
-    reader = Reader(f"<body>{plane(Comparison.from_json(told))}</body>")
+    reader = Reader(f"<body>{plane(Comparison.from_json(reported))}</body>")
     assert place_of(reader, "mdav k=10")[0] == place_of(reader, "dpcopula-hybrid epsilon=1")[0]
 
 
@@ -138,8 +138,8 @@ def test_a_limit_of_risk_is_hatched_where_marks_are_ruled_out() -> None:
 
 
 def test_a_limit_of_score_is_hatched_below() -> None:
-    told = comparisons.ordinary() | {"constraints": [{"expression": "score>=0.8", "told": "the score is at least 0.8"}]}
-    reader = Reader(f"<body>{plane(Comparison.from_json(told))}</body>")
+    reported = comparisons.ordinary() | {"constraints": [{"expression": "score>=0.8", "told": "the score is at least 0.8"}]}
+    reader = Reader(f"<body>{plane(Comparison.from_json(reported))}</body>")
     (region,) = reader.all("rect", "ruled")
     assert place_of(reader, "mst epsilon=0.5")[1] > number(region, "y") > place_of(reader, "mst epsilon=1")[1]
 
@@ -198,9 +198,11 @@ def test_a_line_is_crossed_only_where_there_is_no_other_room() -> None:
 
 
 def test_knobs_are_epsilon_k_or_the_one_number_that_differs() -> None:
-    told = Comparison.from_json(comparisons.ordinary())
-    found = {knob: {line.recipe: [x for x, _ in line.points] for line in lines} for knob, lines in knobs.lines(told).items()}
-    assert found == {
+    comparison = Comparison.from_json(comparisons.ordinary())
+    results = {
+        knob: {line.recipe: [x for x, _ in line.points] for line in lines} for knob, lines in knobs.lines(comparison).items()
+    }
+    assert results == {
         "k": {"mdav": [5, 10, 50], "mondrian": [5, 10, 50], "k-anonymity": [5, 10, 50]},
         "epsilon": {"aim": [0.5, 1, 4], "mst": [0.5, 1, 4]},
     }
@@ -213,8 +215,8 @@ def test_knobs_are_epsilon_k_or_the_one_number_that_differs() -> None:
 
 
 def test_the_chart_of_a_knob_has_a_mark_for_each_release_and_the_real_rows() -> None:
-    told = Comparison.from_json(comparisons.ordinary())
-    reader = Reader(f"<body>{knobs.chart(told.axis, 'epsilon', knobs.lines(told)['epsilon'])}</body>")
+    comparison = Comparison.from_json(comparisons.ordinary())
+    reader = Reader(f"<body>{knobs.chart(comparison.axis, 'epsilon', knobs.lines(comparison)['epsilon'])}</body>")
     assert len(reader.all("circle")) == 6
     assert len(reader.all("line", "baseline")) == 1
     across = sorted({number(e, "cx") for e in reader.all("circle")})

@@ -128,39 +128,39 @@ def test_of_many_columns_those_with_the_largest_differences_are_kept() -> None:
     names = [f"c{i}" for i in range(40)]
     pairs = heat.Pairs.of({"columns": names, "train": train.tolist(), "release": release.tolist()})
     assert pairs is not None
-    kept = pairs.worst()
-    assert len(kept.columns) == heat.COLUMNS
-    assert {"c7", "c30"} <= set(kept.columns)
-    assert kept.columns == sorted(kept.columns, key=names.index)
+    retained = pairs.worst()
+    assert len(retained.columns) == heat.COLUMNS
+    assert {"c7", "c30"} <= set(retained.columns)
+    assert retained.columns == sorted(retained.columns, key=names.index)
     assert pairs.largest(1) == [("c7", "c30", 0.0, 0.9)]
-    assert kept.release[kept.columns.index("c7"), kept.columns.index("c30")] == 0.9
+    assert retained.release[retained.columns.index("c7"), retained.columns.index("c30")] == 0.9
 
 
 def test_many_levels_are_folded_without_losing_mass() -> None:
-    found = [Bar(f"v{i}", (i + 1) / 1275, (50 - i) / 1275) for i in range(50)] + [Bar("missing", 0.0, 0.0)]
-    shown = folding.levels(found, ordered=False)
+    result = [Bar(f"v{i}", (i + 1) / 1275, (50 - i) / 1275) for i in range(50)] + [Bar("missing", 0.0, 0.0)]
+    shown = folding.levels(result, ordered=False)
     assert len(shown) == folding.LEVELS + 1
     assert shown[-1].label == "other (38 levels)"
-    assert sum(bar.train for bar in shown) == pytest.approx(sum(bar.train for bar in found))
-    assert sum(bar.release for bar in shown) == pytest.approx(sum(bar.release for bar in found))
+    assert sum(bar.train for bar in shown) == pytest.approx(sum(bar.train for bar in result))
+    assert sum(bar.release for bar in shown) == pytest.approx(sum(bar.release for bar in result))
     assert {"v0", "v49"} <= {bar.label for bar in shown}, "a level that is large on one side only is kept"
 
 
 def test_levels_come_by_size_or_in_their_own_order_and_missing_last() -> None:
-    found = [Bar("low", 0.1, 0.1), Bar("high", 0.7, 0.7), Bar("never", 0.0, 0.0), Bar("missing", 0.2, 0.2)]
-    assert [bar.label for bar in folding.levels(found, ordered=False)] == ["high", "low", "missing"]
-    assert [bar.label for bar in folding.levels(found, ordered=True)] == ["low", "high", "missing"]
+    collected = [Bar("low", 0.1, 0.1), Bar("high", 0.7, 0.7), Bar("never", 0.0, 0.0), Bar("missing", 0.2, 0.2)]
+    assert [bar.label for bar in folding.levels(collected, ordered=False)] == ["high", "low", "missing"]
+    assert [bar.label for bar in folding.levels(collected, ordered=True)] == ["low", "high", "missing"]
 
 
 def test_one_level_too_many_is_not_folded_alone() -> None:
-    found = [Bar(f"v{i}", 1 / 13, 1 / 13) for i in range(13)] + [Bar("missing", 0.0, 0.0)]
-    assert all("other" not in bar.label for bar in folding.levels(found, ordered=False))
+    result = [Bar(f"v{i}", 1 / 13, 1 / 13) for i in range(13)] + [Bar("missing", 0.0, 0.0)]
+    assert all("other" not in bar.label for bar in folding.levels(result, ordered=False))
 
 
 def test_ranges_are_recognized_and_put_together() -> None:
-    found = [Bar(f"{i} to {i + 1}", 0.01, 0.02) for i in range(50)] + [Bar("missing", 0.5, 0.0)]
-    assert folding.limits(found)[:2] == ["0", "1"]
-    shown, ends, missing = folding.ranges(found)
+    result = [Bar(f"{i} to {i + 1}", 0.01, 0.02) for i in range(50)] + [Bar("missing", 0.5, 0.0)]
+    assert folding.limits(result)[:2] == ["0", "1"]
+    shown, ends, missing = folding.ranges(result)
     assert len(shown) <= folding.RANGES
     assert len(ends) == len(shown) + 1
     assert (shown[0].label, shown[-1].label) == ("0 to 3", "48 to 50")

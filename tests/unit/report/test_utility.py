@@ -75,8 +75,8 @@ def test_every_measure_of_the_catalogue_stands_on_its_page_with_its_meaning(name
 
 
 def test_pages_come_in_the_order_of_the_catalogue_and_only_if_they_have_a_number() -> None:
-    found = [finding(name) for name in reversed(MEASURES)]
-    ids = [e.attributes["id"] for e in page(found).all("section")]
+    collected = [finding(name) for name in reversed(MEASURES)]
+    ids = [e.attributes["id"] for e in page(collected).all("section")]
     wanted = [PAGES[p].anchor for p in Page]
     assert [i for i in ids if i in wanted] == wanted
     nothing = [MEASURES["MMD"].finding(None, n=0, note="too few rows").to_json()]
@@ -85,9 +85,9 @@ def test_pages_come_in_the_order_of_the_catalogue_and_only_if_they_have_a_number
 
 
 def test_columns_have_one_row_each_with_all_their_measures() -> None:
-    found = [finding(m, v, scope=c) for c, v in (("age", 0.3), ("sex", 0.2)) for m in ("TVD", "Jensen-Shannon")]
-    found += [finding("KS", 0.25, scope="age")]
-    reader = page(found)
+    collected = [finding(m, v, scope=c) for c, v in (("age", 0.3), ("sex", 0.2)) for m in ("TVD", "Jensen-Shannon")]
+    collected += [finding("KS", 0.25, scope="age")]
+    reader = page(collected)
     (table,) = [e for e in reader.all("table") if e.has("pivot")]
     cells = [e for e in reader.all("td") if table in e.parents]
     assert [c.text for c in cells] == ["age", "0.3 0.1", "0.3 0.1", "0.25 0.1", "sex", "0.2 0.1", "0.2 0.1", "–"]
@@ -96,36 +96,36 @@ def test_columns_have_one_row_each_with_all_their_measures() -> None:
 
 
 def test_models_stand_beside_those_that_learnt_from_the_real_rows() -> None:
-    found = learnt("sick")
-    for one in found:
+    result = learnt("sick")
+    for one in result:
         assert 0 <= one.detail["baseline_low"] <= one.baseline <= one.detail["baseline_high"] <= 1
-    reader = page([one.to_json() for one in found])
+    reader = page([one.to_json() for one in result])
     bars = [e for e in reader.all("rect") if any(p.attributes.get("id") == "downstream" for p in e.parents)]
-    assert [b.attributes["class"] for b in bars] == ["release", "real"] * len(found)
+    assert [b.attributes["class"] for b in bars] == ["release", "real"] * len(result)
     lines = [e for e in reader.all("line", "over") if any(p.attributes.get("id") == "downstream" for p in e.parents)]
-    assert len(lines) == 2 * len(found), "an interval for the release and one for the real rows"
+    assert len(lines) == 2 * len(result), "an interval for the release and one for the real rows"
     assert all(float(e.attributes[end] or 0) <= 400 for e in lines for end in ("x1", "x2")), "inside the drawing"
 
 
 def test_a_target_may_be_called_what_it_likes() -> None:
     target = "spend, by card"
-    found = learnt(target)
-    assert {(f.scope, main_model(f)) for f in found} == {(target, True), (f"{target}, by naive Bayes", False)}
-    assert f"predicts {target} of real people" in accuracy(found).text
-    assert [f.scope for f in key_figures(found)] == [target]
-    assert key_figures(found[::-1])[0].scope == target
+    result = learnt(target)
+    assert {(f.scope, main_model(f)) for f in result} == {(target, True), (f"{target}, by naive Bayes", False)}
+    assert f"predicts {target} of real people" in accuracy(result).text
+    assert [f.scope for f in key_figures(result)] == [target]
+    assert key_figures(result[::-1])[0].scope == target
     with console.out.capture() as printed:
-        audit.show_audit(AuditReport(findings=found, rows={"release": 200}), "folder")
+        audit.show_audit(AuditReport(findings=result, rows={"release": 200}), "folder")
     assert printed.get().count(f", {target} ") == 3, "every score of the main model, and no other"
 
 
 def test_a_score_in_a_unit_of_its_own_is_no_key_figure() -> None:
     scores = [("R2", 0.5, "higher", 0.6), ("RMSE", 900.0, "lower", 500.0)]
-    found = [
+    collected = [
         samples.finding(f"train on release, test on real: {name}", value, baseline=base, better=Better(better), scope="pay")
         for name, value, better, base in scores
     ]
-    assert [r.name.rpartition(": ")[2] for r in key_figures([Finding.from_json(f) for f in found])] == ["R2"]
+    assert [r.name.rpartition(": ")[2] for r in key_figures([Finding.from_json(f) for f in collected])] == ["R2"]
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_drawings_need_all_they_are_made_of(draw: Any, detail: dict[str, Any]) -
     for key in needed:
         assert drawn({k: v for k, v in detail.items() if k != key}) is None or key == "baseline", key
         for spoilt in (None, "text", [], [None] * len(detail[key]), [float("nan")] * 2):
-            made = drawn(detail | {key: spoilt})
-            assert made is None or '="nan"' not in made, (key, spoilt)
+            result = drawn(detail | {key: spoilt})
+            assert result is None or '="nan"' not in result, (key, spoilt)
 
 
 def test_maps_of_one_and_of_two_matrices_and_of_signs() -> None:
@@ -151,10 +151,10 @@ def test_maps_of_one_and_of_two_matrices_and_of_signs() -> None:
         ([[1, -0.2], [-0.2, 1]], "from −1 to 1"),
     ):
         detail = {"columns": columns, "train": train, "release": [[1, 0.9], [0.9, 1]]}
-        made = associations.maps(Finding.from_json({"name": "association difference", "value": 0.1, "detail": detail}))
-        assert made is not None
-        assert made.count("<svg") == 6
-        assert words in made
+        result = associations.maps(Finding.from_json({"name": "association difference", "value": 0.1, "detail": detail}))
+        assert result is not None
+        assert result.count("<svg") == 6
+        assert words in result
     alone = associations.maps(
         Finding.from_json({"name": "mean pair TVD", "value": 0.1, "detail": {"columns": columns, "distance": [[0, 0.3], [0.3, 0]]}})
     )
@@ -165,9 +165,9 @@ def test_maps_of_one_and_of_two_matrices_and_of_signs() -> None:
 
 def test_strengths_before_and_after_are_counted() -> None:
     detail = {"levels": ["low", "weak"], "counts": [[3, 1], [2, 4]]}
-    made = associations.levels(Finding.from_json({"name": "association levels kept", "value": 0.7, "detail": detail}))
-    assert made is not None
-    assert "weak in the release" in made
+    result = associations.levels(Finding.from_json({"name": "association levels kept", "value": 0.7, "detail": detail}))
+    assert result is not None
+    assert "weak in the release" in result
     assert (
         associations.levels(Finding.from_json({"name": "x", "value": 1, "detail": {"levels": ["low"], "counts": [[1, 2]]}})) is None
     )

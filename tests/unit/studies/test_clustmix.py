@@ -79,14 +79,14 @@ def test_a_study_that_was_killed_goes_on_where_it_stopped(tables, tmp_path, monk
     assert asked == [(CODES.name, 0), (CODES.name, 1), ("dp-merf", 0)]
     assert not (folder / "study.html").exists()
     before = {path.name: path.read_text() for path in (folder / "cells").iterdir()}
-    told = study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder)
+    report_text = study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder)
     assert asked[3:] == [("dp-merf", 1)]  # only what was missing
     assert all((folder / "cells" / name).read_text() == text for name, text in before.items())
-    assert study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder) == told
+    assert study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder) == report_text
     assert len(asked) == 4
-    assert (folder / "clustmix.txt").read_text() == told
-    assert "Left out: credit_card_default: " in told
-    assert "adult_train: 750 rows to learn from, 250 held out, 3 columns; the class is ill" in told
+    assert (folder / "clustmix.txt").read_text() == report_text
+    assert "Left out: credit_card_default: " in report_text
+    assert "adult_train: 750 rows to learn from, 250 held out, 3 columns; the class is ill" in report_text
     page = (folder / "study.html").read_text()
     assert "dp-merf, published: 0.650" in page
     drawn = (folder / "adult_train.svg").read_text()
@@ -97,17 +97,17 @@ def test_a_study_that_was_killed_goes_on_where_it_stopped(tables, tmp_path, monk
 
 
 def test_every_method_has_its_line_with_the_published_number_and_what_is_proven(tables):
-    found = lines(study.resumable(scope=ONCE, methods=(CODES, ROWS, ALONE)).run())
-    assert list(found)[1:] == ["real rows", CODES.name, ROWS.name, "dp-merf", "ADS-GAN", "PATE-GAN", "DP-GAN"]
-    assert float(found["real rows"][0]) > 0.85
-    assert float(found[CODES.name][0]) > 0.7
-    assert float(found["dp-merf"][0]) < 0.9  # columns drawn alone keep no dependence
-    assert [found[name][1] for name in ("real rows", CODES.name, ROWS.name, "dp-merf", "DP-GAN")] == [
+    text = lines(study.resumable(scope=ONCE, methods=(CODES, ROWS, ALONE)).run())
+    assert list(text)[1:] == ["real rows", CODES.name, ROWS.name, "dp-merf", "ADS-GAN", "PATE-GAN", "DP-GAN"]
+    assert float(text["real rows"][0]) > 0.85
+    assert float(text[CODES.name][0]) > 0.7
+    assert float(text["dp-merf"][0]) < 0.9  # columns drawn alone keep no dependence
+    assert [text[name][1] for name in ("real rows", CODES.name, ROWS.name, "dp-merf", "DP-GAN")] == [
         "0.931", "0.863", "-", "0.650", "0.511",
     ]  # fmt: skip
-    assert found["dp-merf"][-1].startswith("epsilon ")
-    assert found[CODES.name][-1] == found[ROWS.name][-1] == "nothing (claimed)"
-    assert found["DP-GAN"][0] == "-"
+    assert text["dp-merf"][-1].startswith("epsilon ")
+    assert text[CODES.name][-1] == text[ROWS.name][-1] == "nothing (claimed)"
+    assert text["DP-GAN"][0] == "-"
 
 
 @pytest.mark.parametrize(("layout", "width"), [(Layout.CODES, 2), (Layout.ONEHOT, 4)])
@@ -127,10 +127,10 @@ def test_what_is_refused_is_said_and_the_rest_goes_on(tables, monkeypatch):
         raise PlanError("no bounds")
 
     monkeypatch.setattr(study, "release", refuse)
-    told = study.resumable(scope=ONCE, methods=(CODES, ALONE)).run()
-    assert "refused: dp-merf: no bounds" in told
-    assert lines(told)["dp-merf"] == ["-", "0.650", "-", "-", "refused"]
-    assert float(lines(told)[CODES.name][0]) > 0.7
+    text = study.resumable(scope=ONCE, methods=(CODES, ALONE)).run()
+    assert "refused: dp-merf: no bounds" in text
+    assert lines(text)["dp-merf"] == ["-", "0.650", "-", "-", "refused"]
+    assert float(lines(text)[CODES.name][0]) > 0.7
 
 
 def test_a_quarter_is_held_out_and_rows_without_a_class_are_left_out():

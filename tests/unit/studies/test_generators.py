@@ -72,13 +72,13 @@ def test_a_study_that_was_killed_goes_on_where_it_stopped(tables, asked, tmp_pat
     assert asked == [("alone", 0.4)] * 2 + [("Gauss", 0.4)]
     assert not (folder / "study.html").exists()
     before = {path.name: path.read_text() for path in (folder / "cells").iterdir()}
-    told = study.resumable(scope=scope, methods=METHODS).run(folder)
+    report_text = study.resumable(scope=scope, methods=METHODS).run(folder)
     assert asked[3:] == [("Gauss", 0.4)]  # only what was missing
     assert all((folder / "cells" / name).read_text() == text for name, text in before.items())
-    assert study.resumable(scope=scope, methods=METHODS).run(folder) == told
+    assert study.resumable(scope=scope, methods=METHODS).run(folder) == report_text
     assert len(asked) == 4
-    assert "left out: credit_approval: " in told
-    assert "adult_train: 200 rows, 3 columns, class ill" in told
+    assert "left out: credit_approval: " in report_text
+    assert "adult_train: 200 rows, 3 columns, class ill" in report_text
     page = (folder / "study.html").read_text()
     assert "alone, epsilon 0.4" in page
     drawn = (folder / "adult_train-g.svg").read_text()
@@ -96,9 +96,9 @@ def test_what_is_refused_is_said_and_the_rest_goes_on(tables, monkeypatch):
         raise PlanError("no bounds")
 
     monkeypatch.setattr(study, "release", refuse)
-    told = study.resumable(methods=METHODS[:1], scope=study.Scope(names=("adult_train",), epsilons=(0.4, 1.6), runs=1)).run()
-    assert "refused: alone: no bounds" in told
-    assert any(line.split() == ["alone", "-", "-"] for line in told.splitlines())
+    text = study.resumable(methods=METHODS[:1], scope=study.Scope(names=("adult_train",), epsilons=(0.4, 1.6), runs=1)).run()
+    assert "refused: alone: no bounds" in text
+    assert any(line.split() == ["alone", "-", "-"] for line in text.splitlines())
 
 
 def test_without_any_of_the_published_tables_it_takes_the_bundled_one(monkeypatch):
@@ -108,9 +108,9 @@ def test_without_any_of_the_published_tables_it_takes_the_bundled_one(monkeypatc
         return small()
 
     monkeypatch.setattr(studies, "load", load)
-    told = study.resumable(methods=METHODS[:1], scope=replace(study.QUICK, epsilons=(1.6,))).run()
-    assert "people: 200 rows" in told
-    assert "none of the published data sets is at hand" in told
+    text = study.resumable(methods=METHODS[:1], scope=replace(study.QUICK, epsilons=(1.6,))).run()
+    assert "people: 200 rows" in text
+    assert "none of the published data sets is at hand" in text
 
 
 def test_each_method_is_run_with_the_relation_and_the_epsilon_it_is_proven_for(tables, monkeypatch):
@@ -119,15 +119,15 @@ def test_each_method_is_run_with_the_relation_and_the_epsilon_it_is_proven_for(t
 
     def kept(table, recipe, **knobs):
         asked[recipe.recipe] = knobs
-        made = release(table, recipe, **knobs)
-        asked[recipe.recipe]["epsilon proven"] = made.guarantee.epsilon()
-        return made
+        released = release(table, recipe, **knobs)
+        asked[recipe.recipe]["epsilon proven"] = released.guarantee.epsilon()
+        return released
 
     monkeypatch.setattr(study, "release", kept)
     chosen = [m for m in study.METHODS if m.name in ("PrivBayes, degree 2", "NPGauss", "Gauss", "mst")]
     for method in chosen:
-        made, proven = method.make(small(), 0.8)
-        assert made.rows == 200
+        released, proven = method.make(small(), 0.8)
+        assert released.rows == 200
         assert proven
     assert asked["privbayes-published"]["unit"].relation == asked["dpcopula-kendall"]["unit"].relation == "replace_one"
     assert asked["dpcopula-kendall"]["delta"] == 0

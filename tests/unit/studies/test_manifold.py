@@ -19,13 +19,13 @@ def test_rows_of_every_method_and_the_published_ones_beside_them(tmp_path, monke
     (tmp_path / "small.csv").write_text("a,b,c,d,target\n" + "\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.setattr(manifold_study, "FILES", {"madelon": (("small.csv",), "target", ())})
     monkeypatch.setattr(manifold_study, "NAMES", ("madelon",))
-    told: list[str] = []
-    rows = run(tmp_path, lambda what, done: told.append(what))
+    collected: list[str] = []
+    rows = run(tmp_path, lambda what, done: collected.append(what))
     assert [(r.method, r.tested) for r in rows] == [
         ("none", "raw"),
         *((m, t) for m in METHODS for t in ("as published", "on real rows")),
     ]
-    assert len(told) == len(rows)
+    assert len(collected) == len(rows)
     assert all(0 <= r.accuracy <= 1 for r in rows)
     assert rows[0].accuracy > 0.3
     assert all(r.stress is not None and r.stress_scaled <= min(1, r.stress + 1e-9) for r in rows if r.tested == "as published")

@@ -23,11 +23,11 @@ def test_open_bounds_become_round_ones_and_missing_values_stay():
     kinds = {"A2": Kind.REAL, "A11": Kind.INTEGER}
     schema = Schema(tuple(Column(name=n, kind=k, domain=Bounds(0, 500, True)) for n, k in kinds.items()))
     values = {n: schema[n].from_floats(np.array([np.nan, 7.0, 500.0])) for n in kinds}
-    made = studies.declared("credit_approval", Table(schema, values))
-    assert not any(column.observed for column in made.schema)
+    result = studies.declared("credit_approval", Table(schema, values))
+    assert not any(column.observed for column in result.schema)
     for name in kinds:
-        assert np.isnan(made.floats(name)[0])
-        assert made.floats(name)[1:].tolist() == [7, 100]
+        assert np.isnan(result.floats(name)[0])
+        assert result.floats(name)[1:].tolist() == [7, 100]
 
 
 def test_names_become_parts_of_file_names():

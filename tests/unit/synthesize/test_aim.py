@@ -49,33 +49,33 @@ def chained(rows: int = 4000, seed: int = 0) -> Table:
     return Table(categories({"a": 4, "b": 4, "c": 2, "d": 3}), {n: v.astype(np.int32) for n, v in arrays.items()})
 
 
-def made(table: Table, step: Aim, **more):
+def released_by(table: Table, step: Aim, **more):
     more = {"epsilon": 2.0, "delta": 1e-6, "seed": 3, "entropy": Entropy.seeded(5), "unproven": True} | more
     return release(table, Recipe(recipe="aim", steps=(step,)), **more)
 
 
 def test_it_measures_what_hangs_together_and_keeps_it():
     table = chained()
-    found = made(table, Aim())
-    assert {"a x b", "a x c"} <= {" x ".join(sorted(m.split(" x "))) for m in found.result["aim"]["measured"]}
-    assert found.table.rows == pytest.approx(table.rows, abs=60)
+    result = released_by(table, Aim())
+    assert {"a x b", "a x c"} <= {" x ".join(sorted(m.split(" x "))) for m in result.result["aim"]["measured"]}
+    assert result.table.rows == pytest.approx(table.rows, abs=60)
     for pair in (("a", "b"), ("a", "c"), ("a", "d")):
-        real, ours = (t.counts(pair) / t.rows for t in (table, found.table))
+        real, ours = (t.counts(pair) / t.rows for t in (table, result.table))
         assert np.abs(real - ours).sum() / 2 < 0.03
 
 
 def test_the_ledger_shows_choices_and_noisy_counts_only_and_stays_within_the_budget():
-    found = release(chained(600), Recipe(recipe="aim", steps=(Aim(),)), epsilon=1.0, delta=1e-6)
-    assert found.guarantee.epsilon() == 1.0  # the budget: which queries were asked depends on noisy answers
-    assert {type(e.event) for e in found.guarantee.ledger} == {Exponential, DiscreteGaussian}
+    released = release(chained(600), Recipe(recipe="aim", steps=(Aim(),)), epsilon=1.0, delta=1e-6)
+    assert released.guarantee.epsilon() == 1.0  # the budget: which queries were asked depends on noisy answers
+    assert {type(e.event) for e in released.guarantee.ledger} == {Exponential, DiscreteGaussian}
     pure = release(chained(600), Recipe(recipe="aim", steps=(Aim(),)), epsilon=1.0, delta=0.0)
     assert pure.guarantee.epsilon() <= 1.0 + 1e-9
     assert {type(e.event) for e in pure.guarantee.ledger} == {Exponential, DiscreteLaplace}
 
 
 def test_all_of_the_budget_is_spent():
-    found = made(chained(600), Aim(), entropy=Entropy.seeded(1))
-    rho = sum(e.event.cost().rho for e in found.guarantee.ledger)
+    result = released_by(chained(600), Aim(), entropy=Entropy.seeded(1))
+    rho = sum(e.event.cost().rho for e in result.guarantee.ledger)
     from hushtable.privacy.accountant import zcdp_rho
 
     assert rho == pytest.approx(zcdp_rho(2.0, 1e-6), rel=1e-3)
@@ -83,7 +83,7 @@ def test_all_of_the_budget_is_spent():
 
 def test_one_record_replaced_by_another_costs_more_noise():
     table, replaced = chained(600), Unit(relation=Relation.REPLACE_ONE)
-    one, two = (made(table, Aim(), unit=unit).result["aim"]["noise_of_a_cell"]["first"] for unit in (Unit(), replaced))
+    one, two = (released_by(table, Aim(), unit=unit).result["aim"]["noise_of_a_cell"]["first"] for unit in (Unit(), replaced))
     assert two == pytest.approx(math.sqrt(2) * one, rel=0.02)
 
 
@@ -91,11 +91,11 @@ def test_what_cannot_be_is_never_shown():
     table = chained()
     impossible_pair = "a=a0, b=b3"
     held = table.take(np.flatnonzero(~((table["a"] == 0) & (table["b"] == 3))))
-    found = made(held, Aim(zeros=(impossible_pair,)), epsilon=0.3)
-    assert not ((found.table["a"] == 0) & (found.table["b"] == 3)).any()
-    assert ((found.table["a"] == 0) & (found.table["b"] == 2)).any()
-    assert "that no record is: a=a0, b=b3" in found.guarantee.public
-    free = made(held, Aim(), epsilon=0.3)
+    result = released_by(held, Aim(zeros=(impossible_pair,)), epsilon=0.3)
+    assert not ((result.table["a"] == 0) & (result.table["b"] == 3)).any()
+    assert ((result.table["a"] == 0) & (result.table["b"] == 2)).any()
+    assert "that no record is: a=a0, b=b3" in result.guarantee.public
+    free = released_by(held, Aim(), epsilon=0.3)
     assert ((free.table["a"] == 0) & (free.table["b"] == 3)).any()
 
 
@@ -112,10 +112,10 @@ def test_a_model_without_room_says_what_it_left_out():
     table = Table(
         schema, {n: np.where(rng.random(3000) < 0.7, same, rng.integers(0, 6, 3000)).astype(np.int32) for n in schema.names}
     )
-    found = made(table, Aim(cells=250, rounds=8), epsilon=20.0)
-    assert found.result["aim"]["cells_of_the_model"] <= 250
-    assert found.result["aim"]["no_room_in_the_model"]
-    tiny = made(table, Aim(cells=30), epsilon=20.0)
+    result = released_by(table, Aim(cells=250, rounds=8), epsilon=20.0)
+    assert result.result["aim"]["cells_of_the_model"] <= 250
+    assert result.result["aim"]["no_room_in_the_model"]
+    tiny = released_by(table, Aim(cells=30), epsilon=20.0)
     assert len(tiny.result["aim"]["too_large_to_measure"]) == 15
     assert tiny.result["aim"]["measured"] == []
 
@@ -124,23 +124,23 @@ def test_a_small_budget_is_noted_with_the_error_to_expect():
     schema = categories({"a": 40, "b": 2})
     rng = np.random.default_rng(0)
     table = Table(schema, {"a": rng.integers(0, 40, 300).astype(np.int32), "b": rng.integers(0, 2, 300).astype(np.int32)})
-    assert "for a" in made(table, Aim(), epsilon=0.1).result["aim"]["note"]
-    assert "note" not in made(table, Aim(), epsilon=50.0).result["aim"]
+    assert "for a" in released_by(table, Aim(), epsilon=0.1).result["aim"]["note"]
+    assert "note" not in released_by(table, Aim(), epsilon=50.0).result["aim"]
 
 
 def test_many_candidates_are_thinned_out():
-    found = made(chained(500), Aim(candidates=1, rounds=4))
-    assert found.result["aim"]["measured"]
+    result = released_by(chained(500), Aim(candidates=1, rounds=4))
+    assert result.result["aim"]["measured"]
 
 
 def test_the_target_weighs_more_and_brings_larger_margins():
     schema = categories({"a": 2, "b": 2, "c": 2, "y": 2}, "y")
     assert target_of(schema, "", "aim") == "y"
     assert target_of(schema, "b", "aim") == "b"
-    found = workload(schema, 2, "y", 3.0)
-    assert found["a", "b"] == WEIGHTS
-    assert found["a", "y"] == found["a", "b", "y"] == 3 * WEIGHTS
-    assert ("a", "b", "c") not in found
+    result = workload(schema, 2, "y", 3.0)
+    assert result["a", "b"] == WEIGHTS
+    assert result["a", "y"] == result["a", "b", "y"] == 3 * WEIGHTS
+    assert ("a", "b", "c") not in result
     assert set(workload(schema, 3, "", 1.0)) == {c for k in (2, 3) for c in combinations(schema.names, k)}
     with pytest.raises(PlanError, match="'z'"):
         Aim(target="z").plan(schema, None)
@@ -168,7 +168,7 @@ def _vault(table):
 
 def test_one_column_and_columns_that_must_be_cut_first():
     one = chained(500).select(("a",))
-    assert made(one, Aim()).table.schema.names == ("a",)
+    assert released_by(one, Aim()).table.schema.names == ("a",)
     real = Schema((Column(name="x", kind=Kind.REAL, domain=Bounds(0.0, 1.0)),))
     with pytest.raises(PlanError, match="bins"):
         Aim().plan(real, None)
@@ -218,28 +218,28 @@ def test_zeros_count_as_room_of_the_model():
     schema = categories({f"c{i}": 6 for i in range(6)})
     rng = np.random.default_rng(0)
     table = Table(schema, {n: rng.integers(1, 6, 2000).astype(np.int32) for n in schema.names})
-    found = made(table, Aim(cells=1500, zeros=("c0=c00, c1=c10, c2=c20, c3=c30",)), epsilon=20.0)
-    assert found.result["aim"]["cells_of_the_model"] <= 1500
+    result = released_by(table, Aim(cells=1500, zeros=("c0=c00, c1=c10, c2=c20, c3=c30",)), epsilon=20.0)
+    assert result.result["aim"]["cells_of_the_model"] <= 1500
 
 
 def eliminated(sizes, cliques, order):
     """The cells of the maximal cliques that this order of elimination leaves."""
     near = {n: {m for c in cliques if n in c for m in c} - {n} for n in sizes}
-    found = []
+    collected = []
     for n in order:
         clique = near[n] | {n}
-        if not any(clique <= other for other in found):
-            found.append(clique)
+        if not any(clique <= other for other in collected):
+            collected.append(clique)
         for m in near[n]:
             near[m] = (near[m] | near[n]) - {n, m}
-    return sum(math.prod(sizes[n] for n in clique) for clique in found)
+    return sum(math.prod(sizes[n] for n in clique) for clique in collected)
 
 
 def test_structural_zeros_are_put_together_by_their_columns():
     schema = categories({"a": 2, "b": 3})
-    found = impossible(schema, ("a=a0, b=b1", "b=b2, a=a0"), "aim")
-    assert list(found) == [("a", "b")]
-    assert found["a", "b"].tolist() == [[False, True, True], [False, False, False]]
+    result = impossible(schema, ("a=a0, b=b1", "b=b2, a=a0"), "aim")
+    assert list(result) == [("a", "b")]
+    assert result["a", "b"].tolist() == [[False, True, True], [False, False, False]]
 
 
 BOTH = ("a=a0, b=b3", "a=a1, b=b2")
@@ -254,8 +254,8 @@ def test_structural_zeros_can_be_given_as_text(text):
 def test_a_value_of_a_structural_zero_may_hold_commas_and_signs():
     levels = {"a": ("x, y", "z"), "b": ("<=5", ">5")}
     schema = Schema(tuple(Column(name=n, kind=Kind.CATEGORY, domain=Levels(v), required=True) for n, v in levels.items()))
-    found = impossible(schema, ("a=x, y, b=<=5",), "aim")
-    assert found["a", "b"].tolist() == [[True, False], [False, False]]
+    result = impossible(schema, ("a=x, y, b=<=5",), "aim")
+    assert result["a", "b"].tolist() == [[True, False], [False, False]]
 
 
 def test_a_structural_zero_on_a_column_in_bins_names_a_bin():
@@ -267,5 +267,5 @@ def test_a_structural_zero_on_a_column_in_bins_names_a_bin():
 
 
 def test_public_rows_are_released_exactly_and_planned():
-    made_ = made(chained(1234), Aim(), epsilon=0.5, unit=Unit(relation=Relation.REPLACE_ONE))
+    made_ = released_by(chained(1234), Aim(), epsilon=0.5, unit=Unit(relation=Relation.REPLACE_ONE))
     assert made_.table.rows == 1234

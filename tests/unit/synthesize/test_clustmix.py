@@ -47,27 +47,27 @@ def test_each_class_becomes_as_many_rows_as_it_has_clusters_of_l(table):
     assert np.bincount(model.labels).tolist() == (counts // 60).tolist()
     assert model.sizes.min() >= 60
     assert model.sizes.sum() == table.rows
-    made = model.sample(None, np.random.default_rng(0))
-    assert np.bincount(made["ill"]).tolist() == (counts // 60).tolist()
+    drawn = model.sample(None, np.random.default_rng(0))
+    assert np.bincount(drawn["ill"]).tolist() == (counts // 60).tolist()
     summary = model.result()
     assert summary["least_cluster"] == model.sizes.min()
     assert summary["claimed_delta"] == pytest.approx(1 / 1100)
 
 
 def test_rows_keep_what_goes_together(table):
-    made = fitted(ClustMix(l=100, epsilon0=5.0, draw="shares"), table).sample(4000, np.random.default_rng(0))
-    ill = made["ill"] == 1
-    assert made["number"][ill].mean() == pytest.approx(7, abs=0.8)
-    assert made["number"][~ill].mean() == pytest.approx(3, abs=0.8)
-    assert (made["level"][ill] == 2).mean() == pytest.approx(0.8, abs=0.1)
+    drawn = fitted(ClustMix(l=100, epsilon0=5.0, draw="shares"), table).sample(4000, np.random.default_rng(0))
+    ill = drawn["ill"] == 1
+    assert drawn["number"][ill].mean() == pytest.approx(7, abs=0.8)
+    assert drawn["number"][~ill].mean() == pytest.approx(3, abs=0.8)
+    assert (drawn["level"][ill] == 2).mean() == pytest.approx(0.8, abs=0.1)
     # Twenty per cent of both classes have the middle level; what is not there stays rare.
-    assert (made["level"][ill] == 0).mean() < 0.1
+    assert (drawn["level"][ill] == 0).mean() < 0.1
 
 
 def test_the_commonest_level_of_an_average_is_its_level(table):
-    made = fitted(ClustMix(l=100, epsilon0=5.0), table).sample(None, np.random.default_rng(0))
-    assert set(made["level"][made["ill"] == 1]) <= {1, 2}
-    assert (made["level"][made["ill"] == 1] == 2).mean() > 0.5
+    drawn = fitted(ClustMix(l=100, epsilon0=5.0), table).sample(None, np.random.default_rng(0))
+    assert set(drawn["level"][drawn["ill"] == 1]) <= {1, 2}
+    assert (drawn["level"][drawn["ill"] == 1] == 2).mean() > 0.5
 
 
 def test_noise_follows_the_claim_and_l_the_noise_allowed(table):
@@ -101,12 +101,12 @@ def test_conditions_are_met_and_shape_the_other_columns(table):
 
 
 def test_the_release_is_labelled_as_a_claim(table):
-    made = release(table, Recipe(recipe="mine", steps=(ClustMix(l=100),)), seed=1)
-    assert made.guarantee.epsilon() == math.inf
-    (claim,) = made.guarantee.claims
+    released = release(table, Recipe(recipe="mine", steps=(ClustMix(l=100),)), seed=1)
+    assert released.guarantee.epsilon() == math.inf
+    (claim,) = released.guarantee.claims
     assert "epsilon = 1 " in claim.statement
     assert len(claim.gaps) == 6
-    assert made.table.rows == sum(np.bincount(table["ill"]) // 100)
+    assert released.table.rows == sum(np.bincount(table["ill"]) // 100)
 
 
 def test_a_class_with_too_few_rows_is_left_out_and_a_table_with_too_few_refused(table):
@@ -140,13 +140,13 @@ def test_noise_that_drowns_the_rows_is_noted_and_noise_beyond_all_bounds_refused
 
 
 def test_missing_values_and_every_kind_come_through():
-    made = fitted(ClustMix(l=20, target="sick", epsilon0=50.0, draw="shares"), example(600)).sample(600, np.random.default_rng(0))
+    drawn = fitted(ClustMix(l=20, target="sick", epsilon0=50.0, draw="shares"), example(600)).sample(600, np.random.default_rng(0))
     real = example(600)
     for name in real.schema.names:
-        assert made.missing(name).mean() == pytest.approx(real.missing(name).mean(), abs=0.06), name
-    assert np.nanmean(made.floats("age")) == pytest.approx(np.nanmean(real.floats("age")), abs=5)
+        assert drawn.missing(name).mean() == pytest.approx(real.missing(name).mean(), abs=0.06), name
+    assert np.nanmean(drawn.floats("age")) == pytest.approx(np.nanmean(real.floats("age")), abs=5)
     # Never seen, and drowned in no noise.
-    assert (made["town"] == 2).mean() < 0.1
+    assert (drawn["town"] == 2).mean() < 0.1
 
 
 @pytest.mark.parametrize(

@@ -100,16 +100,16 @@ def test_rare_classes_weigh_more_and_absent_ones_have_no_say():
 
 
 def test_it_separates_the_classes_and_keeps_the_dependence_of_columns(table, model):
-    made = model.sample(4000, np.random.default_rng(2))
+    sampled = model.sample(4000, np.random.default_rng(2))
     assert model.result()["leaves"] > 1
     for value in (0, 1):
-        real, drawn = table["grade"][table["ill"] == value], made["grade"][made["ill"] == value]
+        real, drawn = table["grade"][table["ill"] == value], sampled["grade"][sampled["ill"] == value]
         assert abs(real.mean() - drawn.mean()) < 0.2
-    assert abs((made["ill"] == 1).mean() - 0.3) < 0.03
-    assert abs(np.isnan(made["size"]).mean() - 0.1) < 0.03
-    known = ~np.isnan(made["size"])
-    assert np.corrcoef(made["size"][known], made["grade"][known])[0, 1] > 0.5
-    assert (made["town"] == 3).mean() < 0.02
+    assert abs((sampled["ill"] == 1).mean() - 0.3) < 0.03
+    assert abs(np.isnan(sampled["size"]).mean() - 0.1) < 0.03
+    known = ~np.isnan(sampled["size"])
+    assert np.corrcoef(sampled["size"][known], sampled["grade"][known])[0, 1] > 0.5
+    assert (sampled["town"] == 3).mean() < 0.02
 
 
 def test_the_rows_come_from_the_noisy_total_or_are_public(table, model):
@@ -123,11 +123,11 @@ def test_the_rows_come_from_the_noisy_total_or_are_public(table, model):
 
 @pytest.mark.parametrize("given", [{"ill": "yes"}, {"grade": "g", "town": "south"}, {"size": "5.25"}, {"day": "1971-01-01"}])
 def test_a_condition_is_met_and_the_rest_follows_it(model, given):
-    made = model.sample(800, np.random.default_rng(3), given)
+    drawn = model.sample(800, np.random.default_rng(3), given)
     for name, text in given.items():
-        assert set(made.strings(name)) == {text}
+        assert set(drawn.strings(name)) == {text}
     if "ill" not in given and "day" not in given:
-        assert (made["ill"] == 1).mean() > 0.6  # of all people 0.3 are
+        assert (drawn["ill"] == 1).mean() > 0.6  # of all people 0.3 are
 
 
 def test_conditions_that_cannot_be_are_refused(model):
@@ -146,14 +146,14 @@ def test_conditions_that_cannot_be_are_refused(model):
 )
 def test_every_look_is_paid_and_the_budget_kept(table, budget, knobs):
     step = ClustMixCertified(**knobs)
-    made, ledger = fitted(step, table, budget)
+    fitted_model, ledger = fitted(step, table, budget)
     kinds = {type(entry.event) for entry in ledger.entries}
     assert kinds <= {DiscreteGaussian, Exponential} if budget.delta else kinds <= {DiscreteLaplace, Exponential}
     assert not any(isinstance(entry.event, Raw) for entry in ledger.entries)
     assert 0.9 * budget.epsilon < ledger.epsilon(budget.delta) <= budget.epsilon
-    rows = made.sample(None, np.random.default_rng(0))
+    rows = fitted_model.sample(None, np.random.default_rng(0))
     assert rows.schema == SCHEMA
-    json.dumps(made.result())
+    json.dumps(fitted_model.result())
 
 
 @pytest.mark.parametrize("relation", list(Relation))
@@ -164,10 +164,10 @@ def test_looks_and_prices_are_those_of_the_plan_whatever_the_rows_are(table, rel
     planned = sorted(str(e.cost().rho)[:8] for e in step.plan(SCHEMA, Allowance.of(BUDGET, unit)).events)
     leaves = set()
     for rows in (2, 4000):
-        made, ledger = fitted(step, table.take(np.arange(rows)), unit=unit)
+        fitted_model, ledger = fitted(step, table.take(np.arange(rows)), unit=unit)
         assert sorted(str(entry.event.cost().rho)[:8] for entry in ledger.entries) == planned
         assert ledger.epsilon(BUDGET.delta) > 0.99 * BUDGET.epsilon
-        leaves.add(made.result()["leaves"])
+        leaves.add(fitted_model.result()["leaves"])
     assert len(leaves) == (1 if "depth" in knobs else 2)
 
 
@@ -177,15 +177,15 @@ def test_a_person_with_several_rows_gets_more_noise(table):
 
 
 def test_mixtures_are_released_once_for_every_so_many_records(table):
-    made, _ = fitted(ClustMixCertified(emit="mixtures", least=200, depth=4), table)
-    assert made.total <= 4000 / 200 + 8
-    rows = made.sample(None, np.random.default_rng(0))
-    assert rows.rows == made.total
-    assert len(set(rows["size"][~np.isnan(rows["size"])])) <= len(made.weights)
+    fitted_model, _ = fitted(ClustMixCertified(emit="mixtures", least=200, depth=4), table)
+    assert fitted_model.total <= 4000 / 200 + 8
+    rows = fitted_model.sample(None, np.random.default_rng(0))
+    assert rows.rows == fitted_model.total
+    assert len(set(rows["size"][~np.isnan(rows["size"])])) <= len(fitted_model.weights)
     moved, ledger = fitted(ClustMixCertified(emit="mixtures", least=200, depth=4, alpha=0.3), table)
     assert moved.result()["alpha"] == 0.3
     assert ledger.epsilon(BUDGET.delta) <= BUDGET.epsilon
-    change = max(float(np.abs(moved.shares[n] - made.shares[n]).max()) for n in ("town", "grade"))
+    change = max(float(np.abs(moved.shares[n] - fitted_model.shares[n]).max()) for n in ("town", "grade"))
     assert change > 1e-3
     assert np.allclose(moved.shares["town"].sum(1), 1)
 
@@ -195,25 +195,25 @@ def test_blocks_have_a_public_size_that_grows_with_the_noise(table):
     unit = Unit(relation=Relation.REPLACE_ONE)
     sizes = [best_size(4000, encoding, Allowance.of(Budget(e, 1e-6), unit), 1, ordered=True) for e in (0.5, 2.0, 8.0)]
     assert sizes == sorted(sizes, reverse=True)
-    made, _ = fitted(ClustMixCertified(form="blocks", least=500), table, Budget(8.0, 1e-6))
-    assert made.result()["mixtures"] == 8
-    assert made.total == 4000
-    drawn = made.sample(4000, np.random.default_rng(1))
+    fitted_model, _ = fitted(ClustMixCertified(form="blocks", least=500), table, Budget(8.0, 1e-6))
+    assert fitted_model.result()["mixtures"] == 8
+    assert fitted_model.total == 4000
+    drawn = fitted_model.sample(4000, np.random.default_rng(1))
     assert drawn["grade"][drawn["ill"] == 1].mean() > drawn["grade"][drawn["ill"] == 0].mean() + 1
 
 
 def test_mixtures_of_blocks_can_be_adapted_too(table):
     step = ClustMixCertified(form="blocks", emit="mixtures", least=400, alpha=0.5)
     step.plan(SCHEMA, Allowance.of(BUDGET, Unit(relation=Relation.REPLACE_ONE)))
-    made, _ = fitted(step, table)
-    assert made.sample(None, np.random.default_rng(0)).rows == 10
+    fitted_model, _ = fitted(step, table)
+    assert fitted_model.sample(None, np.random.default_rng(0)).rows == 10
     with pytest.raises(PlanError, match="class column"):
         step.plan(SCHEMA.select(["size", "day"]), Allowance.of(BUDGET, Unit(relation=Relation.REPLACE_ONE)))
 
 
 def test_drowned_data_is_said(table):
-    made, _ = fitted(ClustMixCertified(), table.take(np.arange(100)), Budget(0.05, 1e-9))
-    assert "of the rows in wrong cells" in made.result()["note"]
+    fitted_model, _ = fitted(ClustMixCertified(), table.take(np.arange(100)), Budget(0.05, 1e-9))
+    assert "of the rows in wrong cells" in fitted_model.result()["note"]
     assert "note" not in fitted(ClustMixCertified(), table)[0].result()
 
 
@@ -241,15 +241,15 @@ def test_what_it_refuses(table):
 
 @pytest.mark.parametrize("columns", [["town"], ["size"], ["ill"], ["size", "day"]])
 def test_tables_of_one_kind(table, columns):
-    made, _ = fitted(ClustMixCertified(), table.select(columns))
-    rows = made.sample(50, np.random.default_rng(0))
+    fitted_model, _ = fitted(ClustMixCertified(), table.select(columns))
+    rows = fitted_model.sample(50, np.random.default_rng(0))
     assert rows.schema.names == tuple(columns)
 
 
 def test_the_recipe_is_proven_and_saved_models_draw_the_same():
-    made = ht.release(example(1500), load("clustmix-certified"), epsilon=2.0)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert made.guarantee.epsilon() <= 2.0
+    released = ht.release(example(1500), load("clustmix-certified"), epsilon=2.0)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.guarantee.epsilon() <= 2.0
     model = fitted(ClustMixCertified(), people(500))[0]
     values, arrays = model.parts()
     again = Mixture.from_parts(json.loads(json.dumps(values)), arrays)
@@ -266,8 +266,8 @@ def test_adult_keeps_most_of_what_predicts_income(adult):
 
     order = np.random.default_rng(20261115).permutation(adult.rows)
     test, train = adult.take(order[:12210]), adult.take(order[12210:42210])
-    made = ht.release(train, load("clustmix-certified"), epsilon=1.0, delta=1e-5).table
+    output = ht.release(train, load("clustmix-certified"), epsilon=1.0, delta=1e-5).table
     names = [n for n in adult.schema.names if n != "income"]
-    x, z = (np.stack([np.where(t.missing(n), np.nan, t[n].astype(float)) for n in names], 1) for t in (made, test))
-    model = HistGradientBoostingClassifier(max_iter=100, random_state=0).fit(x, made["income"])
+    x, z = (np.stack([np.where(t.missing(n), np.nan, t[n].astype(float)) for n in names], 1) for t in (output, test))
+    model = HistGradientBoostingClassifier(max_iter=100, random_state=0).fit(x, output["income"])
     assert roc_auc_score(test["income"], model.predict_proba(z)[:, 1]) > 0.87

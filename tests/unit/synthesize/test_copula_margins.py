@@ -80,12 +80,12 @@ def test_margins_survive_a_model_file():
 
 def test_the_joint_distribution_is_that_of_two_normal_numbers():
     one, two = Margin.of(COUNTS, 107).cuts, Margin.of(COUNTS[2:], 97).cuts
-    found = joint(one, two)
+    result = joint(one, two)
     for k in (1, 9, 16, 25, 31):
         r = correlations()[k]
         exact = multivariate_normal([0, 0], [[1, r], [r, 1]])
         for i, j in ((1, 1), (3, 2), (4, 3)):
-            assert found[k, i, j] == pytest.approx(float(exact.cdf([one[i], two[j]])), abs=1e-5)
+            assert result[k, i, j] == pytest.approx(float(exact.cdf([one[i], two[j]])), abs=1e-5)
 
 
 @pytest.mark.parametrize("missing", [True, False])
@@ -142,14 +142,14 @@ def test_many_cells_are_merged_and_tell_about_the_same():
 def test_the_nearest_correlation_matrix():
     """The example of Higham 2002: the least distance is 0.5278."""
     matrix = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
-    found = nearest_correlation(matrix)
-    assert np.linalg.norm(found - matrix) == pytest.approx(0.5278, abs=1e-3)
-    assert np.linalg.eigvalsh(found).min() > LEAST / 2
-    assert np.allclose(np.diag(found), 1.0)
+    result = nearest_correlation(matrix)
+    assert np.linalg.norm(result - matrix) == pytest.approx(0.5278, abs=1e-3)
+    assert np.linalg.eigvalsh(result).min() > LEAST / 2
+    assert np.allclose(np.diag(result), 1.0)
     clipped = np.linalg.eigh(matrix)
     rescaled = (clipped[1] * np.maximum(clipped[0], 0)) @ clipped[1].T
     rescaled /= np.sqrt(np.outer(np.diag(rescaled), np.diag(rescaled)))
-    assert np.linalg.norm(found - matrix) < np.linalg.norm(rescaled - matrix)
+    assert np.linalg.norm(result - matrix) < np.linalg.norm(rescaled - matrix)
 
 
 def test_what_is_precise_counts_more_where_correlations_contradict_one_another():
@@ -165,7 +165,7 @@ def test_what_is_precise_counts_more_where_correlations_contradict_one_another()
 
 def test_what_is_a_correlation_matrix_stays():
     values = np.array([0.5, -0.2, 0.1])
-    found = from_pairs(values, 3)
-    np.testing.assert_allclose(found[np.triu_indices(3, 1)], values, atol=1e-6)
-    np.testing.assert_allclose(from_pairs(values, 3, np.array([0.1, 0.01, 0.1])), found, atol=1e-3)
+    result = from_pairs(values, 3)
+    np.testing.assert_allclose(result[np.triu_indices(3, 1)], values, atol=1e-6)
+    np.testing.assert_allclose(from_pairs(values, 3, np.array([0.1, 0.01, 0.1])), result, atol=1e-3)
     assert from_pairs(np.empty(0), 1).tolist() == [[1.0]]

@@ -76,20 +76,20 @@ def rich(table: Table, **given: int) -> float:
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_a_certified_copula_is_proven_within_its_budget_and_never_looks_at_raw_rows(name, delta):
     recipe = load(name)
-    made = release(example(600), recipe, epsilon=1.0, delta=delta, unit=unit_of(recipe.steps[-1]))
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert made.guarantee.epsilon() <= 1.0
-    assert not any(isinstance(entry.event, Raw) for entry in made.guarantee.ledger)
-    assert made.table.schema.names == example().schema.names
+    released = release(example(600), recipe, epsilon=1.0, delta=delta, unit=unit_of(recipe.steps[-1]))
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.guarantee.epsilon() <= 1.0
+    assert not any(isinstance(entry.event, Raw) for entry in released.guarantee.ledger)
+    assert released.table.schema.names == example().schema.names
 
 
 @pytest.mark.parametrize(("name", "assurance"), [("gaussian-copula", Assurance.NONE), ("dpcopula-hybrid", Assurance.CLAIMED)])
 def test_what_is_not_proven_says_so(name, assurance):
-    made = release(example(600), load(name))
-    assert made.guarantee.assurance is assurance
-    assert made.guarantee.epsilon() == math.inf
+    released = release(example(600), load(name))
+    assert released.guarantee.assurance is assurance
+    assert released.guarantee.epsilon() == math.inf
     if assurance is Assurance.CLAIMED:
-        assert all(gap in made.guarantee.explain() for gap in GAPS)
+        assert all(gap in released.guarantee.explain() for gap in GAPS)
 
 
 @pytest.mark.parametrize("step", [KendallCopula(), LikelihoodCopula(), HybridCopula()], ids=lambda step: type(step).__name__)
@@ -100,29 +100,29 @@ def test_what_is_proven_for_replaced_records_is_refused_where_one_may_be_added(s
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_marginals_are_proven_for_both_relations(relation):
-    made = release(town(400), Recipe(recipe="r", steps=(MarginalCopula(),)), epsilon=1.0, unit=Unit(relation=relation))
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert made.guarantee.epsilon() <= 1.0
+    released = release(town(400), Recipe(recipe="r", steps=(MarginalCopula(),)), epsilon=1.0, unit=Unit(relation=relation))
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.guarantee.epsilon() <= 1.0
 
 
 @pytest.mark.parametrize("kind", [PlainCopula, *PRIVATE, PublishedHybrid], ids=lambda kind: kind.__name__)
 def test_what_hangs_together_still_does(kind):
     """High pay goes with a high school and with a trade whose levels have no order; columns drawn alone lose both."""
     table = town()
-    made = fitted(kind(), table).sample(8000, np.random.default_rng(2))
-    assert abs(made["pay"].mean() - table["pay"].mean()) < 0.03
-    assert abs((made["years"] < 0).mean() - 0.1) < 0.03
-    assert rich(made, school=3) - rich(made, school=0) > 0.6 * (rich(table, school=3) - rich(table, school=0))
+    drawn = fitted(kind(), table).sample(8000, np.random.default_rng(2))
+    assert abs(drawn["pay"].mean() - table["pay"].mean()) < 0.03
+    assert abs((drawn["years"] < 0).mean() - 0.1) < 0.03
+    assert rich(drawn, school=3) - rich(drawn, school=0) > 0.6 * (rich(table, school=3) - rich(table, school=0))
     if kind is not PublishedHybrid:
-        assert rich(made, trade=1) - rich(made, trade=2) > 0.6 * (rich(table, trade=1) - rich(table, trade=2))
+        assert rich(drawn, trade=1) - rich(drawn, trade=2) > 0.6 * (rich(table, trade=1) - rich(table, trade=2))
     rng = np.random.default_rng(3)
-    alone = {n: rng.permutation(a) for n, a in made.arrays.items()}
-    assert abs(rich(Table(made.schema, alone), school=3) - rich(Table(made.schema, alone), school=0)) < 0.15
+    alone = {n: rng.permutation(a) for n, a in drawn.arrays.items()}
+    assert abs(rich(Table(drawn.schema, alone), school=3) - rich(Table(drawn.schema, alone), school=0)) < 0.15
 
 
 def test_the_order_of_levels_is_found_from_noisy_tables_and_may_be_left_as_declared():
-    found = fitted(KendallCopula(), town()).joined.margins["trade"].order.tolist()
-    assert found[2:] == [3, 1]
+    result = fitted(KendallCopula(), town()).joined.margins["trade"].order.tolist()
+    assert result[2:] == [3, 1]
     assert fitted(KendallCopula(anchor="-"), town()).joined.margins["trade"].order.tolist() == [0, 1, 2, 3]
     assert fitted(MarginalCopula(anchor="school"), town()).joined.margins["trade"].order.tolist() == [2, 0, 3, 1]
 
@@ -168,8 +168,8 @@ def test_ties_are_corrected_unless_the_published_form_is_asked_for():
 @pytest.mark.parametrize("kind", [PlainCopula, KendallCopula, LikelihoodCopula, MarginalCopula], ids=lambda kind: kind.__name__)
 def test_one_column_is_its_margin(kind):
     table = town(2000).select(["school"])
-    made = fitted(kind(), table).sample(2000, np.random.default_rng(1))
-    assert np.abs(np.bincount(made["school"], minlength=4) - np.bincount(table["school"], minlength=4)).max() < 150
+    drawn = fitted(kind(), table).sample(2000, np.random.default_rng(1))
+    assert np.abs(np.bincount(drawn["school"], minlength=4) - np.bincount(table["school"], minlength=4)).max() < 150
 
 
 def test_sixty_columns_and_few_rows():
@@ -273,6 +273,6 @@ def test_a_part_too_small_takes_the_correlations_of_the_others():
 
 
 def test_dates_and_numbers_pass_through_bins():
-    made = release(example(400), Recipe(recipe="r", steps=(Bins(), KendallCopula())), epsilon=2.0, unit=REPLACED)
-    assert made.table.rows == 400
-    assert made.table.schema == example().schema
+    released = release(example(400), Recipe(recipe="r", steps=(Bins(), KendallCopula())), epsilon=2.0, unit=REPLACED)
+    assert released.table.rows == 400
+    assert released.table.schema == example().schema

@@ -22,8 +22,8 @@ RICH = Budget(200.0, 1e-6)
 
 @pytest.mark.parametrize(("rounds", "rows"), [(1, 40), (3, 120)])
 def test_every_mixture_is_one_row(rounds, rows):
-    made, ledger = fitted(DPMix(least=100, rounds=rounds), people(4050), Budget(1.0, 1e-6))
-    assert made.sample(None, np.random.default_rng(0)).rows == rows
+    model, ledger = fitted(DPMix(least=100, rounds=rounds), people(4050), Budget(1.0, 1e-6))
+    assert model.sample(None, np.random.default_rng(0)).rows == rows
     assert not ledger.culprits
     assert ledger.epsilon(1e-6) <= 1.0
 
@@ -37,10 +37,10 @@ def test_more_mixtures_of_a_record_are_noisier_by_the_root_of_their_number():
 
 def test_without_much_noise_a_mixture_is_the_mean_of_its_records():
     table = people(2000)
-    made, _ = fitted(DPMix(least=2000), table, RICH)
-    assert made.shares["town"][0] == pytest.approx(table.counts(("town",)) / 2000, abs=0.01)
-    assert made.shares["ill"][0, 1] == pytest.approx((table["ill"] == 1).mean(), abs=0.01)
-    assert made.numbers["size"][0, 0] * 10 == pytest.approx(np.nanmean(table["size"]), abs=0.05)
+    model, _ = fitted(DPMix(least=2000), table, RICH)
+    assert model.shares["town"][0] == pytest.approx(table.counts(("town",)) / 2000, abs=0.01)
+    assert model.shares["ill"][0, 1] == pytest.approx((table["ill"] == 1).mean(), abs=0.01)
+    assert model.numbers["size"][0, 0] * 10 == pytest.approx(np.nanmean(table["size"]), abs=0.05)
     pairs, _ = fitted(DPMix(least=2), table, RICH)
     assert pairs.total == 1000
     assert pairs.shares["grade"].max(axis=1).mean() > 0.4  # means of two records, not of all
@@ -67,6 +67,6 @@ def test_what_it_refuses():
 
 
 def test_the_recipe_is_proven_for_replaced_records():
-    made = ht.release(example(600), load("dpmix"), epsilon=1.0, unit=Unit(relation=Relation.REPLACE_ONE))
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert made.guarantee.epsilon() <= 1.0
+    released = ht.release(example(600), load("dpmix"), epsilon=1.0, unit=Unit(relation=Relation.REPLACE_ONE))
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.guarantee.epsilon() <= 1.0

@@ -32,9 +32,9 @@ def test_the_total_weighs_each_sum_by_its_precision():
 
 def test_repeated_measurements_are_averaged_by_precision_whatever_the_order_of_their_columns():
     one, two = np.arange(6.0).reshape(3, 2), np.ones((2, 3))
-    (found,) = combined([Measurement(("a", "b"), one, 1.0), Measurement(("b", "a"), two, 2.0)], {"a": 0, "b": 1})
-    np.testing.assert_allclose(found.counts, (one + two.T / 4) / 1.25)
-    assert found.sigma == pytest.approx(1.25**-0.5)
+    (result,) = combined([Measurement(("a", "b"), one, 1.0), Measurement(("b", "a"), two, 2.0)], {"a": 0, "b": 1})
+    np.testing.assert_allclose(result.counts, (one + two.T / 4) / 1.25)
+    assert result.sigma == pytest.approx(1.25**-0.5)
 
 
 def test_what_does_not_fit_is_refused():

@@ -64,7 +64,7 @@ def test_the_looks_are_the_planned_ones(step, relation):
 @pytest.mark.parametrize("step", [FieldGroups(), PrivBayes()], ids=lambda s: type(s).__name__)
 def test_a_target_of_many_cells_is_named(step):
     caveats = [step.plan(levels({"a": 3, "b": size, "c": 2}, "b").schema, None).caveats for size in (10, 11)]
-    assert [any("the target b has more than 10 cells" in caveat for caveat in found) for found in caveats] == [False, True]
+    assert [any("the target b has more than 10 cells" in caveat for caveat in result) for result in caveats] == [False, True]
 
 
 def test_one_column_has_no_pairs_and_no_parts():
@@ -88,9 +88,9 @@ def test_mixtures_tell_how_many_rows_they_make_and_that_classes_are_many():
 @pytest.mark.parametrize("name", COUNTED)
 def test_a_number_of_rows_that_is_noise_ends_in_a_release_all_the_same(name):
     settings = {"thresholded.columns": "sick,town"} if name == "thresholded" else {}
-    made = release(example(300), load(name).set(settings), epsilon=1e-9, delta=1e-6, entropy=Entropy.seeded(1), unproven=True)
-    assert made.table.rows == 1000
-    assert any("note" in summary for summary in made.result.values())
+    released = release(example(300), load(name).set(settings), epsilon=1e-9, delta=1e-6, entropy=Entropy.seeded(1), unproven=True)
+    assert released.table.rows == 1000
+    assert any("note" in summary for summary in released.result.values())
 
 
 @pytest.mark.parametrize("name", ["independent", "aim", "mst", "mwem", "field-groups", "privbayes"])

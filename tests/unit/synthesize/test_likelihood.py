@@ -55,10 +55,10 @@ def test_rows_are_drawn_as_often_as_they_are_likely(rows, knobs):
 
 
 def test_a_number_counts_as_its_cell(small):
-    kept = small.select(small.schema.released)
-    for methods in ((), tuple(f"{c.name}=linear" for c in list(kept.schema)[1:])):
-        model = fitted(kept, methods=methods, min_leaf=5)
-        logs = model.log_likelihood(kept)
+    output = small.select(small.schema.released)
+    for methods in ((), tuple(f"{c.name}=linear" for c in list(output.schema)[1:])):
+        model = fitted(output, methods=methods, min_leaf=5)
+        logs = model.log_likelihood(output)
         assert np.isfinite(logs).all()
         assert (logs < 0).all()
 

@@ -49,9 +49,9 @@ def test_noise_that_drowns_a_cell_draws_it_to_what_lies_above():
 
 def test_codes_that_a_leaf_cannot_have_get_no_share():
     allowed = np.array([[True, False, True, False, False], [False] * 5])
-    found = estimate.shares(TOWN, np.full((2, 5), 20.0), np.full(2, 100.0), 0.0, np.full((2, 5), 0.2), allowed)
-    assert found[0] == pytest.approx([0.5, 0, 0.5, 0, 0])
-    assert found[1].sum() == pytest.approx(1)  # a leaf that nothing can be in is harmless
+    result = estimate.shares(TOWN, np.full((2, 5), 20.0), np.full(2, 100.0), 0.0, np.full((2, 5), 0.2), allowed)
+    assert result[0] == pytest.approx([0.5, 0, 0.5, 0, 0])
+    assert result[1].sum() == pytest.approx(1)  # a leaf that nothing can be in is harmless
 
 
 def test_counts_come_from_every_column_that_counts_records():
@@ -74,6 +74,6 @@ def test_a_code_without_a_share_is_never_drawn_and_the_others_are_by_theirs():
 
 def test_a_cell_in_which_all_are_missing_stays_so():
     sums = np.array([[0.0, 0.0, 250.0], [0.0, 0.0, 25.0]])
-    found = estimate.numbers(SIZE, sums, np.array([250.0, 250.0]), 5.0, np.array([[0.5, 0.3, 0.1], [0.5, 0.3, 0.1]]))
-    assert found[0, 2] > 0.95
-    assert found[1, 2] == pytest.approx(0.1)
+    result = estimate.numbers(SIZE, sums, np.array([250.0, 250.0]), 5.0, np.array([[0.5, 0.3, 0.1], [0.5, 0.3, 0.1]]))
+    assert result[0, 2] > 0.95
+    assert result[1, 2] == pytest.approx(0.1)

@@ -27,8 +27,8 @@ def chain(rows: int, columns: int, levels: int = 3, seed: int = 0) -> Table:
     schema = Schema(tuple(Column(name=f"c{i}", kind=Kind.CATEGORY, domain=words) for i in range(columns)))
     arrays = {"c0": rng.integers(0, levels, rows).astype(np.int32)}
     for i in range(1, columns):
-        kept = rng.random(rows) < 0.9
-        arrays[f"c{i}"] = np.where(kept, arrays[f"c{i - 1}"], rng.integers(0, levels, rows)).astype(np.int32)
+        retained = rng.random(rows) < 0.9
+        arrays[f"c{i}"] = np.where(retained, arrays[f"c{i - 1}"], rng.integers(0, levels, rows)).astype(np.int32)
     return Table(schema, arrays)
 
 
@@ -50,8 +50,8 @@ def test_a_chain_is_recovered(delta):
     drawn = model.sample(None, np.random.default_rng(0))
     assert abs(drawn.rows - 4000) < 100
     for i in range(5):
-        real, made = ((t[f"c{i}"] == t[f"c{i + 1}"]).mean() for t in (table, drawn))
-        assert made == pytest.approx(real, abs=0.02)
+        real, collected = ((t[f"c{i}"] == t[f"c{i + 1}"]).mean() for t in (table, drawn))
+        assert collected == pytest.approx(real, abs=0.02)
     # Far along the chain the dependence is what the steps between make of it.
     assert (drawn["c0"] == drawn["c5"]).mean() == pytest.approx((table["c0"] == table["c5"]).mean(), abs=0.03)
 
@@ -71,9 +71,9 @@ def test_the_ledger_holds_the_budget_and_no_raw_look(relation, delta):
 
 
 def test_the_recipe_is_proven():
-    made = release(chain(500, 4), load("mst"), epsilon=1.0, delta=1e-6)
-    assert made.guarantee.epsilon() <= 1.0
-    assert made.guarantee.assurance is Assurance.PROVEN
+    released = release(chain(500, 4), load("mst"), epsilon=1.0, delta=1e-6)
+    assert released.guarantee.epsilon() <= 1.0
+    assert released.guarantee.assurance is Assurance.PROVEN
     pure = release(chain(500, 4), load("mst"), epsilon=1.0, delta=0.0)
     assert pure.guarantee.epsilon() <= 1.0
 
@@ -138,9 +138,9 @@ def test_many_columns():
 
 def test_adult(adult):
     """All of it, bins included: columns are right and the dependence on income is there."""
-    made = release(adult, load("mst"), epsilon=1.0, delta=1e-6)
+    released = release(adult, load("mst"), epsilon=1.0, delta=1e-6)
     for name in ("marital_status", "education", "income"):
-        real, drawn = (np.bincount(t[name], minlength=20)[:20] / t.rows for t in (adult, made.table))
+        real, drawn = (np.bincount(t[name], minlength=20)[:20] / t.rows for t in (adult, released.table))
         assert np.abs(real - drawn).sum() / 2 < 0.03
-    married = [((t["marital_status"] == 2) == (t["income"] == 1)).mean() for t in (adult, made.table)]
+    married = [((t["marital_status"] == 2) == (t["income"] == 1)).mean() for t in (adult, released.table)]
     assert abs(married[0] - married[1]) < 0.1

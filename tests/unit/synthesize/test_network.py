@@ -94,10 +94,10 @@ def test_the_score_f_finds_the_structure_of_columns_of_two_values():
 def test_dependence_of_neighbours_is_kept(step):
     table = chain(length=3)
     model, _ = fitted(step, table, epsilon=50.0)
-    made = model.sample(None, np.random.default_rng(1))
-    assert abs(made.rows - table.rows) < 50
+    drawn = model.sample(None, np.random.default_rng(1))
+    assert abs(drawn.rows - table.rows) < 50
     for pair in (("c0", "c1"), ("c1", "c2")):
-        assert np.abs(made.counts(pair) / made.rows - table.counts(pair) / table.rows).sum() / 2 < 0.06
+        assert np.abs(drawn.counts(pair) / drawn.rows - table.counts(pair) / table.rows).sum() / 2 < 0.06
 
 
 def test_three_columns_that_hang_together_only_as_three_need_two_parents():
@@ -106,8 +106,8 @@ def test_three_columns_that_hang_together_only_as_three_need_two_parents():
     table = categories({"a": (2, a), "b": (2, b), "c": (2, a ^ b)})
     whole = table.counts(("a", "b", "c")) / 4000
     for step, near in [(PrivBayes(degree=2), True), (PrivBayes(degree=1), False), (PrivBayesPublished(degree=2), True)]:
-        made = fitted(step, table, epsilon=20.0)[0].sample(4000, np.random.default_rng(1))
-        assert bool(np.abs(made.counts(("a", "b", "c")) / 4000 - whole).sum() / 2 < 0.1) is near
+        drawn = fitted(step, table, epsilon=20.0)[0].sample(4000, np.random.default_rng(1))
+        assert bool(np.abs(drawn.counts(("a", "b", "c")) / 4000 - whole).sum() / 2 < 0.1) is near
 
 
 def test_the_target_is_a_parent_of_every_column_if_it_has_few_values():
@@ -161,20 +161,20 @@ def test_a_pure_allowance_is_the_whole_epsilon_or_what_its_rho_allows():
 
 def test_published_after_bins_that_pay_stays_within_the_budget():
     recipe = Recipe(recipe="both", steps=(Bins(edges="tree"), PrivBayesPublished()))
-    made = release(example(), recipe, epsilon=1.0, delta=1e-5, unit=REPLACED)
-    assert made.guarantee.epsilon() <= 1.0
+    released = release(example(), recipe, epsilon=1.0, delta=1e-5, unit=REPLACED)
+    assert released.guarantee.epsilon() <= 1.0
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_recipes_are_proven_on_a_mixed_table(name):
     recipe = load(name)
     unit = unit_of(recipe.steps[-1])
-    made = release(example(300), recipe, epsilon=2.0, delta=1e-5, unit=unit, seed=1)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert made.guarantee.epsilon() <= 2.0
-    assert made.table.schema.names == example().schema.names
+    released = release(example(300), recipe, epsilon=2.0, delta=1e-5, unit=unit, seed=1)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert released.guarantee.epsilon() <= 2.0
+    assert released.table.schema.names == example().schema.names
     if unit.relation is Relation.REPLACE_ONE:
-        assert made.table.rows == 300
+        assert released.table.rows == 300
 
 
 def test_a_table_that_drowns_in_noise_says_so():
@@ -193,8 +193,8 @@ def test_unpleasant_tables(step):
     missing = missing.with_column(missing.schema["school"], np.full(50, -1, np.int32))
     for table in (one, constant, missing, chain(1, 3), chain(2, 2)):
         model, _ = fitted(step, table)
-        made = model.sample(None, rng)
-        assert made.rows >= 1
+        drawn = model.sample(None, rng)
+        assert drawn.rows >= 1
         assert model.sample(7, rng).rows == 7
         rebuilt = type(model).from_parts(*model.parts())
         again = [m.sample(9, np.random.default_rng(3)) for m in (model, rebuilt)]
@@ -213,10 +213,10 @@ def test_sixty_columns(step):
 @pytest.mark.parametrize("step", STEPS)
 def test_conditions(step):
     model, _ = fitted(step, chain(length=3), epsilon=50.0)
-    made = model.sample(2000, np.random.default_rng(0), {"c1": "v2"})
-    assert (made["c1"] == 2).all()
+    drawn = model.sample(2000, np.random.default_rng(0), {"c1": "v2"})
+    assert (drawn["c1"] == 2).all()
     if not isinstance(step, FieldGroups):
-        assert (made["c0"] == 2).mean() > 0.8
+        assert (drawn["c0"] == 2).mean() > 0.8
     with pytest.raises(InputError, match="v9"):
         model.sample(5, np.random.default_rng(0), {"c1": "v9"})
 
@@ -276,12 +276,12 @@ def test_a_domain_read_off_the_rows_is_refused():
 def test_small_noisy_cells_are_dropped():
     rng = np.random.default_rng(0)
     table = categories({"a": (30, np.zeros(2000)), "b": (30, rng.integers(0, 2, 2000))})
-    found = [
+    collected = [
         (fitted(FieldGroups(groups="a,b", threshold=threshold), table)[0].sample(2000, rng)["a"] == 0).mean()
         for threshold in (4.0, 0.0)
     ]
-    assert found[0] > 0.995
-    assert found[1] < 0.985
+    assert collected[0] > 0.995
+    assert collected[1] < 0.985
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -295,12 +295,12 @@ def test_a_seed_gives_the_same_rows(step):
 def test_adult_keeps_how_income_hangs_on_the_rest(adult, name):
     """Of the rows with a high income, how many are married: 85 % in the table, 46 % of all rows."""
     adult = adult.take(np.random.default_rng(0).permutation(adult.rows)[:12_000])
-    made = release(adult, load(name), epsilon=2.0, delta=1e-5, seed=1).table
+    output = release(adult, load(name), epsilon=2.0, delta=1e-5, seed=1).table
     married = adult.schema["marital_status"].levels.index("Married-civ-spouse")
 
     def share(table):
         rich = table["income"] == table.schema["income"].levels.index(">50K")
         return float((table["marital_status"][rich] == married).mean())
 
-    assert share(made) == pytest.approx(share(adult), abs=0.05)
-    assert abs(made.rows - adult.rows) < 200
+    assert share(output) == pytest.approx(share(adult), abs=0.05)
+    assert abs(output.rows - adult.rows) < 200

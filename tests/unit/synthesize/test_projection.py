@@ -30,31 +30,31 @@ def brute_force(found: Graphical, columns: tuple[str, ...]) -> np.ndarray:
         shape = [found.sizes[n] if n in group else 1 for n in names]
         logs = logs + potential.transpose([group.index(n) for n in ordered]).reshape(shape)
     joint = np.exp(logs) / np.exp(logs).sum()
-    kept = sorted(columns, key=names.index)
+    retained = sorted(columns, key=names.index)
     margin = joint.sum(axis=tuple(i for i, n in enumerate(names) if n not in columns))
-    return margin.transpose([kept.index(n) for n in columns])
+    return margin.transpose([retained.index(n) for n in columns])
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_marginal_cut_into_parts_is_the_same_and_no_array_exceeds_the_limit(seed, monkeypatch):
-    found = model(seed)
-    whole = Projection.of_model(found.propagation, found.beliefs)
+    result = model(seed)
+    whole = Projection.of_model(result.propagation, result.beliefs)
     largest = max(table.size for table in whole.joint)
-    made, product = [], projection._product
+    output, product = [], projection._product
 
     def watched(*arguments):
-        made.append(product(*arguments))
-        return made[-1]
+        output.append(product(*arguments))
+        return output[-1]
 
     monkeypatch.setattr(projection, "_product", watched)
-    for columns in [c[::-1] for size in (2, 3) for c in combinations(found.sizes, size)]:
-        cells = math.prod(found.sizes[n] for n in columns)
+    for columns in [c[::-1] for size in (2, 3) for c in combinations(result.sizes, size)]:
+        cells = math.prod(result.sizes[n] for n in columns)
         tight = replace(whole, limit=cells, branches={})
-        np.testing.assert_allclose(whole.of(columns), brute_force(found, columns), atol=1e-12)
-        made.clear()
-        np.testing.assert_allclose(tight.of(columns), brute_force(found, columns), atol=1e-12)
-        assert max((array.size for array in made), default=0) <= max(cells, largest)
-        assert sum(kept.size for kept in tight.branches.values()) <= cells
+        np.testing.assert_allclose(whole.of(columns), brute_force(result, columns), atol=1e-12)
+        output.clear()
+        np.testing.assert_allclose(tight.of(columns), brute_force(result, columns), atol=1e-12)
+        assert max((array.size for array in output), default=0) <= max(cells, largest)
+        assert sum(retained.size for retained in tight.branches.values()) <= cells
 
 
 def test_columns_at_the_ends_of_a_chain_of_wide_separators_have_a_marginal():

@@ -38,11 +38,11 @@ def dependent() -> Table:
 
 @pytest.mark.parametrize("methods", [(), ("group=linear", "number=linear", "many=linear")])
 def test_dependence_is_kept(dependent, methods):
-    made = fitted(Sequential(methods=methods), dependent).sample(6000, np.random.default_rng(1))
-    assert (made["group"] == made["echo"]).mean() == pytest.approx((dependent["group"] == dependent["echo"]).mean(), abs=0.03)
-    assert (made["many"] // 60 == made["group"]).mean() > 0.9
-    assert (made["number"] == 40).mean() == pytest.approx((dependent["number"] == 40).mean(), abs=0.03)
-    real, ours = ([t["number"][(t["group"] == g) & (t["number"] != 40)].mean() for g in range(3)] for t in (dependent, made))
+    drawn = fitted(Sequential(methods=methods), dependent).sample(6000, np.random.default_rng(1))
+    assert (drawn["group"] == drawn["echo"]).mean() == pytest.approx((dependent["group"] == dependent["echo"]).mean(), abs=0.03)
+    assert (drawn["many"] // 60 == drawn["group"]).mean() > 0.9
+    assert (drawn["number"] == 40).mean() == pytest.approx((dependent["number"] == 40).mean(), abs=0.03)
+    real, ours = ([t["number"][(t["group"] == g) & (t["number"] != 40)].mean() for g in range(3)] for t in (dependent, drawn))
     if methods:  # a straight line cannot keep a spike apart from the rest, but it keeps the order
         assert ours == sorted(ours)
     else:
@@ -50,8 +50,8 @@ def test_dependence_is_kept(dependent, methods):
 
 
 def test_a_margin_forgets_the_dependence(dependent):
-    made = fitted(Sequential(methods=("group=margin",)), dependent).sample(6000, np.random.default_rng(1))
-    assert (made["group"] == made["echo"]).mean() < 0.5
+    drawn = fitted(Sequential(methods=("group=margin",)), dependent).sample(6000, np.random.default_rng(1))
+    assert (drawn["group"] == drawn["echo"]).mean() < 0.5
 
 
 def test_the_target_is_drawn_first_and_the_order_can_be_chosen(dependent):
@@ -63,9 +63,9 @@ def test_the_target_is_drawn_first_and_the_order_can_be_chosen(dependent):
 
 def test_conditions_fix_the_first_columns_only(dependent):
     model = fitted(Sequential(), dependent)
-    made = model.sample(500, np.random.default_rng(0), given={"echo": "b"})
-    assert (made["echo"] == 1).all()
-    assert (made["group"] == 1).mean() > 0.8
+    drawn = model.sample(500, np.random.default_rng(0), given={"echo": "b"})
+    assert (drawn["echo"] == 1).all()
+    assert (drawn["group"] == 1).mean() > 0.8
     with pytest.raises(InputError, match="drawn first"):
         model.sample(5, np.random.default_rng(0), given={"many": "m3"})
     with pytest.raises(InputError, match="no value of echo"):
@@ -73,9 +73,9 @@ def test_conditions_fix_the_first_columns_only(dependent):
 
 
 def test_missing_values_come_back_in_their_share(small):
-    made = fitted(Sequential(), small).sample(4000, np.random.default_rng(0))
+    drawn = fitted(Sequential(), small).sample(4000, np.random.default_rng(0))
     for name in ("school", "pay"):
-        assert made.missing(name).mean() == pytest.approx(small.missing(name).mean(), abs=0.05)
+        assert drawn.missing(name).mean() == pytest.approx(small.missing(name).mean(), abs=0.05)
 
 
 @pytest.mark.parametrize("least", [2, 5, 20])
@@ -102,13 +102,13 @@ def test_an_outlier_is_not_published(small):
     pay = small["pay"].copy()
     pay[0] = 9_999
     table = small.with_column(small.schema["age"], ages).with_column(small.schema["pay"], pay)
-    made = fitted(Sequential(), table).sample(20_000, np.random.default_rng(0))
-    assert (made["pay"] == 9_999).mean() < 1e-3
+    drawn = fitted(Sequential(), table).sample(20_000, np.random.default_rng(0))
+    assert (drawn["pay"] == 9_999).mean() < 1e-3
 
 
 def test_unseen_levels_are_never_drawn(small):
-    made = fitted(Sequential(), small).sample(5000, np.random.default_rng(0))
-    assert "east" not in set(made.strings("town"))
+    drawn = fitted(Sequential(), small).sample(5000, np.random.default_rng(0))
+    assert "east" not in set(drawn.strings("town"))
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_unseen_levels_are_never_drawn(small):
 )
 def test_every_last_digit_is_as_likely_as_in_the_rows(column, values):
     grid = Grid.of(column, values, 5)
-    made = grid.decode(grid.encode(values), np.random.default_rng(0))
+    result = grid.decode(grid.encode(values), np.random.default_rng(0))
     step = 1 if column.kind is Kind.INTEGER else 0.1
-    digits = np.bincount(np.round(made / step).astype(int) % 10, minlength=10) / len(made)
+    digits = np.bincount(np.round(result / step).astype(int) % 10, minlength=10) / len(result)
     assert digits.min() > 0.07
     assert digits.max() < 0.13
 
@@ -148,8 +148,8 @@ def test_fewer_values_than_make_a_cell_are_hidden_in_a_wider_range():
 
 def test_a_condition_is_kept_to_the_value(dependent):
     model = fitted(Sequential(order=("number",)), dependent)
-    made = model.sample(200, np.random.default_rng(0), given={"number": "7"})
-    assert set(made["number"].tolist()) == {7}
+    drawn = model.sample(200, np.random.default_rng(0), given={"number": "7"})
+    assert set(drawn["number"].tolist()) == {7}
     with pytest.raises(InputError, match="'61' is no value of number"):
         model.sample(5, np.random.default_rng(0), given={"number": "61"})
     with pytest.raises(InputError, match="there is no column 'colour'"):
@@ -164,8 +164,8 @@ def test_a_straight_line_through_numbers_needs_no_indicator_for_each_of_them():
     table = Table(Schema(tuple(real)), {"x": x, "y": y.clip(-1, 5)})
     model = fitted(Sequential(order=("x",), methods=("y=linear",)), table)
     assert sum(array.size for array in model.parts()[1].values()) < 30 * 4000
-    made = model.sample(4000, rng)
-    assert np.corrcoef(made["x"], made["y"])[0, 1] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=0.03)
+    drawn = model.sample(4000, rng)
+    assert np.corrcoef(drawn["x"], drawn["y"])[0, 1] == pytest.approx(np.corrcoef(x, y)[0, 1], abs=0.03)
 
 
 @pytest.mark.parametrize(
@@ -185,5 +185,5 @@ def test_what_is_drawn_lies_inside_the_hidden_bounds_to_the_last_bit(column, val
         rows = np.random.default_rng(seed).choice(values, 30)
         bounds = Bounds(rows.min().item(), rows.max().item(), observed=True)
         table = Table(Schema((Column(**vars(column) | {"domain": bounds}),)), {"x": rows})
-        made = fitted(Sequential(least=least), table).sample(200, np.random.default_rng(seed))
-        assert made.rows == 200
+        drawn = fitted(Sequential(least=least), table).sample(200, np.random.default_rng(seed))
+        assert drawn.rows == 200

@@ -27,35 +27,35 @@ def fitted(table, seed: int = 1, **knobs):
 
 
 def test_it_is_claimed_and_the_gaps_are_printed(small):
-    made = release(small, load("copula-shirley"))
-    assert made.guarantee.assurance is Assurance.CLAIMED
-    assert made.guarantee.epsilon() == math.inf
-    (claim,) = made.guarantee.claims
+    released = release(small, load("copula-shirley"))
+    assert released.guarantee.assurance is Assurance.CLAIMED
+    assert released.guarantee.epsilon() == math.inf
+    (claim,) = released.guarantee.claims
     assert "epsilon = 1" in claim.statement
     assert claim.gaps == GAPS
     assert len(GAPS) == 4
-    assert made.table.rows == small.rows
+    assert released.table.rows == small.rows
 
 
 def test_it_keeps_dependence_where_equal_values_are_spread():
     table = chain(1000)
-    made = fitted(table, observed="spread", epsilon=10.0).sample(1000, np.random.default_rng(0))
-    assert tau(made, "a", "b") > 0.4
-    assert tau(made, "a", "x") == pytest.approx(0, abs=0.1)
+    drawn = fitted(table, observed="spread", epsilon=10.0).sample(1000, np.random.default_rng(0))
+    assert tau(drawn, "a", "b") > 0.4
+    assert tau(drawn, "a", "x") == pytest.approx(0, abs=0.1)
 
 
 def test_it_prints_values_of_the_rows_only(small):
-    made = fitted(small).sample(500, np.random.default_rng(0))
+    drawn = fitted(small).sample(500, np.random.default_rng(0))
     for name in ("height", "age", "pay"):
-        values = made.floats(name)
+        values = drawn.floats(name)
         assert np.isin(values[~np.isnan(values)], small.floats(name)).all()
 
 
 def test_a_condition_is_met_by_choosing(small):
     model = fitted(small, trees=1)
-    made = model.sample(40, np.random.default_rng(0), {"sick": "yes", "town": "west"})
-    assert made.rows == 40
-    assert (set(made.strings("sick")), set(made.strings("town"))) == ({"yes"}, {"west"})
+    drawn = model.sample(40, np.random.default_rng(0), {"sick": "yes", "town": "west"})
+    assert drawn.rows == 40
+    assert (set(drawn.strings("sick")), set(drawn.strings("town"))) == ({"yes"}, {"west"})
     with pytest.raises(InputError, match="draws no row with these values of town"):
         model.sample(40, np.random.default_rng(0), {"town": "east"})
 

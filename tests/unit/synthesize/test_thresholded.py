@@ -45,13 +45,13 @@ def fitted(table: Table = CROWD, budget: Budget = BUDGET, unit: Unit | None = No
 
 def test_common_cells_come_back_with_noisy_counts_and_a_lone_one_does_not():
     model, vault = fitted()
-    made = model.sample(None, np.random.default_rng(0))
-    found = {}
-    for row in zip(*(made.strings(name) for name in SCHEMA.names), strict=True):
-        found[row] = found.get(row, 0) + 1
-    assert set(found) == {("north", "no", "3"), ("south", "yes", "-1"), (None, "no", None)}
-    assert abs(found["north", "no", "3"] - 900) < 60
-    assert abs(made.rows - 1700) < 120
+    drawn = model.sample(None, np.random.default_rng(0))
+    results = {}
+    for row in zip(*(drawn.strings(name) for name in SCHEMA.names), strict=True):
+        results[row] = results.get(row, 0) + 1
+    assert set(results) == {("north", "no", "3"), ("south", "yes", "-1"), (None, "no", None)}
+    assert abs(results["north", "no", "3"] - 900) < 60
+    assert abs(drawn.rows - 1700) < 120
     assert [type(e.event) for e in vault.ledger.entries] == [StabilityHistogram, DiscreteGaussian]
     assert vault.ledger.within(BUDGET)
     assert "note" not in model.result()
@@ -106,10 +106,10 @@ def test_bad_input_is_refused_by_name(small):
 
 
 def test_the_recipe_is_proven(small):
-    made = ht.release(small, "thresholded", epsilon=3.0, settings={"thresholded.columns": "sick,town"})
-    assert made.table.schema.names == ("sick", "town")
-    assert not any(isinstance(e.event, Raw) for e in made.guarantee.ledger)
-    assert made.guarantee.epsilon() <= 3.0
+    released = ht.release(small, "thresholded", epsilon=3.0, settings={"thresholded.columns": "sick,town"})
+    assert released.table.schema.names == ("sick", "town")
+    assert not any(isinstance(e.event, Raw) for e in released.guarantee.ledger)
+    assert released.guarantee.epsilon() <= 3.0
 
 
 def test_public_rows_are_released_exactly():

@@ -42,11 +42,11 @@ WAYS = [
 def test_it_keeps_what_hangs_together_and_finds_the_tree(knobs):
     table = chain()
     model = fitted(table, **knobs)
-    made = model.sample(4000, np.random.default_rng(0))
+    drawn = model.sample(4000, np.random.default_rng(0))
     for one, other in (("a", "b"), ("b", "c"), ("a", "c")):
-        assert tau(made, one, other) == pytest.approx(tau(table, one, other), abs=0.06)
-        assert "pairs" in knobs or equal(made, one, other) == pytest.approx(equal(table, one, other), abs=0.05)
-    assert equal(made, "a", "x") == pytest.approx(0.25, abs=0.05)
+        assert tau(drawn, one, other) == pytest.approx(tau(table, one, other), abs=0.06)
+        assert "pairs" in knobs or equal(drawn, one, other) == pytest.approx(equal(table, one, other), abs=0.05)
+    assert equal(drawn, "a", "x") == pytest.approx(0.25, abs=0.05)
     if isinstance(model, TreeModel):
         assert {"a - b", "b - a"} & set(model.summary["tree"])
         assert {"b - c", "c - b"} & set(model.summary["tree"])
@@ -57,18 +57,18 @@ def test_it_keeps_what_hangs_together_and_finds_the_tree(knobs):
 def test_every_look_is_paid_for(knobs, delta, small):
     step = Vine(**knobs)
     recipe, unit = Recipe(recipe="v", steps=(Bins(bins=8), step)), Unit(relation=step.relation)
-    made = release(small, recipe, epsilon=1.0, delta=delta, unit=unit)
-    assert made.guarantee.assurance is Assurance.PROVEN
-    assert not any(isinstance(entry.event, Raw) for entry in made.guarantee.ledger)
-    assert 0 < made.guarantee.epsilon() <= 1.0
+    released = release(small, recipe, epsilon=1.0, delta=delta, unit=unit)
+    assert released.guarantee.assurance is Assurance.PROVEN
+    assert not any(isinstance(entry.event, Raw) for entry in released.guarantee.ledger)
+    assert 0 < released.guarantee.epsilon() <= 1.0
 
 
 def test_the_recipe_holds_for_one_record_more_and_for_one_replaced(small):
     for unit in (Unit(), REPLACED):
-        made = release(small, load("vine-certified"), epsilon=1.0, unit=unit)
-        assert made.guarantee.assurance is Assurance.PROVEN
-        assert made.guarantee.epsilon() <= 1.0
-        assert made.table.rows == small.rows or unit != REPLACED
+        released = release(small, load("vine-certified"), epsilon=1.0, unit=unit)
+        assert released.guarantee.assurance is Assurance.PROVEN
+        assert released.guarantee.epsilon() <= 1.0
+        assert released.table.rows == small.rows or unit != REPLACED
 
 
 def test_tau_needs_a_public_number_of_rows():
@@ -108,29 +108,29 @@ def test_knobs_out_of_range_are_named(knobs, word):
 @pytest.mark.parametrize("given", [{"a": "a3"}, {"c": "c0", "x": "x1"}, {"a": "a0", "c": "c3"}, {n: f"{n}2" for n in "abcx"}])
 def test_a_condition_is_met_and_felt(given):
     model = fitted(chain())
-    made = model.sample(500, np.random.default_rng(0), given)
-    assert made.rows == 500
+    drawn = model.sample(500, np.random.default_rng(0), given)
+    assert drawn.rows == 500
     for name, level in given.items():
-        assert set(made.strings(name)) == {level}
+        assert set(drawn.strings(name)) == {level}
     if given == {"a": "a3"}:
-        assert (made.strings("b") == "b3").mean() > 0.7
+        assert (drawn.strings("b") == "b3").mean() > 0.7
 
 
 def test_a_condition_that_nobody_meets_is_met_all_the_same():
     table = chain()
     nobody = table.take(table["a"] != 3)
     model = fitted(nobody, epsilon=50.0)
-    made = model.sample(50, np.random.default_rng(0), {"a": "a3", "x": "x0"})
-    assert set(made.strings("a")) == {"a3"}
+    drawn = model.sample(50, np.random.default_rng(0), {"a": "a3", "x": "x0"})
+    assert set(drawn.strings("a")) == {"a3"}
     assert model.sample(2000, np.random.default_rng(0))["a"].max() < 3
 
 
 def test_a_condition_on_several_trees_is_met_by_choosing():
     model = fitted(chain(), **WAYS[-1])
     assert isinstance(model, VineModel)
-    made = model.sample(300, np.random.default_rng(0), {"a": "a3"})
-    assert set(made.strings("a")) == {"a3"}
-    assert (made.strings("b") == "b3").mean() > 0.5
+    drawn = model.sample(300, np.random.default_rng(0), {"a": "a3"})
+    assert set(drawn.strings("a")) == {"a3"}
+    assert (drawn.strings("b") == "b3").mean() > 0.5
     alone = VineModel(Schema((category("a", 2),)), {"a": Steps.of(np.arange(2, dtype=np.int32), np.array([1.0, 0.0]))}, (), "", 5)
     assert set(alone.sample(9, np.random.default_rng(0), {"a": "a0"}).strings("a")) == {"a0"}
     with pytest.raises(InputError, match="draws no row with these values of a"):
@@ -157,10 +157,10 @@ def test_sixty_columns_with_missing_values():
     columns = tuple(category(f"c{i}", 2 + i % 7, required=False) for i in range(60))
     table = Table(Schema(columns), {c.name: rng.integers(-1, len(c.levels), 1000).astype(np.int32) for c in columns})
     model = fitted(table)
-    made = model.sample(None, np.random.default_rng(0))
-    assert 800 < made.rows < 1200
+    drawn = model.sample(None, np.random.default_rng(0))
+    assert 800 < drawn.rows < 1200
     assert len(model.summary["tree"]) == 59
-    assert made.missing("c3").any()
+    assert drawn.missing("c3").any()
 
 
 def test_the_note_says_when_noise_drowns_the_rows():
@@ -173,9 +173,9 @@ def test_the_note_says_when_noise_drowns_the_rows():
 def test_margins_are_kept():
     table = example(5000)
     coded = Bins(bins=16).fit(Vault.of(table), np.random.default_rng(0)).apply(table)
-    made = fitted(coded, epsilon=4.0).sample(20_000, np.random.default_rng(0))
+    drawn = fitted(coded, epsilon=4.0).sample(20_000, np.random.default_rng(0))
     for name in coded.schema.names:
-        one, other = (t.counts([name]) / t.rows for t in (coded, made))
+        one, other = (t.counts([name]) / t.rows for t in (coded, drawn))
         assert np.abs(one - other).sum() / 2 < 0.05
 
 
@@ -212,13 +212,13 @@ def test_no_rows_may_be_asked_for():
 
 @pytest.mark.slow
 def test_adult_keeps_its_margins_and_who_is_married_to_whom(adult):
-    made = release(adult, load("vine-certified"), epsilon=1.0, delta=1e-6, seed=1, entropy=Entropy.seeded(1), unproven=True)
+    released = release(adult, load("vine-certified"), epsilon=1.0, delta=1e-6, seed=1, entropy=Entropy.seeded(1), unproven=True)
     off = []
     for name in (c.name for c in adult.schema if c.coded):
-        one, other = (t.counts([name]) / t.rows for t in (adult, made.table))
+        one, other = (t.counts([name]) / t.rows for t in (adult, released.table))
         off.append(np.abs(one - other).sum() / 2)
     assert np.mean(off) < 0.02
-    one, other = (t.counts(["relationship", "marital_status"]) / t.rows for t in (adult, made.table))
+    one, other = (t.counts(["relationship", "marital_status"]) / t.rows for t in (adult, released.table))
     assert np.abs(one - other).sum() / 2 < 0.06
     apart = np.abs(one - np.outer(one.sum(1), one.sum(0))).sum() / 2
     assert apart > 0.3  # what independent columns would be off by
@@ -232,10 +232,10 @@ def test_groups_of_a_column():
     assert groups(ordered, shares, 3).tolist() == [0, 1, 2, 2, 3, 3]
     wide = Column(name="w", kind=Kind.INTEGER, domain=Bounds(0, 99), required=False)
     even = np.append(np.full(100, 0.0099), 0.01)
-    found = groups(wide, even, 10)
-    assert np.all(np.diff(found) >= 0)
-    assert found.max() + 1 in range(9, 13)
-    assert np.bincount(found, even).max() < 0.15
+    result = groups(wide, even, 10)
+    assert np.all(np.diff(result) >= 0)
+    assert result.max() + 1 in range(9, 13)
+    assert np.bincount(result, even).max() < 0.15
     gone = np.append(np.full(100, 0.007), 0.3)
     assert groups(wide, gone, 10)[-1] > groups(wide, gone, 10)[-2]  # missing values stay alone where they are many
 

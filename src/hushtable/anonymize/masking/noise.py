@@ -11,6 +11,7 @@ import numpy as np
 from hushtable.anonymize.anonymized import Anonymized
 from hushtable.anonymize.transition.ranges import centre, reflect, stretch
 from hushtable.errors import PlanError
+from hushtable.numerics.matrices import root
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
@@ -89,7 +90,7 @@ class Noise(Core):
         values = np.array([table.floats(column.name) for column in columns]).reshape(len(columns), table.rows)
         noise = self._draw(values.shape, rng)
         if self.correlated:
-            noise = _root(_correlations(values)) @ noise
+            noise = root(_correlations(values)) @ noise
         masked = [(column, self._masked(column, v, z)) for column, v, z in zip(columns, values, noise, strict=True)]
         moved = {column.name: _moved(v, column.floats(new)) for (column, new), v in zip(masked, values, strict=True)}
         result = {"how": str(self.how), "sigma": self.sigma, "shape": str(self.shape), "moved": moved}
@@ -147,9 +148,3 @@ def _correlations(values: Floats) -> Floats:
     matrix = (centred @ centred.T) / np.outer(lengths, lengths)
     np.fill_diagonal(matrix, 1.0)
     return matrix
-
-
-def _root(matrix: Floats) -> Floats:
-    """A matrix whose product with its own transpose is this one."""
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray(vectors * np.sqrt(values.clip(0.0)), dtype=np.float64)

@@ -14,6 +14,7 @@ from scipy.special import ndtr
 from hushtable.anonymize.private.ranking_queries import RankSums
 from hushtable.errors import InputError
 from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, writable
+from hushtable.numerics.matrices import root
 from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, chosen, given_arrays
 from hushtable.privacy.allowance import Allowance
@@ -228,7 +229,7 @@ class Ranked:
         """``n`` rows, by default as many as there were; ``given`` fixes columns to values, whatever the others are."""
         count = self.rows if n is None else n
         arrays = given_arrays(self.schema, given, count)
-        ranks = ndtr(rng.standard_normal((count, len(self.schema))) @ _root(self.correlation).T)
+        ranks = ndtr(rng.standard_normal((count, len(self.schema))) @ root(self.correlation).T)
         for column, rank in zip(self.schema, ranks.T, strict=True):
             if column.name not in arrays:
                 arrays[column.name] = self.margins[column.name].draw(Axes(column), rank, rng.random(count), self.rows)
@@ -271,9 +272,3 @@ def _correlation(tau: dict[tuple[str, str], float], schema: Schema, margins: dic
     positive = vectors * np.maximum(values, 1e-6) @ vectors.T
     spread = np.sqrt(np.diag(positive))
     return np.asarray(positive / np.outer(spread, spread))
-
-
-def _root(correlation: Floats) -> Floats:
-    """A square root of it."""
-    values, vectors = np.linalg.eigh(correlation)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -15,12 +15,12 @@ import numpy as np
 
 from hushtable.audits.indicators import ClosestRecord, Distances, worth
 from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, listed, secrets
-from hushtable.audits.learned_inference import BINS, LearnedInference
+from hushtable.audits.learned_inference import BINS, LearnedInference, learnable
 from hushtable.audits.linkability import Linkability, meeting_chance
 from hushtable.audits.neural.encoder import ABSENT, FIRST, Encoder, Training, nearest
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.finding import Finding, Risk, uncomputed
-from hushtable.table.arrays import Floats, Integers, Mask
+from hushtable.table.arrays import Floats
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
@@ -129,7 +129,7 @@ class ContrastiveInference(Training, Attack):
         records, numeric = encoder.records, bool(encoder.records.numeric[column])
         rows = records.rows["release"]
         codes, values = records.codes[rows], records.values[rows].astype(np.float64)
-        learnt = _commonest(codes[:, column], None if numeric else self.classes)
+        learnt = learnable(codes[:, column], codes[:, column] == ABSENT, None if numeric else self.classes)
         target = values[:, column] if numeric else codes[:, column]
         predictors = np.flatnonzero((codes[learnt] != ABSENT).any(axis=0) & (np.arange(codes.shape[1]) != column))
         if len(np.unique(target[learnt])) < 2 or not len(predictors):
@@ -179,9 +179,3 @@ class ContrastiveClosestRecord(Training, ClosestRecord):
 def _link(halves: list[dict[str, Floats]], which: str) -> Strike:
     one, other = (nearest(points[which], points["release"])[0] for points in halves)
     return Strike(one == other, np.where(one == other, one, -1))
-
-
-def _commonest(codes: Integers, most: int | None) -> Mask:
-    """Rows with a value among the commonest ones."""
-    values, counts = np.unique(codes[codes != ABSENT], return_counts=True)
-    return np.isin(codes, values[np.argsort(-counts, kind="stable")[:most]])

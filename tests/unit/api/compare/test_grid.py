@@ -18,22 +18,22 @@ def ids(schema, recipes=("default",), grid=None, epsilons=()):
 
 
 def test_every_shipped_recipe_has_a_grid_that_its_knobs_allow(small):
-    found, _ = trials(small.schema, names(), {}, ())
-    assert {trial.recipe.recipe for trial in found} == set(names())
-    assert len({trial.file for trial in found}) == len(found)
-    assert all(knob in KNOBS for trial in found for knob, _ in trial.settings)
+    result, _ = trials(small.schema, names(), {}, ())
+    assert {trial.recipe.recipe for trial in result} == set(names())
+    assert len({trial.file for trial in result}) == len(result)
+    assert all(knob in KNOBS for trial in result for knob, _ in trial.settings)
 
 
 def test_the_default_suits_the_schema_and_says_what_it_left_out(small):
     assert {one.split()[0] for one in ids(small.schema)} <= set(DEFAULT)
     nobody = Schema(tuple(replace(c, role=Role.PLAIN) if c.role is Role.QUASI else c for c in small.schema))
-    found, notes = trials(nobody, ["default"], {}, ())
-    assert not {"mdav", "k-anonymity", "mondrian"} & {trial.recipe.recipe for trial in found}
+    result, notes = trials(nobody, ["default"], {}, ())
+    assert not {"mdav", "k-anonymity", "mondrian"} & {trial.recipe.recipe for trial in result}
     assert sum("'quasi'" in note for note in notes) >= 2
     guessed = Schema(tuple(replace(c, domain=replace(c.domain, observed=True)) if c.domain else c for c in small.schema))
-    found, notes = trials(guessed, ["default"], {}, ())
-    assert {trial.recipe.recipe for trial in found}.isdisjoint({"mst", "aim"})
-    assert "sequential" in [trial.id for trial in found]
+    result, notes = trials(guessed, ["default"], {}, ())
+    assert {trial.recipe.recipe for trial in result}.isdisjoint({"mst", "aim"})
+    assert "sequential" in [trial.id for trial in result]
     assert any(note.startswith("aim was left out") and "Declare in the schema" in note for note in notes)
 
 
@@ -56,9 +56,9 @@ def test_every_fault_is_told_at_once(small, tmp_path):
     grid = {"mdav.q": [1], "sequential.epsilon": [1], "aim.epsilon": ["much"], "nobody.k": [1], "mdav.k": []}
     with pytest.raises(InputError) as refused:
         trials(small.schema, ["mdav", "nothing", "nowhere", "sequential", "aim"], grid, ())
-    told = str(refused.value)
+    reported = str(refused.value)
     for part in ("'nothing'", "'nowhere'", "no budget", "positive numbers", "expected recipe.knob", "names no value"):
-        assert part in told
+        assert part in reported
     with pytest.raises(InputError, match=r"no step has this knob; there are microaggregate\.k"):
         trials(small.schema, ["mdav"], {"mdav.q": [1]}, ())
     with pytest.raises(InputError, match=r"at least 2, got 1\nknob k: expected a whole number, got 'foo'"):

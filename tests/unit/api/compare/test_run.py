@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 from contextlib import suppress
@@ -53,26 +54,26 @@ LENIENT = {"constraints": ["alarms<100"]}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory, table):
+def result(tmp_path_factory, table):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiment, "MEASURES", CHEAP)
         folder = tmp_path_factory.mktemp("compared") / "out"
         return folder, compare(table, **WAYS, **QUICK, **LENIENT, runs=2, folder=folder)
 
 
-def test_everything_the_page_needs_is_there(made):
-    _, comparison = made
-    told = comparison.to_json()
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
-    again = Comparison.from_json(told)
-    assert again.to_json() == told
+def test_everything_the_page_needs_is_there(result):
+    _, comparison = result
+    plain = comparison.to_json()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    again = Comparison.from_json(plain)
+    assert again.to_json() == plain
     assert (again.cells, again.recommendation, again.constraints) == (
         comparison.cells,
         comparison.recommendation,
         comparison.constraints,
     )
-    assert told["table"] == {"rows": 160, "train": 120, "control": 40, "columns": 7, "target": "school"}
-    cells = {c["id"]: c for c in told["cells"]}
+    assert plain["table"] == {"rows": 160, "train": 120, "control": 40, "columns": 7, "target": "school"}
+    cells = {c["id"]: c for c in plain["cells"]}
     assert set(cells) == {"mdav k=3", "mdav k=20", "independent epsilon=2"}
     assert cells["mdav k=20"]["guarantee"]["k"] == 20
     assert cells["mdav k=20"]["assurance"] == "verified"
@@ -84,15 +85,15 @@ def test_everything_the_page_needs_is_there(made):
         assert one["runs"] == 2
         assert one["score"]["low"] <= one["score"]["value"] <= one["score"]["high"]
         assert one["risk"]["high"] == max(risk["high"] for risk in one["risks"].values())
-        assert {"mean TVD", told["utility"]["name"]} <= set(one["measures"])
-    assert sorted(c["rank"] for c in told["cells"]) == [1, 2, 3]
-    assert {c.id for c in comparison.front} == {c["id"] for c in told["cells"] if c["front"]}
-    assert told["utility"]["label"] == "AUC for school"
-    assert 0.5 < told["utility"]["baseline"] <= 1
+        assert {"mean TVD", plain["utility"]["name"]} <= set(one["measures"])
+    assert sorted(c["rank"] for c in plain["cells"]) == [1, 2, 3]
+    assert {c.id for c in comparison.front} == {c["id"] for c in plain["cells"] if c["front"]}
+    assert plain["utility"]["label"] == "AUC for school"
+    assert 0.5 < plain["utility"]["baseline"] <= 1
 
 
-def test_the_folder_is_private_and_holds_no_row(made, table):
-    folder, comparison = made
+def test_the_folder_is_private_and_holds_no_row(result, table):
+    folder, comparison = result
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert {p.name for p in folder.iterdir()} >= {"comparison.json", "comparison.html", "comparison.md", "recipes", "cells"}
     # As whole numbers: a measure with more digits may begin like a value of a row.
@@ -104,8 +105,8 @@ def test_the_folder_is_private_and_holds_no_row(made, table):
     assert written.tuned == "private"
 
 
-def test_another_call_makes_nothing_again_and_follows_other_constraints(made, table, monkeypatch):
-    folder, _ = made
+def test_another_call_makes_nothing_again_and_follows_other_constraints(result, table, monkeypatch):
+    folder, _ = result
     monkeypatch.setattr(Experiment, "observe", lambda *_: pytest.fail("it was made again"))
     again = compare(table, **WAYS, **QUICK, runs=2, folder=folder, constraints=["k>=10", "alarms<100"])
     assert again.best.id == "mdav k=20"
@@ -117,8 +118,8 @@ def test_another_call_makes_nothing_again_and_follows_other_constraints(made, ta
         _ = nothing.recipe
 
 
-def test_a_folder_of_another_study_is_refused(made, table, tmp_path):
-    folder, _ = made
+def test_a_folder_of_another_study_is_refused(result, table, tmp_path):
+    folder, _ = result
     with pytest.raises(InputError, match="study of other rows, audits or settings"):
         compare(table, **WAYS, **QUICK, folder=folder, seed=1)
     (tmp_path / "mine.txt").write_text("x")
@@ -126,8 +127,8 @@ def test_a_folder_of_another_study_is_refused(made, table, tmp_path):
         compare(table, **WAYS, **QUICK, folder=tmp_path)
 
 
-def test_a_comparison_that_was_stopped_goes_on_and_ends_with_the_same_numbers(made, table, tmp_path, monkeypatch):
-    folder, whole = made
+def test_a_comparison_that_was_stopped_goes_on_and_ends_with_the_same_numbers(result, table, tmp_path, monkeypatch):
+    folder, whole = result
     count = []
 
     def observe(study, trial, run):
@@ -149,55 +150,59 @@ def test_a_comparison_that_was_stopped_goes_on_and_ends_with_the_same_numbers(ma
     assert again.cells == whole.cells
 
 
-def test_options_are_given_whole_too(made, table, monkeypatch):
-    folder, whole = made
+def test_options_are_given_whole_too(result, table, monkeypatch):
+    folder, whole = result
     monkeypatch.setattr(Experiment, "observe", lambda *_: pytest.fail("it was made again"))
     assert compare(table, CompareOptions(**WAYS, **QUICK, **LENIENT, runs=2), folder=folder).cells == whole.cells
 
 
-def test_a_seed_fixes_everything_but_the_noise_of_differential_privacy(made, table):
+def test_a_seed_fixes_everything_but_the_noise_of_differential_privacy(result, table):
     again = compare(table, ["mdav"], grid={"mdav.k": [20]}, **QUICK, runs=2).cells[0]
-    before = next(c for c in made[1].cells if c.id == "mdav k=20")
+    before = next(c for c in result[1].cells if c.id == "mdav k=20")
     same = ("risk", "risks", "alarms", "tests", "score", "measures", "guarantee", "rows")
     assert {key: getattr(again, key) for key in same} == {key: getattr(before, key) for key in same}
 
 
 def test_a_cell_that_cannot_be_made_is_a_line_with_its_reason(table):
-    told = compare(table, ["mdav", "k-anonymity"], grid={"mdav.k": [5, 5000], "k-anonymity.k": [5]}, **QUICK, **LENIENT)
-    failed = {c.id: c.failed for c in told.cells if c.failed}
+    comparison = compare(table, ["mdav", "k-anonymity"], grid={"mdav.k": [5, 5000], "k-anonymity.k": [5]}, **QUICK, **LENIENT)
+    failed = {c.id: c.failed for c in comparison.cells if c.failed}
     assert "mdav k=5000" in failed
     assert "5000" in failed["mdav k=5000"]
-    assert told.cells[-1].id == "mdav k=5000"
-    assert told.cells[-1].score is None
-    assert "mdav k=5000: " + failed["mdav k=5000"] in str(told)
-    assert repr(told) == f"Comparison(3 releases; take {told.best.id})"
+    assert comparison.cells[-1].id == "mdav k=5000"
+    assert comparison.cells[-1].score is None
+    assert "mdav k=5000: " + failed["mdav k=5000"] in str(comparison)
+    assert repr(comparison) == f"Comparison(3 releases; take {comparison.best.id})"
 
 
 def test_a_k_of_some_columns_or_of_another_table_is_not_the_k_of_the_release(table):
     ways = {"mdav": "mdav.k", "univariate": "univariate.k", "mdav-sequential": "mdav-sequential.microaggregate.k"}
-    told = compare(table, list(ways), grid={key: [5] for key in ways.values()}, **QUICK, constraints=["k>=5", "alarms<100"])
-    cells = {c.recipe: c for c in told.cells}
+    comparison = compare(table, list(ways), grid={key: [5] for key in ways.values()}, **QUICK, constraints=["k>=5", "alarms<100"])
+    cells = {c.recipe: c for c in comparison.cells}
     assert {name: c.guarantee.k for name, c in cells.items()} == {"mdav": 5, "univariate": None, "mdav-sequential": None}
-    assert [c.recipe for c in told.cells if c.fits] == ["mdav"]
-    assert {c.assurance for c in told.cells} == {"verified"}
+    assert [c.recipe for c in comparison.cells if c.fits] == ["mdav"]
+    assert {c.assurance for c in comparison.cells} == {"verified"}
     assert "of the table it was made from" in cells["mdav-sequential"].promise
     assert "of the table it was made from" not in cells["univariate"].promise
 
 
 def test_a_recipe_that_is_proven_for_another_relation_is_compared_under_it(table):
-    told = compare(table, ["dpcopula-kendall", "independent"], epsilons=[2.0], **QUICK, **LENIENT)
-    cells = {c.recipe: c for c in told.cells}
-    assert {c.assurance for c in cells.values()} == {"proven"}, [c.failed for c in told.cells]
+    comparison = compare(table, ["dpcopula-kendall", "independent"], epsilons=[2.0], **QUICK, **LENIENT)
+    cells = {c.recipe: c for c in comparison.cells}
+    assert {c.assurance for c in cells.values()} == {"proven"}, [c.failed for c in comparison.cells]
     assert "for one record replaced by another (would be proven only if it had" in cells["dpcopula-kendall"].promise
     assert "replaced" not in cells["independent"].promise
 
 
 def test_what_is_told_to_anybody_who_looks_holds_the_price_of_looking(table):
-    told = compare(table, ["independent"], epsilons=[2.0], **QUICK, **LENIENT)
-    for shown in (str(told), ht.show(told).html, *(told.files()[f"comparison.{form}"] for form in ("html", "md"))):
+    comparison = compare(table, ["independent"], epsilons=[2.0], **QUICK, **LENIENT)
+    for shown in (
+        str(comparison),
+        ht.show(comparison).html,
+        *(comparison.files()[f"comparison.{form}"] for form in ("html", "md")),
+    ):
         assert "would be proven only if it had been chosen before looking" in shown
         assert "is not free" in shown
-    assert told.recommendation.command == ""
+    assert comparison.recommendation.command == ""
 
 
 @pytest.fixture(scope="module")
@@ -214,16 +219,16 @@ def test_all_rows_of_a_person_lie_on_one_side(visits, monkeypatch):
     observed = Experiment.observe
     monkeypatch.setattr(Experiment, "observe", lambda study, trial, run: seen.append(study) or observed(study, trial, run))
     ways = {"recipes": ["mdav"], "grid": {"mdav.k": [5]}, "target": "school", "only": ["near-matches"]}
-    told = compare(visits, **ways, **LENIENT, person="who", rows_per_person=2)
+    comparison = compare(visits, **ways, **LENIENT, person="who", rows_per_person=2)
     (study,) = seen
     assert not set(study.train["who"]) & set(study.control["who"])
-    assert told.cells[0].rows == 2 * len(set(study.train["who"]))
+    assert comparison.cells[0].rows == 2 * len(set(study.train["who"]))
     assert all(len(set(part.persons)) == len(set(part["who"])) for part in study.people(100))
-    assert "--person who --rows-per-person 2" in told.recommendation.command
-    assert not any("both sides" in text for text in told.recommendation.caveats)
-    told = compare(visits, **ways, **LENIENT)
+    assert "--person who --rows-per-person 2" in comparison.recommendation.command
+    assert not any("both sides" in text for text in comparison.recommendation.caveats)
+    comparison = compare(visits, **ways, **LENIENT)
     assert set(seen[1].train["who"]) & set(seen[1].control["who"])
-    assert any("key who repeat" in text for text in told.recommendation.caveats)
+    assert any("key who repeat" in text for text in comparison.recommendation.caveats)
 
 
 def test_a_part_of_a_table_holds_all_rows_of_its_people(visits):
@@ -235,20 +240,20 @@ def test_a_part_of_a_table_holds_all_rows_of_its_people(visits):
 
 def test_a_wish_for_k_is_one_for_k_persons(visits, monkeypatch):
     """Four equal rows of each person: a class of four rows would be one person's."""
-    made, release = [], ht.release
-    monkeypatch.setattr(experiment, "release", lambda *given, **more: made.append(release(*given, **more)) or made[-1])
+    result, release = [], ht.release
+    monkeypatch.setattr(experiment, "release", lambda *given, **more: result.append(release(*given, **more)) or result[-1])
     same = visits.take(np.arange(0, 240, 4).repeat(4))
     ways = {"recipes": ["mdav"], "grid": {"mdav.k": [4]}, "target": "school", "only": ["near-matches"], "constraints": ["k>=4"]}
-    told = compare(same, **ways, person="who", rows_per_person=4)
-    assert told.cells[0].guarantee.k == 4
-    assert made[0].guarantee.criteria["k"] == 4
-    assert made[0].guarantee.criteria["by_rows"]["k"] == 16
+    comparison = compare(same, **ways, person="who", rows_per_person=4)
+    assert comparison.cells[0].guarantee.k == 4
+    assert result[0].guarantee.criteria["k"] == 4
+    assert result[0].guarantee.criteria["by_rows"]["k"] == 16
 
 
 def test_what_is_not_installed_is_tried_again_next_time(table, tmp_path, monkeypatch):
     monkeypatch.setattr(experiment, "release", Mock(side_effect=MissingExtra("a library", "extra", "it")))
-    told = compare(table, ["mdav"], grid={"mdav.k": [5]}, folder=tmp_path / "out", **QUICK)
-    assert "pip install" in told.cells[0].failed
+    comparison = compare(table, ["mdav"], grid={"mdav.k": [5]}, folder=tmp_path / "out", **QUICK)
+    assert "pip install" in comparison.cells[0].failed
     assert not list((tmp_path / "out" / "cells").iterdir())
 
 
@@ -257,9 +262,9 @@ def crash(*_, **__):
 
 
 def test_an_error_that_was_not_foreseen_costs_its_cell_alone_and_is_tried_again(table, tmp_path, monkeypatch):
-    made = ht.release
+    result = ht.release
     monkeypatch.setattr(
-        experiment, "release", lambda t, recipe, **more: (crash if recipe.recipe == "mdav" else made)(t, recipe, **more)
+        experiment, "release", lambda t, recipe, **more: (crash if recipe.recipe == "mdav" else result)(t, recipe, **more)
     )
     ways = {"recipes": ["mdav", "sequential"], "grid": {"mdav.k": [5]}, "folder": tmp_path / "out"}
     cells = {c.recipe: c for c in compare(table, **ways, **QUICK).cells}
@@ -267,35 +272,35 @@ def test_an_error_that_was_not_foreseen_costs_its_cell_alone_and_is_tried_again(
     assert cells["mdav"].failed.startswith("ValueError: an error that was not foreseen, in test_run.py, line ")
     assert "Smith" not in "".join(p.read_text() for p in (tmp_path / "out").rglob("*") if p.is_file())
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 1
-    monkeypatch.setattr(experiment, "release", made)
+    monkeypatch.setattr(experiment, "release", result)
     assert not any(c.failed for c in compare(table, **ways, **QUICK).cells)
 
 
 def test_want_of_memory_is_told_and_a_user_who_stops_is_obeyed(table, monkeypatch):
-    for error, told in ((MemoryError(), "not enough memory"), (KeyboardInterrupt(), None)):
+    for error, reported in ((MemoryError(), "not enough memory"), (KeyboardInterrupt(), None)):
         monkeypatch.setattr(experiment, "release", Mock(side_effect=error))
-        if told is None:
+        if reported is None:
             with pytest.raises(KeyboardInterrupt):
                 compare(table, ["mdav"], **QUICK)
         else:
-            assert all(told in c.failed for c in compare(table, ["mdav"], **QUICK).cells)
+            assert all(reported in c.failed for c in compare(table, ["mdav"], **QUICK).cells)
 
 
 def test_without_a_target_the_score_is_how_alike_pairs_are(small):
-    told = compare(small.select(["age", "town", "school"]), ["sequential"], only=["near-matches"]).to_json()
-    (one,) = told["cells"]
-    assert told["table"]["target"] == ""
-    assert told["utility"]["label"] == "1 - mean pair TVD"
+    plain = compare(small.select(["age", "town", "school"]), ["sequential"], only=["near-matches"]).to_json()
+    (one,) = plain["cells"]
+    assert plain["table"]["target"] == ""
+    assert plain["utility"]["label"] == "1 - mean pair TVD"
     assert one["score"]["value"] == pytest.approx(1 - one["measures"]["mean pair TVD"]["value"])
-    assert told["utility"]["baseline"] == pytest.approx(1 - one["measures"]["mean pair TVD"]["baseline"])
+    assert plain["utility"]["baseline"] == pytest.approx(1 - one["measures"]["mean pair TVD"]["baseline"])
 
 
 def test_public_rows_cost_nothing_and_a_recipe_once_tuned_on_private_rows_stays_so(table):
-    told = compare(table, ["independent"], epsilons=[2.0], public=True, **QUICK, **LENIENT)
-    assert told.recipe.tuned == "public"
+    comparison = compare(table, ["independent"], epsilons=[2.0], public=True, **QUICK, **LENIENT)
+    assert comparison.recipe.tuned == "public"
     marked = Recipe(recipe="mine", steps=load("mdav").steps, tuned="private")
-    told = compare(table, [marked], grid={"mine.k": [20]}, constraints=["k>=20", "alarms<100"], public=True, **QUICK)
-    assert told.recipe.tuned == "private"
+    comparison = compare(table, [marked], grid={"mine.k": [20]}, constraints=["k>=20", "alarms<100"], public=True, **QUICK)
+    assert comparison.recipe.tuned == "private"
 
 
 @pytest.mark.parametrize(
@@ -332,10 +337,10 @@ def test_a_target_of_one_class_is_refused_if_named_and_left_aside_if_not(table):
 
 def test_tables_that_are_legal_and_unpleasant_are_compared():
     for name in ("everything missing", "every row the same", "one column"):
-        told = compare(awkward()[name], ["mdav", "sequential"], grid={"mdav.k": [5]}, only=["near-matches"])
-        assert len(told.cells) == 2, name
-        assert json.dumps(told.to_json(), allow_nan=False)
-        assert told.files()["comparison.html"]
+        comparison = compare(awkward()[name], ["mdav", "sequential"], grid={"mdav.k": [5]}, only=["near-matches"])
+        assert len(comparison.cells) == 2, name
+        assert json.dumps(comparison.to_json(), allow_nan=False)
+        assert comparison.files()["comparison.html"]
 
 
 def risky(study, trial, run):
@@ -353,12 +358,12 @@ def risky(study, trial, run):
 
 def test_the_search_goes_on_to_the_last_setting_that_keeps_the_constraints(table, monkeypatch):
     monkeypatch.setattr(Experiment, "observe", risky)
-    told = compare(table, ["mdav", "mst"], constraints=["max_risk<0.05"], search=True, **QUICK)
-    words = {one["recipe"]: one["words"] for one in told.to_json()["searched"]}
+    comparison = compare(table, ["mdav", "mst"], constraints=["max_risk<0.05"], search=True, **QUICK)
+    words = {one["recipe"]: one["words"] for one in comparison.to_json()["searched"]}
     assert words["mdav"] == "smallest k found that meets the constraints: 9 (8 does not)"
     assert words["mst"].startswith("largest epsilon found that meets the constraints: 2.")
-    assert {"mdav k=7", "mdav k=8", "mdav k=9"} <= {c.id for c in told.cells}
-    assert told.best.epsilon is not None
+    assert {"mdav k=7", "mdav k=8", "mdav k=9"} <= {c.id for c in comparison.cells}
+    assert comparison.best.epsilon is not None
     verified = compare(table, ["mdav"], constraints=["max_risk<0.05"], search=True, **QUICK)
     assert verified.best.id == "mdav k=10"
     assert compare(table, ["mdav"], constraints=["max_risk<0.05"], **QUICK).to_json()["searched"] == []
@@ -439,20 +444,20 @@ def test_a_process_answers_after_an_error_that_was_not_foreseen(table, monkeypat
     for _ in range(2):
         ours.send((Trial(load("mdav")), 0))
         assert ours.poll(20), "it ended without an answer"
-        told = ours.recv()
-        assert told.failed.startswith("ValueError: ")
-        assert told.again
-        assert not told.lost
+        reported = ours.recv()
+        assert reported.failed.startswith("ValueError: ")
+        assert reported.again
+        assert not reported.lost
     ours.close()
     hand.join()
 
 
 def test_as_many_processes_as_cores_that_may_be_used_and_four_at_most(monkeypatch):
     for cores, expected in ((1, 1), (3, 3), (64, 4)):
-        monkeypatch.setattr(workers.os, "sched_getaffinity", lambda _, n=cores: set(range(n)), raising=False)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, n=cores: set(range(n)), raising=False)
         assert usual_workers() == expected
-    monkeypatch.delattr(workers.os, "sched_getaffinity")
-    monkeypatch.setattr(workers.os, "cpu_count", lambda: 2)
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
     assert usual_workers() == 2
 
 
@@ -471,10 +476,10 @@ class _Gone:
 
 
 def test_a_process_that_ended_costs_its_cell_alone_which_is_tried_again_next_time(table, tmp_path, monkeypatch):
-    told = workers._received(_Link(), _Gone())
-    assert told.lost
-    assert "code -9" in told.failed
-    monkeypatch.setattr(Experiment, "observe", lambda study, trial, run: told)
+    reported = workers._received(_Link(), _Gone())
+    assert reported.lost
+    assert "code -9" in reported.failed
+    monkeypatch.setattr(Experiment, "observe", lambda study, trial, run: reported)
     assert compare(table, ["mdav"], grid={"mdav.k": [5]}, **QUICK, folder=tmp_path / "out").cells[0].failed
     monkeypatch.undo()
     monkeypatch.setattr(experiment, "MEASURES", CHEAP)
