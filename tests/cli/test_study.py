@@ -9,14 +9,19 @@ from hushtable.studies import generators as generator_study
 
 
 @pytest.mark.parametrize(("name", "module", "rows"), [("generators", generator_study, 2000), ("clustmix", clustmix_study, 4000)])
-def test_a_study_is_told_its_scope(hush, monkeypatch, tmp_path, name, module, rows):
+def test_a_study_is_given_its_scope(hush, monkeypatch, tmp_path, name, module, rows):
     asked = {}
 
-    def run(folder, progress, **knobs):
-        asked.update(knobs, folder=folder)
-        return "all numbers"
+    class Resumable:
+        def run(self, folder, progress):
+            asked["folder"] = folder
+            return "all numbers"
 
-    monkeypatch.setattr(module, "run", run)
+    def resumable(data, scope):
+        asked.update(data=data, scope=scope)
+        return Resumable()
+
+    monkeypatch.setattr(module, "resumable", resumable)
     folder = tmp_path / "out"
     folder.mkdir()  # a study that was stopped: it is not refused
     code, out, _ = hush("study", name, "--quick", "--runs", 2, "--out", folder, "--data", tmp_path)
