@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from hushtable.privacy import event
+from hushtable.privacy import accountant, event
 from hushtable.privacy.event import (
     Approximate,
     BestOfRuns,
@@ -136,3 +136,9 @@ def test_what_counts_as_paid():
 
 def test_an_event_tells_its_numbers():
     assert str(DiscreteGaussian(2.5, 1.0, 1)) == "DiscreteGaussian(sigma=2.5, sensitivity=1, ones=1)"
+
+
+@pytest.mark.parametrize("sigma", [0.5, 2.0, 30.0])
+def test_the_curve_of_continuous_noise_is_the_divergence_of_two_gaussians(sigma):
+    """Renyi divergence of order alpha between N(0, sigma^2) and N(1, sigma^2): alpha / (2 sigma^2)."""
+    assert Gaussian(sigma, 1.0).cost().curve == pytest.approx(accountant.ALPHAS / (2 * sigma**2))
