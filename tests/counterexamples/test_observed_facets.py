@@ -129,7 +129,7 @@ def test_the_careless_way_shows_each_of_them():
 
 def test_learnt_kinds_are_the_ones_that_anybody_would_see():
     released = ht.Synthesizer("independent", epsilon=4.0, learn_domain=True).fit(people())
-    schema = released.output.table.schema
+    schema = released.release_.table.schema
     assert [schema[name].kind for name in schema.names] == [Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.CATEGORY]
     assert released.guarantee_.epsilon() <= 4.0
     assert not schema.undeclared

@@ -58,7 +58,7 @@ def test_a_small_control_excuses_nothing(audit, names, monkeypatch):
     fair = apart(audit, names, 8)
     # phi_k and Cramer's V subtract what chance explains, and are not quite as the law says: on the strict side.
     assert all(-0.3 < gap < 0.2 for gap in fair.values()), fair
-    monkeypatch.setattr(bins, "_ratio", lambda case: 1.0)
+    monkeypatch.setattr(bins.Fresh, "of", classmethod(lambda cls, case: cls(1.0)))
     plain = apart(audit, names, 2)
     assert all(gap > 0.25 for gap in plain.values()), plain
 

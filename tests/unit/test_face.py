@@ -237,8 +237,8 @@ def test_a_synthesizer_spends_once_and_samples_often(frame):
     assert model.guarantee_.epsilon() <= 1.0
     assert model.sample(30, random_state=1).equals(model.sample(30, random_state=1))
     assert len(model.sample(30)) == 30
-    assert len(model.sample()) == model.output.table.rows
-    assert len(model.guarantee_.ledger) == len(model.output.guarantee.ledger)
+    assert len(model.sample()) == model.release_.table.rows
+    assert len(model.guarantee_.ledger) == len(model.release_.guarantee.ledger)
 
 
 def test_without_a_declared_domain_privacy_is_refused(frame):
