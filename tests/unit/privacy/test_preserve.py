@@ -12,10 +12,11 @@ import pytest
 
 from hushtable.privacy import criteria
 from hushtable.privacy.criteria import Classes
-from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserve
+from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, preserve, unmet
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+from hushtable.table.values import from_mapping
 
 QUASI = ("age", "town")
 K = Promise(kind=Syntactic.K_ANONYMITY, value=5, quasi=QUASI)
@@ -264,3 +265,31 @@ def test_promises_in_words():
     assert str(K) == "k-anonymity with k = 5 over age, town"
     assert str(MAP) == "k-map with k = 5 over age, town (derived)"
     assert str(L["distinct"]) == "distinct l-diversity with l = 2 for ill over age, town"
+
+
+# Two classes of four rows: secrets 1, 1, 2, 2 and 1, 1, 1, 2; the whole table has five 1 and three 2.
+EDGE = from_mapping(
+    Schema(
+        columns=(
+            Column(name="town", kind=Kind.CATEGORY, domain=Levels(("a", "b"))),
+            Column(name="ill", kind=Kind.CATEGORY, domain=Levels(("x", "y"))),
+        )
+    ),
+    {"town": list("aaaabbbb"), "ill": list("xxyyxxxy")},
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "variant", "edge", "beyond"),
+    [
+        (Syntactic.K_ANONYMITY, "", 4, 5),
+        (Syntactic.L_DIVERSITY, "distinct", 2, 3),
+        (Syntactic.L_DIVERSITY, "entropy", 1.754, 1.756),
+        (Syntactic.T_CLOSENESS, "equal", 0.125, 0.1249),
+    ],
+)
+def test_a_promise_holds_up_to_its_edge_and_not_beyond(kind, variant, edge, beyond):
+    secret = None if kind is Syntactic.K_ANONYMITY else "ill"
+    promise = Promise(kind=kind, value=edge, quasi=("town",), secret=secret, variant=variant)
+    assert unmet(promise, EDGE) == ""
+    assert "was promised" in unmet(replace(promise, value=beyond), EDGE)
