@@ -162,7 +162,7 @@ def _promised(promise: Promise, unit: Unit) -> str:
         if persons:
             match = f"finds rows of at least {value} people that match, and cannot see from these columns which of the people it is"
         elif unit.rows == 1:
-            guess = f"a guess which of them is theirs is right with a probability of at most 1 in {value}"
+            guess = f"by these columns alone, a guess which of them is theirs is right with a probability of at most 1 in {value}"
             match = f"finds at least {value} rows that match; {guess}"
         else:
             # A guess among the rows is right more often where several of them are the same person's.

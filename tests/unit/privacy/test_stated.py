@@ -60,7 +60,11 @@ def test_a_guarantee_and_its_card_state_the_same_sentences() -> None:
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({}, "finds at least 5 rows that match; a guess which of them is theirs is right with a probability of at most 1 in 5."),
+        (
+            {},
+            "finds at least 5 rows that match; by these columns alone, a guess which of them is theirs is right with a "
+            "probability of at most 1 in 5.",
+        ),
         ({"counted": Counted.PERSONS}, "finds rows of at least 5 people that match"),
         ({"form": Form.DERIVED}, "made only from groups of at least 5 rows that look alike in age and sex"),
         ({"form": Form.DERIVED, "counted": Counted.PERSONS}, "at least 5 people whose rows look alike in age and sex"),

@@ -33,7 +33,8 @@ def card_page(plain: dict[str, Any]) -> str:
         (
             "VERIFIED",
             "verified",
-            "Whoever knows a person’s age and sex finds at least 10 rows that match; a guess which of them is theirs is right with",
+            "Whoever knows a person’s age and sex finds at least 10 rows that match; by these columns alone, a guess which of them "
+            "is theirs is right with",
         ),
         (
             "CLAIMED",
