@@ -68,4 +68,7 @@ def _show(sheet: Sheet) -> None:
 def _cell(line: BestChoice) -> str:
     if line.value is None or line.suppressed_share is None:
         return "none"
-    return f"{line.value:.4f} ({100 * line.suppressed_share:.1f} %)" + ("" if line.optimal else f" gap {line.gap:.2g}")
+    cell = f"{line.value:.4f} ({100 * line.suppressed_share:.1f} %)"
+    if line.optimal:
+        return cell
+    return f"{cell} gap {'unknown' if line.gap is None else f'{line.gap:.2g}'}"

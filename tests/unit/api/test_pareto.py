@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import hushtable as ht
+from hushtable.api.pareto import BestChoice
 from hushtable.checks import example
+from hushtable.cli.pareto import _cell
 from hushtable.data.people import people
 from hushtable.errors import InputError
 from hushtable.pipeline.card import Card
@@ -102,3 +104,9 @@ def test_persons_of_a_release_are_persons_of_new_rows_too(tmp_path):
         assert changed.guarantee.promises[0].counted is Counted.PERSONS
     # Without the key five rows may all be one person's.
     assert ht.apply(tmp_path / "one", new.select(["age", "town", "ward", "tag"]), seed=1).guarantee.k() is None
+
+
+@pytest.mark.parametrize(("optimal", "gap", "shown"), [(True, None, "%)"), (False, 0.25, "gap 0.25"), (False, None, "gap unknown")])
+def test_the_console_shows_a_gap_that_is_not_known(optimal, gap, shown):
+    choice = BestChoice(k=2, limit=0.0, value=0.5, suppressed=0, suppressed_share=0.0, optimal=optimal, gap=gap, levels={})
+    assert _cell(choice).endswith(shown)
