@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom, binomtest, fisher_exact, norm
 
-from hushtable.evidence.confidence import Rate, binomial_tail, bootstrap, clopper_pearson, fisher, holm, residual_risk, wilson
+from hushtable.evidence.confidence import (
+    Rate,
+    binomial_tail,
+    bootstrap,
+    clopper_pearson,
+    fisher,
+    gain,
+    holm,
+    observed,
+    residual_risk,
+    wilson,
+)
 
 # n, successes, control successes -> attack rate, radius, risk, low, high (computed with an independent implementation)
 VECTORS = [
@@ -136,3 +147,42 @@ def test_holm_keeps_the_chance_of_one_false_alarm_and_no_correction_does_not():
 def test_the_binomial_tail_is_the_exact_one_sided_test(successes, trials, chance):
     expected = binomtest(successes, trials, chance, alternative="greater").pvalue if trials else 1.0
     assert binomial_tail(successes, trials, chance) == pytest.approx(expected, rel=1e-12)
+
+
+# Newcombe 1998, table II, method 10: successes and trials of either side -> interval of the difference.
+NEWCOMBE = [
+    (56, 70, 48, 80, 0.0524, 0.3339),
+    (9, 10, 3, 10, 0.1705, 0.8090),
+    (6, 7, 2, 7, 0.0582, 0.8062),
+    (5, 56, 0, 29, -0.0381, 0.1926),
+    (0, 10, 0, 20, -0.1611, 0.2775),
+    (10, 10, 0, 20, 0.6791, 1.0),
+    (10, 10, 0, 10, 0.6075, 1.0),
+]
+
+
+@pytest.mark.parametrize(("hits", "n", "others", "m", "low", "high"), NEWCOMBE)
+def test_gains_have_the_intervals_of_newcombe(hits, n, others, m, low, high):
+    result = gain(observed(hits, n), observed(others, m))
+    assert (result.value, result.outside) == pytest.approx((hits / n - others / m, others / m))
+    assert (result.low, result.high) == pytest.approx((low, high), abs=5e-5)
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.02, 0.01), (0.3, 0.3), (0.98, 0.983), (0.5, 0.1)])
+@pytest.mark.parametrize(("n", "m"), [(400, 100), (200, 200)])
+def test_gains_cover_and_a_narrower_interval_would_not(p, q, n, m):
+    hits, others = np.arange(n + 1), np.arange(m + 1)
+    chance = np.outer(binom.pmf(hits, n, p), binom.pmf(others, m, q))
+    rates = [[observed(int(s), rows) for s in range(rows + 1)] for rows in (n, m)]
+    likely = np.argwhere(chance > 1e-9)
+
+    def covered(shrunk: float) -> float:
+        held = 0.0
+        for i, j in likely:
+            one = gain(rates[0][i], rates[1][j])
+            ends = one.value - shrunk * (one.value - one.low), one.value + shrunk * (one.high - one.value)
+            held += chance[i, j] * (ends[0] <= p - q <= ends[1])
+        return held
+
+    assert covered(1.0) >= 0.935
+    assert covered(0.7) < 0.9

@@ -16,7 +16,7 @@ from hushtable.audits.inference_targets import column_to_guess
 from hushtable.audits.regenerate import no_generator, not_regenerated, regenerate
 from hushtable.errors import HushError
 from hushtable.evidence.attack import LEVEL, Scenario, judge, of_hundred
-from hushtable.evidence.confidence import Rate, binomial_tail, clopper_pearson, residual_risk, wilson
+from hushtable.evidence.confidence import Rate, binomial_tail, clopper_pearson, gain, observed, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
 from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.reading import floats_like
@@ -115,7 +115,8 @@ class Canaries(Audit):
     def _guessed(self, case: Case, secret: str, known: tuple[str, ...], trace: Trace) -> Finding:
         column = case.train.schema[secret]
         right, n, chance = int(trace.train.sum()), len(trace.train), self._chance(column)
-        left = residual_risk(wilson(right, n, LEVEL), Rate(chance, chance, chance))
+        blind = Rate(chance, chance, chance)
+        left = residual_risk(wilson(right, n, LEVEL), blind)
         plain = case.read_as_values()
         nearest = plain.nearest("train", "release", 1, known).index[:, 0]
         guess, truth = (floats_like(table, secret, plain.train) for table in (plain.release, plain.train))
@@ -127,6 +128,7 @@ class Canaries(Audit):
         return Finding(
             name="canary secrets", scope=secret, value=left.value, low=left.low, high=left.high, baseline=0.0,
             better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=Risk.INFERENCE,
+            gain=gain(observed(right, n, LEVEL), blind),
             p=binomial_tail(right, n, chance),
             note=f"{achieved}; of the {100 * real:.3g} of 100 real values that are guessed correctly, about {100 * about:.3g} are "
             "due to what the release says about people in general",

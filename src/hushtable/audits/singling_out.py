@@ -13,7 +13,7 @@ from hushtable.audits.predicates import Book
 from hushtable.audits.rank_coding import Cells, Ints, Places, Span
 from hushtable.errors import InputError
 from hushtable.evidence.attack import Scenario, judge
-from hushtable.evidence.confidence import clopper_pearson, fisher, residual_risk, wilson
+from hushtable.evidence.confidence import clopper_pearson, fisher, gain, observed, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Finding, Risk, Trace, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.table.arrays import Integers, Mask
@@ -221,7 +221,8 @@ def _with_effective_size(finding: Finding, hit: dict[str, Mask], sources: Intege
         "exact": [exact.low, exact.high], "control_exact": [control_exact.low, control_exact.high],
     }  # fmt: skip
     value = min(max(finding.value or 0.0, left.low), left.high)
-    return replace(finding, value=value, low=left.low, high=left.high, detail=finding.detail | detail)
+    gained = gain(*(observed(rate * trials, trials) for rate in share))
+    return replace(finding, value=value, low=left.low, high=left.high, gain=gained, detail=finding.detail | detail)
 
 
 def _independent(hit: Mask, sources: Integers) -> float:

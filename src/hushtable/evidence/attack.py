@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, residual_bounds, residual_risk, wilson
+from hushtable.evidence.confidence import Rate, clopper_pearson, fisher, gain, observed, residual_bounds, residual_risk, wilson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace
 from hushtable.table.arrays import Floats, Integers, Mask
 
@@ -113,9 +113,10 @@ def judge(
     level: float = LEVEL,
     detail: dict[str, Any] | None = None,
 ) -> Finding:
-    """The residual risk (r - c)/(1 - c) of an attack, r and c by Wilson; Fisher's test unless ``p`` brings a better one.
+    """The gain r - c of an attack and its residual risk (r - c)/(1 - c); Fisher's test unless ``p`` brings a better one.
 
-    Wilson's rates lean towards one half, the more the fewer rows there are. Where the tables differ in size the value is
+    The gain is that of the observed rates. In the residual risk both rates are the centres of Wilson's intervals.
+    These lean towards one half, the more the fewer rows there are. Where the tables differ in size the value is
     that of a paired subsample of the smaller size, in expectation; the interval is that of all rows (``residual_bounds``).
 
     ``naive`` is the chance of blind guessing to succeed; None where there is none to compare with.
@@ -130,6 +131,7 @@ def judge(
     return Finding(
         name=scenario.name, scope=scenario.scope, value=left.value, low=left.low, high=left.high, baseline=0.0,
         better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=scenario.risk,
+        gain=gain(observed(ours, n, level), observed(others, m, level)),
         p=p,
         note=scenario.sentence(rate, rest, naive, p),
         detail={
@@ -168,7 +170,7 @@ def _paired(left: Rate, ours: int, n: int, others: int, m: int, level: float) ->
     size = min(n, m)
     if n == m or not size:
         return left
-    low, high = residual_bounds(*(replace(wilson(hits, rows, level), value=hits / rows) for hits, rows in ((ours, n), (others, m))))
+    low, high = residual_bounds(observed(ours, n, level), observed(others, m, level))
     value = residual_risk(wilson(ours * size / n, size, level), wilson(others * size / m, size, level)).value
     # Where the control does better, as far above zero as below: not to see an excess is not to know that there is none.
     high = max(high, left.high)

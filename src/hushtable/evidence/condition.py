@@ -1,4 +1,4 @@
-"""Conditions on a release, such as ``max_risk<0.05`` or ``k>=10``: the gates of an audit and the constraints of a comparison.
+"""Conditions on a release, such as ``max_gain<0.05`` or ``k>=10``: the gates of an audit and the constraints of a comparison.
 
 A condition is judged by the bound that speaks against the release. What is not known does not hold.
 """
@@ -34,7 +34,11 @@ def joined(name: str) -> str:
 
 
 RISKS = {joined(risk): risk for risk in Risk}
-_NEVER_NEGATIVE = ("max_risk", "alarms", "epsilon", "k", *RISKS)
+GAINS = {"max_gain": None, **{f"{name}_gain": risk for name, risk in RISKS.items()}}
+"""Names that bound the gain r - c of attacks, of one kind or (None) of all; those without it bound (r - c)/(1 - c)."""
+ATTACKED = ("max_gain", "max_risk", *RISKS, *(name for name in GAINS if name != "max_gain"))
+"""All names that bound what attacks achieve."""
+_NEVER_NEGATIVE = (*ATTACKED, "alarms", "epsilon", "k")
 
 
 @dataclass(frozen=True)
@@ -100,16 +104,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Condition:
-    """A name, a sign and a limit, such as ``max_risk<0.05``: the upper bound of every risk must lie below.
+    """A name, a sign and a limit, such as ``max_gain<0.05``: the upper bound of what every attack gains must lie below.
 
-    The name is ``max_risk`` (all attacks), one of the Article 29 risks (``singling_out``, ``linkability``, ``inference``),
-    ``alarms`` (their number), the name of a metric with underscores for spaces, ``epsilon`` (the proven one, infinite where nothing
-    is proven), ``k`` (verified on the release itself over all its quasi-identifiers), ``promise`` (``=proven``, or ``=verified``,
-    which a proof keeps too) or, in a comparison, ``score``.
+    The name is ``max_gain`` (on how many more people inside than outside any attack succeeds, r - c), ``max_risk`` (the same as a
+    share of those whom the attack would else miss, (r - c)/(1 - c)), one of the Article 29 risks (``singling_out_gain``,
+    ``linkability_gain``, ``inference_gain``; without ``_gain`` as ``max_risk``), ``alarms`` (their number), the name of a metric
+    with underscores for spaces, ``epsilon`` (the proven one, infinite where nothing is proven), ``k`` (verified on the release
+    itself over all its quasi-identifiers), ``promise`` (``=proven``, or ``=verified``, which a proof keeps too) or, in a
+    comparison, ``score``.
 
-    Risks and other metrics of which less is better are judged by their upper bounds, those of which more is better by their lower
-    bounds. Each bound of a risk lies above the truth in about 97.5 of 100 audits (fewer where there are only some dozen control
-    rows), and the condition holds only if all lie below: how many attacks there are does not help a risk beyond the limit to pass.
+    Gains, risks and other metrics of which less is better are judged by their upper bounds, those of which more is better by
+    their lower bounds. Each bound of an attack lies above the truth in about 97.5 of 100 audits (fewer where there are only some
+    dozen control rows), and the condition holds only if all lie below: how many attacks there are does not help one beyond the
+    limit to pass.
     """
 
     expression: str
@@ -122,7 +129,7 @@ class Condition:
         """Read ``name sign limit``. What can never be judged is refused before anything is run."""
         match = _FORM.fullmatch(text)
         if not match:
-            raise InputError(f"expected something like max_risk<0.05, k>=10 or promise=proven, got {text!r}", where=where)
+            raise InputError(f"expected something like max_gain<0.05, k>=10 or promise=proven, got {text!r}", where=where)
         name, sign, limit = joined(match.group(1)), match.group(2), match.group(3)
         try:
             read = _promise_limit(sign, limit) if name == "promise" else _numeric_limit(name, sign, limit, names)
@@ -144,20 +151,19 @@ class Condition:
         if self.name == "alarms":
             order = "fewer than" if self.sign == "<" else "at most"
             return f"{order} {self.limit:g} attacks may raise an alarm" if self._allows(1) else "no attack may raise an alarm"
-        if self.name in RISKS:
-            return f"every attack by {RISKS[self.name]} must gain {bound} (upper bound)"
+        if self.name in ATTACKED:
+            return _attacks_must(self.name, bound)
         words = {
             "epsilon": f"differential privacy must be proven with an epsilon of {bound}",
             "k": f"k-anonymity over all quasi-identifiers must be verified on the release with a k of {bound}",
             "score": f"the score must be {bound} (lower bound)",
-            "max_risk": f"every attack must gain {bound} (upper bound)",
         }
         end = "upper" if self.sign in UPPER else "lower"
         return words.get(self.name, f"{self.name.replace('_', ' ')} must be {bound} ({end} bound)")
 
     def judge(self, findings: Sequence[Finding], promised: Promised | None = None) -> Outcome:
         """Whether it holds for one audit; InputError if it names a metric that is not among the findings."""
-        if not (self.about_promise or self.name in ("max_risk", "alarms", *RISKS)):
+        if not (self.about_promise or self.name in (*ATTACKED, "alarms")):
             self._require_metric(findings)
         return self._judge(findings, promised, None)
 
@@ -198,24 +204,28 @@ class Condition:
         return self._decided(len(raised), f"{len(raised)} of {tests} tests raise an alarm", raised[0] if raised else None)
 
     def _selected(self, findings: Sequence[Finding]) -> list[Finding]:
-        if self.name == "max_risk":
-            return [f for f in findings if f.risk is not None]
-        if self.name in RISKS:
-            return [f for f in findings if f.risk is RISKS[self.name]]
+        if self.name in ATTACKED:
+            kind = GAINS.get(self.name) or RISKS.get(self.name)
+            return [f for f in findings if f.risk is not None and kind in (None, f.risk)]
         return [f for f in findings if joined(f.name) == self.name]
 
     def _judge_upper(self, selected: Sequence[Finding]) -> Outcome:
-        bounds = [(high, f) for f in selected if (high := upper_bound(f)) is not None]
+        by_gain = self.name in GAINS
+        ends = [
+            (f.gain.value, f.gain.high, f) if by_gain and f.gain else (f.value, None if by_gain else upper_bound(f), f)
+            for f in selected
+        ]
+        bounds = [(value, high, f) for value, high, f in ends if high is not None]
         if not bounds:
             return self._unmeasured(selected)
-        high, worst = max(bounds, key=lambda bound: bound[0])
+        value, high, worst = max(bounds, key=lambda bound: bound[1])
         reason = f"the largest upper bound is {high:.3g} ({worst.label}), of {len(bounds)} measured"
         if missing := sum(f.value is None for f in selected):
             reason += f"; {missing} could not be computed"
-        blind = not self._allows(high) and all(f.value is not None and self._allows(f.value) for _, f in bounds)
+        blind = not self._allows(high) and all(measured is not None and self._allows(measured) for measured, _, _ in bounds)
         if blind:
             reason += (
-                f"; what was measured is {worst.value:.2f}, but with so few people up to {high:.2f} cannot be excluded, and more "
+                f"; what was measured is {value:.3g}, but with so few people up to {high:.3g} cannot be excluded, and more "
                 "control rows would narrow it"
             )
         return Outcome(self.expression, self._allows(high), reason, worst, blind=blind)
@@ -231,7 +241,7 @@ class Condition:
         selected = self._selected(findings)
         if not selected:
             names = sorted({joined(f.name) for f in findings if upper_bound(f) is not None})
-            known = ", ".join(["max_risk", "alarms", *RISKS, "epsilon", "k", "promise", *names])
+            known = ", ".join([*ATTACKED, "alarms", "epsilon", "k", "promise", *names])
             raise InputError(f"there is no {self.name!r} in this audit; there are {known}", where="--gate")
         if self.sign not in UPPER and selected[0].better is Better.LOWER:
             raise InputError(f"{self.expression}: {_wrong_way(self.name, Better.LOWER)}", where="--gate")
@@ -275,6 +285,15 @@ def upper_bound(finding: Finding) -> float | None:
     return finding.high
 
 
+def _attacks_must(name: str, bound: str) -> str:
+    """What a condition on attacks asks for, in words."""
+    kind = GAINS.get(name) or RISKS.get(name)
+    by = f"every attack by {kind}" if kind else "every attack"
+    if name in GAINS:
+        return f"{by} must succeed on {bound} more of the people in the table than of those outside it (upper bound of r - c)"
+    return f"{by} must have a residual risk of {bound} (upper bound of (r - c)/(1 - c))"
+
+
 def _promise_limit(sign: str, limit: str) -> Assurance:
     if sign != "=" or limit not in list(ACCEPTED):
         raise ValueError("expected promise=proven or promise=verified")
@@ -288,17 +307,15 @@ def _numeric_limit(name: str, sign: str, limit: str, names: Names) -> float:
     except ValueError:
         raise ValueError(f"{limit!r} is not a number") from None
     if not abs(number) < float("inf") or sign == "=":
-        raise ValueError("expected <, <=, > or >= and a finite number, as in max_risk<0.05")
+        raise ValueError("expected <, <=, > or >= and a finite number, as in max_gain<0.05")
     if name == "score" and not names.score:
         raise ValueError("one audit has no score; name a measure of utility instead")
     if sign not in _ALLOWED.get(name, SIGNS):
         raise ValueError(f"{name} is bounded by {' or '.join(_ALLOWED[name])}")
-    own = name in _ALLOWED or name in ("max_risk", "alarms", *RISKS)
+    own = name in _ALLOWED or name in (*ATTACKED, "alarms")
     if not own and not names.knows(name):
         measures = [one for one, better in (names.better or {}).items() if better is not None]
-        raise ValueError(
-            f"there is no {name!r}; there are {', '.join(['max_risk', 'alarms', *RISKS, *_ALLOWED, 'promise', *measures])}"
-        )
+        raise ValueError(f"there is no {name!r}; there are {', '.join([*ATTACKED, 'alarms', *_ALLOWED, 'promise', *measures])}")
     better = Better.LOWER if own and name not in _ALLOWED else (names.better or {}).get(name)
     if better is not None and (better is Better.LOWER) is not (sign in UPPER):
         raise ValueError(_wrong_way(name, better))

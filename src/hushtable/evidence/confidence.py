@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import bdtrc, betaincinv, gammaln, ndtri
@@ -47,6 +47,31 @@ def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> Rate:
 def binomial_tail(successes: int, trials: int, chance: float = 0.5) -> float:
     """The exact one-sided p-value: how often chance does at least as well. With even chances it is the sign test."""
     return float(bdtrc(successes - 1, trials, chance)) if successes else 1.0
+
+
+@dataclass(frozen=True)
+class Gain(Rate):
+    """What an attack achieves on people in the table beyond people outside it: r - c, from -1 to 1, with its interval."""
+
+    outside: float
+    """The rate c on people outside: at most 1 - c is left to gain."""
+
+
+def gain(attack: Rate, control: Rate) -> Gain:
+    """The difference of two rates, each with its own, lopsided interval: Newcombe's hybrid score interval on those of Wilson.
+
+    R. G. Newcombe, Statistics in Medicine 17, 1998 (method 10). Rates are observed ones, not the centres of their intervals. A
+    rate that is known has no interval, and only the other's errors count.
+    """
+    value = attack.value - control.value
+    low = value - math.hypot(attack.value - attack.low, control.high - control.value)
+    high = value + math.hypot(attack.high - attack.value, control.value - control.low)
+    return Gain(value, max(-1.0, low), min(1.0, high), control.value)
+
+
+def observed(successes: float, trials: float, level: float = 0.95) -> Rate:
+    """The observed rate in Wilson's interval; where nothing was tried anything may be true."""
+    return replace(wilson(successes, trials, level), value=successes / trials if trials else 0.0)
 
 
 def residual_risk(attack: Rate, control: Rate) -> Rate:

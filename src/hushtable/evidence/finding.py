@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hushtable.display import Shown
+from hushtable.evidence.confidence import Gain, gain, observed
 from hushtable.table import lenient
 from hushtable.table.arrays import Integers, Mask
 
@@ -113,6 +114,8 @@ class Finding(Shown):
     """The least and the largest value there can be; None in place of one that has no bound."""
     risk: Risk | None = None
     """For an attack: which of the three risks it is an instance of. Its value is then a residual risk from 0 to 1."""
+    gain: Gain | None = None
+    """For an attack: on how many more people in the table it succeeds than on people outside it, r - c."""
     p: float | None = None
     """How likely a result this bad is if training and control rows are alike to the release: an exact one-sided test."""
     reserved: float = 0.0
@@ -161,6 +164,7 @@ class Finding(Shown):
             better=Better.HIGHER if plain.get("better") == Better.HIGHER else Better.LOWER,
             subject=Subject.PRIVACY if plain.get("subject") == Subject.PRIVACY else Subject.UTILITY,
             risk=next((risk for risk in Risk if risk == plain.get("risk")), None),
+            gain=_gain(plain),
             n=lenient.whole(plain.get("n")) or 0,
             span=(lenient.finite(span[0]), lenient.finite(span[1])) if isinstance(span, (list, tuple)) and len(span) == 2 else None,
             reserved=number.get("reserved") or 0.0,
@@ -196,7 +200,24 @@ def uncomputed(name: str, n: int, note: str, *, scope: str = "", subject: Subjec
     return Finding(name=name, scope=scope, value=None, better=better, subject=subject, n=n, note=note, **more)
 
 
+def _gain(plain: Mapping[str, Any]) -> Gain | None:
+    """The gain of a saved finding; a file of a version that saved none has the counts that it follows from."""
+    saved = [lenient.finite(lenient.mapping(plain.get("gain")).get(f.name)) for f in fields(Gain)]
+    numbers = [number for number in saved if number is not None]
+    if len(numbers) == len(saved):
+        return Gain(*numbers)
+    detail = lenient.mapping(plain.get("detail"))
+    hits, attempts, others, size = (lenient.finite(detail.get(k)) for k in ("hits", "attempts", "control_hits", "control_attempts"))
+    if plain.get("risk") is None or hits is None or others is None or not attempts or not size:
+        return None
+    trials = lenient.finite(detail.get("independent"))
+    sides = ((hits / attempts, trials or attempts), (others / size, trials or size))
+    return gain(*(observed(rate * rows, rows) for rate, rows in sides))
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, Gain):
+        return asdict(value)
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

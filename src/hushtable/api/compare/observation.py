@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hushtable.api.compare.cell import GuaranteeSummary
+from hushtable.evidence.confidence import Gain
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
 from hushtable.evidence.verdict import STRENGTH
 from hushtable.privacy.guarantee import Assurance, Statement
 
-SAVED = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "subject", "risk", "n", "note", "p", "p_adjusted")
+SAVED = (
+    *("audit", "name", "scope", "value", "low", "high", "gain", "baseline", "better", "subject", "risk"),
+    *("n", "note", "p", "p_adjusted"),
+)
 """What is saved of a finding."""
 
 
@@ -86,5 +90,6 @@ def _finding(given: Mapping[str, Any]) -> Finding:
         "better": Better(given["better"]),
         "subject": Subject(given["subject"]),
         "risk": Risk(given["risk"]) if given["risk"] else None,
+        "gain": Gain(**given["gain"]) if given["gain"] else None,
     }
     return Finding(**{**given, **typed})

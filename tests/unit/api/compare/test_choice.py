@@ -287,7 +287,7 @@ def test_where_nothing_fits_the_strictest_constraint_and_the_nearest_cell_are_na
 def test_a_limit_below_what_so_few_rows_can_tell_is_told_to_be_so():
     told = advice([cell("a", 0.9, 0.055), cell("b", 0.8, 0.30)], "max_risk<0.05")
     (nearest,) = [text for text in told.words if text.startswith("The nearest is a")]
-    assert "measured is 0.04, but with so few people up to 0.06 cannot be excluded" in nearest
+    assert "measured is 0.045, but with so few people up to 0.055 cannot be excluded" in nearest
     assert any(text.startswith("What attacks gained from 1 of 2 releases lies below the limit") for text in told.caveats)
     # Of the other what was measured is itself too much.
     assert not any("cannot be excluded" in text for text in advice([cell("b", 0.8, 0.30)], "max_risk<0.05").words)
