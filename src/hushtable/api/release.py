@@ -15,7 +15,7 @@ from hushtable.api.hold_out import hold_out
 from hushtable.display import Progress, silent
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline.card import Card
+from hushtable.pipeline.card import Card, suppressed_rows
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
@@ -173,8 +173,7 @@ class SavedRelease:
     @property
     def suppressed_rows(self) -> list[int]:
         """How many rows each step suppressed, of the steps that did."""
-        counts = (step.get("suppressed_rows") or step.get("rows_dropped") for step in self.release.result.values())
-        return [count for count in counts if count]
+        return list(suppressed_rows(self.release.result).values())
 
     @property
     def notes(self) -> list[str]:

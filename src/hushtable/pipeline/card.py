@@ -13,6 +13,21 @@ from hushtable.table import lenient
 
 
 @dataclass(frozen=True, kw_only=True)
+class Suppressed:
+    """How many rows a release does not show as they are."""
+
+    left_out: int
+    """Rows that are not in the released table: only the steps that left them out can count them."""
+    starred: int
+    """Rows that are in it with ``*`` in every quasi-identifier."""
+
+    @property
+    def rows(self) -> int:
+        """All of them."""
+        return self.left_out + self.starred
+
+
+@dataclass(frozen=True, kw_only=True)
 class Card:
     """What a card says. Whether the release bears it out is for ``verify``; what is missing on it is empty here."""
 
@@ -84,9 +99,28 @@ class Card:
         return self.title or self.recipe
 
     @property
+    def suppressed(self) -> Suppressed | None:
+        """The rows that were suppressed, by what the steps report and by the table; None where the card says nothing of either."""
+        starred = lenient.whole(self.criteria.get("suppressed"))
+        by_steps = suppressed_rows(self.result)
+        if starred is None and not by_steps:
+            return None
+        return Suppressed(left_out=max(0, sum(by_steps.values()) - (starred or 0)), starred=starred or 0)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the steps report that a reader must know (the noise drowns the rows, say), wherever in their results it is."""
         return tuple(dict.fromkeys(_notes(self.result)))
+
+
+def suppressed_rows(result: Mapping[str, Any]) -> dict[str, int]:
+    """How many rows each step suppressed, of the steps that did: those left out, and those that are all ``*``."""
+    counts = {
+        step: sum(lenient.whole(found.get(key)) or 0 for key in ("suppressed_rows", "rows_dropped", "rows_suppressed"))
+        for step, found in result.items()
+        if isinstance(found, Mapping)
+    }
+    return {step: count for step, count in counts.items() if count}
 
 
 def _notes(result: object) -> list[str]:

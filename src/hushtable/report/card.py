@@ -15,7 +15,6 @@ from hushtable.report.words import number, runs, sentence, share
 CRITERIA = {
     "k": "at least this many rows look alike, whatever combination of the columns above one takes",
     "classes": "groups of rows that look alike",
-    "suppressed": "rows whose columns above are all hidden (*); together they are one of the groups",
     "unique_share": "share of the rows that are alone in their group",
     "marketer_risk": "share of the rows that somebody who links every person to a row of their group gets right on average",
 }
@@ -38,7 +37,7 @@ def card_page(card: Card) -> str:
     """A card, with or without hashes, as one standalone page."""
     sections = [
         Section("meaning", "What holds, and what would break it", explanation(card)),
-        Section("criteria", "Measured on the table", criteria(card.criteria)),
+        Section("criteria", "Measured on the table", criteria(card)),
         Section("budget", "Privacy budget", budget.section(card)),
         Section("chosen", "What the recipe chose", _chosen(card)),
         Section("table", "The table", _table(card)),
@@ -94,12 +93,14 @@ def _few(lines: Sequence[str]) -> Html:
     return element("p", lines[0]) if len(lines) == 1 else element("ul", [element("li", line) for line in lines])
 
 
-def criteria(measured: Mapping[str, Any]) -> Html:
-    """k, l and t as measured on the table, each with its meaning."""
+def criteria(card: Card) -> Html:
+    """k, l and t as measured on the table, each with its meaning, and the rows that were suppressed to reach them."""
+    measured = card.criteria
     if not measured:
         return element("p", "No criterion (k, l, t) was measured on this table.")
     quasi = [str(c) for c in measured.get("quasi") or []]
     rows = [[_criterion_name(name), _criterion(name, measured[name]), meaning] for name, meaning in meanings(measured).items()]
+    rows += [list(line) for line in suppression(card)]
     parts = [
         element("p", "Columns that an outsider may know: ", element("strong", listed(quasi)), "."),
         element("p", counted_by(measured)),
@@ -121,6 +122,17 @@ def meanings(measured: Mapping[str, Any]) -> dict[str, str]:
     return {name: meaning for name, meaning in known.items() if name in measured}
 
 
+def suppression(card: Card) -> list[tuple[str, str, str]]:
+    """The rows that were suppressed, as a line of the criteria: name, value and meaning. None where the card does not say."""
+    gone = card.suppressed
+    if gone is None:
+        return []
+    left = f"{number(gone.left_out)} left out of the table"
+    stars = f"{number(gone.starred)} in it with every column above hidden (*), together one of the groups"
+    meaning = f"{left}, {stars}" if gone.rows else "no row was left out, and none has all columns above hidden (*)"
+    return [("suppressed rows", number(gone.rows), meaning)]
+
+
 def counted_by(measured: Mapping[str, Any]) -> str:
     """Whom the criteria count, and how much of that the file alone can show."""
     if measured.get("counted") != "persons":
@@ -133,7 +145,6 @@ def counted_by(measured: Mapping[str, Any]) -> str:
 
 def _criterion_name(name: str) -> str:
     return {
-        "suppressed": "suppressed rows",
         "l_recursive_c2": "l, recursive",
         "l_distinct": "l, distinct",
         "l_entropy": "l, entropy",

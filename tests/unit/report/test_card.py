@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from hushtable.pipeline.card import Card
+import hushtable as ht
+from hushtable.pipeline.card import Card, Suppressed
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.event import DiscreteLaplace
 from hushtable.privacy.ledger import Entry
 from hushtable.report import card as cards
+from hushtable.report.markdown import card_markdown
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader, number
 
@@ -208,3 +210,29 @@ def test_hashes_and_how_to_verify() -> None:
     assert "ab" * 32 in reader.text
     assert any(p.name == "details" for c in reader.all("code") if c.text == "ab" * 32 for p in c.parents)
     assert "SHA-256" not in Reader(card_page({k: v for k, v in samples.card().items() if k != "hashes"})).text
+
+
+@pytest.mark.parametrize(
+    ("result", "starred", "value", "meaning"),
+    [
+        ({"generalize": {"suppressed_rows": 242}}, 0, "242", "242 left out of the table, 0 in it with every column above hidden"),
+        ({"generalize": {"suppressed_rows": 242}}, 242, "242", "0 left out of the table, 242 in it with every column"),
+        ({"suppress": {"rows_dropped": 2, "rows_suppressed": 3}}, 3, "5", "2 left out of the table, 3 in it with every column"),
+        ({"margins": {"order": ["age"]}}, 0, "0", "no row was left out"),
+    ],
+)
+def test_suppressed_rows_are_those_left_out_too(result: dict[str, Any], starred: int, value: str, meaning: str) -> None:
+    card = samples.card(samples.VERIFIED, result=result)
+    card["guarantee"]["criteria"]["suppressed"] = starred
+    text = Reader(card_page(card)).text
+    assert f"suppressed rows{value}{meaning}" in text
+    assert f"| suppressed rows | {value} | {meaning}" in card_markdown(Card.from_json(card))
+
+
+def test_a_card_of_a_release_counts_the_rows_that_were_left_out() -> None:
+    released = ht.release(ht.people(400), "k-anonymity", k=5, limit=0.2, seed=1)
+    gone = released.result["generalize"]["suppressed_rows"]
+    assert gone
+    assert gone == 400 - released.table.rows
+    assert Card.from_json(released.card()).suppressed == Suppressed(left_out=gone, starred=0)
+    assert f"| suppressed rows | {gone} |" in card_markdown(Card.from_json(released.card()))

@@ -29,6 +29,7 @@ from hushtable.evidence.condition import Promised
 from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.persons import People
 from hushtable.evidence.validity import void
+from hushtable.pipeline.card import suppressed_rows
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Unit
@@ -159,9 +160,10 @@ def _summary(released: Release) -> GuaranteeSummary:
 def _step_notes(released: Release) -> list[str]:
     """What the steps report: how many rows they suppressed, and their notes."""
     notes = []
+    gone = suppressed_rows(released.result)
     for step, result in released.result.items():
-        if suppressed := result.get("suppressed_rows") or result.get("rows_dropped"):
-            notes.append(f"{suppressed:,} rows were suppressed by {step}")
+        if step in gone:
+            notes.append(f"{gone[step]:,} rows were suppressed by {step}")
         if note := result.get("note"):
             notes.append(str(note))
     return notes
