@@ -66,7 +66,8 @@ def _show(report: AuditReport, folder: str) -> None:
     for one in (f for f in lines if f.value is not None):
         interval = "" if one.low is None or one.high is None else f"{one.low:.4f} to {one.high:.4f}"
         baseline = "" if one.baseline is None else f"{one.baseline:.4f}"
-        grid.add_row(escape(one.label), f"{one.value:.4f}", interval, baseline, str(one.better))
+        way = str(one.better) if one.ideal is None else f"{one.ideal:g}"
+        grid.add_row(escape(one.label), f"{one.value:.4f}", interval, baseline, way)
     out.print(grid)
     for one in (f for f in lines if f.value is None):
         out.print(f"[yellow]{escape(one.label)}[/yellow] could not be measured: {escape(one.note)}")

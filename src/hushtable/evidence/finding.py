@@ -103,6 +103,8 @@ class Finding(Shown):
     baseline_bad: float | None = None
     """The end of the baseline's own interval that excuses most: only beyond it is a finding surely worse."""
     better: Better
+    ideal: float | None = None
+    """The best value, where that is not an end of the range: on either side of it, further away is worse."""
     subject: Subject
     n: int
     """How many rows, or columns, or pairs it rests on."""
@@ -158,6 +160,7 @@ class Finding(Shown):
             high=number.get("high"),
             baseline=number.get("baseline"),
             baseline_bad=number.get("baseline_bad"),
+            ideal=number.get("ideal"),
             p=number.get("p"),
             p_adjusted=number.get("p_adjusted"),
             detectable=number.get("detectable"),

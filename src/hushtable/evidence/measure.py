@@ -32,6 +32,8 @@ class Measure(Metric):
     name: str
     page: Page
     better: Better = Better.LOWER
+    ideal: float | None = None
+    """The best value, where that is not an end of the range."""
     low: float | None = 0.0
     """The least value there can be; None if there is no such bound."""
     high: float | None = 1.0
@@ -52,7 +54,8 @@ class Measure(Metric):
         low, high = interval if interval is not None else (None, None)
         return Finding(
             name=self.name, scope=scope, value=_finite(value), low=_finite(low), high=_finite(high), baseline=_finite(baseline),
-            better=self.better, subject=Subject.UTILITY, n=n, note=note, detail=dict(detail or {}), span=(self.low, self.high),
+            better=self.better, ideal=self.ideal, subject=Subject.UTILITY, n=n, note=note, detail=dict(detail or {}),
+            span=(self.low, self.high),
         )  # fmt: skip
 
 

@@ -30,6 +30,11 @@ BATCH = 40_000
 NAMED = 0.005
 """What a column must add to the AUC to be named."""
 
+BELOW = (
+    "below one half is no merit: released rows lie closer to the rows they were made from than fresh rows do, as near-copies would"
+)
+"""What is noted where chance does not explain an AUC below one half."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Discriminator(Utility):
@@ -37,13 +42,18 @@ class Discriminator(Utility):
 
     The first number is its AUC (DeLong's interval), the second the mean square by which its belief differs from one half
     (pMSE; Snoke et al. 2018, there in sample; cross-fitted here, so that guessing costs little). The same is done for control rows
-    against training rows: the baselines. An AUC below one half is chance and counts as one half.
+    against training rows: the baselines.
+
+    Fresh rows of the same kind give an AUC of one half, up to chance. Well below it the model is wrong more often than right: what
+    it learnt from some real rows (here they are dense) holds for the released rows that were made from them, and the opposite for
+    the real rows that it did not see. So the release follows these very rows more closely than fresh rows would: by near-copies,
+    or by counts that it reproduces more exactly than chance does. That is no merit, and is judged as a distance from one half too.
 
     Equal rows go to one fold together, whichever table they stand in: else a copied row would be judged by a model that was shown
     its twin under the opposite label (an AUC below one half), and the copies of a group's centre by a model that learnt them by
     heart. Rows that more than a leaf's worth of others equal are spread over the folds: there the combination is part of the
     distribution, and in a table of few columns nothing else could be learnt. Rows that were changed a little still have a near twin
-    among the training rows, which lowers the AUC of a masked table by one or two hundredths.
+    among the training rows, which lowers the AUC.
     """
 
     most: int = 20_000
@@ -83,6 +93,8 @@ class Discriminator(Utility):
         columns = sorted(result.importance, key=lambda name: -result.importance[name])
         named = [name for name in columns if result.importance[name] > NAMED][:3] if result.auc.low > 0.5 else []
         away = f"the columns that distinguish them most: {', '.join(named)}" if named else "no single column distinguishes them"
+        if result.auc.high < 0.5:
+            away = BELOW
         return [
             DISCRIMINATOR.finding(
                 result.auc.value,
@@ -146,7 +158,7 @@ def folds(x: Floats, count: int, rng: np.random.Generator) -> Integers:
 
 
 def auc(score: Floats, positive: Mask, fold: Integers | None = None) -> Rate:
-    """The area under the ROC curve, ties half, with the interval of DeLong et al. (1988); nothing lies below one half.
+    """The area under the ROC curve, ties half, with the interval of DeLong et al. (1988).
 
     With folds it is the mean of their areas by their rows: scores of different models are not compared. A fold with rows of one
     side only does not count. Errors of the folds are put together by variance estimates recovery (Donner and Zou 2012).
@@ -154,13 +166,13 @@ def auc(score: Floats, positive: Mask, fold: Integers | None = None) -> Rate:
     parts = [np.arange(len(score))] if fold is None else [np.flatnonzero(fold == one) for one in np.unique(fold)]
     usable = [rows for rows in parts if 0 < positive[rows].sum() < len(rows)]
     if not usable:
-        return Rate(0.5, 0.5, 1.0)
+        return Rate(0.5, 0.0, 1.0)
     areas = [roc.auc(score[rows][positive[rows]], score[rows][~positive[rows]]) for rows in usable]
     weights = np.array([len(rows) for rows in usable]) / sum(map(len, usable))
     values, lows, highs = (np.array([getattr(area, key) for area in areas]) for key in ("value", "low", "high"))
     value = float(weights @ values)
     down, up = (float(np.linalg.norm(weights * reach)) for reach in (values - lows, highs - values))
-    return Rate(max(0.5, value), max(0.5, value - down), min(1.0, max(0.5, value + up)))
+    return Rate(value, max(0.0, value - down), min(1.0, value + up))
 
 
 def mean_square(gaps: Floats) -> Rate:

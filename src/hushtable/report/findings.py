@@ -53,7 +53,7 @@ def interval(finding: Finding) -> str:
 
 def direction(finding: Finding) -> str:
     """Which way is good."""
-    return f"{finding.better} is better"
+    return f"{finding.better} is better" if finding.ideal is None else f"{words.number(finding.ideal)} is best"
 
 
 def reach(finding: Finding) -> str:

@@ -74,12 +74,17 @@ def attack(p: float | None, *, name: str = "attack", risk: Risk | None = Risk.IN
         ({"span": UNIT, "value": 0.9, "low": 0.85, "high": 0.96, "baseline": 0.95, "better": "higher"}, "no worse than real rows"),
         ({"span": UNIT, "value": 0.5, "low": 0.45, "high": 0.55, "baseline": 0.95, "better": "higher"}, "far from real"),
         ({"span": UNIT, "value": 0.5, "low": 0.45, "baseline": 0.1, "baseline_bad": 0.46}, "no worse than real rows"),
+        ({"span": UNIT, "ideal": 0.5, "value": 0.49, "low": 0.47, "high": 0.51, "baseline": 0.5}, "no worse than real rows"),
+        ({"span": UNIT, "ideal": 0.5, "value": 0.7, "low": 0.68, "high": 0.72, "baseline": 0.49}, "far from real"),
+        ({"span": UNIT, "ideal": 0.5, "value": 0.42, "low": 0.4, "high": 0.44, "baseline": 0.5}, "closer to these rows than fresh"),
+        ({"span": UNIT, "ideal": 0.5, "value": 0.42, "low": 0.4, "high": 0.44, "baseline": 0.43}, "no worse than real rows"),
+        ({"span": UNIT, "ideal": 0.5, "value": 0.34, "low": 0.32, "high": 0.36, "baseline": 0.5}, "as close to these rows as near"),
     ],
 )  # fmt: skip
 def test_verdicts_come_from_the_numbers(numbers: dict[str, Any], words: str) -> None:
     judged = verdict(finding(**numbers))
     assert judged.words.startswith(words)
-    assert surely_worse(finding(**numbers)) == (words.startswith("worse") or words in ("noticeably off", "far from real"))
+    assert surely_worse(finding(**numbers)) == words.startswith(("worse", "noticeably", "far", "closer", "as close"))
 
 
 def test_no_verdict_calls_a_release_safe() -> None:

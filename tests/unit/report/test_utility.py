@@ -68,7 +68,8 @@ def test_every_measure_of_the_catalogue_stands_on_its_page_with_its_meaning(name
     anchors = [e.attributes["id"] for e in reader.all("section")]
     assert PAGES[measure.page].anchor in anchors
     assert measure.meaning[1:20] in text
-    assert f"{measure.better} is better" in text.lower()
+    best = f"{measure.better} is better" if measure.ideal is None else f"{measure.ideal} is best"
+    assert best in text.lower()
     if measure.low is not None and measure.high is not None:
         shown = Finding.from_json(finding(name))
         assert f"{amount(shown, measure.low)} to {amount(shown, measure.high)}" in text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
@@ -45,6 +45,8 @@ WORSE_THAN_REAL = Verdict(Tone.WATCH, "worse than real rows")
 NEAR_REAL = Verdict(Tone.CALM, "close to real")
 NOTICEABLY_OFF = Verdict(Tone.WATCH, "noticeably off")
 FAR_FROM_REAL = Verdict(Tone.ALARM, "far from real")
+CLOSER_THAN_FRESH = Verdict(Tone.WATCH, "closer to these rows than fresh rows are")
+LIKE_COPIES = Verdict(Tone.ALARM, "as close to these rows as near-copies")
 
 
 def is_tested(finding: Finding) -> bool:
@@ -83,6 +85,7 @@ def worst_of(findings: Sequence[Finding], risk: Risk) -> Finding | None:
 
 def excess(finding: Finding) -> float | None:
     """How much worse it is than its baseline, in the bad direction; None if it has none."""
+    finding = from_ideal(finding)
     if finding.value is None or finding.baseline is None:
         return None
     return finding.baseline - finding.value if finding.better is Better.HIGHER else finding.value - finding.baseline
@@ -96,6 +99,7 @@ def surely_worse(finding: Finding) -> bool:
     """
     if is_tested(finding):
         return is_alarm(finding.p_adjusted)
+    finding = from_ideal(finding)
     baseline = finding.baseline if finding.baseline_bad is None else finding.baseline_bad
     if baseline is None or finding.value is None:
         return False
@@ -107,6 +111,22 @@ def surely_worse(finding: Finding) -> bool:
         return ends_at_one(finding) and off > CLOSE
     end = finding.value if end is None else end
     return end < baseline if finding.better is Better.HIGHER else end > baseline
+
+
+def from_ideal(finding: Finding) -> Finding:
+    """A finding whose best value lies inside its range, as the distance from that value, of which less is better."""
+    best = finding.ideal
+    if best is None or finding.value is None:
+        return finding
+    distances = {
+        name: abs(number - best)
+        for name in ("value", "low", "high", "baseline", "baseline_bad")
+        if (number := getattr(finding, name)) is not None
+    }
+    if finding.low is not None and finding.high is not None:
+        ends = sorted((distances["low"], distances["high"]))
+        distances |= {"low": 0.0 if finding.low <= best <= finding.high else ends[0], "high": ends[1]}
+    return replace(finding, **distances, better=Better.LOWER, ideal=None)
 
 
 def verdict(finding: Finding) -> Verdict:
@@ -145,6 +165,8 @@ def _utility(finding: Finding) -> Verdict:
         return NO_INTERVAL
     if off <= 0 or (judged and not surely_worse(finding)):
         return AS_REAL
+    if finding.ideal is not None and finding.value is not None and finding.value < finding.ideal:
+        return CLOSER_THAN_FRESH if off <= OFF else LIKE_COPIES
     if not ends_at_one(finding):
         return WORSE_THAN_REAL
     if off <= CLOSE:
