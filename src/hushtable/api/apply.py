@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from hushtable.anonymize.lattice.generalize import Generalize
 from hushtable.display import Progress, silent
-from hushtable.errors import InputError
+from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release, load_card
@@ -23,13 +24,16 @@ from hushtable.table.table import Table
 
 STEP = "generalize"
 """The step whose levels are put on new rows."""
-MISFIT = "most of the new rows were suppressed, as the levels were chosen for other rows; a release of their own would lose less"
+MISFIT = "the levels were chosen for other rows; a release of their own would lose less"
+TINY = 1e-9
+"""What rounding may add to a share."""
 
 
 def apply(
     folder: str | Path,
     rows: Table | str | Path,
     *,
+    limit: float | None = None,
     seed: int | None = None,
     trust: bool = False,
     progress: Progress = silent,
@@ -37,13 +41,16 @@ def apply(
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
 
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
-    schema of the release: every value must lie in its declared domains. Where a key identified persons, the same key identifies
-    them in the new rows; rows without it count for the fewest people who could hold them. ``trust`` lets its recipe name steps that
-    are not of this package, whose code is then run.
+    schema of the release: every value must lie in its declared domains. Where more than ``limit`` of them would be suppressed
+    (the limit of the recipe when absent, 1 for any number), GuaranteeRefused says how many. Where a key identified persons, the
+    same key identifies them in the new rows; rows without it count for the fewest people who could hold them. ``trust`` lets its
+    recipe name steps that are not of this package, whose code is then run.
     """
     folder = Path(folder)
     card = load_card(folder)
-    recipe, levels = _fixed(recipes.load(folder / "recipe.yaml", trust=trust), card)
+    if limit is not None and not 0 <= limit <= 1:
+        raise InputError(f"expected a share from 0 to 1, got {limit}", where="limit")
+    recipe, levels, allowed = _fixed(recipes.load(folder / "recipe.yaml", trust=trust), card)
     schema = _original(Schema.load(folder / "schema.yaml"), levels)
     unit = Guarantee.from_json(card["guarantee"]).unit
     if unit.by is not None:
@@ -51,8 +58,16 @@ def apply(
     table = rows if isinstance(rows, Table) else io.read(rows, schema)
     unit = unit if unit.by in table.schema else replace(unit, by=None)
     release = run_recipe(table, recipe, unit=unit, seed=seed, progress=progress)
-    if suppressed_rows(release) > release.table.rows:
-        return replace(release, warnings=(*release.warnings, MISFIT))
+    gone, share = suppressed_rows(release), suppressed_share(release)
+    if share > (allowed if limit is None else limit) + TINY:
+        raise GuaranteeRefused(
+            f"{_counted(gone, share)} would be suppressed, more than the {100 * (allowed if limit is None else limit):.3g} % that "
+            f"{'the recipe of the release allows' if limit is None else 'was allowed'}: {MISFIT}. "
+            f"To suppress them all the same: --limit {_above(share)} (in Python limit={_above(share)})"
+        )
+    if share > allowed + TINY:
+        warning = f"{_counted(gone, share)} were suppressed, where the recipe allows {100 * allowed:.3g} %: {MISFIT}"
+        return replace(release, warnings=(*release.warnings, warning))
     return release
 
 
@@ -61,13 +76,30 @@ def suppressed_rows(release: Release) -> int:
     return sum(int(result["suppressed_rows"]) for result in _generalizations(release.result))
 
 
+def suppressed_share(release: Release) -> float:
+    """The share of the rows that the generalization of a release suppressed."""
+    return suppressed_rows(release) / max(1, sum(int(result["rows"]) for result in _generalizations(release.result)))
+
+
+def _counted(gone: int, share: float) -> str:
+    return f"{gone:,} of {round(gone / share):,} new rows ({100 * share:.3g} %)"
+
+
+def _above(share: float) -> float:
+    """The share, rounded up to two digits: what one would have to allow."""
+    return min(1.0, math.ceil(100 * share) / 100)
+
+
 def _generalizations(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The results of the steps that generalize; a second step of a name is called by its number too."""
     return [result for name, result in results.items() if name.split()[0] == STEP]
 
 
-def _fixed(recipe: Recipe, card: Mapping[str, Any]) -> tuple[Recipe, dict[str, int]]:
-    """The recipe with the levels that were chosen, and these; all rows may be suppressed, for nothing else can give way."""
+def _fixed(recipe: Recipe, card: Mapping[str, Any]) -> tuple[Recipe, dict[str, int], float]:
+    """The recipe with the levels that were chosen, and these; and the largest share of rows that it was to suppress.
+
+    The fixed recipe may suppress all rows, for nothing else can give way: whether too many were is asked afterwards.
+    """
     results = _generalizations(card.get("result", {}))
     places = [i for i, step in enumerate(recipe.steps) if isinstance(step, Generalize)]
     if len(places) != 1 or len(results) != 1:
@@ -82,7 +114,7 @@ def _fixed(recipe: Recipe, card: Mapping[str, Any]) -> tuple[Recipe, dict[str, i
             "local recoding gives groups levels of their own, which new rows cannot share", where=f"recipe {recipe.recipe}"
         )
     fixed = replace(step, columns=tuple(levels), levels=tuple(f"{name}={level}" for name, level in levels.items()), limit=1.0)
-    return replace(recipe, steps=(*recipe.steps[: places[0]], fixed, *recipe.steps[places[0] + 1 :])), levels
+    return replace(recipe, steps=(*recipe.steps[: places[0]], fixed, *recipe.steps[places[0] + 1 :])), levels, step.limit
 
 
 def _original(schema: Schema, levels: Mapping[str, int]) -> Schema:

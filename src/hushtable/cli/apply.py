@@ -17,6 +17,17 @@ def apply(
     released: Annotated[Path, typer.Argument(help="A release that was generalized.", show_default=False)],
     data: Annotated[Path, typer.Argument(help="New rows: a .csv, .csv.gz or .parquet file.", show_default=False)],
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the release of the new rows.", show_default=False)],
+    limit: Annotated[
+        float | None,
+        typer.Option(
+            "--limit",
+            "--allow-suppression",
+            min=0,
+            max=1,
+            help="The largest share of the new rows that may be suppressed; that of the recipe when absent. Exit code 3 above it.",
+            show_default=False,
+        ),
+    ] = None,
     form: TableFormat = "csv",
     trust: Trust = False,
     seed: Seed = None,
@@ -24,11 +35,11 @@ def apply(
 ) -> None:
     """Put the mapping of a release on new rows; k, l and t are verified on these, and what does not hold is suppressed."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.api.apply import suppressed_rows
+    from hushtable.api.apply import suppressed_rows, suppressed_share
 
     refuse_release(folder, form)
     with progress(quiet=as_json) as update:
-        release = ht.apply(released, data, seed=seed, trust=trust, progress=update)
+        release = ht.apply(released, data, limit=limit, seed=seed, trust=trust, progress=update)
     if save_and_show(release, folder, form, as_json=as_json):
-        suppressed = suppressed_rows(release)
-        out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {suppressed:,} new rows were suppressed.")
+        gone = f"{suppressed_rows(release):,} new rows ({100 * suppressed_share(release):.3g} %) were suppressed"
+        out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {gone}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hushtable.api.pareto import BestChoice
 from hushtable.checks import example
 from hushtable.cli.pareto import _cell
 from hushtable.data.people import people
-from hushtable.errors import InputError
+from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import load_table
 from hushtable.pipeline.verify import verify
@@ -83,6 +84,21 @@ def test_a_mapping_that_cannot_be_built_again_is_refused(tmp_path):
     ht.save(ht.release(table, "k-anonymity", settings={"local": "true"}, seed=1), tmp_path / "l")
     with pytest.raises(InputError, match="local recoding"):
         ht.apply(tmp_path / "l", tmp_path / "rows.csv")
+
+
+def test_more_suppression_than_the_recipe_allows_is_refused_with_the_counts(applied):
+    few = people(1200, seed=5).take(np.arange(600, 720))
+    with pytest.raises(GuaranteeRefused, match=r"of 120 new rows \(.* %\) would be suppressed, more than the 5 %") as refused:
+        ht.apply(applied / "one", few, seed=1)
+    assert refused.value.exit_code == 3
+    with pytest.raises(GuaranteeRefused, match=r"more than the 1 % that was allowed"):
+        ht.apply(applied / "one", few, limit=0.01, seed=1)
+    allowed = ht.apply(applied / "one", few, limit=1, seed=1)
+    gone = allowed.result["generalize"]["suppressed_rows"]
+    assert f"limit={math.ceil(100 * gone / 120) / 100}" in str(refused.value)
+    assert [w for w in allowed.warnings if w.startswith(f"{gone} of 120 new rows")]
+    with pytest.raises(InputError, match="limit: expected a share"):
+        ht.apply(applied / "one", few, limit=5)
 
 
 def test_levels_that_were_given_are_not_called_the_best(applied):
