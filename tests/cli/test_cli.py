@@ -477,3 +477,14 @@ def test_what_does_not_verify_is_told_to_programs(hush, town, tmp_path):
     code, told, _ = hush("verify", tmp_path / "out", "--json")
     assert code == 3
     assert [fault["where"] for fault in json.loads(told)["faults"]] == ["stray.csv"]
+
+
+def test_a_budget_that_promises_nothing_is_warned_of_before_the_run_and_refused_beyond_a_thousand(hush, town, tmp_path):
+    words = ["release", town / "people.csv", "--schema", town / "schema.yaml", "--recipe", "independent", "--json"]
+    code, _, complaint = hush(*words, "--epsilon", 50, "--out", tmp_path / "much")
+    assert code == 0
+    assert "epsilon 50 is above 10" in complaint
+    assert "above" not in hush(*words, "--epsilon", 1, "--out", tmp_path / "little")[2]
+    code, told, _ = hush(*words, "--epsilon", 1e9, "--out", tmp_path / "none")
+    assert code == 2
+    assert "1e+09 promises nothing" in json.loads(told)["message"]

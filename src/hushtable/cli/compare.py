@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.api.compare.cores import usual_workers
-from hushtable.cli.console import err, out, print_json
+from hushtable.cli.console import err, out, print_json, warn_of_epsilon
 from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
 from hushtable.display import Progress, silent
 
@@ -94,6 +94,7 @@ def compare(
         **({} if attacked is None else {"attacked": attacked}),
     )
     table = ht.read(data, schema_file)
+    warn_of_epsilon(*options.epsilons)
     named = {"data": str(data), "schema": str(schema_file)}
     with _watch(folder, quiet=as_json) as (update, finished):
         comparison = ht.compare(table, options, folder=folder, named=named, progress=update, finished=finished)

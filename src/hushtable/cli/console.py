@@ -45,6 +45,20 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
         yield update
 
 
+def warn_of_epsilon(*epsilons: float | None) -> None:
+    """Say before the work begins, on standard error, that a budget is too large to promise anything, and that it takes time."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.evidence.verdict import is_large
+    from hushtable.privacy.guarantee import LARGE
+
+    large = [f"{epsilon:g}" for epsilon in epsilons if epsilon is not None and is_large(epsilon)]
+    if large:
+        err.print(
+            f"[yellow]Caution:[/yellow] epsilon {', '.join(large)} is above {LARGE:g}: a guarantee on paper that protects hardly "
+            "anybody. With a budget this large some recipes also fit large models, which takes minutes."
+        )
+
+
 def show_guarantee(release: Release) -> None:
     """The kind of evidence of a release, every sentence of its guarantee, and what only whoever holds the rows may know."""
     assurance = str(release.guarantee.assurance)

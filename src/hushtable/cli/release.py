@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 import hushtable as ht
-from hushtable.cli.console import out, print_json, progress, show_guarantee
+from hushtable.cli.console import out, print_json, progress, show_guarantee, warn_of_epsilon
 from hushtable.cli.options import (
     Data,
     Json,
@@ -96,6 +96,7 @@ def release(
         sign=signed,
         model=model,
     )
+    warn_of_epsilon(epsilon)
     with progress(quiet=as_json) as update:
         saved = ht.release_to_folder(request, passphrase=passphrase_of(signed), progress=update)
     if as_json:

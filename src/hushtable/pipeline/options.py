@@ -16,6 +16,9 @@ from hushtable.privacy.unit import Budget, Relation, Unit, default_delta
 from hushtable.table.arguments import require_options, require_seed
 from hushtable.table.schema import Schema
 
+MOST_EPSILON = 1000.0
+"""No release spends more: e^1000 bounds nothing, and a model that is fitted to counts without noise takes minutes to hours."""
+
 
 class ReleaseFields(TypedDict, total=False):
     """The fields of ``ReleaseOptions`` as keywords of a call."""
@@ -58,6 +61,12 @@ class ReleaseOptions:
         require_seed(self.seed)
         if self.epsilon is not None:
             Budget(self.epsilon, 0.0 if self.delta is None else self.delta)
+            if self.epsilon > MOST_EPSILON:
+                raise InputError(
+                    f"{self.epsilon:g} promises nothing, as anything may become e^{self.epsilon:g} times as likely: give at most "
+                    f"{MOST_EPSILON:,.0f}, and 10 or less for a promise that means something; or take a recipe without a budget",
+                    where="epsilon",
+                )
         elif self.delta is not None:
             raise InputError("a delta without an epsilon is no budget", where="delta")
 

@@ -35,6 +35,7 @@ def test_keywords_are_the_fields():
         ({"rows": 2.5}, "rows"),
         ({"seed": -1}, "seed"),
         ({"epsilon": 0.0}, "epsilon"),
+        ({"epsilon": 1e9}, "epsilon"),
         ({"epsilon": 1.0, "delta": 1.0}, "delta"),
         ({"delta": 1e-6}, "delta"),
     ],
