@@ -13,7 +13,7 @@ from hushtable import __version__
 from hushtable.api.audit_report import AuditReport, Run
 from hushtable.api.options import plain, recipe_of
 from hushtable.audits import power as power_study
-from hushtable.display import Progress, silent
+from hushtable.display import Progress, announce, silent
 from hushtable.errors import Fault, InputError
 from hushtable.evidence import groups as by_groups
 from hushtable.evidence import harness
@@ -148,6 +148,8 @@ def audit(
     audits = pick_audits(options.only, options.settings)
     sides = _identified(train, control, options.person, card)
     case = Case(sides.train, released, sides.control, None if recipe is None else _generator(recipe, options.epsilon))
+    efforts = harness.efforts(audits)
+    announce(progress, efforts | (power_study.efforts(efforts) if options.power else {}))
     findings = harness.run(case, audits, options.seed, progress)
     power = None
     if options.power:

@@ -16,6 +16,7 @@ from typing import Unpack
 
 import numpy as np
 
+from hushtable.display import Progress, silent
 from hushtable.encode.bins import Bins
 from hushtable.errors import Fault, GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline import recipe as known_recipes
@@ -121,6 +122,7 @@ def best_of(
     *,
     runs: float = 5.0,
     pairs: Sequence[tuple[str, str]] = (),
+    progress: Progress = silent,
     **keywords: Unpack[ReleaseFields],
 ) -> Release:
     """The best of about ``runs`` private releases, each by one of the recipes picked at random; ``epsilon`` pays for all of it.
@@ -146,6 +148,8 @@ def best_of(
     # One seed for all runs: from a seed of its own one could see which of them won, and the price rests on hiding that.
     each = replace(options, epsilon=price.run.epsilon, delta=price.run.delta, unproven=not entropy.secure)
     best: tuple[tuple[float, int], Release] | None = None
+    # Neither the number of runs nor which one is at work is shown: the price rests on hiding both.
+    progress(f"the best of about {runs:g} runs", 0.0)
     with Spending(Ledger([Entry("best-of", price.whole, "the best of several runs")]), budget):
         for _ in range(number_of_runs(price.eta, price.gamma, entropy)):
             recipe = candidates[int(entropy.below(len(candidates), 1)[0])]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from hushtable.api.certificate import Certificate, Curve, Expect, curve
 from hushtable.api.store import Result, Store
 from hushtable.audits import planted
 from hushtable.audits.planted import NOISES, Noise, Overfitted
-from hushtable.display import Progress, silent
+from hushtable.display import Progress, announce, silent
 from hushtable.errors import HushError, InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
@@ -88,6 +88,14 @@ def certify(
     return study.run(tuple(models) or tuple(MODELS))
 
 
+@dataclass
+class _Place:
+    """Where a study is: its risk model, and how many releases of that are done."""
+
+    model: str = ""
+    cells: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Study:
     """One table, its three parts, and the cells that are done."""
@@ -99,6 +107,7 @@ class Study:
     folder: Path | None
     quick: bool
     progress: Progress
+    place: _Place = field(default_factory=_Place)
 
     @cached_property
     def store(self) -> Store:
@@ -121,9 +130,12 @@ class Study:
     def run(self, models: Sequence[str]) -> Certificate:
         """All curves of these models."""
         curves = []
-        for place, model in enumerate(models):
-            self.progress(model, place / len(models))
+        announce(self.progress, {model: float(self._cells(model)) for model in models})
+        for model in models:
+            self.place.model, self.place.cells = model, 0
+            self.progress(model, 0.0)
             curves += MODELS[model](self)
+            self.progress(model, 1.0)
         cells = [cell for cell in self.store.results.values() if "findings" in cell]
         timed = {name: [c["seconds"][name] for c in cells if name in c["seconds"]] for name in self.audits}
         certificate = Certificate(
@@ -137,8 +149,13 @@ class Study:
         self.store.write("certificate.json", json.dumps(certificate.to_json(), indent=1, ensure_ascii=False))
         self.store.write("certificate.txt", certificate.text())
         self.store.write("certificate.html", certificate.page())
-        self.progress("done", 1.0)
         return certificate
+
+    def _cells(self, model: str) -> int:
+        """About how many releases a model makes; only what shows progress uses it."""
+        settings = sum(len(values) for name, (_, values) in KNOBS.items() if name in self.audits)
+        sizes = {"noisy": 1 if self.quick else len(NOISES), "knobs": settings, "outliers": 2}
+        return max(1, sizes.get(model, 1)) * len(self.levels)
 
     # The risk models.
 
@@ -251,7 +268,8 @@ class Study:
             findings: list[Finding] = []
             seconds: dict[str, float] = {}
             for place, (audit, kind) in enumerate(audits.items()):
-                self.progress(f"{name}: {audit}", place / len(audits))
+                done = (self.place.cells + place / len(audits)) / self._cells(self.place.model)
+                self.progress(f"{self.place.model}: {name}, {audit}", min(done, 0.99))
                 start = time.perf_counter()
                 findings += _findings(case, audit, kind, self.seed)
                 seconds[audit] = time.perf_counter() - start
@@ -259,6 +277,7 @@ class Study:
             return {"findings": [{key: record[key] for key in COLUMNS} for record in records], "seconds": seconds}
 
         cell: list[dict[str, Any]] = self.store.get_or_make(name, measured)["findings"]
+        self.place.cells += 1
         return cell
 
 

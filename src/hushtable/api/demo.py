@@ -10,7 +10,7 @@ from hushtable.api.audit_report import AuditReport
 from hushtable.api.hold_out import hold_out
 from hushtable.api.release import release, save
 from hushtable.data.people import people
-from hushtable.display import Progress, silent
+from hushtable.display import Inside, Progress, announce, silent
 from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.verdict import worst_of
 from hushtable.measures.catalogue import main_model
@@ -44,18 +44,15 @@ def demo(folder: str | Path = "demo", *, rows: int = 5000, seed: int = 0, progre
             io.write(part, private / f"{name}.csv")
         (private / "schema.yaml").write_text(table.schema.dump(), encoding="utf-8")
         lines = []
+        announce(progress, {stage: effort for name, *_ in RELEASES for stage, effort in ((name, 1.0), (f"audit-{name}", 5.0))})
         for name, settings, epsilon in RELEASES:
-            released = release(train, name, settings=settings, epsilon=epsilon, seed=seed, progress=_prefixed(progress, name))
+            released = release(train, name, settings=settings, epsilon=epsilon, seed=seed, progress=Inside(progress, name))
             save(released, partial / name)
-            report = audit(train, released, control, seed=seed, progress=_prefixed(progress, f"audit-{name}"))
+            report = audit(train, released, control, seed=seed, progress=Inside(progress, f"audit-{name}"))
             report.save(private / f"audit-{name}")
             pages = {"card": folder / name / "card.html", "audit": folder / "private" / f"audit-{name}" / "audit.html"}
             lines.append(_line(released, report) | {page: str(path) for page, path in pages.items()})
     return {"folder": str(folder), "rows": rows, "releases": lines}
-
-
-def _prefixed(progress: Progress, prefix: str) -> Progress:
-    return lambda name, share: progress(f"{prefix}: {name}", share)
 
 
 def _line(released: Release, report: AuditReport) -> dict[str, Any]:

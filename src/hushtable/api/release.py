@@ -211,7 +211,7 @@ def release_to_folder(
     if recipe is not None:
         released = release(train, recipe, options, progress=progress)
     else:
-        released = best_of(train, request.best_of, options)
+        released = best_of(train, request.best_of, options, progress=progress)
     if request.model is not None:
         # First, so that a release without a model is refused before anything is written.
         save_model(released, request.model)

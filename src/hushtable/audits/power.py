@@ -53,6 +53,14 @@ PARTS = {
     "a text respelled": Part(lambda case, share, rng: retyped(case.train, case.release, share, rng), "texts", WORD_SHARES),
 }
 
+PLANTED, PLANTED_PARTS = "planted leaks", "planted parts of rows"
+"""The names of both studies as stages of an audit."""
+
+
+def efforts(audits: Mapping[str, float]) -> dict[str, float]:
+    """How long the studies take beside audits that take so long: about so often the audits are run again."""
+    return {PLANTED: 9 * sum(audits.values()), PLANTED_PARTS: 3 * sum(audits.values())}
+
 
 def power(
     case: Case,
@@ -77,17 +85,17 @@ def power(
     ordered = sorted(set(shares), reverse=True)
     for rank, share in enumerate(ordered):
         for repeat in range(repeats):
-            progress(f"planting {share:.3g}", (rank * repeats + repeat) / (len(ordered) * repeats))
+            progress(f"{PLANTED}: {share:.3g}", (rank * repeats + repeat) / (len(ordered) * repeats))
             rng = np.random.default_rng([seed, repeat, 2])
             tested = _tested(harness.run(plant(case, share, rng), audits, seed))
             detectable = dict.fromkeys(tested) | detectable
             noticed = {key for key, p in tested.items() if p <= level}
             alive = noticed if alive is None else alive & noticed
             if not alive:
-                progress("planted", 1.0)
+                progress(PLANTED, 1.0)
                 return detectable
         detectable |= dict.fromkeys(alive or (), share)
-    progress("planted", 1.0)
+    progress(PLANTED, 1.0)
     return detectable
 
 
@@ -115,9 +123,9 @@ def parts(
         return any(f.audit == part.audit and f.p_adjusted is not None and f.p_adjusted <= level for f in tested)
 
     detectable: dict[str, float | None] = {}
-    for name, part in PARTS.items():
+    for place, (name, part) in enumerate(PARTS.items()):
         for share in sorted(shares or part.shares, reverse=True) if part.audit in audits else ():
-            progress(f"planting {share:.3g}: {name}", 0.0)
+            progress(f"{PLANTED_PARTS}: {share:.3g}, {name}", place / len(PARTS))
             drawn = (part.leak(case, share, np.random.default_rng([seed, repeat, 3])) for repeat in range(repeats))
             releases = [release for release in drawn if release is not None]
             if not releases:
@@ -126,6 +134,7 @@ def parts(
             if not all(noticed(part, release) for release in releases):
                 break
             detectable[name] = share
+    progress(PLANTED_PARTS, 1.0)
     return detectable
 
 

@@ -38,7 +38,7 @@ def apply(
     from hushtable.api.apply import suppressed_rows, suppressed_share
 
     refuse_release(folder, form)
-    with progress(quiet=as_json) as update:
+    with progress("apply") as update:
         release = ht.apply(released, data, limit=limit, seed=seed, trust=trust, progress=update)
     if save_and_show(release, folder, form, as_json=as_json):
         gone = f"{suppressed_rows(release):,} new rows ({100 * suppressed_share(release):.3g} %) were suppressed"

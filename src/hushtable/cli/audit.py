@@ -64,7 +64,7 @@ def audit(
     formats = formats_of(form)
     rows, others = read_sides(train, control, training_schema(schema_file), "--train")
     seen, card = ht.read_release(released, rows.schema)
-    with progress(quiet=as_json) as update:
+    with progress("audit") as update:
         report = ht.audit(
             rows, seen, others, person=person, only=only or (), settings=settings_of(settings), recipe=recipe,
             trust=trust,

@@ -35,7 +35,7 @@ def certify(
 ) -> None:
     """Try the audits themselves on your table: leaks of known size are planted, and each metric must rise with them."""
     table = ht.read(data, schema_file).held_by(person)
-    with progress(quiet=as_json) as update:
+    with progress("certify", f"what is done is kept in {folder}; the same command goes on from there") as update:
         certificate = ht.certify(
             table, models=names_of(models), audits=only or (), rows=rows, seed=seed, folder=folder, quick=quick, progress=update
         )

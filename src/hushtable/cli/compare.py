@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +11,8 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.api.compare.cores import usual_workers
-from hushtable.cli.console import err, out, print_json, warn_of_epsilon
+from hushtable.cli.console import err, out, print_json, progress, warn_of_epsilon
 from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
-from hushtable.display import Progress, silent
 
 if TYPE_CHECKING:
     from hushtable.api.compare.cell import Cell
@@ -96,7 +93,8 @@ def compare(
     table = ht.read(data, schema_file)
     warn_of_epsilon(*options.epsilons)
     named = {"data": str(data), "schema": str(schema_file)}
-    with _watch(folder, quiet=as_json) as (update, finished):
+    with progress("compare", f"what is done is kept in {folder}; the same command goes on from there") as update:
+        finished = _ignored if as_json else _finished
         comparison = ht.compare(table, options, folder=folder, named=named, progress=update, finished=finished)
     if as_json:
         print_json({"folder": str(folder)} | comparison.to_json())
@@ -106,23 +104,14 @@ def compare(
         raise typer.Exit(3)
 
 
-@contextmanager
-def _watch(folder: Path, *, quiet: bool) -> Iterator[tuple[Progress, Callable[[Cell], None]]]:
-    """What is at work and how much is left, and a line for each release that is done; how to go on if it is stopped."""
-    if quiet:
-        yield silent, (lambda cell: None)
-        return
+def _finished(cell: Cell) -> None:
+    """A line for a release that is done."""
+    numbers = escape(cell.failed) if cell.failed else f"score {_score(cell)}, risk at most {_risk(cell)}"
+    err.print(f"{escape(cell.id)}: {numbers} ({cell.seconds:.0f} s)")
 
-    def finished(cell: Cell) -> None:
-        numbers = escape(cell.failed) if cell.failed else f"score {_score(cell)}, risk at most {_risk(cell)}"
-        err.print(f"{escape(cell.id)}: {numbers} ({cell.seconds:.0f} s)")
 
-    try:
-        with err.status("reading") as status:
-            yield (lambda text, share: status.update(f"{100 * share:.0f} %, {escape(text)}")), finished
-    except KeyboardInterrupt:
-        err.print(f"What is done is stored in {escape(str(folder))}; the same command goes on from there.")
-        raise
+def _ignored(cell: Cell) -> None:
+    """Programs read the cells at the end."""
 
 
 def _score(cell: Cell) -> str:

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
-from rich.progress import Progress as Bars
 
 import hushtable as ht
-from hushtable.display import Progress, silent
+from hushtable.cli.progress import Watch, watched
 from hushtable.errors import Fault, HushError, InputError
 from hushtable.table.disk import refuse_existing, require_form
 
@@ -28,21 +26,10 @@ err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[Progress]:
-    """A progress bar on standard error, as a function of the name of the work and its share done."""
-    if quiet or not err.is_terminal:
-        yield silent
-        return
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()
-    with Bars(*columns, console=err, transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def update(name: str, share: float) -> None:
-            if name not in tasks:
-                tasks[name] = bars.add_task(escape(name), total=1.0)
-            bars.update(tasks[name], completed=share)
-
-        yield update
+def progress(label: str, kept: str = "") -> Iterator[Watch]:
+    """The progress of a command on standard error, with its total; ``kept`` says what an interrupt leaves to go on from."""
+    with watched(Watch(label), err, kept) as watch:
+        yield watch
 
 
 def warn_of_epsilon(*epsilons: float | None) -> None:

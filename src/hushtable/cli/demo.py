@@ -21,7 +21,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Release the bundled table in three ways, attack each, and say what was promised."""
-    with progress(quiet=as_json) as update:
+    with progress("demo") as update:
         summary = ht.demo(folder, rows=rows, seed=seed, progress=update)
     if as_json:
         print_json(summary)

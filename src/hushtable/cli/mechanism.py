@@ -62,7 +62,9 @@ def audit_mechanism(
         learn_domain=learn_domain,
         seed=seed,
     )
-    with progress(quiet=as_json) as update:
+    with progress(
+        "audit-mechanism", f"what is done is kept in {folder}; the same command goes on from there" if folder else ""
+    ) as update:
         report = ht.audit_mechanism(recipe, options, settings=settings_of(settings), folder=folder, progress=update)
     if as_json:
         print_json(report.to_json() | {"folder": str(folder) if folder else None})

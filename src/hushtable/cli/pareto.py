@@ -34,7 +34,7 @@ def pareto(
         refuse_existing(folder, private=True)
     counts, shares = whole_numbers_of(ks, "--k"), numbers_of(limits, "--limit")
     table = ht.read(data, schema_file)
-    with progress(quiet=as_json) as update:
+    with progress("pareto") as update:
         sheet = ht.pareto(table, ks=counts, limits=shares, settings=settings_of(settings), progress=update)
     if folder is not None:
         sheet.save(folder)

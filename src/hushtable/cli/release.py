@@ -97,7 +97,7 @@ def release(
         model=model,
     )
     warn_of_epsilon(epsilon)
-    with progress(quiet=as_json) as update:
+    with progress("release") as update:
         saved = ht.release_to_folder(request, passphrase=passphrase_of(signed), progress=update)
     if as_json:
         print_json(saved.to_json())

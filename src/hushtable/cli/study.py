@@ -24,6 +24,6 @@ def study(
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of clustmix or generators.", show_default="3, quick 1")] = None,
 ) -> None:
     """Repeat a published study, its numbers beside ours. Takes minutes; generators, unless quick, hours."""
-    with progress(quiet=False) as update:
+    with progress("study") as update:
         report = ht.study(name, data=data, folder=folder, quick=quick, runs=runs, progress=update)
     print(report)  # noqa: T201 - wide lines, not to be wrapped

@@ -44,7 +44,7 @@ def utility(
     formats = formats_of(form)
     rows, others = read_sides(real, control, ht.Schema.load(schema_file), "--real")
     seen, card = ht.read_release(released, rows.schema)
-    with progress(quiet=as_json) as update:
+    with progress("utility") as update:
         report = ht.utility(
             rows, seen, others, target=target, only=only or (), settings=settings_of(settings), card=card, seed=seed,
             progress=update,

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from hushtable.display import Progress, silent
+from hushtable.display import Progress, announce, silent
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.learning import learning_domains
@@ -33,6 +33,8 @@ from hushtable.table.defaults import with_defaults
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
+CORE = 9.0
+"""How long a core takes beside a coder, roughly; only what shows progress uses it."""
 SPARSE = "nothing was common enough to be released under this budget; a larger epsilon, fewer columns or coarser levels help"
 
 
@@ -126,6 +128,7 @@ class _Walk:
     def go(self) -> Table:
         """Run every segment; the last table is what leaves."""
         table = None
+        announce(self.progress, {planned.name: 1.0 if isinstance(planned.step, Coder) else CORE for planned in self.course.steps})
         for number, segment in enumerate(self.course.segments, 1):
             table = self._segment(segment, last=number == len(self.course.segments))
         assert table is not None

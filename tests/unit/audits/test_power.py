@@ -66,7 +66,7 @@ def test_what_notices_nothing_says_none_and_stops_at_once(case):
     heard = []
     result = power(case, {"dull": Copies(blind=1000)}, progress=lambda name, share: heard.append(name))
     assert result == {("copies 1000", ""): None, WHOLE: None}
-    assert heard == ["planting 0.1", "planted"]
+    assert heard == ["planted leaks: 0.1", "planted leaks"]
 
 
 def test_a_share_counts_only_if_all_larger_ones_are_noticed(case):

@@ -27,7 +27,7 @@ from hushtable.api.compare.summary import baseline, summarize
 from hushtable.api.compare.workers import observe_all
 from hushtable.api.hold_out import hold_out
 from hushtable.api.store import Store
-from hushtable.display import Progress, silent
+from hushtable.display import Progress, announce, silent
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
@@ -110,15 +110,19 @@ class _Work:
         todo = [(trial, run) for trial, run in tasks if not self.store.has(_name(trial, run))]
         # What failed by accident is not in the folder, and is tried again next time.
         accidents: dict[str, Observation] = {}
-        left = len(todo)
+        announce(self.progress, {self._shown(*task): 1.0 for task in todo})
         for update in observe_all(todo, self.experiment, self.options.workers):
             if update.task is not None and update.observation is not None:
                 self._take(update.task, update.observation, accidents)
-                left -= 1
-            at_work = ", ".join(update.at_work) or "nothing"
-            self.progress(f"{left} left; at work: {at_work}", 1 - left / max(len(todo), 1))
+                self.progress(self._shown(*update.task), 1.0)
+            for trial, run in update.at_work[:1]:
+                self.progress(self._shown(trial, run), 0.0)
         for trial in wanted:
             self.observed[trial.id] = self._runs(trial, accidents)
+
+    def _shown(self, trial: Trial, run: int) -> str:
+        """What is at work, for people."""
+        return trial.id if self.options.runs == 1 else f"{trial.id}, run {run + 1} of {self.options.runs}"
 
     def _take(self, task: tuple[Trial, int], observation: Observation, accidents: dict[str, Observation]) -> None:
         """Save an observation, and report its cell if it was the last run."""

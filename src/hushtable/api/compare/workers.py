@@ -34,7 +34,7 @@ GUARD = "A script that compares with several workers does so under: if __name__ 
 class Update:
     """What has just been observed, and which cells are at work now; nothing has been observed when the work begins."""
 
-    at_work: list[str]
+    at_work: list[Task]
     task: Task | None = None
     observation: Observation | None = None
 
@@ -81,11 +81,11 @@ def observe_all(tasks: Sequence[Task], experiment: Experiment, workers: int) -> 
 
 def _here(tasks: Sequence[Task], experiment: Experiment) -> Iterator[Update]:
     if tasks:
-        yield Update([tasks[0][0].id])
+        yield Update([tasks[0]])
     for place, (trial, run) in enumerate(tasks):
         with threadpool_limits(1):
             observation = experiment.observe(trial, run)
-        yield Update([after.id for after, _ in tasks[place + 1 : place + 2]], (trial, run), observation)
+        yield Update(list(tasks[place + 1 : place + 2]), (trial, run), observation)
 
 
 def _hired(experiment: Experiment) -> tuple[Connection, BaseProcess]:
@@ -153,5 +153,5 @@ def _received(link: Connection, process: BaseProcess) -> Observation:
         return Observation(seconds=0.0, failed=reason, lost=True, again=True)
 
 
-def _at_work(crew: dict[Connection, tuple[BaseProcess, Task]]) -> list[str]:
-    return [trial.id for _, (trial, _) in crew.values()]
+def _at_work(crew: dict[Connection, tuple[BaseProcess, Task]]) -> list[Task]:
+    return [task for _, task in crew.values()]

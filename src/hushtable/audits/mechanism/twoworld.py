@@ -29,7 +29,7 @@ from hushtable.audits.mechanism.lines import (
 )
 from hushtable.audits.mechanism.watch import Transcript, watched
 from hushtable.audits.mechanism.worlds import CANARIES, Worlds, group_size, worlds
-from hushtable.display import Progress, silent
+from hushtable.display import Progress, announce, silent
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
@@ -93,7 +93,12 @@ def audit(
     names = dict.fromkeys(options.canaries or CANARIES)
     pairs = [worlds(name, relation, k=group_size(recipe)) for name in names]
     audited = [_Audited(recipe, pair, options, len(pairs), progress) for pair in pairs]
-    return [CanaryLine.from_json(stored(f"canary-{one.pair.name}", one.plain_line)) for one in audited]
+    announce(progress, {pair.name: 1.0 for pair in pairs})
+    lines = []
+    for one in audited:
+        lines.append(CanaryLine.from_json(stored(f"canary-{one.pair.name}", one.plain_line)))
+        progress(one.pair.name, 1.0)
+    return lines
 
 
 class _Audited:
@@ -165,7 +170,9 @@ class _Audited:
                 observed.append(scores.features(*self._run(within, number), self.pair, inside=inside))
             except HushError as error:
                 observed.append(scores.refused(error))
-            self.progress(f"{self.pair.name}, {'with' if within else 'without'} the canary", (number + 1) / runs)
+            # First all runs with the canary, then all without.
+            share = (number + 1) / runs / 2 + (0.0 if within else 0.5)
+            self.progress(f"{self.pair.name}: {number + 1:,} of {runs:,} runs {'with' if within else 'without'} the canary", share)
         return observed
 
     def _run(self, within: bool, number: int) -> tuple[Release, Transcript]:
