@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Protocol, runtime_checkable
 
 Progress = Callable[[str, float], None]
@@ -97,3 +98,23 @@ def listed(names: Sequence[str], most: int | None = None) -> str:
     if len(shown) <= 1:
         return "".join(shown)
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def meant(names: str | Iterable[str], known: Iterable[str]) -> str:
+    """What whoever wrote a name that does not exist may have meant, for the message that refuses it; empty where nothing is near.
+
+    >>> meant("k-anonimity", ["mdav", "k-anonymity"])
+    " (did you mean 'k-anonymity'?)"
+    """
+    spelled = {_spelling(name): name for name in known}
+    found = [
+        spelled[near]
+        for name in ([names] if isinstance(names, str) else names)
+        for near in get_close_matches(_spelling(name), spelled, n=1, cutoff=0.6)
+    ]
+    return f" (did you mean {' and '.join(map(repr, dict.fromkeys(found)))}?)" if found else ""
+
+
+def _spelling(name: str) -> str:
+    """A name without what is often written in another way."""
+    return name.lower().replace("_", "-").replace(" ", "-")

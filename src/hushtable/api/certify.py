@@ -23,7 +23,7 @@ from hushtable.api.certificate import Certificate, Curve, Expect, curve
 from hushtable.api.store import Result, Store
 from hushtable.audits import planted
 from hushtable.audits.planted import NOISES, Noise, Overfitted
-from hushtable.display import Progress, announce, silent
+from hushtable.display import Progress, announce, meant, silent
 from hushtable.errors import HushError, InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
@@ -81,7 +81,9 @@ def certify(
     require_tables(table=table)
     odd = [model for model in models if model not in MODELS]
     if odd:
-        raise InputError(f"there is no risk model {', '.join(odd)}; there are {', '.join(MODELS)}", where="certify")
+        raise InputError(
+            f"there is no risk model {', '.join(odd)}{meant(odd, MODELS)}; there are {', '.join(MODELS)}", where="certify"
+        )
     place = None if folder is None else Path(folder)
     chosen = dict(audits) if isinstance(audits, Mapping) else privacy_audits(audits)
     study = Study(table, chosen, rows or ROWS, seed, place, quick, progress)

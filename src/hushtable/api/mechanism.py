@@ -15,7 +15,7 @@ from hushtable.audits.mechanism.lines import TOO_FEW, CanaryLine, QueryLine, lab
 from hushtable.audits.mechanism.sensitivity import brute_force
 from hushtable.audits.mechanism.twoworld import TwoWorldOptions
 from hushtable.audits.mechanism.worlds import CANARIES, GRADIENT
-from hushtable.display import Progress, silent
+from hushtable.display import Progress, meant, silent
 from hushtable.errors import Fault, HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.learning import learning_domains
@@ -74,7 +74,10 @@ class MechanismOptions:
         if self.relation is not None and self.relation not in list(Relation):
             raise InputError(f"expected add_remove or replace_one, got {self.relation!r}", where="--relation")
         if unknown := [name for name in self.canaries if name not in CANARIES]:
-            raise InputError(f"there is no canary {', '.join(unknown)}; there are {', '.join(CANARIES)}", where="--canary")
+            raise InputError(
+                f"there is no canary {', '.join(unknown)}{meant(unknown, CANARIES)}; there are {', '.join(CANARIES)}",
+                where="--canary",
+            )
         require_seed(self.seed)
 
     def to_json(self) -> dict[str, Any]:

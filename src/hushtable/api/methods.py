@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from hushtable.display import meant
 from hushtable.errors import InputError
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline import recipe as recipes
@@ -48,7 +49,7 @@ def audit_family(name: str) -> str:
     """The family of an audit: it measures utility, is costly and runs only when named, or is one of the rest."""
     known = registry.audits()
     if name not in known:
-        raise InputError(f"there is no audit {name!r}; there are {', '.join(sorted(known))}", where="audit")
+        raise InputError(f"there is no audit {name!r}{meant(name, known)}; there are {', '.join(sorted(known))}", where="audit")
     kind = registry.load(known[name])
     if getattr(kind, "subject", None) is Subject.UTILITY:
         return "utility"
@@ -70,8 +71,8 @@ def describe(name: str) -> dict[str, Any]:
         if issubclass(kind, (Step, Audit)):
             text = " ".join((kind.__doc__ or "").split())
             return {"name": name, "summary": text, "steps": [{"name": name, "knobs": _knobs(kind, dict(defaults(kind)))}]}
-    there_are = ", ".join(dict.fromkeys([*recipes.names(), *registry.steps(), *registry.audits()]))
-    raise InputError(f"there is no method {name!r}; there are {there_are}", where="methods")
+    methods = dict.fromkeys([*recipes.names(), *registry.steps(), *registry.audits()])
+    raise InputError(f"there is no method {name!r}{meant(name, methods)}; there are {', '.join(methods)}", where="methods")
 
 
 def summary(kind: type) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.api.best_of import best_of
 from hushtable.api.draw import save_model
 from hushtable.api.hold_out import hold_out
-from hushtable.display import Progress, silent
+from hushtable.display import Progress, meant, silent
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.card import Card, suppressed_rows
@@ -58,7 +58,7 @@ def release(
     <Assurance.VERIFIED: 'verified'>
     >>> ht.release(train, "mdav", kk=10)
     Traceback (most recent call last):
-    hushtable.errors.InputError: knob kk: no step has this knob; there are microaggregate.k, ...
+    hushtable.errors.InputError: knob kk: no step has this knob (did you mean 'k'?); there are microaggregate.k, ...
     """
     require_tables(table=table)
     given = {name: value for name, value in more.items() if name in _OPTIONS}
@@ -138,7 +138,9 @@ class ReleaseRequest:
         """Read from plain values; what is absent has its default."""
         known = {f.name for f in fields(cls)}
         if odd := sorted(set(plain) - known):
-            raise InputError(f"there is no option {', '.join(odd)}; there are {', '.join(sorted(known))}", where="release")
+            raise InputError(
+                f"there is no option {', '.join(odd)}{meant(odd, known)}; there are {', '.join(sorted(known))}", where="release"
+            )
         values = dict(plain)
         for name in ("data", "schema", "folder", "sign", "model"):
             if values.get(name) is not None:

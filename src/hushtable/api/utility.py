@@ -11,7 +11,7 @@ from hushtable.api.audit import pick_audits
 from hushtable.api.audit_report import AuditReport, Run
 from hushtable.api.hold_out import hold_out
 from hushtable.api.options import plain
-from hushtable.display import Progress, silent
+from hushtable.display import Progress, meant, silent
 from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
@@ -98,7 +98,8 @@ def utility(
     halved = control is None
     require_tables(real=real, released=released, **({} if halved else {"control": control}))
     if options.target and options.target not in real.schema:
-        raise InputError(f"there is no column {options.target!r}; there are {', '.join(real.schema.names)}", where="target")
+        near = meant(options.target, real.schema.names)
+        raise InputError(f"there is no column {options.target!r}{near}; there are {', '.join(real.schema.names)}", where="target")
     measures = pick_audits(options.only, options.settings, Subject.UTILITY)
     if control is None:
         real, control = hold_out(real, 0.5, options.seed)

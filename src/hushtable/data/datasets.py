@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.error import URLError
 
 from hushtable.data.people import people
+from hushtable.display import meant
 from hushtable.errors import Fault, InputError
 from hushtable.table.columns import CODED, Column, Kind, Role
 from hushtable.table.io import draft, read
@@ -95,8 +96,9 @@ def load(name: str, folder: str | Path | None = None) -> Table:
         return _files(FILES[name], folder)
     if name.startswith(OPENML):
         return _openml(name.removeprefix(OPENML))
-    known = ", ".join(("people", *TOYS, *FILES, f"{OPENML}NAME_OR_ID"))
-    raise InputError(f"there is no data set {name!r}; expected one of {known}", where="data set")
+    known = ("people", *TOYS, *FILES, f"{OPENML}NAME_OR_ID")
+    near = meant(name, known)
+    raise InputError(f"there is no data set {name!r}{near}; expected one of {', '.join(known)}", where="data set")
 
 
 def schema_of(name: str) -> Schema:

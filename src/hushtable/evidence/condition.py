@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hushtable.display import meant
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
 from hushtable.evidence.verdict import alarms
@@ -241,8 +242,9 @@ class Condition:
         selected = self._selected(findings)
         if not selected:
             names = sorted({joined(f.name) for f in findings if upper_bound(f) is not None})
-            known = ", ".join([*ATTACKED, "alarms", "epsilon", "k", "promise", *names])
-            raise InputError(f"there is no {self.name!r} in this audit; there are {known}", where="--gate")
+            known = [*ATTACKED, "alarms", "epsilon", "k", "promise", *names]
+            near = meant(self.name, known)
+            raise InputError(f"there is no {self.name!r} in this audit{near}; there are {', '.join(known)}", where="--gate")
         if self.sign not in UPPER and selected[0].better is Better.LOWER:
             raise InputError(f"{self.expression}: {_wrong_way(self.name, Better.LOWER)}", where="--gate")
 
@@ -315,7 +317,8 @@ def _numeric_limit(name: str, sign: str, limit: str, names: Names) -> float:
     own = name in _ALLOWED or name in (*ATTACKED, "alarms")
     if not own and not names.knows(name):
         measures = [one for one, better in (names.better or {}).items() if better is not None]
-        raise ValueError(f"there is no {name!r}; there are {', '.join([*ATTACKED, 'alarms', *_ALLOWED, 'promise', *measures])}")
+        conditions = [*ATTACKED, "alarms", *_ALLOWED, "promise", *measures]
+        raise ValueError(f"there is no {name!r}{meant(name, conditions)}; there are {', '.join(conditions)}")
     better = Better.LOWER if own and name not in _ALLOWED else (names.better or {}).get(name)
     if better is not None and (better is Better.LOWER) is not (sign in UPPER):
         raise ValueError(_wrong_way(name, better))

@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from hushtable.display import Shown
+from hushtable.display import Shown, meant
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Step, knob_fields
@@ -83,7 +83,11 @@ class Recipe(Shown):
         A step is a name, or ``module:Class``, which runs that module. Without ``trust`` only the steps of this package are built.
         """
         document = _document(text, where)
-        faults = [Fault(where, f"unknown entry {key!r}; expected {', '.join(_KEYS)}") for key in document if key not in _KEYS]
+        faults = [
+            Fault(where, f"unknown entry {key!r}{meant(str(key), _KEYS)}; expected {', '.join(_KEYS)}")
+            for key in document
+            if key not in _KEYS
+        ]
         steps = []
         for number, line in enumerate(document["steps"], 1):
             try:
@@ -121,9 +125,10 @@ def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, Any], what: 
         name, _, knob = key.rpartition(".")
         owners = [i for i, t in enumerate(things) if knob in _field_types(type(t)) and name in ("", names[i])]
         if len(owners) != 1:
-            known = ", ".join(f"{names[i]}.{k}" for i, t in enumerate(things) for k in _field_types(type(t)))
-            reason = f"several {what}s have this knob" if owners else f"no {what} has this knob"
-            faults.append(Fault(f"knob {key}", f"{reason}; there are {known}"))
+            known = {f"{names[i]}.{k}": k for i, t in enumerate(things) for k in _field_types(type(t))}
+            near = meant(key, known if name else known.values())
+            reason = f"several {what}s have this knob" if owners else f"no {what} has this knob{near}"
+            faults.append(Fault(f"knob {key}", f"{reason}; there are {', '.join(known)}"))
             continue
         try:
             kind = type(things[owners[0]])
@@ -175,7 +180,10 @@ def load(name_or_file: str | Path, *, trust: bool = False) -> Recipe:
         return Recipe.parse(read_text(path, where), where=where, trust=trust or not inside_release(path))
     known = names()
     if str(name_or_file) not in known:
-        raise InputError(f"there is no recipe {str(name_or_file)!r}; there are {', '.join(known)}", where="recipe")
+        raise InputError(
+            f"there is no recipe {str(name_or_file)!r}{meant(str(name_or_file), known)}; there are {', '.join(known)}",
+            where="recipe",
+        )
     return Recipe.parse(
         (files("hushtable.recipes") / f"{name_or_file}.yaml").read_text(encoding="utf-8"), where=f"recipe {name_or_file}"
     )
@@ -224,7 +232,11 @@ def _step(line: object, where: str, *, trust: bool) -> Step:
     types_ = _field_types(kind)
     if not isinstance(knobs, Mapping):
         raise InputError(f"expected knobs as {{knob: value}} after the name, got {knobs!r}", where=f"{where} ({name})")
-    faults = [Fault(f"{where} ({name})", f"unknown knob {k!r}; there are {', '.join(types_)}") for k in knobs if k not in types_]
+    faults = [
+        Fault(f"{where} ({name})", f"unknown knob {k!r}{meant(str(k), types_)}; there are {', '.join(types_)}")
+        for k in knobs
+        if k not in types_
+    ]
     if faults:
         raise InputError(faults)
     return kind(**{k: _coerce(v, types_[k], f"{where} ({name}): {k}") for k, v in knobs.items()})

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
+from hushtable.display import meant
 from hushtable.errors import InputError
 
 STEPS = {
@@ -125,7 +126,7 @@ def find(name: str, known: dict[str, str], what: str) -> type:
     if ":" in name:
         return load(name)
     if name not in known:
-        raise InputError(f"there is no {what} {name!r}; there are {', '.join(sorted(known))}", where=what)
+        raise InputError(f"there is no {what} {name!r}{meant(name, known)}; there are {', '.join(sorted(known))}", where=what)
     return load(known[name])
 
 

@@ -20,6 +20,7 @@ from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
 
 import numpy as np
 
+from hushtable.display import meant
 from hushtable.errors import Fault, InputError, PlanError
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -290,7 +291,9 @@ def given_arrays(schema: Schema, given: Given | None, rows: int) -> dict[str, Ar
     arrays, faults = {}, []
     for name, text in (given or {}).items():
         if name not in schema:
-            faults.append(Fault("given", f"there is no column {name!r}; the model has {', '.join(schema.names)}"))
+            faults.append(
+                Fault("given", f"there is no column {name!r}{meant(name, schema.names)}; the model has {', '.join(schema.names)}")
+            )
             continue
         column = schema[name]
         try:
@@ -319,7 +322,10 @@ def chosen(
     """The columns a step works on: those named, or the default. Refuses by name what is unknown or does not fit, and nothing."""
     unknown = [name for name in columns if name not in schema]
     if unknown:
-        raise PlanError(f"{step}: there is no column {', '.join(map(repr, unknown))}; the table has {', '.join(schema.names)}")
+        near = meant(unknown, schema.names)
+        raise PlanError(
+            f"{step}: there is no column {', '.join(map(repr, unknown))}{near}; the table has {', '.join(schema.names)}"
+        )
     picked = columns or default
     twice = sorted({name for name in picked if picked.count(name) > 1})
     if twice:

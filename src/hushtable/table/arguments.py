@@ -7,6 +7,7 @@ from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
 
+from hushtable.display import meant
 from hushtable.errors import Fault, InputError
 from hushtable.table.table import Table
 
@@ -29,7 +30,9 @@ def require_options(kind: type[Any], given: Iterable[str], but: Iterable[str] = 
     """InputError where a name is no field of a dataclass of options, or one that no file may hold."""
     known = {one.name for one in fields(kind)}.difference(but)
     if odd := sorted(set(given) - known):
-        raise InputError(f"there is no option {', '.join(odd)}; there are {', '.join(sorted(known))}", where="options")
+        raise InputError(
+            f"there is no option {', '.join(odd)}{meant(odd, known)}; there are {', '.join(sorted(known))}", where="options"
+        )
 
 
 def several(given: str | Real | Iterable[Any]) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from hushtable.display import meant
 from hushtable.errors import Fault, InputError
 from hushtable.table import hierarchy as hierarchies
 from hushtable.table import trees
@@ -30,7 +31,7 @@ def read(name: str, entry: object, folder: Path | None, where: str, faults: list
     before = len(faults)
     for key in entry:
         if key not in _KEYS:
-            faults.append(Fault(where, f"unknown entry {key!r}; expected {', '.join(_KEYS)}"))
+            faults.append(Fault(where, f"unknown entry {key!r}{meant(str(key), _KEYS)}; expected {', '.join(_KEYS)}"))
     kind = _choice(Kind, entry.get("kind"), f"{where}: kind", faults)
     role = _choice(Role, entry.get("role", "plain"), f"{where}: role", faults)
     required = flag(entry.get("required", "false"), f"{where}: required", faults)

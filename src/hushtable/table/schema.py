@@ -24,7 +24,7 @@ from pathlib import Path
 
 import yaml
 
-from hushtable.display import Shown
+from hushtable.display import Shown, meant
 from hushtable.errors import Fault, InputError
 from hushtable.table import entries
 from hushtable.table.columns import FREE, Column, Facet, Role
@@ -74,7 +74,9 @@ class Schema(Shown):
     def __getitem__(self, name: str) -> Column:
         """The column of that name."""
         if name not in self._index:
-            raise InputError(f"there is no column {name!r}; the schema has {', '.join(self.names)}", where="schema")
+            raise InputError(
+                f"there is no column {name!r}{meant(name, self.names)}; the schema has {', '.join(self.names)}", where="schema"
+            )
         return self._index[name]
 
     @cached_property
@@ -178,7 +180,9 @@ class Schema(Shown):
             raise InputError("expected a mapping with 'columns:'", where=where)
         faults = [Fault(where, f"line {line}: {key!r} stands twice") for line, key in loader.repeated]
         faults += [
-            Fault(where, f"unknown entry {key!r}; expected {', '.join(_ENTRIES)}") for key in document if key not in _ENTRIES
+            Fault(where, f"unknown entry {key!r}{meant(str(key), _ENTRIES)}; expected {', '.join(_ENTRIES)}")
+            for key in document
+            if key not in _ENTRIES
         ]
         missing = entries.texts(document.get("missing"), f"{where}: missing", faults)
         drafted = entries.flag(document.get("observed", "false"), f"{where}: observed", faults)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.display import Shown
+from hushtable.display import Shown, meant
 from hushtable.errors import Fault, InputError, MissingExtra
 from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import FREE, MISSING_CODE, Bounds, Column, Facet, Kind
@@ -150,7 +150,8 @@ class Table(Shown):
         if key is None:
             return replace(self, persons=None)
         if key not in self.schema:
-            raise InputError(f"there is no column {key!r} to identify persons by; the table has {', '.join(self.schema.names)}")
+            near, names = meant(key, self.schema.names), ", ".join(self.schema.names)
+            raise InputError(f"there is no column {key!r} to identify persons by{near}; the table has {names}", where="person")
         nobodys = self.rows + np.arange(self.rows)
         _, persons = np.unique(np.where(self.missing(key), nobodys, self.groups([key])[0]), return_inverse=True)
         return replace(self, persons=_sealed(persons.astype(np.int64)))

@@ -47,7 +47,7 @@ def test_what_is_out_of_range_is_refused_when_options_are_made(given, where):
 
 
 def test_an_unknown_option_in_a_file_is_named():
-    with pytest.raises(InputError, match=r"no option epsilom; there are .*epsilon"):
+    with pytest.raises(InputError, match=r"no option epsilom \(did you mean 'epsilon'\?\); there are .*epsilon"):
         ReleaseOptions.from_json({"epsilom": 1})
 
 

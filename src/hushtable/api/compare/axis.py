@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.api.compare.cell import Cell
+from hushtable.display import meant
 from hushtable.errors import InputError
 from hushtable.evidence.finding import Better, Finding
 from hushtable.measures import catalogue
@@ -105,8 +106,9 @@ def target_of(table: Table, target: str) -> str:
     if not target:
         named = [name for name in table.schema.role(Role.TARGET) if name in table.schema.released]
         return next((name for name in named if not _constant(table, name)), "")
-    if target not in table.schema.released:
-        raise InputError(f"there is no column {target!r} to predict; there are {', '.join(table.schema.released)}", where="target")
+    if target not in (known := table.schema.released):
+        near = meant(target, known)
+        raise InputError(f"there is no column {target!r} to predict{near}; there are {', '.join(known)}", where="target")
     if _constant(table, target):
         raise InputError("shows a single value; there is nothing to predict", where=f"target {target}")
     return target

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 from hushtable.api.options import plain, recipe_of
+from hushtable.display import meant
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.condition import Condition, Names, joined, parse_conditions
 from hushtable.evidence.metrics import FAMILIES, METRICS
@@ -114,8 +115,8 @@ class CompareOptions:
         known = [one.name for one in fields(cls)]
         unknown = [name for name in settings if name not in known]
         if unknown:
-            expected = f"there is no such option; there are {', '.join(known)}"
-            raise InputError([Fault(name, expected) for name in unknown])
+            expected = f"there are {', '.join(known)}"
+            raise InputError([Fault(name, f"there is no such option{meant(name, known)}; {expected}") for name in unknown])
         named = {name: value for name, value in settings.items() if value is not None}
         if isinstance(given, CompareOptions):
             if named:

@@ -27,7 +27,7 @@ from hushtable.api.compare.summary import baseline, summarize
 from hushtable.api.compare.workers import observe_all
 from hushtable.api.hold_out import hold_out
 from hushtable.api.store import Store
-from hushtable.display import Progress, announce, silent
+from hushtable.display import Progress, announce, meant, silent
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
@@ -188,8 +188,8 @@ def _sampled(table: Table, options: CompareOptions) -> Table:
 def _experiment(table: Table, target: str, options: CompareOptions) -> Experiment:
     """One split of the table, in which each person lies on one side."""
     if options.person is not None and options.person not in table.schema:
-        known = ", ".join(table.schema.names)
-        raise InputError(f"there is no column {options.person!r}; there are {known}", where="person")
+        near, known = meant(options.person, table.schema.names), ", ".join(table.schema.names)
+        raise InputError(f"there is no column {options.person!r}{near}; there are {known}", where="person")
     train, control = hold_out(table, options.hold_out, options.seed, by=options.person)
     return Experiment(
         train, control, target, options.seed, options.delta, options.attacked, options.only, person=options.person,

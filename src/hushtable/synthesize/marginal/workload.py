@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from hushtable.display import meant
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import given_arrays
 from hushtable.synthesize.histogram_cells import CELLS, given_cells, sizes_of
@@ -29,7 +30,8 @@ _INTERVAL = re.compile(r"(\d+: )?[\[(].+, .+[\])]")
 def target_of(schema: Schema, target: str, step: str) -> str:
     """The column that the release is made for: the one named, or the one with the role; empty if there is none."""
     if target and target not in schema:
-        raise PlanError(f"{step}: there is no column {target!r} to be the target; the table has {', '.join(schema.names)}")
+        near, names = meant(target, schema.names), ", ".join(schema.names)
+        raise PlanError(f"{step}: there is no column {target!r} to be the target{near}; the table has {names}")
     return target or next(iter(schema.role(Role.TARGET)), "")
 
 
