@@ -56,7 +56,7 @@ def _audit(name: str, kind: type) -> str:
     family = audit_family(name)
     subject = "utility" if family == "utility" else "audit"
     command = (
-        "hush utility --real train.csv --control control.csv"
+        "hush utility --train train.csv --control control.csv"
         if subject == "utility"
         else "hush audit --train release.private/train.csv --control release.private/control.csv"
     )

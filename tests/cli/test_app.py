@@ -58,3 +58,23 @@ def test_the_shell_completes_commands_and_options():
     assert completed("hush re", "1") == ["release", "report"]
     assert "--save-model" in completed("hush release --s", "2")
     assert "--install-completion" in run("--help")
+
+
+@pytest.mark.parametrize("name", ["--train", "--real"])
+@pytest.mark.parametrize("form", ["{} {}", "{}={}"])
+def test_the_rows_of_a_release_have_one_name_and_the_former_one_works(hush, town, tmp_path, name, form):
+    rows = form.format(name, town / "people.csv").split(" ")
+    words = ["--release", town / "people.csv", "--schema", town / "schema.yaml", "--only", "margins", "--out", tmp_path / "out"]
+    assert hush("utility", *rows, *words)[0] == 0
+    control = tmp_path / "control.csv"
+    control.write_bytes((town / "people.csv").read_bytes())
+    code, told, _ = hush("audit", *rows, "--control", control, *words[:-1], tmp_path / "audit", "--constraint", "mean_TVD<1")
+    assert code in (0, 3)
+    assert "mean_TVD<1" in told
+
+
+def test_help_lists_one_name(hush):
+    for command in ("audit", "utility"):
+        told = hush(command, "--help")[1]
+        assert "--train" in told
+        assert "--real" not in told

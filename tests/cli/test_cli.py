@@ -416,7 +416,7 @@ def test_what_is_private_is_refused_inside_a_release_before_anything_is_computed
     commands = (
         ("compare", data, *schema, "--recipes", "mdav"),
         ("pareto", data, *schema),
-        ("utility", "--real", data, "--release", data, *schema),
+        ("utility", "--train", data, "--release", data, *schema),
         ("audit", "--train", data, "--release", data, "--control", data, *schema),
         ("certify", data, *schema),
         ("release", data, *schema, "--recipe", "mdav", "--hold-out", 0.3),

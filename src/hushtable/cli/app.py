@@ -24,6 +24,7 @@ from hushtable.cli.draw import draw
 from hushtable.cli.keys import keys
 from hushtable.cli.mechanism import audit_mechanism
 from hushtable.cli.methods import methods
+from hushtable.cli.options import Command
 from hushtable.cli.pareto import pareto
 from hushtable.cli.release import release
 from hushtable.cli.report import report
@@ -65,7 +66,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 }
 """In the order in which ``hush --help`` lists them."""
 for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+    app.command(_name, cls=Command)(_command)
 
 
 def main() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from hushtable.errors import InputError
 
@@ -34,6 +35,25 @@ LearnDomain = Annotated[
 ]
 TableFormat = Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")]
 PageFormats = Annotated[str, typer.Option("--format", help="Pages besides audit.json, with commas: html, md.")]
+
+
+ALIASES = {"--real": "--train", "--constraint": "--gate", "--gate": "--constraint"}
+"""Names that an option has in other commands, or had before, and the one that help lists. A command's own option goes first."""
+
+
+class Command(TyperCommand):
+    """A command that takes an option by its former name too, and by that of the same option of another command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """With the names that this command has."""
+        own = {name for parameter in self.params for name in parameter.opts}
+        return super().parse_args(ctx, [_own_name(word, own) for word in args])
+
+
+def _own_name(word: str, own: set[str]) -> str:
+    name, between, value = word.partition("=")
+    other = ALIASES.get(name, name)
+    return f"{other}{between}{value}" if name not in own and other in own else word
 
 
 def settings_of(items: list[str] | None) -> dict[str, str]:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 def utility(
-    real: Annotated[Path, typer.Option(help="The rows the release was made from.", show_default=False)],
+    train: Annotated[Path, typer.Option(help="The rows the release was made from.", show_default=False)],
     released: Released,
-    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the real rows.", show_default=False)],
+    schema_file: Annotated[Path, typer.Option("--schema", help="The schema of the training rows.", show_default=False)],
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the report. It is private.", show_default=False)],
     control: Annotated[
         Path | None,
         typer.Option(
-            help="Rows of the same kind that the release never saw; the real rows are halved when absent.", show_default=False
+            help="Rows of the same kind that the release never saw; the training rows are halved when absent.", show_default=False
         ),
     ] = None,
     target: Annotated[str, typer.Option(help="The column to predict; the one with the role target when absent.")] = "",
@@ -42,7 +42,7 @@ def utility(
 
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    rows, others = read_sides(real, control, ht.Schema.load(schema_file), "--real")
+    rows, others = read_sides(train, control, ht.Schema.load(schema_file), "--train")
     seen, card = ht.read_release(released, rows.schema)
     with progress("utility") as update:
         report = ht.utility(
