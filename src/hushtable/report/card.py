@@ -45,7 +45,8 @@ def card_page(card: Card) -> str:
         Section("made", "How it was made", _origin(card)),
         Section("verify", "How to verify", _verify(card)),
     ]
-    return page(title=f"{_title(card)}: release card", head=_head(card), sections=sections, kind="public")
+    day = f", {card.date}" if card.date else ""
+    return page(title=f"{_title(card)}{day}: release card", head=_head(card), sections=sections, kind="public")
 
 
 def _title(card: Card) -> str:
@@ -57,9 +58,10 @@ def _head(card: Card) -> Html:
     size = f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
     caution = " ".join(sentence(line) for line in cautions(card))
     return join(
-        element("p", "Release card", class_="eyebrow"),
+        element("p", f"Release card{f', {card.date}' if card.date else ''}", class_="eyebrow"),
         element("h1", _title(card)),
         element("p", f"{size}, made with the recipe ", element("code", card.recipe or "unnamed"), class_="soft"),
+        element("p", whom(card), class_="soft") if whom(card) else None,
         element(
             "div",
             element("p", "What is promised", class_="eyebrow"),
@@ -71,6 +73,12 @@ def _head(card: Card) -> Html:
             class_=f"statement {card.stated.assurance}",
         ),
     )
+
+
+def whom(card: Card) -> str:
+    """Whom to ask and under which terms the release may be used, as far as the card says."""
+    given = (("Contact", card.contact), ("Licence", card.licence))
+    return " ".join(f"{name}: {text.removesuffix('.')}." for name, text in given if text)
 
 
 def cautions(card: Card) -> list[str]:
