@@ -119,8 +119,9 @@ def table(
     heads, right = list(heads), set(numbers)
     top = [element("th", head, scope="col", class_="num" if i in right else None) for i, head in enumerate(heads)]
     wide = len(heads) > 2
-    # The first cell is the name of its card. Roles, because a browser may forget what a table is where its cells are no cells.
-    labels = [None, *heads[1:]] if wide else [None] * len(heads)
+    # The first cell is the name of its card, unless it is a number.
+    labels = [heads[0] if 0 in right else None, *heads[1:]] if wide else [None] * len(heads)
+    # A browser may forget what a table is where its cells are not shown as cells.
     roles = {name: name if wide else None for name in ("table", "rowgroup", "row", "cell")}
     body = [
         element(
