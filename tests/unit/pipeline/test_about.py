@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 import hushtable as ht
+from hushtable.api.compare.comparison import Comparison
 from hushtable.errors import InputError
 from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import load_card, load_table, today
@@ -16,6 +17,7 @@ from hushtable.pipeline.verify import verify
 from hushtable.report.card import card_page
 from hushtable.report.markdown import card_markdown
 from hushtable.table.schema import Schema
+from tests.unit.report.comparisons import ordinary
 
 ABOUT = {"title": "A town: its people", "contact": "data@example.org", "licence": "CC BY 4.0"}
 
@@ -96,3 +98,12 @@ def test_an_audit_knows_what_it_is_about(named):
     assert f"# Utility: {ABOUT['title']}, {today()}" in report.markdown()
     unnamed = replace(report, title="", card=None)
     assert "An unnamed release" in unnamed.page()
+
+
+def test_a_comparison_knows_what_it_is_about():
+    plain = ordinary()
+    comparison = Comparison.from_json(plain | {"table": plain["table"] | {"title": "A town"}, "made": {"date": "2026-11-17"}})
+    assert (comparison.table.title, comparison.run.date) == ("A town", "2026-11-17")
+    assert comparison.to_json()["table"]["title"] == "A town"
+    assert f"<title>INTERNAL comparison: A town, 2026-11-17: take {comparison.best.id}</title>" in comparison.page()
+    assert "Which release to publish: A town" in comparison.page()
