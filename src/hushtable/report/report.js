@@ -135,7 +135,7 @@
     const tools = make("div", "", { class: "tools" });
     const button = make("button", "CSV", { type: "button", "aria-label": `Save the table ${label} as CSV` });
     button.addEventListener("click", () => save(table, label));
-    if (table.tBodies[0] && table.tBodies[0].rows.length > 20) tools.append(...filter(table));
+    if (table.tBodies[0] && table.tBodies[0].rows.length > 10) tools.append(...filter(table));
     tools.append(button);
     frame.after(tools);
   }
