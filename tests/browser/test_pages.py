@@ -24,6 +24,11 @@ RULES = {
     "light": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
     # Of all that is asked, only the colours differ in the dark.
     "dark": {"type": "rule", "values": ["color-contrast"]},
+    # Of all that is asked, only what a table is can differ where its cells are not shown as cells.
+    "cards": {
+        "type": "rule",
+        "values": ["aria-allowed-role", "aria-required-children", "aria-required-parent", "td-headers-attr", "th-has-data-cells"],
+    },
 }
 OUTSIDE = """() => {
   const name = (svg) => svg.getAttribute("aria-label");
@@ -69,7 +74,7 @@ def test_every_drawing_is_seen_and_nothing_sticks_out(visit: Any, name: str, wid
     assert opened.faults == []
 
 
-@pytest.mark.parametrize("scheme", RULES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", NAMES)
 def test_no_barrier_is_found(visit: Any, name: str, scheme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
@@ -132,7 +137,7 @@ def test_rows_of_wide_tables_are_cards_on_a_small_screen(visit: Any) -> None:
       .map((e) => e.getAttribute("aria-label"))"""
     assert page.evaluate(wide) == [], "no table needs to be scrolled sideways"
     page.evaluate(FEWER)
-    result = axe.run(page, options={"runOnly": RULES["light"], "resultTypes": ["violations"]}).response
+    result = axe.run(page, options={"runOnly": RULES["cards"], "resultTypes": ["violations"]}).response
     assert [(v["id"], v["nodes"][0]["html"][:160]) for v in result["violations"]] == []
     assert opened.faults == []
 
