@@ -73,15 +73,15 @@ def visit(browser: Browser, pages: dict[str, Path]) -> Iterator[Any]:
     """Opens a page by its name; whatever it logs, throws or asks of the network is a fault."""
     contexts = []
 
-    def go(name: str, width: int = 1280, height: int = 800, **options: Any) -> Opened:
+    def go(name: str, width: int = 1280, height: int = 800, query: str = "", **options: Any) -> Opened:
         context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, **options)
         context.set_default_timeout(8000)
         contexts.append(context)
         opened = Opened(context.new_page())
-        address = pages[name].as_uri()
+        address = pages[name].as_uri() + query
 
         def route(asked: Any) -> None:
-            if asked.request.url.split("#")[0] == address:
+            if asked.request.url.split("#")[0] == address.split("#")[0]:
                 asked.continue_()
             else:
                 opened.faults.append(f"asks for {asked.request.url}")

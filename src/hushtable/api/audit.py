@@ -28,7 +28,7 @@ from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.card import Card
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.release import Release
+from hushtable.pipeline.release import Release, today
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.table.arguments import require_options, require_seed, require_tables, several
 from hushtable.table.arrays import Integers
@@ -161,6 +161,7 @@ def audit(
     return AuditReport(
         findings=findings,
         rows={name: table.rows for name, table in case.tables.items()},
+        title=train.schema.title,
         card=card,
         records=_records(case, findings, sides.places, values=options.values),
         at_risk=by_records.at_risk(case, findings),
@@ -168,7 +169,7 @@ def audit(
         power=power,
         gates=[refused(one, reasons) if reasons else one.judge(findings, promised) for one in conditions],
         void=reasons,
-        run=Run(version=__version__, seed=options.seed, audits=tuple(audits)),
+        run=Run(version=__version__, seed=options.seed, audits=tuple(audits), date=today()),
         assumed=[*sides.notes, *assumed(case)],
         people={} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
     )

@@ -37,12 +37,14 @@ class Run:
     """The version of hushtable."""
     seed: int | None = None
     audits: tuple[str, ...] = ()
+    date: str = ""
+    """The day it was run, as 2026-11-17."""
     halved: bool | None = None
     """Whether the real rows were halved for want of a control; None for an audit, which always has one."""
 
     def to_json(self) -> dict[str, Any]:
         """As ``audit.json`` holds it."""
-        plain = {"hushtable": self.version, "seed": self.seed, "audits": list(self.audits)}
+        plain = {"hushtable": self.version, "date": self.date, "seed": self.seed, "audits": list(self.audits)}
         return plain if self.halved is None else plain | {"halved": self.halved}
 
     @classmethod
@@ -52,6 +54,7 @@ class Run:
             version=lenient.text(plain.get("hushtable")),
             seed=lenient.whole(plain.get("seed")),
             audits=lenient.texts(plain.get("audits")),
+            date=lenient.text(plain.get("date")),
             halved=bool(plain["halved"]) if "halved" in plain else None,
         )
 
@@ -62,6 +65,8 @@ class AuditReport(Shown):
 
     findings: Sequence[Finding]
     rows: Mapping[str, int]
+    title: str = ""
+    """What the data is called, as the schema of its rows says."""
     card: Card | None = field(default=None, repr=False)
     """The card of the audited release, where it is known."""
     records: Sequence[Record] = field(default=(), repr=False)
@@ -149,6 +154,7 @@ class AuditReport(Shown):
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values."""
         return {
+            "title": self.title,
             "made": self.run.to_json(),
             "rows": dict(self.rows),
             "people": dict(self.people),
@@ -171,6 +177,7 @@ class AuditReport(Shown):
         return cls(
             findings=[Finding.from_json(one) for one in lenient.mappings(plain.get("findings"))],
             rows=_counts(plain.get("rows")),
+            title=lenient.text(plain.get("title")),
             card=Card.from_json(card) if card else None,
             records=[Record.from_json(one) for one in lenient.mappings(plain.get("records"))],
             at_risk=[Tail.from_json(one) for one in lenient.mappings(plain.get("at_risk"))],

@@ -105,6 +105,12 @@ class ReleaseRequest:
     """The private key to sign the card with."""
     model: Path | None = None
     """A new file for the fitted model, from which further rows can be drawn."""
+    title: str = ""
+    """What the data is called, in place of what the schema says."""
+    contact: str = ""
+    """Whom to ask about the data, in place of what the schema says."""
+    licence: str = ""
+    """Under which terms the release may be used, in place of what the schema says."""
 
     def __post_init__(self) -> None:
         """One way to make the release; and for the best of several no knobs, which some of them might not have."""
@@ -121,6 +127,11 @@ class ReleaseRequest:
         """The private folder of training and control rows, if rows are held out."""
         return self.folder.with_name(f"{self.folder.name}.private") if self.hold_out is not None else None
 
+    @property
+    def about(self) -> dict[str, str]:
+        """The name of the data, the contact and the licence."""
+        return {"title": self.title, "contact": self.contact, "licence": self.licence}
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, as a YAML or JSON file holds them."""
         paths = {name: getattr(self, name) for name in ("data", "schema", "folder", "sign", "model")}
@@ -131,6 +142,7 @@ class ReleaseRequest:
             "options": self.options.to_json(),
             "hold_out": self.hold_out,
             "form": self.form,
+            **self.about,
         }
 
     @classmethod
@@ -205,6 +217,7 @@ def release_to_folder(
     recipe = None if request.recipe is None else recipes.load(request.recipe).set(request.settings)
     key = None if request.sign is None else SigningKey.load(request.sign, passphrase)
     table = io.read(request.data, request.schema)
+    table = table.under(table.schema.described(**request.about))
     train, control = table, None
     if request.hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.

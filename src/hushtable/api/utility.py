@@ -17,7 +17,7 @@ from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline.card import Card
-from hushtable.pipeline.release import Release
+from hushtable.pipeline.release import Release, today
 from hushtable.table.arguments import require_options, require_seed, require_tables, several
 from hushtable.table.table import Table
 
@@ -112,9 +112,10 @@ def utility(
     return AuditReport(
         findings=findings,
         rows={name: table.rows for name, table in case.tables.items()},
+        title=real.schema.title,
         card=card,
         void=["without a control there is nobody whom the release has not seen"] if blind else [],
-        run=Run(version=__version__, seed=options.seed, audits=tuple(measures), halved=halved),
+        run=Run(version=__version__, seed=options.seed, audits=tuple(measures), date=today(), halved=halved),
     )
 
 

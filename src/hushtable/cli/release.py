@@ -25,6 +25,7 @@ from hushtable.cli.options import (
     settings_of,
 )
 from hushtable.cli.sign import passphrase_of
+from hushtable.display import listed
 from hushtable.errors import InputError
 from hushtable.privacy.unit import Relation
 
@@ -65,6 +66,9 @@ def release(
     ] = False,
     learn_domain: LearnDomain = False,
     signed: Annotated[Path | None, typer.Option("--sign", help="Your private key ('hush keys'), to sign the card with.")] = None,
+    title: Annotated[str, typer.Option(help="What the data is called, on the card; else what the schema says.")] = "",
+    contact: Annotated[str, typer.Option(help="Whom to ask about it, on the card.")] = "",
+    licence: Annotated[str, typer.Option("--licence", "--license", help="Its terms of use, on the card.")] = "",
     model: Annotated[
         Path | None,
         typer.Option("--save-model", help="A new file for the fitted model; 'hush draw' draws further rows from it."),
@@ -95,6 +99,9 @@ def release(
         form=form,
         sign=signed,
         model=model,
+        title=title,
+        contact=contact,
+        licence=licence,
     )
     warn_of_epsilon(epsilon)
     with progress("release") as update:
@@ -125,6 +132,9 @@ def _show(saved: SavedRelease, schema_file: Path) -> None:
     for note in saved.notes:
         out.print(f"[yellow]Caution:[/yellow] {escape(note)}.")
     out.print(f"{release.table.rows:,} rows in [bold]{escape(str(saved.folder))}[/bold]: {', '.join(saved.files)}")
+    if lacking := [name for name in ("title", "contact", "licence") if name not in release.table.schema.about]:
+        options = ", ".join(f"--{name}" for name in lacking)
+        out.print(f"The card gives no {listed(lacking)}: add them to the schema (title:, contact:, licence:), or with {options}.")
     if saved.model is not None:
         out.print(f"The fitted model is [bold]{escape(str(saved.model))}[/bold]. Draw further rows from it with 'hush draw'.")
         if release.guarantee.assurance is not Assurance.PROVEN:

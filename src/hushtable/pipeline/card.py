@@ -33,6 +33,13 @@ class Card:
 
     recipe: str = ""
     title: str = ""
+    """Of the recipe."""
+    data_title: str = ""
+    """What the data is called, as its schema says."""
+    contact: str = ""
+    licence: str = ""
+    date: str = ""
+    """The day it was made, as 2026-11-17."""
     cite: str = ""
     steps: tuple[str, ...] = ()
     rows: int | None = None
@@ -65,6 +72,7 @@ class Card:
         return cls(
             recipe=lenient.text(plain.get("recipe")),
             title=lenient.text(plain.get("title")),
+            **{name: lenient.text(plain.get(name)) for name in ("data_title", "contact", "licence", "date")},
             cite=lenient.text(plain.get("cite")),
             steps=lenient.texts(plain.get("steps")),
             rows=lenient.whole(plain.get("rows")),
@@ -95,8 +103,8 @@ class Card:
 
     @property
     def name(self) -> str:
-        """What the release calls itself: its title, or its recipe."""
-        return self.title or self.recipe
+        """What the release calls itself: the name of its data, or the title of its recipe, or the recipe."""
+        return self.data_title or self.title or self.recipe
 
     @property
     def suppressed(self) -> Suppressed | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -52,6 +54,8 @@ class Release(Shown):
 
     It is not written to the release folder. ``pipeline/store.py`` writes it to a file of its own.
     """
+    date: str = field(default_factory=lambda: today())
+    """The day it was made, as 2026-11-17."""
     warnings: tuple[str, ...] = ()
     """For whoever holds the rows alone: they may depend on them, and are never saved."""
 
@@ -87,7 +91,11 @@ class Release(Shown):
 
     def card(self) -> dict[str, Any]:
         """The public card as plain values (without the hashes of the files)."""
+        about = self.table.schema.about
         return {
+            **({"data_title": about.pop("title")} if "title" in about else {}),
+            **about,
+            "date": self.date,
             "recipe": self.recipe.recipe,
             "title": self.recipe.title,
             "cite": self.recipe.cite,
@@ -125,6 +133,13 @@ class Release(Shown):
             if sign is not None:
                 sign.sign(partial)
         return folder
+
+
+def today() -> str:
+    """The day of today, or that of ``SOURCE_DATE_EPOCH``, so that what is built twice can be the same."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now().astimezone()
+    return now.date().isoformat()
 
 
 def installed_versions() -> dict[str, str]:

@@ -90,6 +90,8 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
     dropped = tuple(name for name in table.schema.names if name not in table.schema.released)
     # Which rows belong to one person is private: it was good for counting, and stays here.
     leaving = own_domains(shuffled(released.held_by(None), walk.rng))
+    # A step may have made its schema anew; what the data is called is declared, and stays.
+    leaving = leaving.under(leaving.schema.described(**table.schema.about))
     warnings = _warnings(table, budget)
     return Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
 

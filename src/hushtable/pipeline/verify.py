@@ -26,8 +26,10 @@ from hushtable.table.table import Table
 
 _ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"hierarchies/\d{2,}\.csv"]))
 """The names of the files that a release may have beside its card."""
-_ON_TRUST = ("dropped", "result", "versions")
-_ENTRIES = ("recipe", "title", "cite", "steps", "rows", "columns", "guarantee", "explanation", "hashes", *_ON_TRUST)
+_ON_TRUST = ("dropped", "result", "versions", "date")
+_ABOUT = {"data_title": "title", "contact": "contact", "licence": "licence"}
+"""What a card says of its data, and what the schema beside it calls the same."""
+_ENTRIES = (*_ABOUT, "recipe", "title", "cite", "steps", "rows", "columns", "guarantee", "explanation", "hashes", *_ON_TRUST)
 
 
 def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> Verification:
@@ -72,7 +74,7 @@ def verify_card(card: Mapping[str, Any], guarantee: Guarantee, recipe: str, sche
     they are not checkable, unless there are fewer of them than the guarantee needs.
     """
     reworded = later(str(dict(card.get("versions") or {}).get("hushtable")), installed_versions()["hushtable"])
-    verification = Verification(tuple(_verify_entries(card, guarantee)))
+    verification = Verification((*_verify_entries(card, guarantee), *_verify_about(card, schema)))
     verification += _verify_recipe(recipe, card, guarantee, schema, trust=trust, reworded=reworded)
     return verification + _verify_words(guarantee, card, reworded=reworded)
 
@@ -129,6 +131,16 @@ def _verify_entries(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[F
     known = {name: value for name, value in guarantee.to_json().items() if name not in ("criteria", "ledger")}
     stated = {name: value for name, value in card["guarantee"].items() if name not in ("criteria", "ledger")}
     yield from (Fault(name, "no guarantee has such an entry") for name in _unknown(known, stated))
+
+
+def _verify_about(card: Mapping[str, Any], schema: Schema) -> Iterator[Fault]:
+    """The name of the data, the contact and the licence must be those of the schema; the date is one."""
+    for entry, name in _ABOUT.items():
+        if card.get(entry, "") != getattr(schema, name):
+            yield Fault(entry, f"the card says {card.get(entry, '')!r}, the schema {getattr(schema, name)!r}")
+    date = card.get("date", "")
+    if date and not (isinstance(date, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", date)):
+        yield Fault("date", f"expected a day such as 2026-11-17, got {date!r}")
 
 
 def _unknown(known: object, stated: object) -> Iterator[str]:
@@ -271,6 +283,6 @@ def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[U
     if guarantee.claims:
         yield Unchecked("claims", "what a publication states, with the gaps that the card names, is no guarantee")
     if said := [name for name in _ON_TRUST if card.get(name)]:
-        yield Unchecked(", ".join(said), "what was left out, what the steps found and what they ran with, as the card says")
+        yield Unchecked(", ".join(said), "what was left out, what the steps found, what they ran with and when, as the card says")
     if pages := sorted(name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith("data.")):
         yield Unchecked(", ".join(pages), "compared by hash alone; what was checked is card.json")

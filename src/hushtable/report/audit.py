@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hushtable.evidence.finding import Finding, Subject
-from hushtable.evidence.verdict import Evidence, by_excess, is_tested
+from hushtable.evidence.verdict import by_excess, is_tested
 from hushtable.evidence.verdict.publish import RULE
 from hushtable.measures.catalogue import main_model
 from hushtable.pipeline.card import Card
-from hushtable.report import attacks, budget, decision, promise, tables, utility
+from hushtable.report import attacks, budget, decision, gist, promise, tables, utility
 from hushtable.report import card as cards
 from hushtable.report import findings as show
 from hushtable.report.charts import distances, roc
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FIGURES = 5
 """So many key figures."""
-ROWS = {"train": "training rows", "release": "released rows", "control": "control rows"}
+PEOPLE = {"train": "people in the table", "control": "people outside it, the control"}
 HALVED = (
     "No rows were held out: the real rows were halved at random, one half compared and the other taken as the control. Models are "
     "tested on rows that the release was made from, so they may seem better than they are on new people."
@@ -46,35 +46,64 @@ def audit_page(report: AuditReport) -> str:
     attacked = any(f.risk for f in findings)
     people = (report.people or report.rows).get("train")
     parts = [
-        Section("summary", "Decision", _summary(evidence)),
+        Section("summary", "Decision", _summary(report)),
         *([Section("figures", "Key figures", _figures(findings, planted))] if findings else []),
         *(
-            Section(attacks.anchor(risk), title, attacks.section(risk, findings, planted))
+            Section(attacks.anchor(risk), title, attacks.section(risk, findings, planted), gist.of_attacks(findings, risk))
             for risk, (title, _) in attacks.RISKS.items()
             if attacked
         ),
-        *_given("membership", "Membership", roc.section(findings)),
-        *_given("distances", "Distances", distances.section(findings)),
-        *_given("indicators", "Indicators", tables.indicators(compared, planted) if compared else None),
-        *_given("properties", "Properties", tables.properties(properties) if properties else None),
+        *_given(
+            "membership", "Membership", roc.section(findings), "How many people are recognized, by how many are accused falsely."
+        ),
+        *_given("distances", "Distances", distances.section(findings), "How close released rows lie to those they were made from."),
+        *(
+            _given("indicators", "Indicators", tables.indicators(compared, planted), gist.of_indicators(compared))
+            if compared
+            else []
+        ),
+        *(
+            _given(
+                "properties", "Properties", tables.properties(properties), f"{number(len(properties))} numbers without a baseline."
+            )
+            if properties
+            else []
+        ),
         *_given(
             "records",
             "Riskiest records",
             records_section(report.records, report.at_risk, people) if evidence.attacked or report.records else None,
+            gist.of_records(report.records, report.at_risk, people),
         ),
-        *_given("groups", "Groups at risk", groups_section(report.groups) if report.groups else None),
-        *_given("power", "What it would have noticed", attacks.power_section(power) if power and power.noticed else None),
+        *(
+            _given("groups", "Groups at risk", groups_section(report.groups), gist.of_groups(report.groups))
+            if report.groups
+            else []
+        ),
+        *_given(
+            "power",
+            "What it would have noticed",
+            attacks.power_section(power) if power and power.noticed else None,
+            sentence(attacks.noticed(evidence)),
+        ),
         *(_promised(card) if card else []),
         *utility.pages(findings),
-        *_given("others", "Other findings", tables.others(others) if others else None),
-        *_given("uncomputed", "What could not be computed", tables.uncomputed(failed) if failed else None),
-        Section("all", "All findings", tables.every_finding(findings)),
-        Section("words", "What the numbers mean", tables.meanings(findings, RULES)),
+        *(_given("others", "Other findings", tables.others(others), gist.of_measures(others)) if others else []),
+        *_given(
+            "uncomputed",
+            "What could not be computed",
+            tables.uncomputed(failed) if failed else None,
+            f"{number(len(failed))} finding{'' if len(failed) == 1 else 's'} without a number, each with its reason.",
+        ),
+        Section("words", "What the numbers mean", tables.meanings(findings, RULES), "Every name and every verdict of this page."),
+        Section(
+            "all",
+            "All findings",
+            tables.every_finding(findings),
+            f"{number(len(findings))} findings with all their digits, as a file.",
+        ),
     ]
-    kind = kind_of(report)
-    return page(
-        title=f"INTERNAL {kind}: {title_of(card)}", head=_head(kind, report), sections=parts, kind="internal", running=INTERNAL
-    )
+    return page(title=f"INTERNAL {_titled(report)}", head=_head(report), sections=parts, kind="internal", running=INTERNAL)
 
 
 def kind_of(report: AuditReport) -> str:
@@ -83,54 +112,104 @@ def kind_of(report: AuditReport) -> str:
 
 
 def counted(report: AuditReport) -> list[tuple[str, str]]:
-    """How many rows of each table there are and, where that is known, of how many people."""
-    held = {name: f" of {number(report.people[name])} people" if name in report.people else "" for name in report.rows}
-    return [(number(count), f"{ROWS.get(name, name)}{held[name]}") for name, count in report.rows.items()]
+    """How many people each table holds, with their rows where those are others; and how many rows were released."""
+    lines = []
+    for name, rows in report.rows.items():
+        if name not in PEOPLE:
+            lines.append((number(rows), "released rows" if name == "release" else name))
+        elif name in report.people:
+            lines.append((number(report.people[name]), f"{PEOPLE[name]} ({number(rows)} rows)"))
+        else:
+            lines.append((number(rows), PEOPLE[name]))
+    return lines
 
 
 def origin(report: AuditReport) -> list[str]:
-    """The version and the seed, where they are known."""
-    run = report.run
-    return [f"hushtable {run.version}, seed {run.seed}"] if run.version and run.seed is not None else []
+    """The recipe, the version and the seed, where they are known."""
+    run, card = report.run, report.card
+    recipe = [f"recipe {card.recipe}"] if card and card.recipe else []
+    return [*recipe, f"hushtable {run.version}, seed {run.seed}"] if run.version and run.seed is not None else recipe
 
 
-def title_of(card: Card | None) -> str:
-    """What the audited release calls itself."""
-    return (card.name if card else "") or "An unnamed release"
+def title_of(report: AuditReport) -> str:
+    """What the data is called; where nobody said, what the audited release calls itself."""
+    card = report.card
+    return (card.data_title if card else "") or report.title or (card.name if card else "") or "An unnamed release"
 
 
-def _given(anchor: str, title: str, body: Html | None) -> list[Section]:
-    """A section if it has something to say."""
-    return [] if body is None else [Section(anchor, title, body)]
+def dated(report: AuditReport) -> str:
+    """What was audited, and on which day."""
+    return f"{title_of(report)}, {report.run.date}" if report.run.date else title_of(report)
 
 
-def _head(kind: str, report: AuditReport) -> Html:
+def _titled(report: AuditReport) -> str:
+    """Kind, name of the data, date and verdict: what a bookmark, a tab or a printed sheet is called."""
+    found = f": {decision.answers(report.evidence)[-1].figure}" if report.findings else ""
+    return f"{kind_of(report)}: {dated(report)}{found}"
+
+
+def _given(anchor: str, title: str, body: Html | None, gist: str) -> list[Section]:
+    """A section if it has something to say, folded to its gist."""
+    return [] if body is None else [Section(anchor, title, body, gist)]
+
+
+def _head(report: AuditReport) -> Html:
+    day = f", {report.run.date}" if report.run.date else ""
+    return join(element("p", f"{kind_of(report).capitalize()}{day}", class_="eyebrow"), element("h1", title_of(report)))
+
+
+def _summary(report: AuditReport) -> Html:
+    """The verdict, what to do about it, and under these the other three answers and what they rest on."""
+    evidence = report.evidence
+    if not evidence.findings:
+        return join(element("p", "No audit was run, so nothing is known about this release beyond its card."), _about(report))
+    *others, last = decision.answers(evidence)
+    return join(
+        element(
+            "div",
+            element("h3", last.question),
+            element("p", element("span", _shape(last), aria_hidden="true"), f" {last.figure}", class_="value"),
+            element("p", last.text),
+            class_=f"decided {last.tone}",
+        ),
+        _what_to_do(report, last.reasons),
+        element("div", [_answer(answer) for answer in others], class_="answers"),
+        [attacks.gate(outcome) for outcome in evidence.outcomes],
+        _about(report),
+        element("p", APART, class_="soft"),
+    )
+
+
+def _what_to_do(report: AuditReport, reasons: Sequence[str]) -> Html | None:
+    """What would remove the cause of each alarm, where causes are known; and the reasons of the decision."""
+    parts = to_do(report, reasons)
+    lists = [join(element("h3", title), element("ul", [element("li", line) for line in lines])) for title, lines in parts]
+    return element("div", lists, class_="reasons") if lists else None
+
+
+def to_do(report: AuditReport, reasons: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """What to do, by cause, and why: titles and lines, of which empty ones are left out."""
+    causes = [str(cause.text) for cause in getattr(report, "causes", ())]
+    return [(title, list(lines)) for title, lines in (("What to do", causes), ("Why", reasons)) if lines]
+
+
+def _about(report: AuditReport) -> Html:
+    """Whom it is about, how it was run, and what was assumed."""
     counts = [element("li", element("strong", count), f" {what}") for count, what in counted(report)]
     return join(
-        element("p", kind.capitalize(), class_="eyebrow"),
-        element("h1", title_of(report.card)),
-        element("ul", counts, [element("li", line) for line in origin(report)], class_="counts"),
+        element("ul", counts, [element("li", line) for line in origin(report)], class_="counts") if counts else None,
         element("p", HALVED, class_="caution") if report.run.halved else None,
         [element("p", sentence(reason), class_="caution") for reason in report.assumed],
     )
 
 
-def _summary(evidence: Evidence) -> Html:
-    if not evidence.findings:
-        return element("p", "No audit was run, so nothing is known about this release beyond its card.")
-    answers = decision.answers(evidence)
-    reasons = [element("li", reason) for reason in answers[-1].reasons]
-    return join(
-        element("div", [_answer(answer) for answer in answers], class_="answers"),
-        element("div", element("h3", "Why"), element("ul", reasons), class_="reasons") if reasons else None,
-        [attacks.gate(outcome) for outcome in evidence.outcomes],
-        element("p", APART, class_="soft"),
-    )
+def _shape(answer: Answer) -> str:
+    shapes = {str(kind): shape for kind, shape in (*show.SHAPES.items(), *promise.SHAPES.items())}
+    return shapes.get(answer.tone, "")
 
 
 def _answer(answer: Answer) -> Html:
-    shapes = {str(kind): shape for kind, shape in (*show.SHAPES.items(), *promise.SHAPES.items())}
-    shape = element("span", shapes.get(answer.tone, ""), aria_hidden="true")
+    shape = element("span", _shape(answer), aria_hidden="true")
     mark = element("strong", shape, f" {answer.mark}", class_="badge") if answer.mark else None
     more = element("a", "more", href=f"#{answer.where}", aria_label=f"More on: {answer.question}") if answer.where else None
     return element(
@@ -148,8 +227,8 @@ def _promised(card: Card) -> list[Section]:
     measured = cards.criteria(card) if card.criteria else None
     stated = join(promise.small(card.stated), cards.explanation(card), measured)
     return [
-        Section("guarantee", "Guarantee", stated),
-        *_given("budget", "Privacy budget", budget.section(card) if card.ledger else None),
+        Section("guarantee", "Guarantee", stated, f"{card.stated.assurance}: {card.stated.figure}."),
+        *_given("budget", "Privacy budget", budget.section(card) if card.ledger else None, gist.of_budget(card)),
     ]
 
 
@@ -158,7 +237,7 @@ def _figures(findings: Sequence[Finding], planted: float | None) -> Html:
     return join(
         attacks.boxes(findings, planted) if attacked else None,
         element("h3", "Other key figures") if attacked else None,
-        element("div", [_figure(f) for f in key_figures(findings)], class_="figures"),
+        element("div", [_figure(f, findings) for f in key_figures(findings)], class_="figures"),
         element("p", "Each figure stands for itself; they are never added up to one score.", class_="soft"),
     )
 
@@ -174,7 +253,8 @@ def key_figures(findings: Sequence[Finding]) -> list[Finding]:
     return [*firsts(private, lambda f: f.name)[: FIGURES - len(useful)], *useful]
 
 
-def _figure(finding: Finding) -> Html:
+def _figure(finding: Finding, findings: Sequence[Finding]) -> Html:
+    worst = show.worst(finding, findings)
     gap = f"interval {show.interval(finding)}" if show.interval(finding) else "no interval"
     base = f"baseline {show.baseline(finding)}" if finding.baseline is not None else "no baseline"
     known = finding.value is not None
@@ -183,6 +263,11 @@ def _figure(finding: Finding) -> Html:
         element("p", finding.subject, class_="eyebrow"),
         element("h3", finding.label),
         element("p", show.amount(finding, finding.value), class_="value"),
-        element("p", f"{base}; {gap}; {show.direction(finding)}" if known else finding.note, class_="soft"),
+        element(
+            "p",
+            element("strong", f"{worst}; ") if worst else None,
+            f"{base}; {gap}; {show.direction(finding)}" if known else finding.note,
+            class_="soft",
+        ),
         show.verdict_line(finding),
     )

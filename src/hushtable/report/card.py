@@ -7,7 +7,7 @@ from typing import Any
 
 from hushtable.display import listed
 from hushtable.pipeline.card import Card
-from hushtable.report import budget, promise
+from hushtable.report import budget, gist, promise
 from hushtable.report.charts import ladders
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
 from hushtable.report.words import number, runs, sentence, share
@@ -38,27 +38,33 @@ def card_page(card: Card) -> str:
     sections = [
         Section("meaning", "What holds, and what would break it", explanation(card)),
         Section("criteria", "Measured on the table", criteria(card)),
-        Section("budget", "Privacy budget", budget.section(card)),
-        Section("chosen", "What the recipe chose", _chosen(card)),
-        Section("table", "The table", _table(card)),
-        Section("made", "How it was made", _origin(card)),
+        Section("budget", "Privacy budget", budget.section(card), gist.of_budget(card)),
+        Section("chosen", "What the recipe chose", _chosen(card), _steps_chosen(card)),
+        Section("table", "The table", _table(card), sentence(_size(card))),
+        Section("made", "How it was made", _origin(card), f"Steps, source and versions of the recipe {card.recipe or 'unnamed'}."),
         Section("verify", "How to verify", _verify(card)),
     ]
-    return page(title=f"{_title(card)}: release card", head=_head(card), sections=sections, kind="public")
+    day = f", {card.date}" if card.date else ""
+    return page(title=f"{_title(card)}{day}: release card", head=_head(card), sections=sections, kind="public")
 
 
 def _title(card: Card) -> str:
     return card.name or "Untitled recipe"
 
 
+def _size(card: Card) -> str:
+    return f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
+
+
 def _head(card: Card) -> Html:
     first, *more = card.stated.sentences()
-    size = f"{number(card.rows)} rows, {number(len(card.columns))} column{'' if len(card.columns) == 1 else 's'}"
+    size = _size(card)
     caution = " ".join(sentence(line) for line in cautions(card))
     return join(
-        element("p", "Release card", class_="eyebrow"),
+        element("p", f"Release card{f', {card.date}' if card.date else ''}", class_="eyebrow"),
         element("h1", _title(card)),
         element("p", f"{size}, made with the recipe ", element("code", card.recipe or "unnamed"), class_="soft"),
+        element("p", whom(card), class_="soft") if whom(card) else None,
         element(
             "div",
             element("p", "What is promised", class_="eyebrow"),
@@ -70,6 +76,12 @@ def _head(card: Card) -> Html:
             class_=f"statement {card.stated.assurance}",
         ),
     )
+
+
+def whom(card: Card) -> str:
+    """Whom to ask and under which terms the release may be used, as far as the card says."""
+    given = (("Contact", card.contact), ("Licence", card.licence))
+    return " ".join(f"{name}: {text.removesuffix('.')}." for name, text in given if text)
 
 
 def cautions(card: Card) -> list[str]:
@@ -157,6 +169,10 @@ def _criterion(name: str, value: object) -> str:
     return number(value)
 
 
+def _steps_chosen(card: Card) -> str:
+    return f"What {listed(list(card.result), 3)} found or chose." if card.result else "Nothing beyond the recipe itself."
+
+
 def _chosen(card: Card) -> Html:
     if not card.result:
         return element("p", "Nothing beyond the recipe itself.")
@@ -185,7 +201,7 @@ def _value(value: object, columns: set[str]) -> Child:
         if any(isinstance(item, (Mapping, list)) for item in value):
             return element("ul", [element("li", _value(item, columns)) for item in value])
         return runs(value) or "none"
-    return number(value, 4)
+    return number(value)
 
 
 def _table(card: Card) -> Html:

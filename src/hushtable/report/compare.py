@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hushtable.display import listed
 from hushtable.evidence.verdict import STRENGTH
 from hushtable.report import ranking
 from hushtable.report.charts import knobs
@@ -31,17 +32,22 @@ RISKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 def comparison_page(comparison: Comparison) -> str:
     """A comparison as a page: the choice first, then all that it rests on."""
     scored = any(cell.score for cell in comparison.released)
+    failed = f"{number(len(comparison.failures))} gave no release, each with its reason."
+    recipes = sentence(f"what they do, what was tried, and where they come from: {listed(comparison.recipe_names)}")
     sections = [
         Section("choice", "The choice", _choice(comparison)),
         *([Section("plane", "Risk and utility", _plane(comparison))] if scored else []),
         *([Section("cost", "What a stronger promise costs", _cost(comparison))] if knobs.lines(comparison) else []),
         Section("releases", "All releases", ranking.section(comparison)),
-        *([Section("failed", "What could not be run", ranking.failed(comparison))] if comparison.failures else []),
-        *([Section("recipes", "The recipes", ranking.recipes(comparison))] if comparison.cells else []),
-        Section("reading", "How to read this, and what it does not show", _reading(comparison)),
+        *([Section("failed", "What could not be run", ranking.failed(comparison), failed)] if comparison.failures else []),
+        *([Section("recipes", "The recipes", ranking.recipes(comparison), recipes)] if comparison.cells else []),
+        Section("reading", "How to read this", _reading(comparison), "What the words mean, and what a comparison does not show."),
     ]
+    about = comparison.table.title or f"{number(len(comparison.cells))} releases"
+    day = f", {comparison.run.date}" if comparison.run.date else ""
+    take = f"take {comparison.best.id}" if comparison.best else "none fits"
     return page(
-        title=f"INTERNAL comparison: {number(len(comparison.cells))} releases",
+        title=f"INTERNAL comparison: {about}{day}: {take}",
         head=_head(comparison),
         sections=sections,
         kind="internal",
@@ -66,8 +72,8 @@ def _head(comparison: Comparison) -> Html:
     if failed:
         shown.append(element("li", element("strong", number(failed)), " could not be run"))
     return join(
-        element("p", "Comparison", class_="eyebrow"),
-        element("h1", "Which release to publish"),
+        element("p", f"Comparison{f', {comparison.run.date}' if comparison.run.date else ''}", class_="eyebrow"),
+        element("h1", f"Which release to publish{f': {comparison.table.title}' if comparison.table.title else ''}"),
         element("ul", shown, class_="counts"),
     )
 

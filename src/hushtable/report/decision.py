@@ -100,7 +100,8 @@ def accuracy(findings: Sequence[Finding]) -> Answer:
     else:
         base = f"; for fresh real rows it is {show.baseline(finding)}" if finding.baseline is not None else ""
         meaning = show.meaning_of(finding) or finding.note
-        figure, line = show.value(finding), f"{finding.name} is {show.value(finding)}{base} ({meaning}){gone}"
+        worst = f" ({worst})" if (worst := show.worst(finding, findings)) else ""
+        figure, line = show.value(finding), f"{finding.name} is {show.value(finding)}{worst}{base} ({meaning}){gone}"
         where = str(show.page_of(finding) or "")
     untested = f" No model was tested: {sentence(price.untested)}" if price.untested else ""
     return Answer(question, figure, sentence(line) + untested, price.tone, "measured", where)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.measure import Measure, Page
 from hushtable.evidence.verdict import Tone, Verdict, is_tested, surely_worse, verdict
 from hushtable.measures.catalogue import metric
+from hushtable.measures.worst import worst_part
 from hushtable.report import words
 from hushtable.report.html import Html, element, join
 
@@ -54,6 +57,12 @@ def interval(finding: Finding) -> str:
 def direction(finding: Finding) -> str:
     """Which way is good."""
     return f"{finding.better} is better" if finding.ideal is None else f"{words.number(finding.ideal)} is best"
+
+
+def worst(finding: Finding, findings: Sequence[Finding]) -> str:
+    """The worst part beside a mean (worst: occupation 0.12); empty where the parts are not known."""
+    part = worst_part(finding, findings)
+    return "" if part is None else f"worst: {words.shortened(part.scope)} {amount(finding, part.value)}"
 
 
 def reach(finding: Finding) -> str:

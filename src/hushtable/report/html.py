@@ -21,6 +21,9 @@ class Html(str):
 INTERNAL = "INTERNAL: computed from the raw rows, do not publish"
 """What every page, and every printed sheet, of what is private says."""
 
+UNFOLD = "Printed are the parts that were open on the screen; of all others only what they say in one line."
+"""The last line of a printed page that has folded parts."""
+
 Child = str | int | float | None | Iterable["Child"]
 Attribute = str | int | float | bool | None
 
@@ -63,12 +66,17 @@ class Section:
     anchor: str
     title: str
     body: Html
+    gist: str = ""
+    """What it says in one line, for a part that is folded away, on the screen and on paper, until somebody opens it."""
 
 
 def page(
     *, title: str, head: Html, sections: Iterable[Section], kind: str, running: str = "", scripts: Iterable[str] = ("report.js",)
 ) -> str:
     """A whole document. ``running`` is shown at the top while scrolling, and at the top and bottom of every printed page.
+
+    Its head and its first part come before everything, the table of contents too: on a small screen they are all that is seen.
+    Paper shows of a folded part what the screen shows: its title and its gist, unless it was opened.
 
     ``scripts`` are files of this package that make reading easier (what a mark says on touch, tables that sort); without them
     everything is still there.
@@ -79,12 +87,14 @@ def page(
     contents = element(
         "nav", element("p", "Contents", class_="eyebrow"), element("ol", entries), class_="contents", aria_label="Contents"
     )
-    parts = [element("section", element("h2", s.title), s.body, id=s.anchor) for s in sections]
+    parts = [_section(s) for s in sections]
+    partly = any(s.gist for s in sections)
+    main = join(element("header", head), parts[:1], contents, parts[1:], element("p", UNFOLD, class_="unfold") if partly else None)
     body = element(
         "body",
         element("a", "Skip to the content", class_="skip", href="#main"),
         element("div", running, class_="running top", role="note") if running else None,
-        element("div", contents, element("main", element("header", head), parts, id="main"), class_="frame"),
+        element("div", element("main", main, id="main"), class_="frame"),
         element("div", running, class_="running bottom", aria_hidden="true") if running else None,
         element("script", Html(code)) if code else None,
         class_=kind,
@@ -103,14 +113,30 @@ def table(
 ) -> Html:
     """A table that scrolls inside its own frame; the columns in ``numbers`` are aligned as numbers.
 
+    On a small screen each row of more than two cells becomes a card: its first cell, and under it the others with their heads.
     With a script it can be sorted by any column, unless it is not ``sortable``, and exported as a file.
     """
     heads, right = list(heads), set(numbers)
     top = [element("th", head, scope="col", class_="num" if i in right else None) for i, head in enumerate(heads)]
-    body = [element("tr", [_data(cell, "num" if i in right else None) for i, cell in enumerate(row)]) for row in rows]
-    kind = " ".join(word for word in ("sortable" if sortable else "", class_) if word)
+    wide = len(heads) > 2
+    # The first cell is the name of its card, unless it is a number.
+    labels = [heads[0] if 0 in right else None, *heads[1:]] if wide else [None] * len(heads)
+    # A browser may forget what a table is where its cells are not shown as cells.
+    roles = {name: name if wide else None for name in ("table", "rowgroup", "row", "cell")}
+    body = [
+        element(
+            "tr",
+            [_data(cell, "num" if i in right else None, labels[i], roles["cell"]) for i, cell in enumerate(row)],
+            role=roles["row"],
+        )
+        for row in rows
+    ]
+    kind = " ".join(word for word in ("sortable" if sortable else "", "cards" if wide else "", class_) if word)
     caption = element("caption", label, class_="unseen")
-    inner = element("table", caption, element("thead", element("tr", top)), element("tbody", body), class_=kind or None)
+    inner = element(
+        "table", caption, element("thead", element("tr", top)), element("tbody", body, role=roles["rowgroup"]),
+        class_=kind or None, role=roles["table"],
+    )  # fmt: skip
     return element("div", inner, class_="scroll", tabindex=0, role="region", aria_label=label)
 
 
@@ -119,10 +145,20 @@ def pairs(items: Iterable[tuple[Child, Child]], class_: str = "facts") -> Html:
     return element("dl", [element("div", element("dt", term), element("dd", text)) for term, text in items], class_=class_)
 
 
-def _data(cell: Child | Cell, class_: str | None) -> Html:
+def _section(part: Section) -> Html:
+    title = element("h2", part.title)
+    if not part.gist:
+        return element("section", title, part.body, id=part.anchor)
+    summary = element("summary", title, element("span", part.gist, class_="gist"))
+    inner = element("details", summary, element("div", part.body, class_="unfolded"))
+    return element("section", inner, id=part.anchor, class_="folded")
+
+
+def _data(cell: Child | Cell, class_: str | None, label: str | None, role: str | None) -> Html:
     if not isinstance(cell, Cell):
-        return element("td", cell, class_=class_)
-    return element("td", cell.shown, class_=class_, data_sort="" if cell.by is None else repr(cell.by))
+        return element("td", cell, class_=class_, role=role, data_label=label)
+    by = "" if cell.by is None else repr(cell.by)
+    return element("td", cell.shown, class_=class_, role=role, data_label=label, data_sort=by)
 
 
 def _head(title: str, code: str) -> Html:

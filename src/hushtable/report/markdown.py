@@ -11,13 +11,13 @@ from hushtable.display import listed
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.metrics import family
 from hushtable.evidence.power import Power
-from hushtable.evidence.verdict import Evidence, by_excess, of_risk, verdict
+from hushtable.evidence.verdict import Evidence, by_excess, of_risk, verdict, worst_of
 from hushtable.pipeline.card import Card
 from hushtable.privacy.stated import MEANINGS
 from hushtable.report import attacks, budget, decision, tables
 from hushtable.report import findings as show
-from hushtable.report.audit import APART, HALVED, RULES, counted, kind_of, origin, title_of
-from hushtable.report.card import SECRETS, cautions, counted_by, meanings, suppression
+from hushtable.report.audit import APART, HALVED, RULES, counted, dated, key_figures, kind_of, origin, to_do
+from hushtable.report.card import SECRETS, cautions, counted_by, meanings, suppression, whom
 from hushtable.report.html import INTERNAL
 from hushtable.report.utility import PAGES, of_page
 from hushtable.report.words import number, p_value, sentence, share
@@ -36,12 +36,14 @@ def audit_markdown(report: AuditReport) -> str:
     gates = [f"{code(one.expression)} {'holds' if one.holds else 'fails'}: {plain(sentence(one.reason))}" for one in report.gates]
     parts = [
         f"**{INTERNAL}**",
-        f"# {kind_of(report).capitalize()}: {plain(title_of(card))}",
+        f"# {kind_of(report).capitalize()}: {plain(dated(report))}",
+        *_decision(report),
+        *(["## Conditions", bullets(gates)] if gates else []),
+        *_figures(findings),
+        "## About this audit" if counts else "",
         plain(", ".join([*counts, *origin(report)])),
         plain(HALVED) if report.run.halved else "",
         *(plain(sentence(reason)) for reason in report.assumed),
-        *_decision(evidence),
-        *(["## Conditions", bullets(gates)] if gates else []),
         *_attacks(evidence),
         *_whom(report),
         *_power(report.power),
@@ -57,7 +59,9 @@ def card_markdown(card: Card) -> str:
     """A card as Markdown."""
     parts = [
         f"# {plain(card.name or 'Untitled recipe')}",
-        f"{number(card.rows)} rows, {number(len(card.columns))} columns, recipe {code(card.recipe or 'unnamed')}.",
+        f"{number(card.rows)} rows, {number(len(card.columns))} columns, recipe {code(card.recipe or 'unnamed')}"
+        f"{f', {plain(card.date)}' if card.date else ''}.",
+        plain(whom(card)),
         "## What is promised",
         *_guarantee(card),
         *_budget(card),
@@ -103,18 +107,26 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _decision(evidence: Evidence) -> list[str]:
-    if not evidence.findings:
+def _decision(report: AuditReport) -> list[str]:
+    """The verdict, what to do about it, and the other three answers."""
+    if not report.findings:
         return ["No audit was run, so nothing is known about this release beyond its card."]
-    answers = decision.answers(evidence)
-    rows = [[plain(a.question), f"**{plain(a.figure)}**", plain(a.text), plain(a.mark)] for a in answers]
-    reasons = answers[-1].reasons
+    *others, last = decision.answers(report.evidence)
+    rows = [[plain(a.question), f"**{plain(a.figure)}**", plain(a.text), plain(a.mark)] for a in others]
     return [
-        "## Decision",
+        f"## {plain(last.question)}",
+        f"**{plain(last.figure)}.** {plain(last.text)}",
+        *(part for title, lines in to_do(report, last.reasons) for part in (f"{title}:", bullets(map(plain, lines)))),
         grid(["Question", "Answer", "In words", "Evidence"], rows),
-        *(["Why:", bullets(map(plain, reasons))] if reasons else []),
         APART,
     ]
+
+
+def _figures(findings: Sequence[Finding]) -> list[str]:
+    """The worst attack of each risk, and the other key figures."""
+    worst = [f for risk in attacks.RISKS if (f := worst_of(findings, risk)) is not None]
+    figures = [*worst, *key_figures(findings)]
+    return ["## Key figures", _table(figures, findings)] if figures else []
 
 
 def _attacks(evidence: Evidence) -> list[str]:
@@ -208,7 +220,7 @@ def _utility(findings: Sequence[Finding]) -> list[str]:
     parts = []
     for page, kind in PAGES.items():
         ours = of_page(findings, page)
-        parts += [f"## {kind.title}", plain(kind.lead), _table(ours)] if ours else []
+        parts += [f"## {kind.title}", plain(kind.lead), _table(ours, ours)] if ours else []
     others = of_page(findings, None)
     return [*parts, "## Other findings", _table(others)] if others else parts
 
@@ -234,9 +246,18 @@ def _meanings(findings: Sequence[Finding]) -> list[str]:
     return ["## What the numbers mean", bullets([*lines, *rules])]
 
 
-def _table(findings: Sequence[Finding]) -> str:
+def _table(findings: Sequence[Finding], parts: Sequence[Finding] = ()) -> str:
+    """A row for each; beside a mean the worst of its parts, where they are among ``parts``."""
     rows = [
-        [plain(f.label), show.value(f), show.interval(f), show.baseline(f), _judged(f), plain(sentence(f.note))] for f in findings
+        [
+            plain(f.label),
+            f"{show.value(f)} ({plain(worst)})" if (worst := show.worst(f, parts)) else show.value(f),
+            show.interval(f),
+            show.baseline(f),
+            _judged(f),
+            plain(sentence(f.note)),
+        ]
+        for f in findings
     ]
     return grid(["Finding", "Value", "Interval", "Baseline", "Verdict", "Note"], rows)
 

@@ -135,7 +135,7 @@
     const tools = make("div", "", { class: "tools" });
     const button = make("button", "CSV", { type: "button", "aria-label": `Save the table ${label} as CSV` });
     button.addEventListener("click", () => save(table, label));
-    if (table.classList.contains("full")) tools.append(...filter(table));
+    if (table.tBodies[0] && table.tBodies[0].rows.length > 10) tools.append(...filter(table));
     tools.append(button);
     frame.after(tools);
   }
@@ -159,6 +159,34 @@
     return [label, count];
   }
 
+  // Rows that were written without them get their heads too, for the cards of a small screen.
+  for (const table of all("table:not(.cards)")) {
+    const heads = all("thead th", table).map((head) => words(head.textContent));
+    if (heads.length < 3) continue;
+    for (const row of table.tBodies[0].rows) [...row.cells].slice(1).forEach((cell, at) => cell.setAttribute("data-label", heads[at + 1]));
+    table.classList.add("cards");
+  }
+
+  // What is folded is opened one by one, by a link that leads into it, or all at once; paper shows what is open.
+  const folds = all("details");
+  const into = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    for (const one of folds) if (one.contains(target) || one.parentElement === target) one.open = true;
+    target.scrollIntoView();
+  };
+  addEventListener("hashchange", into);
+  for (const link of all('a[href^="#"]')) link.addEventListener("click", () => setTimeout(into));
+  into();
+  const unfold = make("button", "", { type: "button" });
+  const unfolded = (open) => {
+    for (const one of folds) one.open = open;
+    unfold.textContent = open ? "fold everything" : "open everything";
+  };
+  unfold.addEventListener("click", () => unfolded(unfold.textContent.startsWith("open")));
+  if (location.search === "?all" || location.hash === "#all") unfolded(true);
+  else unfold.textContent = "open everything";
+
   // Light, dark, or as the system says; forgotten when the page is closed.
   const contents = document.querySelector(".contents");
   if (contents) {
@@ -171,6 +199,11 @@
         for (const other of themes.children) other.setAttribute("aria-pressed", String(other === button));
       });
       themes.append(button);
+    }
+    if (folds.length) {
+      const folding = make("div", "", { class: "tools" });
+      folding.append(unfold);
+      contents.append(folding);
     }
     contents.append(themes);
   }
@@ -188,14 +221,4 @@
     { rootMargin: "-15% 0px -60% 0px" },
   );
   for (const section of all("main > section")) watcher.observe(section);
-
-  // Paper shows what is folded away, and a link into something folded opens it.
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = all("details:not([open])");
-    for (const one of opened) one.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const one of opened) one.open = false;
-  });
 })();

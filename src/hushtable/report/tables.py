@@ -9,17 +9,15 @@ from collections.abc import Callable, Sequence
 
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.metrics import family
-from hushtable.evidence.verdict import CLOSE, LEVEL, OFF, is_tested, surely_worse
+from hushtable.evidence.verdict import CLOSE, LEVEL, OFF, surely_worse
 from hushtable.report import findings as show
 from hushtable.report.charts import intervals
 from hushtable.report.html import Cell, Child, Html, element, join, pairs, table
-from hushtable.report.words import firsts, number, p_value, sentence
+from hushtable.report.words import firsts, number, sentence
 
 FIELDS = (
     "subject", "risk", "name", "scope", "value", "low", "high", "baseline", "better", "n", "p", "p_adjusted", "detectable", "note"
 )  # fmt: skip
-LONG = 30
-"""Beyond so many findings the full table opens on demand."""
 FEW = 2
 """So few more are not worth folding away."""
 DRAWN = 12
@@ -60,17 +58,14 @@ RULES = (
 
 
 def every_finding(findings: Sequence[Finding]) -> Html:
-    """All findings in the order the audits gave them, also as a file to store."""
+    """All findings with all digits as a file to store: each is told once on the page, in the part that it belongs to."""
     if not findings:
         return element("p", "There are no findings.")
     encoded = base64.b64encode(as_csv(findings).encode("utf-8-sig", "replace")).decode()
     link = element(
         "a", "Export CSV", class_="button", download="INTERNAL-findings.csv", href=f"data:text/csv;charset=utf-8;base64,{encoded}"
     )
-    whole = _full_table(findings)
-    if len(findings) > LONG:
-        whole = element("details", element("summary", "Show them all"), whole)
-    return join(element("p", f"{number(len(findings))} findings. ", link), whole)
+    return element("p", f"All {number(len(findings))} findings, with all their digits, as one table: ", link)
 
 
 def judged_table(findings: Sequence[Finding], *, label: str, planted: float | None = None) -> Html:
@@ -144,14 +139,18 @@ def dots(findings: Sequence[Finding]) -> Html | None:
     return element("figure", drawings, element("figcaption", caption), class_="plot")
 
 
-def measured_table(findings: Sequence[Finding], *, label: str) -> Html:
-    """One row per measure of the whole table: what it means, where it can lie, and what it is here."""
+def measured_table(findings: Sequence[Finding], parts: Sequence[Finding], *, label: str) -> Html:
+    """One row per measure of the whole table: what it means, where it can lie, and what it is here.
+
+    ``parts`` are those among which the worst column, pair or group of a mean is found.
+    """
     between = any(show.interval(f) for f in findings)
     heads = ["Measure and verdict", "Value", *(["Interval"] if between else []), "Baseline", "Range", "What it means"]
     rows: list[list[Child | Cell]] = [
         [
-            show.judged(f), Cell(show.value(f), f.value), *([show.interval(f)] if between else []),
-            Cell(show.baseline(f), f.baseline), "; ".join(part for part in (show.reach(f), show.direction(f)) if part), _meaning(f),
+            join(show.judged(f), _soft(show.worst(f, parts))), Cell(show.value(f), f.value),
+            *([show.interval(f)] if between else []), Cell(show.baseline(f), f.baseline),
+            "; ".join(part for part in (show.reach(f), show.direction(f)) if part), _meaning(f),
         ]
         for f in findings
     ]  # fmt: skip
@@ -201,19 +200,6 @@ def meaning_or_note(finding: Finding) -> str:
     return show.meaning_of(finding) or "a metric of another package: its note says what it means"
 
 
-def _full_table(findings: Sequence[Finding]) -> Html:
-    """One row per finding with everything about it; one without a value shows why in its note."""
-    heads = ["Finding", "Scope", "Value", "Interval", "Baseline", "p (corrected)", "Direction", "n", "Note"]
-    rows: list[list[Child]] = [
-        [
-            f.name, f.scope or "whole table", show.value(f), show.interval(f), show.baseline(f),
-            p_value(f.p_adjusted) if is_tested(f) else "", show.direction(f), number(f.n), f.note,
-        ]
-        for f in findings
-    ]  # fmt: skip
-    return table(heads, rows, label="All findings", numbers=[2, 3, 4, 5, 7], class_="findings full")
-
-
 def _one_measure(findings: Sequence[Finding], *, label: str, scope: str) -> Html:
     between = any(show.interval(f) for f in findings)
     heads = [f"{scope} and verdict", "Value", *(["Interval"] if between else []), "Baseline", "Note"]
@@ -238,6 +224,10 @@ def _head(name: str, names: Sequence[str]) -> str:
     """A name without what all of them begin with."""
     starts = {other.rpartition(": ")[0] for other in names}
     return name.rpartition(": ")[2] if len(starts) == 1 else name
+
+
+def _soft(text: str) -> Html | None:
+    return element("p", text, class_="soft") if text else None
 
 
 def _meaning(finding: Finding) -> Html:

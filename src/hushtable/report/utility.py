@@ -9,6 +9,7 @@ from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.measure import Page
 from hushtable.evidence.verdict import by_excess
 from hushtable.report import findings as show
+from hushtable.report import gist
 from hushtable.report.charts import associations, drawings, intervals, margins
 from hushtable.report.html import Html, Section, element, join
 from hushtable.report.tables import FEW, by_scope, directions, dots, measured_table
@@ -65,7 +66,11 @@ PAGES = {
 def pages(findings: Sequence[Finding]) -> list[Section]:
     """The pages that have something to say, in the order of the catalogue."""
     ours = {page: of_page(findings, page) for page in Page}
-    return [Section(PAGES[page].anchor, PAGES[page].title, _page(page, known)) for page, known in ours.items() if known]
+    return [
+        Section(PAGES[page].anchor, PAGES[page].title, _page(page, known), gist.of_measures(known))
+        for page, known in ours.items()
+        if known
+    ]
 
 
 def of_page(findings: Sequence[Finding], page: Page | None) -> list[Finding]:
@@ -81,7 +86,7 @@ def _page(page: Page, known: Sequence[Finding]) -> Html:
     drawn = [drawing for f in known if (drawing := _drawing(page, f))]
     return join(
         element("p", kind.lead),
-        measured_table(whole, label=kind.title) if whole else None,
+        measured_table(whole, known, label=kind.title) if whole else None,
         dots(whole) if len(whole) > 1 else None,
         drawn,
         margins.panels(parts) if page is Page.MARGINS else None,

@@ -14,7 +14,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: object, digits: int = 3) -> str:
-    """A number to some significant digits, without e-notation; whole numbers in full; anything else as its text."""
+    """A number to some significant digits, without e-notation; whole numbers, which are counts, in full; else its text."""
     if value is None:
         return NOTHING
     if isinstance(value, bool):
@@ -113,7 +113,7 @@ def _real(value: float, digits: int) -> str:
     if size < -4 or size >= 15:
         return _power(value)
     if size >= digits - 1:
-        return f"{value:,.0f}"
+        return f"{value if value.is_integer() else round(value, digits - 1 - size):,.0f}"
     text = f"{value:.{digits - 1 - size}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -2,6 +2,9 @@
 
 ::
 
+    title: Census of 1994, a sample
+    contact: data@example.org
+    licence: CC BY 4.0
     missing: ["?"]
     columns:
       age:    {kind: integer,  role: quasi,  domain: [17, 90], hierarchy: hierarchies/age.csv}
@@ -31,7 +34,8 @@ from hushtable.table.columns import FREE, Column, Facet, Role
 from hushtable.table.disk import read_text
 from hushtable.table.hierarchy import FileTree
 
-_ENTRIES = ("missing", "observed", "declared_by", "size", "columns")
+_ABOUT = ("title", "contact", "licence")
+_ENTRIES = (*_ABOUT, "missing", "observed", "declared_by", "size", "columns")
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,12 @@ class Schema(Shown):
     """Who answers for it that what is declared here is public knowledge, and was not read off the rows."""
     size: int | None = None
     """About how many rows there are, where that is public knowledge; it is never read off them."""
+    title: str = field(default="", compare=False)
+    """What the data is called. It is public like all of the schema, and stands on the card of every release."""
+    contact: str = field(default="", compare=False)
+    """Whom to ask about the data."""
+    licence: str = field(default="", compare=False)
+    """Under which terms a release may be used."""
 
     def __post_init__(self) -> None:
         """Names must be unique."""
@@ -135,6 +145,21 @@ class Schema(Shown):
         drafted = self.drafted and Facet.MISSING not in chosen
         return replace(self, columns=columns, drafted=drafted, declared_by=by or self.declared_by, notes=())
 
+    def described(self, *, title: str = "", contact: str = "", licence: str = "") -> Schema:
+        """The schema with this name of the data, contact and licence; one that is empty is left as it is.
+
+        >>> Schema.parse("columns: {age: {kind: integer}}").described(title="A census", licence="CC0").title
+        'A census'
+        """
+        # One line each: they stand in a line of the schema and of the card.
+        title, contact, licence = (" ".join(text.split()) for text in (title, contact, licence))
+        return replace(self, title=title or self.title, contact=contact or self.contact, licence=licence or self.licence)
+
+    @property
+    def about(self) -> dict[str, str]:
+        """The name of the data, the contact and the licence, of which empty ones are left out."""
+        return {name: text for name in _ABOUT if (text := getattr(self, name))}
+
     def derived_from(self, before: Schema) -> Schema:
         """The schema with the marks of the one that a step made it from: what was read off the rows stays so.
 
@@ -184,6 +209,8 @@ class Schema(Shown):
             for key in document
             if key not in _ENTRIES
         ]
+        about = {key: document.get(key, "") for key in _ABOUT}
+        faults += [Fault(f"{where}: {key}", "expected a text") for key, value in about.items() if not isinstance(value, str)]
         missing = entries.texts(document.get("missing"), f"{where}: missing", faults)
         drafted = entries.flag(document.get("observed", "false"), f"{where}: observed", faults)
         size = entries.whole(document.get("size"), f"{where}: size", faults, digits=12)
@@ -197,11 +224,12 @@ class Schema(Shown):
         if faults:
             raise InputError(faults)
         by = str(document.get("declared_by", ""))
-        return cls(tuple(columns), missing, drafted=drafted, declared_by=by, size=size)
+        return cls(tuple(columns), missing, drafted=drafted, declared_by=by, size=size).described(**about)
 
     def dump(self) -> str:
         """The schema as YAML; ``parse`` reads back exactly this schema."""
         lines = [f"# {''.join(ch if ch.isprintable() else ' ' for ch in note)}" for note in self.notes]
+        lines += [f"{key}: {entries.flow(text)}" for key, text in self.about.items()]
         if self.missing:
             lines.append(f"missing: {entries.flow(list(self.missing))}")
         if self.drafted:

@@ -113,8 +113,8 @@ def test_risks_rates_and_groups_count_people():
     groups = by_group(case(copies), report.findings)
     assert all(group.attacked <= 100 for group in groups.worst)
     assert report.assumed == []
-    assert "300 training rows of 100 people" in report.markdown()
-    assert "300</strong> training rows of 100 people" in report.page()
+    assert "100 people in the table (300 rows)" in report.markdown()
+    assert "100</strong> people in the table (300 rows)" in report.page()
 
 
 def test_records_are_weighed_against_control_people():

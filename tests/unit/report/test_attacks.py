@@ -110,12 +110,11 @@ def test_the_gate_stands_on_the_first_screen() -> None:
 def test_of_many_attacks_the_worst_are_drawn_and_the_rest_is_folded() -> None:
     found = [attack(f"a{i}", 0.5 - i / 100, low=0.4 - i / 200, p=0.01) for i in range(60)]
     reader = page(found)
-    assert inside(reader, "inference", "summary") == ["48 more, 48 of them beyond chance as well"]
+    assert inside(reader, "inference", "summary")[1:] == ["48 more, 48 of them beyond chance as well"]
     assert len([e for e in reader.all("circle") if any(p.attributes.get("id") == "inference" for p in e.parents)]) == 12
-    folded = [e for e in reader.all("tr") if any(p.name == "details" for p in e.parents)]
+    folded = [e for e in reader.all("tr") if sum(p.name == "details" for p in e.parents) == 2]
     assert len([e for e in folded if any(p.attributes.get("id") == "inference" for p in e.parents)]) == 49
-    assert not inside(page(found[:14]), "inference", "summary"), "two more are not worth folding"
-    assert inside(reader, "all", "summary") == ["Show them all"]
+    assert not inside(page(found[:14]), "inference", "summary")[1:], "two more are not worth folding"
 
 
 def test_what_could_not_be_computed_has_its_reason() -> None:
@@ -136,7 +135,7 @@ def test_records_are_told_by_number_and_weak_ones_folded() -> None:
     rows = inside(reader, "records", "td")
     assert rows[:4] == ["7", "90 %", "1", "copies, released row 12: age, sex"]
     assert rows[4:] == ["9", "0 %", "1", "copies, released row 12: age, sex (perhaps chance)"]
-    assert inside(reader, "records", "summary") == ["1 hit by attacks that chance may explain"]
+    assert inside(reader, "records", "summary")[1:] == ["1 hit by attacks that chance may explain"]
     assert (
         "Of 1,000 people in the table, 118 have a risk above 50 % (the same attacks would hit 64 of as many people outside)."
         in reader.text
@@ -160,8 +159,8 @@ def test_groups_are_listed_with_both_rates() -> None:
     assert cells[4:8] == ["22 %", "10 to 30 %", "5 %", "10⁻⁶"]
     assert cells[8] == "sex: f– no excess found"
     assert "1 of 40 such pairs gains more" in reader.text
-    assert not inside(reader, "groups", "summary")
-    assert inside(page([attack("a")], groups=found | {"alarms": 0}), "groups", "summary") == ["The 2 that come nearest"]
+    assert not inside(reader, "groups", "summary")[1:]
+    assert inside(page([attack("a")], groups=found | {"alarms": 0}), "groups", "summary")[1:] == ["The 2 that come nearest"]
     assert "3 groups with too few people" in reader.text
     assert "groups" not in [e.attributes.get("id") for e in page([attack("a")], groups={}).elements]
 

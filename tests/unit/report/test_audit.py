@@ -44,29 +44,56 @@ def test_the_summary_counts_but_does_not_merge() -> None:
     assert "never added up to one score" in reader.text
 
 
-def test_every_finding_is_in_the_full_table_with_everything_about_it() -> None:
+def test_every_finding_is_told_once_in_its_part_and_whole_in_the_file() -> None:
     report = samples.audit()
-    rows = rows_of(page(report), "all")[1:]
-    assert [row[0] for row in rows] == [f["name"] for f in report]
-    assert rows[0] == [
-        "identical match share",
-        "whole table",
-        "17 %",
-        "16 to 18 %",
-        "0.1 %",
-        "",
-        "lower is better",
-        "100",
-        report[0]["note"],
-    ]
-    assert rows[-1][:5] == ["plugin metric", "whole table", "3", "", "2"]
+    reader = page(report)
+    drawn = [r for e in reader.all("section") if (r := rows_of(reader, e.attributes["id"] or ""))]
+    cells = [row[0] for rows in drawn for row in rows if row]
+    for finding in report:
+        shown = finding["scope"] if finding["scope"] else finding["name"]
+        assert any(cell.startswith(shown) for cell in cells), shown
+    assert sum(cell.startswith("identical match share") for cell in cells) == 1
+    link = reader.one("a", "button").attributes["href"] or ""
+    rows = list(csv.DictReader(io.StringIO(base64.b64decode(link.split(",", 1)[1]).decode("utf-8-sig"), newline="")))
+    assert [row["name"] for row in rows] == [f["name"] for f in report]
+    assert not rows_of(reader, "all"), "no table repeats what the parts say"
+
+
+def test_the_verdict_stands_first_and_everything_but_the_summary_is_folded() -> None:
+    reader = page(samples.audit(), samples.card(samples.VERIFIED))
+    (main,) = reader.all("main")
+    children = [e for e in reader.elements if e.parents and e.parents[-1] is main]
+    assert [e.name for e in children[:3]] == ["header", "section", "nav"], "the contents come after the verdict"
+    assert children[1].attributes["id"] == "summary"
+    first = next(e for e in reader.elements if e.name == "div" and children[1] in e.parents)
+    assert first.has("decided")
+    assert first.text.startswith("Should it be published?")
+    assert [e.attributes["id"] for e in reader.all("section") if not e.has("folded")] == ["summary", "figures"]
+    for section in reader.all("section", "folded"):
+        own = [e for e in reader.all("summary") if e.parents[-2] is section]
+        assert len(own) == 1
+        assert next(e for e in reader.all("span", "gist") if own[0] in e.parents).text.endswith("."), section
+    assert not [e for e in reader.all("details") if "open" in e.attributes]
+
+
+def test_the_worst_column_stands_beside_a_mean() -> None:
+    columns = [samples.finding("TVD", value, scope=name) for name, value in (("age", 0.05), ("job", 0.1234))]
+    reader = page([samples.finding("mean TVD", 0.0867, baseline=0.01), *columns])
+    (figure,) = [e for e in reader.all("article") if any(p.attributes.get("id") == "figures" for p in e.parents)]
+    assert "worst: job 0.123" in figure.text
+    assert "worst: job 0.123" in rows_of(reader, "margins")[1][0]
+
+
+def test_the_title_is_the_name_of_the_data_the_date_and_the_verdict() -> None:
+    report = samples.report(samples.audit(), samples.card(), rows=ROWS, title="A census", made={"date": "2026-11-17"})
+    reader = Reader(audit_page(report))
+    assert reader.all("title")[0].text == "INTERNAL audit: A census, 2026-11-17: Not decided: no attack was tested"
+    assert reader.one("h1").text == "A census"
+    assert "Audit, 2026-11-17" in reader.one("header").text
 
 
 def test_a_finding_without_value_shows_its_reason() -> None:
     reader = page(samples.audit())
-    (row,) = [r for r in rows_of(reader, "all") if r and r[0] == "broken attack"]
-    assert row[2] == "not computed"
-    assert row[-1] == "the reason it failed"
     assert rows_of(reader, "uncomputed")[1:] == [["broken attack", "whole table", "The reason it failed."]]
 
 
@@ -90,7 +117,8 @@ def test_the_card_of_the_release_is_shown_if_it_is_known() -> None:
     reader = page(samples.audit(), samples.card(samples.VERIFIED))
     assert reader.one("h1").text == "A demonstration recipe"
     answers = [e for e in reader.all("article") if any(p.has("answers") for p in e.parents)]
-    assert [e.attributes["class"] for e in answers] == ["verified", "open", "alarm", "open"]
+    assert [e.attributes["class"] for e in answers] == ["verified", "open", "alarm"]
+    assert reader.one("div", "decided").has("open")
     assert "k = 10" in answers[0].text
     assert "is not known" in page(samples.audit()).text
     assert "29,977 released rows" in reader.text
@@ -137,4 +165,5 @@ def test_spoilt_details_are_not_drawn_but_told() -> None:
         collected = [samples.finding(name, 0.5, scope="x", detail=detail, note="told") for detail in broken]
         reader = page(collected)
         assert not [e for e in reader.all("svg") if any(p.has("panel") or p.has("maps") for p in e.parents)]
-        assert len([r for r in rows_of(reader, "all") if r]) == 4
+        drawn = [r for e in reader.all("section") for r in rows_of(reader, e.attributes["id"] or "") if r]
+        assert len(drawn) == 4

@@ -207,7 +207,7 @@ def test_a_report_on_utility_alone_has_no_page_of_attacks_and_says_what_it_was_t
         audit_page(samples.report(findings, None, rows=ROWS, records=[], made={"hushtable": "1", "seed": 0, "halved": True}))
     )
     ids = [e.attributes["id"] for e in reader.all("section")]
-    assert ids == ["summary", "figures", "margins", "downstream", "all", "words"]
+    assert ids == ["summary", "figures", "margins", "downstream", "words", "all"]
     assert reader.all("title")[0].text.startswith("INTERNAL utility")
     assert "tested on rows that the release was made from" in reader.text
     assert "No attack was run" in reader.text

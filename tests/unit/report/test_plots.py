@@ -56,10 +56,11 @@ def test_whiskers_end_at_the_interval_and_the_tick_stands_at_the_baseline() -> N
     )
     drawn = Reader(intervals.dots([finding], "one finding on a line"))
     left, right = intervals.LEFT, intervals.RIGHT
+    assert [e.text for e in drawn.all("text", "small")] == ["0", "0.25", "0.5", "0.75", "1"], "the same scale on every page"
     whisker, dot, base = drawn.one("line", "whisker"), drawn.one("circle"), drawn.one("line", "baseline")
-    assert number(whisker, "x1") == pytest.approx(left + (right - left) * 0.25, abs=0.01)
-    assert number(whisker, "x2") == pytest.approx(right, abs=0.01)
-    assert number(dot, "cx") == pytest.approx((left + right) / 2, abs=0.01)
+    assert number(whisker, "x1") == pytest.approx(left + (right - left) * 0.05, abs=0.01)
+    assert number(whisker, "x2") == pytest.approx(left + (right - left) * 0.2, abs=0.01)
+    assert number(dot, "cx") == pytest.approx(left + (right - left) * 0.1, abs=0.01)
     assert number(base, "x1") == number(base, "x2") == pytest.approx(left, abs=0.01)
     assert dot.has("alarm")
 

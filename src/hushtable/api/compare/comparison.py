@@ -40,11 +40,14 @@ class RunInfo:
     public: bool = False
     """Whether the rows were said to be public, or other people's."""
     seconds: float | None = None
+    date: str = ""
+    """The day it was run, as 2026-11-17."""
 
     def to_json(self) -> dict[str, Any]:
         """As ``comparison.json`` holds it."""
         return {
             "hushtable": self.version,
+            **({"date": self.date} if self.date else {}),
             "seed": self.seed,
             "runs": self.runs,
             "audits": list(self.audits),
@@ -65,13 +68,16 @@ class RunInfo:
             attacked=whole(given.get("attacked")),
             public=bool(given.get("public")),
             seconds=finite(given.get("seconds")),
+            date=str(given.get("date") or ""),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableInfo:
-    """The table that was compared on: counts only."""
+    """The table that was compared on: its name and counts only."""
 
+    title: str = ""
+    """What the data is called, as its schema says."""
     rows: int | None = None
     train: int | None = None
     """Rows that every release was made from."""
@@ -82,13 +88,14 @@ class TableInfo:
 
     def to_json(self) -> dict[str, Any]:
         """As ``comparison.json`` holds it."""
-        return {"rows": self.rows, "train": self.train, "control": self.control, "columns": self.columns, "target": self.target}
+        counts = {"rows": self.rows, "train": self.train, "control": self.control, "columns": self.columns}
+        return ({"title": self.title} if self.title else {}) | counts | {"target": self.target}
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> TableInfo:
         """Read it back; what is missing is empty."""
         counts = {key: whole(given.get(key)) for key in ("rows", "train", "control", "columns")}
-        return cls(**counts, target=str(given.get("target") or ""))
+        return cls(title=str(given.get("title") or ""), **counts, target=str(given.get("target") or ""))
 
 
 @dataclass(frozen=True)

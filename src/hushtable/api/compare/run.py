@@ -31,6 +31,7 @@ from hushtable.display import Progress, announce, meant, silent
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
+from hushtable.pipeline.release import today
 from hushtable.privacy.unit import Unit, default_delta
 from hushtable.table.arguments import require_tables
 from hushtable.table.columns import Kind
@@ -262,11 +263,13 @@ def _run_info(experiment: Experiment, options: CompareOptions, seconds: float) -
         attacked=options.attacked,
         public=options.public,
         seconds=seconds,
+        date=today(),
     )
 
 
 def _table_info(used: Table, experiment: Experiment) -> TableInfo:
     return TableInfo(
+        title=used.schema.title,
         rows=used.rows,
         train=experiment.train.rows,
         control=experiment.control.rows,

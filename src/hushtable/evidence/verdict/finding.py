@@ -148,6 +148,11 @@ def by_excess(finding: Finding) -> tuple[bool, bool, float]:
     return not surely_worse(finding), off is None, -(off or 0.0)
 
 
+def furthest(findings: Sequence[Finding]) -> Finding:
+    """The one that lies furthest from real rows; numbers on scales without an end cannot be compared with others and come last."""
+    return min(findings, key=lambda finding: (not ends_at_one(finding), *by_excess(finding)))
+
+
 def ends_at_one(finding: Finding) -> bool:
     """Whether it lies on a scale that ends at 1, so that one rule says how far is far."""
     return finding.span is not None and finding.span[1] == 1.0

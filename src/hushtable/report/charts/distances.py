@@ -8,7 +8,7 @@ from typing import Any
 
 from hushtable.evidence.finding import Finding
 from hushtable.report.charts import plots
-from hushtable.report.charts.plots import Scale, from_zero, svg, text, titled
+from hushtable.report.charts.plots import Scale, svg, text, titled
 from hushtable.report.html import Html, element, join
 from hushtable.report.words import number, sentence, share
 
@@ -102,8 +102,8 @@ def curves(
 ) -> Html:
     """Two rising curves over thresholds, each with its band if it has one."""
     width, left, top, bottom = 400.0, 42.0, 10.0, 188.0
-    tops = [x for band in bands if band for x in band[1]]
-    along, up = Scale(at[0], at[-1], left, width - 8), from_zero([*ours, *others, *tops], bottom, top, least=1e-9)
+    # Of all people on every page, so that two releases can be compared by eye.
+    along, up = Scale(at[0], at[-1], left, width - 8), Scale(0.0, 1.0, bottom, top)
     colours = ("release", "real")
     shades = [
         element("path", class_=f"band {colour}", d=_path(along, up, [*at, *at[::-1]], [*band[1], *band[0][::-1]]) + "Z")

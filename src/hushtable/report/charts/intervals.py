@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from hushtable.evidence.finding import Finding
+from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.verdict import verdict
 from hushtable.report import findings as show
 from hushtable.report import words
@@ -20,9 +20,13 @@ LEFT, NAMES, RIGHT = 8.0, 112.0, WIDTH - 12
 
 
 def dots(findings: Sequence[Finding], label: str) -> Html:
-    """One line per finding, all on one scale that begins at zero; findings without a value are left to the table."""
+    """One line per finding, all on one scale that begins at zero, and for what is about privacy ends at 1 on every page.
+
+    Findings without a value are left to the table.
+    """
     known = [f for f in findings if f.value is not None]
-    scale = from_zero([x for f in known for x in show.numbers(f)], LEFT, RIGHT, least=0.01)
+    least = 1.0 if any(f.subject is Subject.PRIVACY for f in known) else 0.01
+    scale = from_zero([x for f in known for x in show.numbers(f)], LEFT, RIGHT, least=least)
     bottom = ROW * len(known)
     percent = all(map(show.is_percent, known))
     return svg(
