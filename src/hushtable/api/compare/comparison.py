@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hushtable.api.compare.axis import Axis
-from hushtable.api.compare.cell import Cell
+from hushtable.api.compare.cell import Cell, in_one_unit
 from hushtable.api.compare.choice import Rivals, rivals
 from hushtable.api.compare.grid import file_name
+from hushtable.api.compare.uses import SHOWN
 from hushtable.display import Shown
 from hushtable.errors import InputError
 from hushtable.evidence.condition import Condition, Names
@@ -240,8 +241,18 @@ class Comparison(Shown):
     @property
     def front(self) -> list[Cell]:
         """The cells that no other beats in both risk and utility, the safest first."""
-        on_front = [(c.risk.upper, c.score.value, c) for c in self.cells if c.front and c.risk and c.score]
+        on_front = [(c.worst.upper, c.score.value, c) for c in self.cells if c.front and c.worst and c.score]
         return [c for _, _, c in sorted(on_front, key=lambda place: place[:2])]
+
+    @property
+    def by_gain(self) -> bool:
+        """Whether releases are compared by what attacks gain; by residual risks where an earlier version saved none."""
+        return all(c.gain is not None for c in self.cells if c.risk is not None)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The measures that are shown beside the score, the first ones first."""
+        return SHOWN
 
     @property
     def recipe_names(self) -> list[str]:
@@ -287,7 +298,7 @@ class Comparison(Shown):
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Comparison:
         """Read it back from ``comparison.json``; what is missing there, or is no such value, is empty."""
-        cells = [Cell.from_json(mapping(one)) for one in given.get("cells") or ()]
+        cells = in_one_unit([Cell.from_json(mapping(one)) for one in given.get("cells") or ()])
         order = sorted(cells, key=lambda c: (bool(c.failed), not c.rank, c.rank))
         return cls(
             run=RunInfo.from_json(mapping(given.get("made"))),
@@ -338,7 +349,7 @@ def _line(cell: Cell) -> str:
         return f"{cell.rank:>3}. {cell.id}: {cell.failed}"
     parts = (
         f"score {cell.score.value:.3f}" if cell.score else "no score",
-        f"risk <= {cell.risk.upper:.3f}" if cell.risk else "risk not known",
+        f"{'gain' if cell.gain else 'risk'} <= {cell.worst.upper:.3f}" if cell.worst else "not attacked",
         cell.promise,
         "fits" if cell.fits else "; ".join(map(str, cell.misses)),
     )
