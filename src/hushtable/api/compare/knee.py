@@ -21,7 +21,7 @@ MOST = 0.05
 RATE = 0.02
 """What a doubling of epsilon, or of what attacks may gain, or a halving of k must add to the score: twice what counts as noise."""
 KIND = 0.05
-"""What giving up a proof for a verified promise, or that for none, must add to the score."""
+"""What giving up a proof for a verified promise must add to the score, and that for none; both for both."""
 LEAST = 0.02
 """Upper bounds of what attacks gain below this are taken for equal: on most tables they cannot be smaller."""
 
@@ -30,7 +30,7 @@ def alike(one: Score, other: Score) -> bool:
     """Whether two scores cannot be distinguished: within ``NOISE``, or within ``MOST`` and the lesser may be the larger."""
     less, more = sorted((one, other), key=lambda score: score.value)
     gap = more.value - less.value
-    return gap <= NOISE or (gap <= MOST and less.upper >= more.value)
+    return gap <= NOISE + 1e-9 or (gap <= MOST + 1e-9 and less.upper >= more.value)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Step:
     def price(self) -> float:
         """By how much the score must grow; 0 where nothing is given up."""
         if self.stop.strength < self.start.strength:
-            return KIND
+            return KIND * (self.start.strength - self.stop.strength)
         measured = RATE * _doublings(_bound(self.start), _bound(self.stop)) if self.exposes else 0.0
         if self.stop.strength > self.start.strength:
             return measured
@@ -75,10 +75,10 @@ class Step:
 def knee(cells: Sequence[Cell]) -> Cell | None:
     """Of cells that have a score, the strictest from which no step is worth its price; None if there is no cell.
 
-    Of cells that are equally strict the one with the best score comes first. Cells with alarms take part only if all have some.
+    Of cells that are equally strict the one with the smallest bound comes first. Cells with alarms take part only if all have some.
     """
     calm = [cell for cell in cells if not cell.alarms] or list(cells)
-    order = sorted(calm, key=lambda cell: (*cell.strictness, cell.score.value if cell.score else -math.inf), reverse=True)
+    order = sorted(calm, key=lambda cell: (*cell.strictness, -_bound(cell)), reverse=True)
     settled = (cell for cell in order if not any(Step(cell, other).worth for other in calm))
     return next(settled, None)
 
