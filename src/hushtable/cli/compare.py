@@ -154,11 +154,13 @@ def _show(comparison: Comparison, folder: str) -> None:
     for line in (*failed, *comparison.notes, *(f"{one.recipe}: {one.words}" for one in comparison.searched)):
         out.print(f"- {escape(line)}")
     out.print(f"\n[bold]{escape(advice.words[0])}[/bold] {escape(' '.join(advice.words[1:]))}")
+    if advice.command:
+        out.print(f"\n  {escape(advice.command)}\n")
+    if advice.made:
+        out.print(escape(advice.made))
     for head, lines in (("Why", advice.why), ("But", advice.caveats), ("Or", [one.words for one in advice.others])):
         for line in lines:
             out.print(f"  [bold]{head}[/bold]: {escape(line)}")
-    if advice.command:
-        out.print(f"\n  {escape(advice.command)}\n")
     out.print(f"The page is [bold]{escape(folder)}/comparison.html[/bold]. It was computed from raw rows: do not publish it.")
 
 

@@ -85,7 +85,8 @@ def _choice(comparison: Comparison) -> Html:
     make = None
     if advice.command:
         command = element("pre", element("code", advice.command))
-        make = element("article", element("p", "To make it:", class_="soft"), command, class_="command")
+        after = element("p", advice.made, class_="soft") if advice.made else None
+        make = element("article", element("p", "To make it:", class_="soft"), command, after, class_="command")
     return join(
         element(
             "div",
@@ -93,6 +94,7 @@ def _choice(comparison: Comparison) -> Html:
             element("p", " ".join(rest)) if rest else None,
             class_=f"statement choice {best.assurance if best else 'none'}",
         ),
+        make,
         element("div", [_fact(*fact) for fact in facts(comparison)], class_="figures risks") if best else None,
         element(
             "div",
@@ -102,7 +104,6 @@ def _choice(comparison: Comparison) -> Html:
             _list("Why this one" if best else "Why none", why),
             class_="beside",
         ),
-        make,
     )
 
 

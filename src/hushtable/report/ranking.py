@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hushtable.report.compare_text import SHAPES, alarms, anchor, gained, points, setting, verdict
+from hushtable.report.compare_text import SHAPES, alarms, anchor, points, setting, verdict, with_interval
 from hushtable.report.html import Child, Html, element, join, pairs, table
 from hushtable.report.words import NOTHING, interval, number, sentence, share, shortened
 
@@ -24,8 +24,9 @@ def section(comparison: Comparison) -> Html:
         return element("p", "No release could be made." if comparison.cells else "Nothing was tried.")
     fitting = sum(cell.fits for cell in released)
     names = measures(comparison)
+    order = "they come first, the recommended one on top, then by score" if comparison.best else "the nearest comes first"
     return join(
-        element("p", f"{number(fitting)} of {number(len(released))} meet all conditions; they come first, the best score on top."),
+        element("p", f"{number(fitting)} of {number(len(released))} meet all conditions; {order}."),
         _table(heads(comparison, names), [_row(cell, comparison, names) for cell in released], _real(comparison, names)),
         _risks(released),
         _notes(released),
@@ -177,7 +178,7 @@ def _risks(released: Sequence[Cell]) -> Html | None:
         return None
     rows = [[str(cell.rank), cell.id, *(_kind(cell, kind) for kind in kinds)] for cell in released]
     return join(
-        element("h3", "The worst attack of each kind"),
+        element("h3", f"The worst attack of each kind{', of 100 people' if any(cell.gain for cell in released) else ''}"),
         table(["#", "release", *kinds], rows, label="The worst attack of each kind", numbers=[0], class_="kinds"),
     )
 
@@ -201,5 +202,5 @@ def _kind(cell: Cell, kind: str) -> Child:
     worst = cell.worst_by_kind.get(kind)
     if worst is None:
         return NOTHING
-    shown = gained(worst, by_gain=cell.gain is not None)
+    shown = f"{points(worst.value)}, at most {points(worst.upper)}" if cell.gain else with_interval(worst, percent=True)
     return join(shown, element("br"), element("span", worst.name, class_="soft")) if worst.name else shown

@@ -35,12 +35,12 @@ def recommend(cells: Sequence[Cell], conditions: Sequence[Condition], setting: S
     numbers = _numbers(take, setting)
     if making.promise and take.score:
         numbers[0] = f"Of {take.id}, {numbers[0]}"
-    words = [making.headline, *numbers, take.promise_sentence, making.promise]
+    words = [making.headline, *numbers, take.promise_sentence]
     if not setting.unpaid(take):
         words += _proviso(cells, setting)
     return Recommendation(
         id=take.id,
-        words=tuple(filter(None, words)),
+        words=tuple(words),
         why=tuple(_why(cells, take, best, conditions, setting)),
         caveats=(
             *target_caveats(setting),
@@ -50,6 +50,7 @@ def recommend(cells: Sequence[Cell], conditions: Sequence[Condition], setting: S
             *chance_caveat(cells),
         ),
         command=making.command,
+        made=making.promise,
         others=tuple(others),
     )
 

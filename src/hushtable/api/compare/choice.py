@@ -127,7 +127,7 @@ class Rivals:
     firmer: Cell | None = None
     """The best of those that fit with a stronger kind of evidence."""
     safer: Cell | None = None
-    """The best of those on the front that fit, and from which attacks gain less at most."""
+    """The best of those on the front that fit, promise as much, and from which attacks gain less at most."""
 
 
 def rivals(cells: Sequence[Cell], take: Cell | None, axis: Axis, named: Sequence[Cell] = ()) -> Rivals:
@@ -143,5 +143,6 @@ def rivals(cells: Sequence[Cell], take: Cell | None, axis: Axis, named: Sequence
     stronger = [c for c in fitting if c.strength > take.strength]
     firmer = None if any(c in named for c in stronger) else axis.best(stronger)
     bound = None if take.worst is None else take.worst.upper
-    safer = axis.best([c for c in fitting if c.front and not c.void and c.worst and bound is not None and c.worst.upper < bound])
+    strict = [c for c in fitting if c.front and not c.void and c.strictness >= take.strictness]
+    safer = axis.best([c for c in strict if c.worst and bound is not None and c.worst.upper < bound])
     return Rivals(barred, near, firmer, None if safer is firmer or safer in named else safer)

@@ -144,7 +144,9 @@ class Recommendation:
     why: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     command: str = ""
-    """The command that makes the release; empty if no command could keep its promise."""
+    """The command that makes the release with what it promises; empty if nothing is to be taken."""
+    made: str = ""
+    """What holds for a release that the command makes, where that is not what was tried here."""
     others: tuple[Alternative, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -156,7 +158,7 @@ class Recommendation:
             "caveats": list(self.caveats),
             "command": self.command,
             "others": [other.to_json() for other in self.others],
-        }
+        } | ({"made": self.made} if self.made else {})
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Recommendation:
@@ -168,6 +170,7 @@ class Recommendation:
             why=texts(given.get("why")),
             caveats=texts(given.get("caveats")),
             command=str(given.get("command") or ""),
+            made=str(given.get("made") or ""),
             others=tuple(Alternative(str(o.get("id") or ""), str(o["words"])) for o in others if o.get("words")),
         )
 

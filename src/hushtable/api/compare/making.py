@@ -87,9 +87,9 @@ class Making:
     def promise(self) -> str:
         """What holds for a release that the command makes, where that is not what was tried here; empty where it is."""
         if self.way is Way.PAY:
-            return "Made by the command below, that epsilon is proven, the choice included."
+            return "Made so, that epsilon is proven, the choice included."
         if self.way is Way.NAME:
-            return "Made by the command below, its epsilon is proven if both were fixed before looking, whatever this page says."
+            return "Made so, its epsilon is proven if recipe and epsilon were fixed before looking, whatever this page says."
         return ""
 
     def keeps(self, *, shown: bool = True) -> str:

@@ -146,7 +146,7 @@ PROVEN = cell("aim epsilon=1", 0.84, 0.02, epsilon=1.0, promise=f"epsilon 1 ({PR
 
 def test_proven_never_stands_alone_where_rows_are_private():
     told = advice([CELLS[1], PROVEN], "promise=proven")
-    assert told.words[-2] == f"It promises epsilon 1 ({PROVISO}); k-anonymity (verified)."
+    assert told.words[-1] == f"It promises epsilon 1 ({PROVISO}); k-anonymity (verified)."
     assert "not free" in told.caveats[0]
     other = advice([CELLS[1], PROVEN], "k>=2")
     assert other.id == "mdav k=5"

@@ -49,7 +49,7 @@ def test_what_is_recommended_is_what_the_command_makes(cells, setting, headline,
 
 def test_a_proof_that_is_taken_is_kept_by_the_command_and_the_reason_is_said_once():
     told = advise([*AIM, MST], SETTING)
-    assert told.words[-1] == "Made by the command below, that epsilon is proven, the choice included."
+    assert told.made == "Made so, that epsilon is proven, the choice included."
     assert sum("is not free" in text for text in told.caveats) == 1
     assert "The command here keeps the proof" in told.caveats[0]
     assert told.caveats[1].startswith(
