@@ -100,12 +100,6 @@ def ranked(cells: Sequence[Cell], first: Cell | None) -> list[Cell]:
     return [replace(cell, rank=place) for place, cell in enumerate(sorted(cells, key=order), 1)]
 
 
-def nearest(cells: Sequence[Cell]) -> Cell | None:
-    """Where nothing fits: the cell that misses the fewest conditions, of these the one with the best score."""
-    tried = [c for c in cells if not c.failed]
-    return min(tried, key=lambda c: (len(c.misses), 0.0 if c.score is None else -c.score.value), default=None)
-
-
 def strictest(cells: Sequence[Cell], conditions: Sequence[Condition]) -> tuple[str, int]:
     """The condition that most cells miss, and how many; the validity of the audit counts as one."""
     expressions = {condition.name: condition.expression for condition in conditions}

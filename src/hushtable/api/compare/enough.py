@@ -23,10 +23,19 @@ def least_bound(worst: WorstGain) -> float:
 
 
 def rows_needed(worst: WorstGain, limit: float, control: int) -> int:
-    """With how many control rows that bound would lie below the limit if the attack gained nothing, to two digits that count."""
+    """With how many control rows that bound would lie below the limit if the attack gained nothing, to two digits that count.
+
+    What it gained by chance is then taken to shrink as chance does: the largest of many bounds is of an attack that was lucky.
+    """
     outside = worst.outside or 0.0
     today = _rows(outside + worst.measured, outside, worst.upper)
-    needed = control * _rows(outside, outside, limit) / today
+    low, high = 0.0, math.log(MOST)
+    for _ in range(80):
+        middle = (low + high) / 2
+        rows = math.exp(middle)
+        lucky = max(worst.measured, 0.0) * math.sqrt(today / rows)
+        low, high = (middle, high) if upper_bound(min(outside + lucky, 1.0), outside, rows) >= limit else (low, middle)
+    needed = control * math.exp(high) / today
     unit = 10.0 ** max(0, math.floor(math.log10(max(needed, 1.0))) - 1)
     return int(math.ceil(needed / unit) * unit)
 

@@ -7,15 +7,36 @@ from dataclasses import dataclass
 
 from hushtable.api.compare.caveats import Setting, points
 from hushtable.api.compare.cell import Cell, Miss, MissKind, WorstGain
-from hushtable.api.compare.choice import nearest, strictest
+from hushtable.api.compare.choice import strictest
 from hushtable.api.compare.enough import least_bound, rows_needed
 from hushtable.display import listed
 from hushtable.evidence.condition import ATTACKED, GAINS, RISKS, UPPER, Condition, joined
 from hushtable.privacy.guarantee import Assurance
 
 PRIVATE = "a differentially private recipe (--recipes aim,mst --epsilon 1)"
+FAR = 1e6
+"""The distance from a limit of what has no number."""
 FALLS = 0.5
 """Alarms fall with k if those at the largest k are at most this share of those at the smallest."""
+
+
+def nearest(cells: Sequence[Cell], conditions: Sequence[Condition]) -> Cell | None:
+    """The cell that misses the fewest conditions, of these the one that comes nearest to their limits; None if there is none."""
+    asked = {condition.name: condition for condition in conditions}
+
+    def distance(cell: Cell, miss: Miss) -> float:
+        """How far it is from the limit, as a share of it."""
+        condition = asked.get(miss.condition)
+        value = None if condition is None else reached(cell, condition)
+        if condition is None or value is None or not isinstance(condition.limit, float):
+            return FAR
+        return min(FAR, abs(value - condition.limit) / max(abs(condition.limit), 1e-9))
+
+    def order(cell: Cell) -> tuple[float, ...]:
+        far = sum(distance(cell, miss) for miss in cell.misses)
+        return len(cell.misses), far, 0.0 if cell.score is None else -cell.score.value
+
+    return min((c for c in cells if not c.failed), key=order, default=None)
 
 
 def nearest_release(cells: Sequence[Cell], conditions: Sequence[Condition]) -> tuple[Cell | None, list[str]]:
@@ -27,7 +48,7 @@ def nearest_release(cells: Sequence[Cell], conditions: Sequence[Condition]) -> t
     expression, count = strictest(cells, conditions)
     if expression:
         words.append(f"The condition that excludes most is {expression}: {count} of {len(tried)} releases fail it.")
-    near = nearest(cells)
+    near = nearest(cells, conditions)
     if near is not None:
         words.append(f"The nearest is {near.id}, which fails {'; '.join(map(str, near.misses))}.")
     return near, words
@@ -109,31 +130,40 @@ class _Stuck:
         return "Only a weaker promise (a larger epsilon, a smaller k) or more rows keep more."
 
     def _attacked(self, limit: float) -> str:
-        """For a limit of what attacks achieve: whether releases leak that much, or rows are too few to show that they do not."""
-        kinds = [miss.kind for c in self.tried for miss in c.misses if miss.condition == self.condition.name]
-        if MissKind.BLIND not in kinds:
-            return f"Attacks gained more than that from every release, so more rows do not help. {self._stricter()}"
-        count = f"{kinds.count(MissKind.BLIND)} of {len(self.tried)} releases"
-        blind = f"What attacks gained from {count} lies below it, and only upper bounds do not."
+        """For a limit of what attacks achieve: whether releases leak, or rows are too few to show that they do not.
+
+        Of many attacks some gain more than the limit by chance alone, so that alarms decide which it is.
+        """
+        calm = [c for c in self.tried if self._calm(c)]
+        if not calm:
+            return f"Attacks gained more than chance explains from every release, so more rows do not help. {self._stricter()}"
+        count = f"{len(calm)} of {len(self.tried)} releases"
+        blind = f"What attacks gained from {count} is no more than chance explains, and only upper bounds are too large."
         if self.condition.name not in GAINS:
-            return f"{blind} {self._as_gain()}"
-        worst = [g for c in self.tried if (g := _gain(c, self.condition)) is not None and _blind(c, self.condition)]
-        best = min(worst, key=lambda g: g.upper, default=None)
-        if best is None or not self.setting.control:
+            return f"{blind} {self._as_gain(calm)}".strip()
+        worst = min((g for c in calm if (g := _gain(c, self.condition)) is not None), key=lambda g: g.upper, default=None)
+        if worst is None or not self.setting.control:
             return blind
-        least, needed = least_bound(best), rows_needed(best, limit, self.setting.control)
+        least, needed = least_bound(worst), rows_needed(worst, limit, self.setting.control)
+        how = "--hold-out, --attacked" if self.setting.capped else "--hold-out"
         if least < limit:
-            how = "--hold-out, --attacked" if self.setting.capped else "--hold-out"
-            instead = f"instead of {self.setting.control:,} ({how}, or more rows)"
-            return f"{blind} With about {needed:,} control rows {instead} they would."
+            return (
+                f"{blind} About {needed:,} control rows instead of {self.setting.control:,} ({how}, or more rows) would show less."
+            )
         return (
             f"No release at all could keep it here: with {self.setting.control:,} control rows an attack that succeeds on "
-            f"{points(best.outside or 0.0)} of 100 people outside (“{best.bounded_by}”) has an upper bound of {points(least)} of "
-            f"100 even if it gains nothing. About {needed:,} control rows are needed, or a limit above {least:.2g}."
+            f"{points(worst.outside or 0.0)} of 100 people outside (“{worst.bounded_by}”) has an upper bound of {points(least)} of "
+            f"100 even if it gains nothing. About {needed:,} control rows are needed ({how}, or more rows)."
         )
 
-    def _as_gain(self) -> str:
-        gains = [g.upper for c in self.tried if (g := _gain(c, self.condition)) is not None and _blind(c, self.condition)]
+    def _calm(self, cell: Cell) -> bool:
+        """Whether chance explains what attacks of this kind gained; where no gain is known, whether it lies below the limit."""
+        gained = _gain(cell, self.condition)
+        miss = _miss(cell, self.condition)
+        return not gained.alarm if gained is not None else miss is not None and miss.kind is MissKind.BLIND
+
+    def _as_gain(self, calm: Sequence[Cell]) -> str:
+        gains = [g.upper for c in calm if (g := _gain(c, self.condition)) is not None]
         if not gains:
             return ""
         name = next(n for n, kind in GAINS.items() if kind is RISKS.get(self.condition.name))
@@ -177,11 +207,6 @@ def _misses(cell: Cell, condition: Condition) -> bool:
     return _miss(cell, condition) is not None
 
 
-def _blind(cell: Cell, condition: Condition) -> bool:
-    miss = _miss(cell, condition)
-    return miss is not None and miss.kind is MissKind.BLIND
-
-
 def _useless_k(tried: Sequence[Cell]) -> list[str]:
     """Recipes whose alarms do not fall as k grows: what leaks is not what k protects."""
     lines = []
@@ -192,7 +217,7 @@ def _useless_k(tried: Sequence[Cell]) -> list[str]:
         if len(line) > 1 and line[-1][1] > FALLS * line[0][1]:
             ks, alarms = listed([f"{k:g}" for k, _ in line]), listed([str(count) for _, count in line])
             lines.append(
-                f"A larger k does not help {recipe}: it raises {alarms} alarms at k = {ks}. What leaks lies in columns that k does "
+                f"A larger k hardly helps {recipe}: it raises {alarms} alarms at k = {ks}. What leaks lies in columns that k does "
                 "not cover: give those that others may know the role quasi, coarsen them or drop them."
             )
     return lines
@@ -211,7 +236,7 @@ def _collisions(tried: Sequence[Cell], conditions: Sequence[Condition]) -> list[
         if keepers
         else []
     )
-    near = nearest(tried)
+    near = nearest(tried, conditions)
     if near is None or len(near.misses) != 1:
         return lines
     missed = next((condition for condition in conditions if condition.name == near.misses[0].condition), None)

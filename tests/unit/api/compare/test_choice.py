@@ -279,7 +279,7 @@ def test_where_nothing_fits_the_strictest_constraint_and_the_nearest_cell_are_na
     told = advice(CELLS, "max_risk<0.05", "epsilon<=2", "score>=0.85")
     assert told.id is None
     assert "The condition that excludes most is epsilon<=2: 4 of 5 releases fail it." in told.words
-    assert "The nearest is aim epsilon=4, which fails epsilon: it is 4." in told.words
+    assert "The nearest is aim epsilon=1, which fails score: lower bound 0.838." in told.words
     assert told.command == ""
     assert not any("no release at all" in text for text in told.caveats)
     failed = [cell("a", None, None, failed="no", fits=False)]
@@ -290,6 +290,6 @@ def test_a_limit_below_what_so_few_rows_can_tell_is_told_to_be_so():
     told = advice([cell("a", 0.9, 0.055), cell("b", 0.8, 0.30)], "max_risk<0.05")
     (nearest,) = [text for text in told.words if text.startswith("The nearest is a")]
     assert "measured is 0.045, but with so few people up to 0.055 cannot be excluded" in nearest
-    assert any("What attacks gained from 1 of 2 releases lies below it, and only upper" in text for text in told.caveats)
+    assert any("What attacks gained from 1 of 2 releases is no more than chance" in text for text in told.caveats)
     # Of the other what was measured is itself too much.
     assert not any("cannot be excluded" in text for text in advice([cell("b", 0.8, 0.30)], "max_risk<0.05").words)
