@@ -242,7 +242,8 @@ def _audit(report: AuditReport) -> Html:
 
 def _comparison(comparison: Comparison) -> Html:
     advice = comparison.recommendation
-    heads = ["rank", "release", "evidence", comparison.axis.label, "largest risk (upper bound)", "fits"]
+    largest = "gain of attacks, at most" if comparison.by_gain else "largest risk (upper bound)"
+    heads = ["rank", "release", "evidence", comparison.axis.label, largest, "fits"]
     return join(
         element("h4", f"Comparison of {number(len(comparison.cells))} releases"),
         [element("p", words) for words in (*advice.words, *(f"Before you decide: {caveat}" for caveat in advice.caveats[:1]))],
@@ -255,7 +256,7 @@ def _cell(cell: Cell) -> list[Child]:
     shape, _ = promise.ASSURANCES[cell.assurance]
     fits = cell.failed or ("yes" if cell.fits else "; ".join(map(str, cell.misses)))
     score = cell.score.value if cell.score else None
-    risk = cell.risk.upper if cell.risk else None
+    risk = cell.worst.upper if cell.worst else None
     return [number(cell.rank), cell.id, f"{shape} {cell.assurance}", number(score), share(risk), fits]
 
 

@@ -11,11 +11,11 @@ def test_asking_for_less_risk_names_the_best_of_what_is_left(visit: Any) -> None
     answer, pale = page.locator(".answer"), page.locator("tr.dimmed")
     assert pale.count() == 0
     before = page.locator("#choice").inner_text()
-    slider = page.get_by_role("slider", name="Largest risk")
+    slider = page.get_by_role("slider", name="Largest gain")
     slider.focus()
     for _ in range(5):
         slider.press("ArrowLeft")
-    assert slider.get_attribute("aria-valuetext") == "2 %"
+    assert slider.get_attribute("aria-valuetext") == "2 of 100"
     assert answer.inner_text().startswith(
         "8 of 17 releases answer. The best score among them: 3 aim epsilon=4, AUC for income 0.862"
     )
@@ -39,7 +39,7 @@ def test_a_mark_tells_its_numbers_and_leads_to_its_line(visit: Any) -> None:
     page = opened.page
     mark = page.get_by_role("link", name="1. mdav k=10")
     mark.focus()
-    assert page.locator(".tip").inner_text().startswith("1. mdav k=10: risk 1.2 % (0 to 2.64 %)")
+    assert page.locator(".tip").inner_text().startswith("1. mdav k=10: 1.2 more of 100 people, at most 2.6")
     mark.press("Enter")
     assert page.url.endswith("#release-1")
     assert page.locator("tr:target").inner_text().startswith("1")

@@ -60,6 +60,20 @@ def test_a_comparison_recommends_and_another_constraint_costs_no_further_release
     assert plain == {"folder": str(tmp_path / "c")} | json.loads((tmp_path / "c" / "comparison.json").read_text())
 
 
+def test_a_target_that_follows_from_another_column_is_said_before_anything_is_run(hush, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment.Experiment, "observe", lambda *_: experiment.Observation(seconds=0.0, failed="no release"))
+    lines = (files / "all.csv").read_text().splitlines()
+    place = lines[0].split(",").index("school")
+    twice = [f"{line},{line.split(',')[place]}" for line in lines[1:]]
+    (tmp_path / "twice.csv").write_text("\n".join([f"{lines[0]},again", *twice]) + "\n")
+    assert hush("schema", tmp_path / "twice.csv", "--out", tmp_path / "twice.yaml")[0] == 0
+    code, _, err = hush("compare", tmp_path / "twice.csv", "--schema", tmp_path / "twice.yaml", "--recipes", "mdav", "--target",
+                        "school", "--workers", 1, "--only", "near-matches", "--out", tmp_path / "c")  # fmt: skip
+    assert code == 3
+    told = " ".join(err.split())
+    assert told.index("school follows from again") < told.index("mdav k=5: no release")
+
+
 def test_a_recipe_tuned_on_private_rows_proves_nothing_at_release(hush, files, tmp_path):
     (tmp_path / "mine.yaml").write_text("recipe: mine\ntuned: private\nsteps:\n- bins: {}\n- margins: {}\n")
     release = ("release", files / "all.csv", "--schema", files / "schema.yaml", "--recipe", tmp_path / "mine.yaml", "--epsilon", 2)

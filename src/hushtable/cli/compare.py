@@ -10,9 +10,13 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 import hushtable as ht
+from hushtable.api.compare.axis import target_of
 from hushtable.api.compare.cores import usual_workers
+from hushtable.api.compare.follows import follow_note, sources
 from hushtable.cli.console import err, out, print_json, progress, warn_of_epsilon
 from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
+from hushtable.report.compare_text import points
+from hushtable.report.ranking import baselines, measures
 
 if TYPE_CHECKING:
     from hushtable.api.compare.cell import Cell
@@ -38,7 +42,7 @@ def compare(
         list[str] | None,
         typer.Option(
             "--constraint",
-            help="What must hold, by bounds: max_risk<0.05, epsilon<=2, k>=10, score>=0.8, promise=proven. "
+            help="What must hold, by bounds: max_gain<0.02, epsilon<=2, k>=10, score>=0.8, promise=proven. "
             "No alarm (alarms<1) is asked for too, unless alarms are named.",
         ),
     ] = None,
@@ -92,6 +96,9 @@ def compare(
     )
     table = ht.read(data, schema_file)
     warn_of_epsilon(*options.epsilons)
+    predicted = target_of(table, target)
+    if note := follow_note(predicted, sources(table, predicted)):
+        err.print(f"[bold]Note[/bold]: {escape(note)}")
     named = {"data": str(data), "schema": str(schema_file)}
     with progress("compare", f"what is done is kept in {folder}; the same command goes on from there") as update:
         finished = _ignored if as_json else _finished
@@ -106,7 +113,7 @@ def compare(
 
 def _finished(cell: Cell) -> None:
     """A line for a release that is done."""
-    numbers = escape(cell.failed) if cell.failed else f"score {_score(cell)}, risk at most {_risk(cell)}"
+    numbers = escape(cell.failed) if cell.failed else f"score {_score(cell)}, attacks gain {_gain(cell)} of 100 people"
     err.print(f"{escape(cell.id)}: {numbers} ({cell.seconds:.0f} s)")
 
 
@@ -118,26 +125,32 @@ def _score(cell: Cell) -> str:
     return "not known" if cell.score is None else f"{cell.score.value:.3f}"
 
 
-def _risk(cell: Cell) -> str:
-    return "not known" if cell.risk is None else f"{cell.risk.upper:.3f}"
+def _gain(cell: Cell) -> str:
+    """The worst that was measured, and the largest upper bound, of 100 people."""
+    return "not known" if cell.worst is None else f"{points(cell.worst.value)} (≤ {points(cell.worst.upper)})"
 
 
 def _show(comparison: Comparison, folder: str) -> None:
     """All releases in order, then the recommendation with its reasons and its limits."""
     axis, advice = comparison.axis, comparison.recommendation
     out.print(_table(comparison))
-    out.print("* nothing that was tried has both a smaller risk and a larger score")
-    if axis.baseline is not None:
-        out.print(f"{escape(axis.label)} of the real rows: {axis.baseline:.3f}")
+    out.print("* nothing that was tried has both a smaller upper bound (≤) of what attacks gain and a larger score")
+    names = measures(comparison)
+    real = zip((axis.label, *names), baselines(comparison, names), strict=True)
+    shown = [f"{name} {value:.3f}" for name, value in real if value is not None]
+    if shown:
+        out.print(f"Fresh real rows: {escape(', '.join(shown))}")
     failed = [f"{cell.id} failed: {cell.failed}" for cell in comparison.failures]
     for line in (*failed, *comparison.notes, *(f"{one.recipe}: {one.words}" for one in comparison.searched)):
         out.print(f"- {escape(line)}")
     out.print(f"\n[bold]{escape(advice.words[0])}[/bold] {escape(' '.join(advice.words[1:]))}")
+    if advice.command:
+        out.print(f"\n  {escape(advice.command)}\n")
+    if advice.made:
+        out.print(escape(advice.made))
     for head, lines in (("Why", advice.why), ("But", advice.caveats), ("Or", [one.words for one in advice.others])):
         for line in lines:
             out.print(f"  [bold]{head}[/bold]: {escape(line)}")
-    if advice.command:
-        out.print(f"\n  {escape(advice.command)}\n")
     out.print(f"The page is [bold]{escape(folder)}/comparison.html[/bold]. It was computed from raw rows: do not publish it.")
 
 
@@ -147,13 +160,14 @@ def _table(comparison: Comparison) -> Grid:
     title = f"{len(cells)} releases of {table.train:,} rows, attacked with {table.control:,} held-out rows"
     grid = Grid(title=title, title_justify="left")
     longest = max(map(len, comparison.axis.label.split()))
-    heads = ("", "release", comparison.axis.label, "risk at most", "alarms", "assurance", "fails")
-    for head, width in zip(heads, (1, 12, longest, 7, 8, 9, 6), strict=True):
+    gain = "gain, of 100" if comparison.by_gain else "residual risk, %"
+    heads = ("", "release", comparison.axis.label, gain, "alarms", "assurance", "fails")
+    for head, width in zip(heads, (1, 12, longest, 11, 8, 9, 6), strict=True):
         grid.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
     for cell in cells:
         name = cell.id + ("*" if cell.front else "")
         missed = "failed" if cell.failed else ", ".join(miss.condition for miss in cell.misses)
         alarms = "" if cell.failed else f"{cell.alarms} of {cell.tests}"
-        line = (str(cell.rank), name, _score(cell), _risk(cell), alarms, str(cell.assurance), missed)
+        line = (str(cell.rank), name, _score(cell), _gain(cell), alarms, str(cell.assurance), missed)
         grid.add_row(*map(escape, line), style="bold" if cell.id == comparison.recommendation.id else None)
     return grid

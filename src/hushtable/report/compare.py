@@ -12,9 +12,8 @@ from hushtable.report.charts import knobs
 from hushtable.report.charts.ground import below
 from hushtable.report.charts.plane import HUES, plane
 from hushtable.report.compare_markdown import comparison_markdown
-from hushtable.report.compare_text import anchor, changes, ended, evidence, facts, headline, reading, untried
+from hushtable.report.compare_text import SHAPES, anchor, changes, ended, evidence, facts, headline, reading, untried
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, page, pairs
-from hushtable.report.promise import ASSURANCES
 from hushtable.report.words import number, sentence, share
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ __all__ = ["comparison_markdown", "comparison_page"]
 
 CAVEATS = 3
 """So many caveats stand on the first screen; all are at the end."""
+HOLLOW = {"●": "○", "◆": "◇", "▲": "△", "■": "□"}
+"""The outline of each shape."""
 RISKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Largest risks that the reader may ask for."""
 
@@ -90,7 +91,8 @@ def _choice(comparison: Comparison) -> Html:
     make = None
     if advice.command:
         command = element("pre", element("code", advice.command))
-        make = element("article", element("p", "To make it:", class_="soft"), command, class_="command")
+        after = element("p", advice.made, class_="soft") if advice.made else None
+        make = element("article", element("p", "To make it:", class_="soft"), command, after, class_="command")
     return join(
         element(
             "div",
@@ -98,6 +100,7 @@ def _choice(comparison: Comparison) -> Html:
             element("p", " ".join(rest)) if rest else None,
             class_=f"statement choice {best.assurance if best else 'none'}",
         ),
+        make,
         element("div", [_fact(*fact) for fact in facts(comparison)], class_="figures risks") if best else None,
         element(
             "div",
@@ -107,7 +110,6 @@ def _choice(comparison: Comparison) -> Html:
             _list("Why this one" if best else "Why none", why),
             class_="beside",
         ),
-        make,
     )
 
 
@@ -158,9 +160,11 @@ def _plane(comparison: Comparison) -> Html:
             plane(comparison, width=350.0, height=400.0, class_="slim"),
             element(
                 "figcaption",
-                "A mark sits at what the worst attack gained, on a root scale, and at its score; the lines through it are the "
-                "intervals. The bar at the right end is the upper bound, which decides. The steps are the front: releases that no "
-                "other beats in both. Numbers are ranks, as in the table; pale marks fail a condition"
+                f"A mark sits at the {'worst gain measured' if comparison.by_gain else 'residual risk of the worst attack'} and "
+                "at its score; it is filled where attacks raised an alarm. The line to the right ends at the upper bound, which "
+                "decides; the upright one is the interval of the score. The scale of risk is the same in every comparison, and "
+                "logarithmic from about 1. The steps are the front: releases that no other beats in both. Numbers are ranks, as "
+                "in the table; pale marks fail a condition"
                 + ("; marks on the lower edge lie below it." if below(comparison, drawn) else "."),
             ),
             class_="plane",
@@ -179,11 +183,15 @@ def _legend(comparison: Comparison) -> Html:
     ]
     met = {str(cell.assurance) for cell in comparison.released}
     kinds = [
-        element("li", element("span", shape, aria_hidden="true"), word) for word, (shape, _) in ASSURANCES.items() if word in met
+        element("li", element("span", HOLLOW[shape], aria_hidden="true"), word) for word, shape in SHAPES.items() if word in met
     ]
+    shapes = [shape for word, shape in SHAPES.items() if word in met]
+    looks = (" ".join(HOLLOW[shape] for shape in shapes), "no alarm"), (" ".join(shapes), "attacks raised an alarm")
+    fills = [element("li", element("span", glyphs, aria_hidden="true"), word) for glyphs, word in looks]
     return join(
         element("ul", hues, class_="legend", aria_label="Recipes by colour"),
         element("ul", kinds, class_="legend", aria_label="Kinds of promise by shape"),
+        element("ul", fills, class_="legend", aria_label="Alarms by filling"),
     )
 
 
@@ -194,7 +202,7 @@ def _controls(comparison: Comparison) -> Html:
     return element(
         "div",
         element("p", element("strong", "Ask for something else"), class_="wide-row"),
-        _slider("risk", "Largest risk (upper bound)", [(f"{r:g}", share(r)) for r in RISKS], "any"),
+        _slider("risk", *_risk_stops(comparison), "any"),
         _slider("epsilon", "Largest epsilon, where there is one", [(f"{e:.6g}", number(e)) for e in epsilons], "any")
         if len(epsilons) > 1
         else None,
@@ -219,6 +227,13 @@ def _controls(comparison: Comparison) -> Html:
         data_better="higher" if comparison.axis.higher else "lower",
         data_axis=comparison.axis.label,
     )
+
+
+def _risk_stops(comparison: Comparison) -> tuple[str, list[tuple[str, str]]]:
+    """What the reader may bound, and by what."""
+    if comparison.by_gain:
+        return "Largest gain of any attack (upper bound)", [(f"{r:g}", f"{number(100 * r)} of 100") for r in RISKS]
+    return "Largest risk (upper bound)", [(f"{r:g}", share(r)) for r in RISKS]
 
 
 def _slider(name: str, label: str, stops: Sequence[tuple[str, str]], last: str) -> Html:

@@ -11,6 +11,7 @@ from hushtable.report.compare_text import (
     ended,
     facts,
     headline,
+    points,
     reading,
     setting,
     untried,
@@ -19,7 +20,7 @@ from hushtable.report.compare_text import (
 )
 from hushtable.report.html import INTERNAL
 from hushtable.report.markdown import bullets, code, grid, plain
-from hushtable.report.ranking import heads, measure, measures
+from hushtable.report.ranking import baselines, heads, measure, measures
 from hushtable.report.words import number, sentence
 
 if TYPE_CHECKING:
@@ -37,12 +38,13 @@ def comparison_markdown(comparison: Comparison) -> str:
         f"**{INTERNAL}**",
         f"**{plain(first)}**",
         plain(" ".join(rest)),
+        f"To make it: {code(advice.command)}" if advice.command else "",
+        plain(advice.made),
         bullets(plain(ended(f"{title}: {value}; {about}. {kind}")) for title, value, about, kind in facts(comparison)),
         *_block("Before you decide", advice.caveats),
         *_block("If you need something else", [sentence(words) for _, words in comparison.others]),
         *_block("What would change the choice", changes(comparison)),
         *_block("Why this one" if comparison.best else "Why none", advice.why),
-        f"To make it: {code(advice.command)}" if advice.command else "",
         *_listed("Conditions", asked),
         "## All releases",
         _ranking(comparison),
@@ -62,14 +64,17 @@ def _ranking(comparison: Comparison) -> str:
         return "No release could be made." if comparison.cells else "Nothing was tried."
     names = measures(comparison)
     rows = [[plain(text) for text in _row(cell, names)] for cell in comparison.released]
-    return grid([plain(head) for head in heads(comparison, names)], rows)
+    score, *others = (number(value) for value in baselines(comparison, names))
+    real = ["", "fresh real rows", "", "", "", score, "", *others, ""]
+    return grid([plain(head) for head in heads(comparison, names)], [*rows, real])
 
 
 def _row(cell: Cell, names: Sequence[str]) -> list[str]:
     risk = "not attacked"
-    if cell.risk:
-        worst = f", {cell.risk.name}" if cell.risk.name else ""
-        risk = f"{with_interval(cell.risk, percent=True)}{worst}{' (audit void)' if cell.void else ''}"
+    if cell.worst:
+        worst = f", {cell.worst.name}" if cell.worst.name else ""
+        numbers = f"{points(cell.worst.value)}, at most {points(cell.worst.upper)}"
+        risk = f"{numbers if cell.gain else with_interval(cell.worst, percent=True)}{worst}{' (audit void)' if cell.void else ''}"
     return [
         str(cell.rank),
         cell.id,

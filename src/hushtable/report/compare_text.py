@@ -12,8 +12,11 @@ from hushtable.report.words import interval, number, sentence, share
 
 if TYPE_CHECKING:
     from hushtable.api.compare.axis import Axis
-    from hushtable.api.compare.cell import Cell, Estimate
+    from hushtable.api.compare.cell import Cell, Estimate, WorstAttack
     from hushtable.api.compare.comparison import Comparison
+
+SHAPES = {**{word: shape for word, (shape, _) in ASSURANCES.items()}, "none": "■"}
+"""Kinds of promise by shape. Marks are hollow where no attack raised an alarm, so that no promise needs a shape of its own."""
 
 
 def ended(text: str) -> str:
@@ -33,6 +36,18 @@ def with_interval(estimate: Estimate | None, *, percent: bool = False) -> str:
     value = share(estimate.value) if percent else number(estimate.value)
     ends = interval(estimate.low, estimate.high, percent=percent)
     return f"{value} ({ends})" if ends else value
+
+
+def points(share_of: float) -> str:
+    """A share as so many of 100 people."""
+    return number(100.0 * share_of, 2)
+
+
+def gained(worst: WorstAttack, *, by_gain: bool) -> str:
+    """The worst that was measured, and the largest upper bound; a residual risk with its interval where there is no gain."""
+    if not by_gain:
+        return f"residual risk {with_interval(worst, percent=True)}"
+    return f"{points(worst.value)} more of 100 people, at most {points(worst.upper)}"
 
 
 def score(cell: Cell) -> str:
@@ -62,9 +77,10 @@ def setting(cell: Cell) -> str:
 
 def in_one_line(cell: Cell, axis: Axis) -> str:
     """The numbers of a release in one line of text."""
-    risk = f"risk {with_interval(cell.risk, percent=True)}" if cell.risk else "not attacked"
-    if cell.risk and cell.risk.name:
-        risk += f", {cell.risk.name}"
+    risk = gained(cell.worst, by_gain=cell.gain is not None) if cell.worst else "not attacked"
+    if cell.worst and cell.worst.name:
+        risk += f" ({cell.worst.name})"
+    risk += f"; alarms: {alarms(cell)}"
     if cell.void:
         risk += "; the audit is void"
     return f"{cell.rank}. {cell.id}: {risk}; {axis.label} {with_interval(cell.score)}; {cell.assurance}; {verdict(cell)}"
@@ -84,10 +100,11 @@ def facts(comparison: Comparison) -> list[tuple[str, str, str, str]]:
 
 
 def _promise_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, str]:
-    shape, meaning = ASSURANCES[cell.assurance]
+    shape, meaning = SHAPES[cell.assurance], ASSURANCES[cell.assurance][1]
     if comparison.unpaid(cell):
         kind = "proven if chosen before looking"
-        evidence = "Evidence: a theorem. To choose it because of this page makes the proof void, as the rows are private."
+        keeps = "; the command below keeps one" if comparison.recommendation.command else ""
+        evidence = f"Evidence: a theorem. To choose it because of this page makes the proof void, as the rows are private{keeps}."
     else:
         kind, evidence = str(cell.assurance), f"Evidence: {meaning}."
     return "Promised", f"{shape} {kind}", cell.promise or "nothing", evidence
@@ -95,17 +112,24 @@ def _promise_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, st
 
 def _risk_fact(cell: Cell) -> tuple[str, str, str, str]:
     tests = f"{alarms(cell)} tests raised an alarm." if cell.tests else "No attack was tested."
-    if cell.risk is None:
-        return "Risk", "not attacked", "nothing is known about its risk", tests
-    evidence = f"Measured: {with_interval(cell.risk, percent=True)}. {tests}"
-    if cell.risk.hardly_known:
+    worst, gain = cell.worst, cell.gain
+    if worst is None:
+        return "Gain of attacks", "not attacked", "nothing is known about its risk", tests
+    attack = f"the worst attack ({worst.name})" if worst.name else "the worst attack"
+    if gain:
+        title, value = "Gain of attacks, at most", f"{points(gain.upper)} of 100"
+        bounded = f" ({gain.bounded_by})" if gain.bounded_by else ""
+        about = f"so many more of 100 people in the table than outside it: the largest upper bound of any attack{bounded}"
+        evidence = f"Measured: {points(gain.value)} more of 100, by {attack}. {tests}"
+    else:
+        title, value = "Risk" if worst.high is None else "Risk, at most", share(worst.upper)
+        about = f"{attack} succeeds on this share {OF_WHOM}"
+        evidence = f"Measured: {with_interval(worst, percent=True)}. {tests}"
+    if worst.hardly_known:
         evidence += " The interval is so wide that little is known."
     if cell.void:
         evidence += " The audit is void."
-    title = "Risk" if cell.risk.high is None else "Risk, at most"
-    attack = f"the worst attack ({cell.risk.name})" if cell.risk.name else "the worst attack"
-    about = f"{attack} succeeds on this share {OF_WHOM}"
-    return title, share(cell.risk.upper), about, evidence
+    return title, value, about, evidence
 
 
 def _score_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, str]:
@@ -136,9 +160,10 @@ def changes(comparison: Comparison) -> list[str]:
         proviso = f"; it {PROVISO}" if comparison.unpaid(rivals.firmer) else ""
         promised = f"If its promise must be {rivals.firmer.assurance}"
         lines.append(f"{promised}: {_named(rivals.firmer, comparison)}, against {score(best)}{proviso}")
-    if rivals.safer and rivals.safer.risk:
-        bound = share(rivals.safer.risk.upper)
-        lines.append(f"If less risk is worth more than score: {_named(rivals.safer, comparison)}, risk at most {bound}")
+    if rivals.safer and rivals.safer.worst:
+        bound = rivals.safer.worst.upper
+        words = f"a gain of at most {points(bound)} of 100" if comparison.by_gain else f"risk at most {share(bound)}"
+        lines.append(f"If less risk is worth more than score: {_named(rivals.safer, comparison)}, {words}")
     return lines
 
 
@@ -167,17 +192,13 @@ def reading(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         *([("Made by", f"hushtable {run.version}, seed {run.seed}{spent}")] if run.version else []),
         ("Rows", split),
-        (
-            "Risk",
-            f"on what share an attack succeeds {OF_WHOM}; the attack with the largest upper bound counts, the worst of all runs. "
-            "Judged by the upper bound: a risk that is not known to be small does not pass.",
-        ),
+        _risk_reading(comparison),
         (
             "Score",
             f"{axis.name}: {axis.meaning or axis.label}. {'Higher' if axis.higher else 'Lower'} is better; where it was "
             f"constrained, the bad end of its interval counts.{averaged}",
         ),
-        *((f"{shape} {word}", meaning) for word, (shape, meaning) in ASSURANCES.items()),
+        *((f"{SHAPES[word]} {word}", meaning) for word, (_, meaning) in ASSURANCES.items()),
         (
             "Alarms",
             "attacks that gained more on people in the table than chance explains, corrected for how many were tried on one "
@@ -193,6 +214,23 @@ def reading(comparison: Comparison) -> list[tuple[str, str]]:
     ]
 
 
+def _risk_reading(comparison: Comparison) -> tuple[str, str]:
+    """What is meant by what attacks gain, or by the residual risk of a file that holds no gains."""
+    judged = "Judged by the upper bound: what is not known to be small does not pass."
+    if comparison.by_gain:
+        return (
+            "Gain",
+            "on how many more of 100 people in the table than of 100 outside an attack succeeds (r - c). A mark sits at the worst "
+            "that was measured, of attacks that raised an alarm if any did; its line ends at the largest upper bound of any "
+            f"attack, the worst of all runs. {judged}",
+        )
+    return (
+        "Risk",
+        "this file was made by an earlier version and holds no gains, so the residual risk (r - c)/(1 - c) is shown: on what share "
+        f"an attack succeeds {OF_WHOM}; the attack with the largest upper bound counts, the worst of all runs. {judged}",
+    )
+
+
 def untried(comparison: Comparison) -> list[str]:
     """What the comparison cannot speak of."""
     target, runs = comparison.table.target, comparison.run.runs
@@ -200,7 +238,7 @@ def untried(comparison: Comparison) -> list[str]:
     lines = [
         *comparison.notes,
         "Only these recipes and settings were tried; a setting between two of them may be better",
-        f"Only one use was scored: {comparison.axis.label}{other}",
+        f"Only one use decides: {comparison.axis.label}{other}",
         "Only the attacks of this audit were tried; a measured risk of 0 is not a proof of safety",
     ]
     if runs is not None and runs <= 1:

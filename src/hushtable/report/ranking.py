@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hushtable.report.compare_text import alarms, anchor, setting, verdict, with_interval
+from hushtable.report.compare_text import SHAPES, alarms, anchor, points, setting, verdict, with_interval
 from hushtable.report.html import Child, Html, element, join, pairs, table
-from hushtable.report.promise import ASSURANCES
 from hushtable.report.words import NOTHING, interval, number, sentence, share, shortened
 
 if TYPE_CHECKING:
     from hushtable.api.compare.cell import Cell, Estimate
     from hushtable.api.compare.comparison import Comparison
 
-FIRST = ("mean TVD", "association difference", "real or released: AUC")
-"""Measures that are shown before others: of one column, of two, of all together."""
 MEASURES = 3
 """So many other measures have a column of their own; the rest is in comparison.json."""
 
@@ -27,11 +24,10 @@ def section(comparison: Comparison) -> Html:
         return element("p", "No release could be made." if comparison.cells else "Nothing was tried.")
     fitting = sum(cell.fits for cell in released)
     names = measures(comparison)
-    baselines = [f"{name} {number(value)}" for name, value in _baselines(comparison, names)]
+    order = "they come first, the recommended one on top, then by score" if comparison.best else "the nearest comes first"
     return join(
-        element("p", f"{number(fitting)} of {number(len(released))} meet all conditions; they come first, the best score on top."),
-        _table(heads(comparison, names), [_row(cell, comparison, names) for cell in released]),
-        element("p", f"For fresh real rows: {'; '.join(baselines)}.", class_="soft") if baselines else None,
+        element("p", f"{number(fitting)} of {number(len(released))} meet all conditions; {order}."),
+        _table(heads(comparison, names), [_row(cell, comparison, names) for cell in released], _real(comparison, names)),
         _risks(released),
         _notes(released),
     )
@@ -39,7 +35,8 @@ def section(comparison: Comparison) -> Html:
 
 def heads(comparison: Comparison, names: Sequence[str]) -> list[str]:
     """The heads of the table of all releases."""
-    return ["#", "release", "promise", "risk", "alarms", comparison.axis.label, "asked", *names, "seconds"]
+    risk = "gain, of 100" if comparison.by_gain else "residual risk"
+    return ["#", "release", "promise", risk, "alarms", comparison.axis.label, "asked", *names, "seconds"]
 
 
 def measures(comparison: Comparison) -> list[str]:
@@ -49,7 +46,8 @@ def measures(comparison: Comparison) -> list[str]:
         for name in cell.measures:
             counts[name] = counts.get(name, 0) + 1
     known = [name for name in counts if name != comparison.axis.name]
-    return sorted(known, key=lambda name: (name not in FIRST, -counts[name]))[:MEASURES]
+    first = {name: place for place, name in enumerate(comparison.uses)}
+    return sorted(known, key=lambda name: (first.get(name, len(first)), -counts[name]))[:MEASURES]
 
 
 def failed(comparison: Comparison) -> Html:
@@ -85,23 +83,31 @@ def measure(cell: Cell, name: str) -> float | None:
     return value.value if value else None
 
 
-def _baselines(comparison: Comparison, names: Sequence[str]) -> list[tuple[str, float]]:
-    baselines = [] if comparison.axis.baseline is None else [(comparison.axis.label, comparison.axis.baseline)]
+def baselines(comparison: Comparison, names: Sequence[str]) -> list[float | None]:
+    """What fresh real rows score, and have of each of these measures; None where that is not known."""
+    values = [comparison.axis.baseline]
     for name in names:
         known = [cell.measures[name].baseline for cell in comparison.released if name in cell.measures]
-        baselines += [(name, value) for value in known if value is not None][:1]
-    return baselines
+        values.append(next((value for value in known if value is not None), None))
+    return values
+
+
+def _real(comparison: Comparison, names: Sequence[str]) -> Html:
+    """The last line: fresh real rows, which no release needs to beat."""
+    score, *others = (number(value) for value in baselines(comparison, names))
+    entries = ["", "fresh real rows", "", "", "", score, "", *others, ""]
+    return element("tr", [element("td", entry, class_="num" if _numeric(i) else None) for i, entry in enumerate(entries)])
 
 
 def _row(cell: Cell, comparison: Comparison, names: Sequence[str]) -> Html:
-    shape = ASSURANCES[cell.assurance][0]
+    shape = SHAPES[cell.assurance]
     kind = element("strong", element("span", shape, aria_hidden="true"), f" {cell.assurance}", class_=f"kind {cell.assurance}")
     best = cell is comparison.best
     entries: list[tuple[Child, float | None]] = [
         (str(cell.rank), cell.rank),
         (join(element("strong", cell.id), element("br"), "recommended") if best else cell.id, None),
         (join(kind, element("br"), element("span", cell.promise, class_="soft")), None),
-        (_risk(cell), cell.risk.upper if cell.risk else None),
+        (_risk(cell), cell.worst.upper if cell.worst else None),
         (alarms(cell), cell.alarms if cell.tests else None),
         (_estimate(cell.score), cell.score.value if cell.score else None),
         (
@@ -121,7 +127,7 @@ def _row(cell: Cell, comparison: Comparison, names: Sequence[str]) -> Html:
         class_="best" if best else None,
         data_release=cell.rank,
         data_name=cell.id,
-        data_risk=f"{cell.risk.upper:.9g}" if cell.risk and cell.risk_known else None,
+        data_risk=f"{cell.worst.upper:.9g}" if cell.worst and cell.risk_known else None,
         data_score=f"{cell.score.value:.9g}" if cell.score else None,
         data_shown=number(cell.score.value if cell.score else None),
         data_epsilon=None if cell.nominal_epsilon is None else f"{cell.nominal_epsilon:.9g}",
@@ -137,10 +143,15 @@ def _numeric(column: int) -> bool:
 
 
 def _risk(cell: Cell) -> Child:
-    if cell.risk is None:
+    if cell.worst is None:
         return "not attacked"
-    shown = _estimate(cell.risk, percent=True, note=" (audit void)" if cell.void else "")
-    return join(shown, element("br"), element("span", cell.risk.name, class_="soft")) if cell.risk.name else shown
+    note = " (audit void)" if cell.void else ""
+    if cell.gain:
+        bound = element("span", f"at most {points(cell.gain.upper)}", class_="soft")
+        shown: Child = join(f"{points(cell.gain.value)}{note}", element("br"), bound)
+    else:
+        shown = _estimate(cell.worst, percent=True, note=note)
+    return join(shown, element("br"), element("span", cell.worst.name, class_="soft")) if cell.worst.name else shown
 
 
 def _estimate(estimate: Estimate | None, *, percent: bool = False, note: str = "") -> Child:
@@ -152,21 +163,22 @@ def _estimate(estimate: Estimate | None, *, percent: bool = False, note: str = "
     return join(value, element("br"), element("span", ends, class_="soft")) if ends else value
 
 
-def _table(titles: Sequence[str], rows: Sequence[Html]) -> Html:
+def _table(titles: Sequence[str], rows: Sequence[Html], last: Html) -> Html:
     top = [element("th", shortened(title), scope="col", class_="num" if _numeric(i) else None) for i, title in enumerate(titles)]
     label = "All releases, the best first"
     caption = element("caption", label, class_="unseen")
-    inner = element("table", caption, element("thead", element("tr", top)), element("tbody", rows), class_="sortable ranking")
+    parts = element("thead", element("tr", top)), element("tbody", rows), element("tfoot", last)
+    inner = element("table", caption, *parts, class_="sortable ranking")
     return element("div", inner, class_="scroll", tabindex=0, role="region", aria_label=label)
 
 
 def _risks(released: Sequence[Cell]) -> Html | None:
-    kinds = list(dict.fromkeys(kind for cell in released for kind in cell.risks))
+    kinds = list(dict.fromkeys(kind for cell in released for kind in cell.worst_by_kind))
     if not kinds:
         return None
     rows = [[str(cell.rank), cell.id, *(_kind(cell, kind) for kind in kinds)] for cell in released]
     return join(
-        element("h3", "The worst attack of each kind"),
+        element("h3", f"The worst attack of each kind{', of 100 people' if any(cell.gain for cell in released) else ''}"),
         table(["#", "release", *kinds], rows, label="The worst attack of each kind", numbers=[0], class_="kinds"),
     )
 
@@ -187,8 +199,8 @@ def _notes(released: Sequence[Cell]) -> Html | None:
 
 
 def _kind(cell: Cell, kind: str) -> Child:
-    worst = cell.risks.get(kind)
+    worst = cell.worst_by_kind.get(kind)
     if worst is None:
         return NOTHING
-    shown = with_interval(worst, percent=True)
+    shown = f"{points(worst.value)}, at most {points(worst.upper)}" if cell.gain else with_interval(worst, percent=True)
     return join(shown, element("br"), element("span", worst.name, class_="soft")) if worst.name else shown

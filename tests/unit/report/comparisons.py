@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -34,12 +35,17 @@ def cell(recipe: str, knob: float, risk: float, score: float, /, **changed: Any)
     settings = {} if assurance == "none" else {"epsilon" if private else "k": f"{knob:g}"}
     promise = PROVEN.format(knob) if private else VERIFIED.format(knob) if settings else "nothing"
     worst = estimate(risk, 0.012 + risk / 5, "linkability, 10 neighbours") | {"kind": "linkability"}
+    gained = worst | {
+        "value": risk, "low": 0.0, "high": 0.012 + 1.2 * risk, "alarm": risk > 0.05, "bounded_by": "membership, outliers",
+        "measured": risk, "outside": 0.1,
+    }  # fmt: skip
     plain = {
         "id": " ".join([recipe, *(f"{k}={v}" for k, v in settings.items())]), "recipe": recipe, "title": title, "cite": cite,
         "settings": settings, "epsilon": knob if private else None, "delta": 1e-9 if private else None, "runs": 2,
         "assurance": assurance, "promise": promise,
         "guarantee": {"epsilon": knob if private else None, "k": None if private else knob, "delta": None, "bound": None},
         "risk": worst, "risks": {"linkability": worst, "singling out": estimate(risk / 2, 0.01, "near matches"), "inference": None},
+        "gain": gained, "gains": {"linkability": gained},
         "alarms": int(risk > 0.05), "tests": 41, "void": [], "score": estimate(score, 0.008),
         "measures": {
             "mean TVD": {"value": 0.4 * (0.93 - score), "baseline": 0.004, "better": "lower"},
@@ -55,7 +61,7 @@ def cell(recipe: str, knob: float, risk: float, score: float, /, **changed: Any)
 def failed(recipe: str, reason: str) -> dict[str, Any]:
     """One that gave no release."""
     nothing = dict.fromkeys(("risk", "score", "rows", "seconds", "epsilon", "delta", "alarms", "tests"))
-    return cell(recipe, 10, 0.0, 0.5, failed=reason, fits=False, risks={}, measures={}, **nothing)
+    return cell(recipe, 10, 0.0, 0.5, failed=reason, fits=False, risks={}, gain=None, gains={}, measures={}, **nothing)
 
 
 def comparison(cells: list[dict[str, Any]], chosen: str | None, *, sign: int = 1, **changed: Any) -> dict[str, Any]:
@@ -63,8 +69,8 @@ def comparison(cells: list[dict[str, Any]], chosen: str | None, *, sign: int = 1
     for one in cells:
         if not one["failed"] and one["risk"] and one["risk"]["high"] >= 0.05:
             reason = f"upper bound {one['risk']['high']:.3f} (linkability, 10 neighbours)"
-            missed = {"condition": "max_risk", "reason": reason, "kind": "limit"}
-            one |= {"fits": False, "misses": [f"max_risk: {reason}"], "missed": [missed]}
+            missed = {"condition": "max_gain", "reason": reason, "kind": "limit"}
+            one |= {"fits": False, "misses": [f"max_gain: {reason}"], "missed": [missed]}
     drawn = [c for c in cells if c["risk"] and c["score"]]
     for one in drawn:
         risk, score = one["risk"]["high"], sign * one["score"]["value"]
@@ -80,7 +86,7 @@ def comparison(cells: list[dict[str, Any]], chosen: str | None, *, sign: int = 1
         "made": {"hushtable": "0.1.0", "seed": 0, "runs": 2, "audits": ["linkability", "near-matches"], "seconds": 412.0},
         "table": {"rows": 48842, "train": 36632, "control": 12210, "columns": 15, "target": "income"},
         "constraints": [
-            {"expression": "max_risk<0.05", "told": "no attack may gain more than 5 % (upper bound)"},
+            {"expression": "max_gain<0.05", "told": "no attack may gain more than 5 of 100 people (upper bound)"},
             {"expression": "epsilon<=4", "told": "where a proof is given, epsilon is at most 4"},
         ],
         "utility": {
@@ -112,7 +118,7 @@ def ordinary() -> dict[str, Any]:
         *(cell("mst", e, r, s) for e, r, s in ((0.5, 0.0, 0.79), (1, 0.0, 0.812), (4, 0.002, 0.831))),
         *(cell("aim", e, r, s) for e, r, s in ((0.5, 0.0, 0.821), (1, 0.001, 0.851), (4, 0.003, 0.862))),
         cell("sequential", 0, 0.14, 0.921),
-        cell("dpcopula-hybrid", 1, 0.004, 0.74, risk=None, risks={}, alarms=None, tests=0),
+        cell("dpcopula-hybrid", 1, 0.004, 0.74, risk=None, risks={}, gain=None, gains={}, alarms=None, tests=0),
         failed("k-anonymity", "no choice of levels makes 10 rows of each kind with at most 5 % suppressed"),
         failed("mst", "income: its levels are not declared; add them to the schema"),
     ]
@@ -121,7 +127,8 @@ def ordinary() -> dict[str, Any]:
 
 def alone() -> dict[str, Any]:
     """One cell, without a single interval."""
-    bare = {"risk": {"value": 0.0, "low": None, "high": None}, "score": {"value": 0.8, "low": None, "high": None}}
+    nothing = {"value": 0.0, "low": None, "high": None}
+    bare = {"risk": nothing, "gain": nothing, "score": {"value": 0.8, "low": None, "high": None}}
     reported = comparison([], "mdav k=5")
     return reported | {"cells": [cell("mdav", 5, 0.0, 0.8, rank=1, front=True, **bare)]}
 
@@ -149,7 +156,27 @@ def nothing_fits() -> dict[str, Any]:
 def safe() -> dict[str, Any]:
     """All at zero risk with the same score."""
     zero = {"value": 0.0, "low": 0.0, "high": 0.0, "name": "linkability"}
-    return comparison([cell("aim", e, 0.0, 0.8, risk=zero, score=estimate(0.8, 0.0)) for e in (1, 2, 4)], "aim epsilon=1")
+    cells = [cell("aim", e, 0.0, 0.8, risk=zero, gain=zero, score=estimate(0.8, 0.0)) for e in (1, 2, 4)]
+    return comparison(cells, "aim epsilon=1")
+
+
+def earlier() -> dict[str, Any]:
+    """The ordinary one as version 0.2.0 saved it: residual risks and no gains."""
+    reported = ordinary()
+    text = json.dumps(reported).replace("max_gain", "max_risk")
+    plain: dict[str, Any] = json.loads(text)
+    for one in plain["cells"]:
+        del one["gain"], one["gains"]
+    return plain
+
+
+def leaky() -> dict[str, Any]:
+    """A release with most tests in alarm whose widest bound is of an attack that gained nothing, beside a calm one."""
+    reported = ordinary()
+    one = next(c for c in reported["cells"] if c["id"] == "k-anonymity k=5")
+    one |= {"alarms": 65, "tests": 116, "fits": False, "risk": {"value": 0.0, "low": 0.0, "high": 1.0, "name": "a rare guess"}}
+    one["gain"] = {"value": 0.42, "low": 0.4, "high": 0.97, "name": "linkability", "alarm": True, "bounded_by": "a rare guess"}
+    return reported
 
 
 def hostile() -> dict[str, Any]:
@@ -178,7 +205,8 @@ def all_failed() -> dict[str, Any]:
 
 
 EVERY = {
-    "ordinary": ordinary, "alone": alone, "sixty": sixty, "nothing fits": nothing_fits, "safe": safe, "hostile": hostile,
+    "ordinary": ordinary, "earlier": earlier, "leaky": leaky,
+    "alone": alone, "sixty": sixty, "nothing fits": nothing_fits, "safe": safe, "hostile": hostile,
     "all failed": all_failed, "empty": dict,
 }  # fmt: skip
 """A maker of each kind by its name."""

@@ -18,6 +18,7 @@ from hushtable.api.compare.observation import Observation
 from hushtable.api.compare.summary import summarize
 from hushtable.pipeline import recipe as recipes
 from hushtable.report.compare_text import changes, reading, with_interval
+from hushtable.report.ranking import measures
 from tests.unit.report import comparisons
 from tests.unit.report.documents import Reader
 
@@ -50,9 +51,10 @@ def test_the_first_section_is_the_decision_with_its_three_facts() -> None:
     told = section(reader, "choice")
     assert told.index("Publish mdav with k = 10") < told.index("Promised")
     assert "◆ verifiedk-anonymity with k = 10" in told
-    worst = "the worst attack (linkability, 10 neighbours) succeeds on this share of the people whom it would miss if"
-    assert f"Risk, at most2.64 %{worst}" in told
-    assert "Measured: 1.2 % (0 to 2.64 %). 0 of 41 tests raised an alarm." in told
+    bound = "the largest upper bound of any attack (membership, outliers)"
+    assert f"Gain of attacks, at most2.6 of 100so many more of 100 people in the table than outside it: {bound}" in told
+    measured = "Measured: 1.2 more of 100, by the worst attack (linkability, 10 neighbours)."
+    assert f"{measured} 0 of 41 tests raised an alarm." in told
     assert "0.871AUC for income: how well models that learnt from the release rank real people" in told
     assert "Measured in 2 runs, interval 0.863 to 0.879; the real rows reach 0.929." in told
     for words in ("k-anonymity is verified, not proven", "If you need a proof: aim at epsilon 1", "hush release adult.csv"):
@@ -61,9 +63,9 @@ def test_the_first_section_is_the_decision_with_its_three_facts() -> None:
 
 def test_what_would_change_the_choice_is_read_off_the_numbers() -> None:
     barred, near, safer = changes(Comparison.from_json(comparisons.ordinary()))
-    assert barred.startswith("A better score has sequential (AUC for income 0.921), but it fails: max_risk: upper bound 0.180")
+    assert barred.startswith("A better score has sequential (AUC for income 0.921), but it fails: max_gain: upper bound 0.180")
     assert near.startswith("Its score is within the noise of mondrian k=10 and aim epsilon=4:")
-    assert safer == "If less risk is worth more than score: aim epsilon=4 (AUC for income 0.862), risk at most 1.56 %"
+    assert safer == "If less risk is worth more than score: aim epsilon=4 (AUC for income 0.862), a gain of at most 1.6 of 100"
 
 
 def test_what_the_recommendation_says_itself_is_not_said_twice() -> None:
@@ -83,7 +85,7 @@ def test_where_nothing_fits_nothing_is_promoted() -> None:
     assert "recommended" not in section(reader, "releases")
     assert not reader.all("circle", "chosen")
     assert "Promised" not in told
-    assert "The best score has mdav k=5 (mean pair TVD 0.1), but it fails: max_risk" in told
+    assert "The best score has mdav k=5 (mean pair TVD 0.1), but it fails: max_gain" in told
 
 
 def test_the_ranking_keeps_the_kinds_of_evidence_apart() -> None:
@@ -92,7 +94,7 @@ def test_the_ranking_keeps_the_kinds_of_evidence_apart() -> None:
     assert [e.attributes["data-release"] for e in rows] == [str(i) for i in range(1, 18)]
     first = " ".join(rows[0].text.split())
     assert first.startswith("1mdav k=10recommended◆ verifiedk-anonymity with k = 10")
-    assert "1.2 %0 to 2.64 %linkability, 10 neighbours0 of 410.8710.863 to 0.879✓ meets all" in first
+    assert "1.2at most 2.6linkability, 10 neighbours0 of 410.8710.863 to 0.879✓ meets all" in first
     assert (rows[0].attributes["data-risk"], rows[0].attributes["data-score"]) == ("0.0264", "0.871")
     assert "data-epsilon" not in rows[0].attributes
     assert [e.attributes["data-assurance"] for e in rows[:4]] == ["verified", "verified", "proven", "proven"]
@@ -101,7 +103,7 @@ def test_the_ranking_keeps_the_kinds_of_evidence_apart() -> None:
     }  # fmt: skip
     assert [e.attributes["value"] for e in reader.all("option")][:3] == ["0", "1", "2"]
     last = " ".join(rows[-1].text.split())
-    assert "✗ fails max_risk: upper bound 0.078" in last
+    assert "✗ fails max_gain: upper bound 0.078" in last
     assert "not attacked" in next(e.text for e in rows if "dpcopula" in e.text)
 
 
@@ -172,8 +174,8 @@ def test_notes_are_told_once_with_all_that_say_them() -> None:
 def test_a_risk_that_is_hardly_known_is_said_to_be() -> None:
     told = comparisons.ordinary()
     assert "little is known" not in page(told)
-    next(c for c in told["cells"] if c["id"] == "mdav k=10")["risk"] |= {"value": 0.0, "high": 1.0}
-    assert "Measured: 0 % (0 to 100 %)" in section(Reader(page(told)), "choice")
+    next(c for c in told["cells"] if c["id"] == "mdav k=10")["gain"] |= {"value": 0.0, "high": 1.0}
+    assert "Gain of attacks, at most100 of 100" in section(Reader(page(told)), "choice")
     assert "little is known" in page(told)
 
 
@@ -184,6 +186,30 @@ def test_a_proof_chosen_by_looking_at_private_rows_is_told_with_its_condition() 
     assert "makes the proof void" in markdown(told)
     told["made"]["public"] = True
     assert "if chosen before looking" not in page(told)
+
+
+def test_an_earlier_file_is_shown_by_its_residual_risks_and_says_so() -> None:
+    told = comparisons.earlier()
+    comparison = Comparison.from_json(told)
+    assert not comparison.by_gain
+    assert "holds no gains" in dict(reading(comparison))["Risk"]
+    chosen = section(Reader(page(told)), "choice")
+    worst = "the worst attack (linkability, 10 neighbours) succeeds on this share of the people whom it would miss if"
+    assert f"Risk, at most2.64 %{worst}" in chosen
+    assert "Measured: 1.2 % (0 to 2.64 %). 0 of 41 tests raised an alarm." in chosen
+    assert "residual risk" in markdown(told)
+    told["cells"][0] |= {"gain": {"value": 0.1, "high": 0.2}}
+    assert not Comparison.from_json(told).by_gain, "two units are never mixed"
+    assert Comparison.from_json(comparisons.ordinary()).by_gain
+
+
+def test_the_small_set_of_uses_comes_before_other_measures() -> None:
+    told = comparisons.ordinary()
+    for cell in told["cells"]:
+        if cell["measures"]:
+            cell["measures"]["rules broken"] = {"value": 0.125, "baseline": 0.001, "better": "lower"}
+    assert measures(Comparison.from_json(told)) == ["association difference", "rules broken", "mean TVD"]
+    assert "0.001" in section(Reader(page(told)), "releases")
 
 
 def test_the_lower_edge_is_explained_only_where_marks_stand_on_it() -> None:
@@ -254,7 +280,8 @@ def test_markdown_holds_the_decision_the_table_and_the_caveats() -> None:
         < text.index("## All releases")
     )
     lines = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(lines) == 2 + 17
+    assert len(lines) == 2 + 17 + 1
+    assert lines[-1].startswith("|  | fresh real rows |  |  |  | 0.929 |  | 0.006 | 0.004 | 0.5 |")
     assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1, "as many cells in every line"
     assert "- k-anonymity is verified, not proven" in text
     assert "income: its levels are not declared" in text

@@ -22,7 +22,7 @@ from tests.unit.report.documents import Reader
 ROWS = {"train": 30000, "release": 29977, "control": 12000}
 TAGS = (
     "html head meta title link style body a div nav p ol ul li main header section h1 h2 h3 h4 strong small span code pre dl dt dd "
-    "table caption thead tbody tr th td details summary figure figcaption article svg g rect line path circle text script "
+    "table caption thead tfoot tbody tr th td details summary figure figcaption article svg g rect line path circle text script "
     "br label input select option button"
 )
 

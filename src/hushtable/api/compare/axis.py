@@ -56,6 +56,12 @@ class Axis:
         return GUESSES.get(self.name)
 
     @property
+    def most(self) -> float | None:
+        """The best score that there can be, also where it is one less a distance; None where that is not known."""
+        measure = catalogue.MEASURES.get(self.name)
+        return measure.high if measure is not None and self.higher else None
+
+    @property
     def higher(self) -> bool:
         """Whether a larger score is better."""
         return self.better is Better.HIGHER

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hushtable.api.compare.axis import Axis
 from hushtable.api.compare.cell import GAP, Cell, Estimate
+from hushtable.api.compare.follows import PERFECT
 from hushtable.pipeline import recipe as recipes
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Unit
@@ -23,6 +25,8 @@ class Setting:
     schema: str = "SCHEMA"
     folder: str = "DIR"
     delta: float | None = None
+    private: tuple[str, ...] = ()
+    """The differentially private recipes that were tried."""
     payable: tuple[str, ...] = ()
     """The differentially private recipes that were tried and that ``--best-of`` can pay for."""
     budgets: int = 0
@@ -33,7 +37,12 @@ class Setting:
     """A key column whose values repeat, where nobody said that it identifies persons."""
     guess: float | None = None
     """The score of guessing."""
-    searched: bool = False
+    axis: Axis | None = None
+    """The measure that is the score, with that of the real rows."""
+    follows: str = ""
+    """That the target follows from another column, in words; empty if it does not."""
+    control: int = 0
+    """Rows that were set aside and attacked."""
     capped: bool = False
     """Whether there are more rows than were attacked."""
     runs: int = 1
@@ -49,6 +58,25 @@ class Setting:
 def with_interval(score: Estimate) -> str:
     """A score with its interval."""
     return f"{score.value:.3f} ({score.lower:.3f} to {score.upper:.3f})"
+
+
+def points(share: float) -> str:
+    """A share as so many of 100 people, with two digits that count."""
+    value = 100 * share
+    return f"{value:.0f}" if value >= 10 else f"{value:.2g}"
+
+
+def target_caveats(setting: Setting) -> list[str]:
+    """That the score says nothing, where its column follows from another one or the real rows predict it without an error."""
+    baseline = None if setting.axis is None else setting.axis.baseline
+    if setting.follows:
+        return [setting.follows]
+    if setting.guess is not None and baseline is not None and baseline >= PERFECT:
+        return [
+            f"{setting.label} of the real rows is {baseline:.3f}: other columns determine it, so its score says little about a "
+            "release. Choose another target (--target), or drop the columns that repeat it."
+        ]
+    return []
 
 
 def caveats(take: Cell, setting: Setting) -> list[str]:
@@ -89,9 +117,13 @@ def caveats(take: Cell, setting: Setting) -> list[str]:
 
 def _hardly_known(cell: Cell, setting: Setting) -> list[str]:
     lines = list[str]()
-    risk, score = cell.risk, cell.score
+    risk, score = cell.worst, cell.score
     if risk and risk.hardly_known:
-        lines.append(f"Its risk is hardly known: {risk.value:.3f} was measured, and up to {risk.upper:.3f} cannot be excluded.")
+        what = "What attacks gain from it" if cell.gain else "Its residual risk"
+        lines.append(
+            f"{what} is hardly known: {points(risk.value)} of 100 people were measured, and up to {points(risk.upper)} cannot be "
+            "excluded."
+        )
     if score and setting.guess is not None and score.value <= setting.guess:
         lines.append(f"Its score is no better than guessing, whose {setting.label} is {setting.guess:g}.")
     elif score and score.hardly_known:
@@ -125,29 +157,4 @@ def chance_caveat(cells: Sequence[Cell]) -> list[str]:
     return [
         "One audit in twenty of a release that leaks nothing raises an alarm. Tests are corrected within each audit and not across "
         f"the {audits:,} audits here, so chance alone may have excluded safe releases: the more are tried, the more often."
-    ]
-
-
-def tuning_caveats(named: Sequence[Cell], setting: Setting) -> list[str]:
-    """That a proof is void if it was chosen by looking at private rows, where one is taken or named."""
-    if not any(setting.unpaid(cell) for cell in named):
-        return []
-    if len(setting.payable) > 1:
-        pay = (
-            f"hush release --best-of {','.join(setting.payable)} makes about five releases, scores each privately and keeps the "
-            "best, for one budget (Papernot and Steinke 2022); each of them is made with about half of it. Set epsilon by policy, "
-            "not by this page."
-        )
-    else:
-        pay = (
-            "hush release --best-of pays for a choice among several private recipes. Of a single one there is nothing to choose, "
-            "and half of the budget would be lost: name it beforehand."
-        )
-    return [
-        "Choosing a private recipe, or its epsilon, by looking at private rows is not free: the choice itself reveals something "
-        "about them, and no budget has paid for it. The recipe file says 'tuned: private', and for a release made with it "
-        "nothing is proven.",
-        "To keep a proof, do one of three things. (1) Compare on public or older rows of the same kind (--public), and release "
-        "with what is best there. (2) Name recipe and epsilon before looking, and release with those whatever this page says. "
-        f"(3) Pay for the choice: {pay}",
     ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -85,6 +85,40 @@ class WorstAttack(Estimate):
         value, low, high = _numbers(given)
         named = mapping(given)
         return None if value is None else cls(value, low, high, str(named.get("name") or ""), str(named.get("kind") or ""))
+
+
+@dataclass(frozen=True)
+class WorstGain(WorstAttack):
+    """On how many more people in the table than outside it attacks succeed (r - c), as a share: two numbers, of two attacks.
+
+    ``value`` is the worst that was measured, never negative: the largest gain of an attack that raised an alarm, else of any;
+    ``low``, ``name`` and ``kind`` are of that attack. ``high`` is the largest upper bound of any attack: what cannot be excluded.
+    """
+
+    alarm: bool = False
+    """Whether the attack with the worst measured gain raised an alarm."""
+    bounded_by: str = ""
+    """The attack with the largest upper bound."""
+    measured: float = 0.0
+    """The gain that was measured of the attack with the largest upper bound; it may be negative."""
+    outside: float | None = None
+    """The rate of that attack on people outside."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As a file holds it."""
+        more = {"alarm": self.alarm, "bounded_by": self.bounded_by, "measured": self.measured, "outside": self.outside}
+        return super().to_json() | more
+
+    @classmethod
+    def from_json(cls, given: object) -> WorstGain | None:
+        """Read it back; None if there is no value."""
+        worst, named = WorstAttack.from_json(given), mapping(given)
+        if worst is None:
+            return None
+        return cls(
+            max(0.0, worst.value), worst.low, worst.high, worst.name, worst.kind, bool(named.get("alarm")),
+            str(named.get("bounded_by") or ""), finite(named.get("measured")) or 0.0, finite(named.get("outside")),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -186,9 +220,13 @@ class Cell:
     """What it promises in words, each promise with its evidence."""
     guarantee: GuaranteeSummary = field(default_factory=GuaranteeSummary)
     risk: WorstAttack | None = None
-    """The worst attack of all runs; None if it was not attacked."""
+    """The largest residual risk, (r - c)/(1 - c), of any attack in any run; None if it was not attacked."""
     risks: Mapping[str, WorstAttack] = field(default_factory=dict)
-    """The worst attack of each kind."""
+    """The same for each kind."""
+    gain: WorstGain | None = None
+    """What attacks gained in all runs, r - c; None if it was not attacked, or in a file of a version that did not save it."""
+    gains: Mapping[str, WorstGain] = field(default_factory=dict)
+    """The same for each kind."""
     alarms: int = 0
     tests: int = 0
     void: tuple[str, ...] = ()
@@ -205,16 +243,26 @@ class Cell:
     """Whether it keeps every condition in a valid audit."""
     misses: tuple[Miss, ...] = ()
     front: bool = False
-    """Whether no other cell has both a smaller risk and a larger score."""
+    """Whether no other cell has both a smaller upper bound of what attacks gain and a larger score."""
     rank: int = 0
     """Its place in the order of all cells, from 1."""
     failed: str = ""
     """Why there is no release; empty if there is one."""
 
     @property
+    def worst(self) -> WorstAttack | None:
+        """What attacks gained; the residual risk where a file holds no gain."""
+        return self.risk if self.gain is None else self.gain
+
+    @property
+    def worst_by_kind(self) -> Mapping[str, WorstAttack]:
+        """The same for each kind."""
+        return self.risks if self.gain is None else self.gains
+
+    @property
     def risk_known(self) -> bool:
         """Whether what attacks measured counts: it was attacked, and its audit is valid."""
-        return self.risk is not None and not self.void
+        return self.worst is not None and not self.void
 
     @property
     def nominal_epsilon(self) -> float | None:
@@ -261,6 +309,8 @@ class Cell:
             "guarantee": self.guarantee.to_json(),
             "risk": self.risk and self.risk.to_json(),
             "risks": {kind: worst.to_json() for kind, worst in self.risks.items()},
+            "gain": self.gain and self.gain.to_json(),
+            "gains": {kind: worst.to_json() for kind, worst in self.gains.items()},
             "alarms": self.alarms,
             "tests": self.tests,
             "void": list(self.void),
@@ -284,6 +334,7 @@ class Cell:
         failed = str(given.get("failed") or "")
         assurance = given.get("assurance")
         risks = {str(kind): WorstAttack.from_json(worst) for kind, worst in mapping(given.get("risks")).items()}
+        gains = {str(kind): WorstGain.from_json(worst) for kind, worst in mapping(given.get("gains")).items()}
         gaps = texts(given.get("gaps"))
         marked = [f"{GAP}{gap}" for gap in gaps]
         return cls(
@@ -300,6 +351,8 @@ class Cell:
             guarantee=GuaranteeSummary.from_json(given.get("guarantee")),
             risk=WorstAttack.from_json(given.get("risk")),
             risks={kind: worst for kind, worst in risks.items() if worst is not None},
+            gain=WorstGain.from_json(given.get("gain")),
+            gains={kind: worst for kind, worst in gains.items() if worst is not None},
             alarms=whole(given.get("alarms")) or 0,
             tests=whole(given.get("tests")) or 0,
             void=texts(given.get("void")),
@@ -319,6 +372,13 @@ class Cell:
             rank=whole(given.get("rank")) or 0,
             failed=failed,
         )
+
+
+def in_one_unit(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """The cells, all with their gains or none: where one that was attacked has none, only residual risks can be compared."""
+    if all(cell.risk is None or cell.gain is not None for cell in cells):
+        return tuple(cells)
+    return tuple(replace(cell, gain=None, gains={}) for cell in cells)
 
 
 def _misses(given: Mapping[str, Any]) -> tuple[Miss, ...]:

@@ -1,7 +1,8 @@
 """The choice: which cells keep the conditions, which lie on the front of risk and utility, their order, and which to take.
 
-Proven, verified and measured are three kinds of evidence and are never added up. A cell is chosen by its score among those that
-keep every condition; only where scores cannot be distinguished does the kind of evidence decide.
+Proven, verified and measured are three kinds of evidence and are never added up. Where conditions say what is wanted, a cell is
+chosen by its score among those that keep all of them, and only where scores cannot be distinguished does the kind of evidence
+decide. Where none does, the knee of the front is taken.
 """
 
 from __future__ import annotations
@@ -12,16 +13,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hushtable.api.compare.cell import Cell, Miss, MissKind
+from hushtable.api.compare.knee import alike, knee
 from hushtable.evidence.condition import Condition, Outcome, Promised
 
 if TYPE_CHECKING:
     from hushtable.api.compare.axis import Axis
     from hushtable.evidence.finding import Finding
 
-NOISE = 0.01
-"""Scores that differ by no more than this are taken for equal, whatever their intervals say."""
-MOST = 0.05
-"""Scores that differ by more than this are not, however wide: an interval that holds everything says that nothing is known."""
 VALID = "valid audit"
 """The condition that every cell must keep: an audit that counts."""
 
@@ -47,14 +45,14 @@ def _kind(outcome: Outcome) -> MissKind:
 
 
 def front(cells: Sequence[Cell]) -> list[str]:
-    """The cells that no other beats: none has as small an upper bound of risk and as large a score, and one of them better.
+    """The cells that no other beats: none has as small an upper bound of what attacks gain and as large a score, and one better.
 
     Only cells whose audit is valid take part; of cells that are equal in both, all or none are on the front.
     """
     places = {
-        c.id: (c.risk.upper, -c.score.value)
+        c.id: (c.worst.upper, -c.score.value)
         for c in cells
-        if not c.failed and not c.void and c.risk is not None and c.score is not None
+        if not c.failed and not c.void and c.worst is not None and c.score is not None
     }
 
     def beaten(place: tuple[float, float]) -> bool:
@@ -63,19 +61,26 @@ def front(cells: Sequence[Cell]) -> list[str]:
     return [name for name, place in places.items() if not beaten(place)]
 
 
-def chosen(cells: Sequence[Cell]) -> tuple[Cell | None, Cell | None]:
-    """The cell to take, and the one with the best score of those that fit; they differ where evidence decided.
+def undecided(conditions: Sequence[Condition]) -> bool:
+    """Whether nothing was asked for that says what is wanted: no condition, or on alarms alone."""
+    return all(condition.name == "alarms" for condition in conditions)
 
-    Of the cells whose score cannot be distinguished from the best (their interval holds it and they are within ``MOST``, or they
-    are within ``NOISE``), the one with the strongest kind of evidence is taken, of these the one with the strictest promise, of
-    these the one with the best score.
+
+def chosen(cells: Sequence[Cell], conditions: Sequence[Condition]) -> tuple[Cell | None, Cell | None]:
+    """The cell to take, and the one with the best score of those that fit; they differ where the promise decided.
+
+    Without conditions it is the knee of the front. With conditions, of the cells whose score cannot be distinguished from the
+    best the one with the strongest kind of evidence is taken, of these the one with the strictest promise, of these the one with
+    the best score.
     """
     fitting = [c for c in cells if c.fits]
     scored = [(c, c.score) for c in fitting if c.score is not None]
     if not scored:
         return max(fitting, key=lambda c: c.strictness, default=None), None
     best, top = max(scored, key=lambda pair: (pair[1].value, *pair[0].strictness))
-    level = [(c, s) for c, s in scored if top.value - s.value <= (MOST if s.upper >= top.value else NOISE)]
+    if undecided(conditions):
+        return knee([c for c, _ in scored]), best
+    level = [(c, s) for c, s in scored if alike(s, top)]
     return max(level, key=lambda pair: (*pair[0].strictness, pair[1].value))[0], best
 
 
@@ -89,16 +94,10 @@ def ranked(cells: Sequence[Cell], first: Cell | None) -> list[Cell]:
             len(cell.misses),
             first is None or cell.id != first.id,
             float("inf") if cell.score is None else -cell.score.value,
-            float("inf") if cell.risk is None else cell.risk.upper,
+            float("inf") if cell.worst is None else cell.worst.upper,
         )
 
     return [replace(cell, rank=place) for place, cell in enumerate(sorted(cells, key=order), 1)]
-
-
-def nearest(cells: Sequence[Cell]) -> Cell | None:
-    """Where nothing fits: the cell that misses the fewest conditions, of these the one with the best score."""
-    tried = [c for c in cells if not c.failed]
-    return min(tried, key=lambda c: (len(c.misses), 0.0 if c.score is None else -c.score.value), default=None)
 
 
 def strictest(cells: Sequence[Cell], conditions: Sequence[Condition]) -> tuple[str, int]:
@@ -122,7 +121,7 @@ class Rivals:
     firmer: Cell | None = None
     """The best of those that fit with a stronger kind of evidence."""
     safer: Cell | None = None
-    """The best of those on the front that fit with a smaller risk."""
+    """The best of those on the front that fit, promise as much, and from which attacks gain less at most."""
 
 
 def rivals(cells: Sequence[Cell], take: Cell | None, axis: Axis, named: Sequence[Cell] = ()) -> Rivals:
@@ -134,9 +133,10 @@ def rivals(cells: Sequence[Cell], take: Cell | None, axis: Axis, named: Sequence
     if take is None:
         return Rivals(barred)
     fitting = [c for c in others if c.fits]
-    near = tuple(c for c in fitting if c.score and take.score and c.score.overlaps(take.score))
+    near = tuple(c for c in fitting if c.score and take.score and alike(c.score, take.score))
     stronger = [c for c in fitting if c.strength > take.strength]
     firmer = None if any(c in named for c in stronger) else axis.best(stronger)
-    bound = None if take.risk is None else take.risk.upper
-    safer = axis.best([c for c in fitting if c.front and not c.void and c.risk and bound is not None and c.risk.upper < bound])
+    bound = None if take.worst is None else take.worst.upper
+    strict = [c for c in fitting if c.front and not c.void and c.strictness >= take.strictness]
+    safer = axis.best([c for c in strict if c.worst and bound is not None and c.worst.upper < bound])
     return Rivals(barred, near, firmer, None if safer is firmer or safer in named else safer)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hushtable.api.compare.axis import Axis
-from hushtable.api.compare.cell import Cell
+from hushtable.api.compare.cell import Cell, in_one_unit
 from hushtable.api.compare.choice import Rivals, rivals
 from hushtable.api.compare.grid import file_name
+from hushtable.api.compare.uses import SHOWN
 from hushtable.display import Shown
 from hushtable.errors import InputError
 from hushtable.evidence.condition import Condition, Names
@@ -150,7 +151,9 @@ class Recommendation:
     why: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
     command: str = ""
-    """The command that makes the release; empty if no command could keep its promise."""
+    """The command that makes the release with what it promises; empty if nothing is to be taken."""
+    made: str = ""
+    """What holds for a release that the command makes, where that is not what was tried here."""
     others: tuple[Alternative, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -162,7 +165,7 @@ class Recommendation:
             "caveats": list(self.caveats),
             "command": self.command,
             "others": [other.to_json() for other in self.others],
-        }
+        } | ({"made": self.made} if self.made else {})
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Recommendation:
@@ -174,6 +177,7 @@ class Recommendation:
             why=texts(given.get("why")),
             caveats=texts(given.get("caveats")),
             command=str(given.get("command") or ""),
+            made=str(given.get("made") or ""),
             others=tuple(Alternative(str(o.get("id") or ""), str(o["words"])) for o in others if o.get("words")),
         )
 
@@ -247,8 +251,18 @@ class Comparison(Shown):
     @property
     def front(self) -> list[Cell]:
         """The cells that no other beats in both risk and utility, the safest first."""
-        on_front = [(c.risk.upper, c.score.value, c) for c in self.cells if c.front and c.risk and c.score]
+        on_front = [(c.worst.upper, c.score.value, c) for c in self.cells if c.front and c.worst and c.score]
         return [c for _, _, c in sorted(on_front, key=lambda place: place[:2])]
+
+    @property
+    def by_gain(self) -> bool:
+        """Whether releases are compared by what attacks gain; by residual risks where an earlier version saved none."""
+        return all(c.gain is not None for c in self.cells if c.risk is not None)
+
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """The measures that are shown beside the score, the first ones first."""
+        return SHOWN
 
     @property
     def recipe_names(self) -> list[str]:
@@ -294,7 +308,7 @@ class Comparison(Shown):
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Comparison:
         """Read it back from ``comparison.json``; what is missing there, or is no such value, is empty."""
-        cells = [Cell.from_json(mapping(one)) for one in given.get("cells") or ()]
+        cells = in_one_unit([Cell.from_json(mapping(one)) for one in given.get("cells") or ()])
         order = sorted(cells, key=lambda c: (bool(c.failed), not c.rank, c.rank))
         return cls(
             run=RunInfo.from_json(mapping(given.get("made"))),
@@ -345,7 +359,7 @@ def _line(cell: Cell) -> str:
         return f"{cell.rank:>3}. {cell.id}: {cell.failed}"
     parts = (
         f"score {cell.score.value:.3f}" if cell.score else "no score",
-        f"risk <= {cell.risk.upper:.3f}" if cell.risk else "risk not known",
+        f"{'gain' if cell.gain else 'risk'} <= {cell.worst.upper:.3f}" if cell.worst else "not attacked",
         cell.promise,
         "fits" if cell.fits else "; ".join(map(str, cell.misses)),
     )

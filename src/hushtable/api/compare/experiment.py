@@ -29,6 +29,7 @@ from hushtable.evidence.condition import Promised
 from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.persons import People
 from hushtable.evidence.validity import void
+from hushtable.pipeline import registry
 from hushtable.pipeline.card import suppressed_rows
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.guarantee import Assurance
@@ -47,8 +48,9 @@ MEASURES: dict[str, dict[str, str]] = {
     "downstream": {"models": "boosting", "rows": "5000"},
     "discriminator": {"most": "10000"},
     "queries": {"queries": "300"},
+    "rules": {},
 }
-"""The measures of utility of a comparison, with the knobs that make them cheap."""
+"""The measures of utility of a comparison, with the knobs that make them cheap; one that is not registered is left out."""
 FORMAT = "comparison 2"
 """What its folder holds: one of another format is refused."""
 
@@ -65,7 +67,7 @@ class Experiment:
     attacked: int = ATTACKED
     only: tuple[str, ...] = ()
     """The attacks to run; every audit of privacy that is not costly when empty."""
-    measured: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MEASURES)
+    measured: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: registered(MEASURES))
     """The measures of utility to take, each with the knobs that are not the usual ones."""
     person: str | None = None
     """The key column that identifies persons."""
@@ -143,6 +145,12 @@ class Experiment:
         settings = {f"{name}.{knob}": text for name, knobs in self.measured.items() for knob, text in knobs.items()}
         report = utility(train, part, control, target=self.target, only=self.measured, settings=settings, seed=self.seed + run)
         return list(report.findings)
+
+
+def registered(measures: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
+    """Those of the measures that there are here."""
+    known = registry.audits()
+    return {name: knobs for name, knobs in measures.items() if name in known}
 
 
 def _summary(released: Release) -> GuaranteeSummary:

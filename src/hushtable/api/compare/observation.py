@@ -90,6 +90,6 @@ def _finding(given: Mapping[str, Any]) -> Finding:
         "better": Better(given["better"]),
         "subject": Subject(given["subject"]),
         "risk": Risk(given["risk"]) if given["risk"] else None,
-        "gain": Gain(**given["gain"]) if given["gain"] else None,
+        "gain": Gain(**given["gain"]) if given.get("gain") else None,
     }
     return Finding(**{**given, **typed})

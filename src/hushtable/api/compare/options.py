@@ -45,7 +45,7 @@ class CompareOptions:
     epsilons: tuple[float, ...] = ()
     """Budgets of all differentially private recipes."""
     constraints: tuple[str, ...] = ()
-    """What must hold, such as ``max_risk<0.05``. That no attack raises an alarm is asked for too, unless alarms are named."""
+    """What must hold, such as ``max_gain<0.02``. That no attack raises an alarm is asked for too, unless alarms are named."""
     runs: int = 1
     """Releases of each setting."""
     search: bool = False

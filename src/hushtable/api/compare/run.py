@@ -16,10 +16,11 @@ from hushtable.api.compare import search
 from hushtable.api.compare.advice import recommend
 from hushtable.api.compare.axis import Axis, target_of
 from hushtable.api.compare.caveats import Setting
-from hushtable.api.compare.cell import Cell
+from hushtable.api.compare.cell import Cell, in_one_unit
 from hushtable.api.compare.choice import chosen, front, judge, ranked
 from hushtable.api.compare.comparison import Comparison, Constraint, Recommendation, RunInfo, Searched, TableInfo, recipe_file
 from hushtable.api.compare.experiment import Experiment
+from hushtable.api.compare.follows import follow_note, sources
 from hushtable.api.compare.grid import Trial, trials
 from hushtable.api.compare.observation import Observation
 from hushtable.api.compare.options import CompareOptions
@@ -54,7 +55,7 @@ def compare(
     """Release a table in many ways, attack and measure every release on the same held-out rows, and say which way to take.
 
     What is tried and asked for is in ``CompareOptions``: give it whole, or recipes and its fields by name, as in
-    ``compare(table, ["mdav", "aim"], epsilons=[1, 4], constraints=["max_risk<0.05"], seed=0)``. ``named`` are the names of the
+    ``compare(table, ["mdav", "aim"], epsilons=[1, 4], constraints=["max_gain<0.02"], seed=0)``. ``named`` are the names of the
     files (data, schema) in the command that is recommended; ``finished`` is called with every cell as soon as it is done.
 
     With a folder every cell is saved as soon as it is done, and the same call goes on where one was stopped; other constraints,
@@ -73,16 +74,17 @@ def compare(
     searched = list[Searched]()
     if asked.search:
         wanted, searched = work.search(wanted)
-    cells = _on_front([work.cell(trial) for trial in wanted])
-    setting = _setting(work, table, used, wanted, cells, {"folder": str(folder or "DIR")} | dict(named or {}))
+    cells = _on_front(in_one_unit([work.cell(trial) for trial in wanted]))
+    axis = replace(work.axis, baseline=baseline(work.succeeded(wanted), work.axis))
+    setting = replace(_setting(work, table, used, wanted, cells, {"folder": str(folder or "DIR")} | dict(named or {})), axis=axis)
     files = {cell.id: str(Path(setting.folder) / "recipes" / recipe_file(cell.id)) for cell in cells}
     recommendation = recommend(cells, asked.conditions, setting, files)
     comparison = Comparison(
         run=_run_info(experiment, asked, time.perf_counter() - start),
         table=_table_info(used, experiment),
         constraints=tuple(map(Constraint.of, asked.conditions)),
-        axis=replace(work.axis, baseline=baseline(work.succeeded(wanted), work.axis)),
-        cells=tuple(ranked(cells, chosen(cells)[0])),
+        axis=axis,
+        cells=tuple(ranked(cells, chosen(cells, asked.conditions)[0])),
         recommendation=recommendation,
         searched=tuple(searched),
         notes=tuple(notes),
@@ -208,19 +210,23 @@ def _setting(
 ) -> Setting:
     """What the recommendation depends on besides the cells."""
     options, experiment = work.options, work.experiment
-    take, _ = chosen(cells)
+    take, _ = chosen(cells, options.conditions)
     unit = next((experiment.unit(trial.recipe) for trial in wanted if take is not None and trial.id == take.id), Unit())
     return Setting(
         label=work.axis.label,
         public=options.public,
-        **names,
+        data=names.get("data", "DATA"),
+        schema=names.get("schema", "SCHEMA"),
+        folder=names["folder"],
         delta=options.delta,
+        private=tuple(dict.fromkeys(trial.recipe.recipe for trial in wanted if trial.spends)),
         payable=_payable(experiment, wanted, unit),
         budgets=len({trial.epsilon for trial in wanted if trial.spends}),
         unit=unit,
         repeated="" if options.person is not None else _repeated_key(used),
         guess=work.axis.guess,
-        searched=options.search,
+        follows=follow_note(experiment.target, sources(used, experiment.target)),
+        control=min(experiment.control.rows, options.attacked),
         capped=max(experiment.train.rows, experiment.control.rows) > options.attacked,
         runs=options.runs,
         rows=used.rows,

@@ -1,4 +1,4 @@
-"""What the runs of a trial show together: risks by the worst run, the score by the mean with the bounds of all runs."""
+"""What the runs of a trial show together: gains and risks by the worst run, the score by the mean with the bounds of all runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from hushtable.api.compare.axis import Axis
-from hushtable.api.compare.cell import Cell, MeasureValue, Score, WorstAttack
+from hushtable.api.compare.cell import Cell, MeasureValue, Score, WorstAttack, WorstGain
 from hushtable.api.compare.grid import EPSILON, Trial
 from hushtable.api.compare.observation import Observation
 from hushtable.evidence.finding import Finding, Risk, Subject
-from hushtable.evidence.verdict import alarms
+from hushtable.evidence.verdict import alarms, is_alarm
 from hushtable.measures.catalogue import main_model
 from hushtable.privacy.guarantee import PROVISO, Assurance, Statement
 
@@ -36,6 +36,7 @@ def summarize(trial: Trial, runs: Sequence[Observation], axis: Axis, *, public: 
     audits = [run.findings for run in runs]
     pooled = [finding for findings in audits for finding in findings]
     risks = {str(risk): worst_attack([f for f in pooled if f.risk is risk]) for risk in Risk}
+    gains = {str(risk): worst_gain([f for f in pooled if f.risk is risk]) for risk in Risk}
     return Cell(
         id=trial.id,
         recipe=recipe.recipe,
@@ -50,6 +51,8 @@ def summarize(trial: Trial, runs: Sequence[Observation], axis: Axis, *, public: 
         guarantee=weakest.guarantee,
         risk=worst_attack(pooled),
         risks={kind: worst for kind, worst in risks.items() if worst is not None},
+        gain=worst_gain(pooled),
+        gains={kind: worst for kind, worst in gains.items() if worst is not None},
         alarms=max(len(alarms(findings)) for findings in audits),
         tests=max(sum(f.p is not None for f in findings) for findings in audits),
         void=_once(reason for run in runs for reason in run.void),
@@ -69,6 +72,24 @@ def worst_attack(findings: Sequence[Finding]) -> WorstAttack | None:
         return None
     worst = max(known, key=lambda f: (f.high or 0.0, f.value or 0.0))
     return WorstAttack(worst.value or 0.0, worst.low, worst.high, worst.label, str(worst.risk))
+
+
+def worst_gain(findings: Sequence[Finding]) -> WorstGain | None:
+    """The worst gain that was measured, of attacks that raised an alarm if any did, and the largest upper bound of any attack.
+
+    They are of two attacks as a rule: where few people can be attacked the bound is wide, and says nothing of what was found.
+    None if no attack has a gain.
+    """
+    gains = [(f, f.gain) for f in findings if f.risk is not None and f.gain is not None]
+    if not gains:
+        return None
+    raised = [(f, gain) for f, gain in gains if is_alarm(f.p_adjusted)]
+    worst, gained = max(raised or gains, key=lambda pair: pair[1].value)
+    widest, bound = max(gains, key=lambda pair: (pair[1].high, pair[1].value))
+    return WorstGain(
+        max(0.0, gained.value), max(0.0, gained.low), max(0.0, bound.high), worst.label, str(worst.risk), bool(raised),
+        widest.label, bound.value, bound.outside,
+    )  # fmt: skip
 
 
 def baseline(observations: Sequence[Observation], axis: Axis) -> float | None:

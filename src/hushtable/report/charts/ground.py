@@ -1,20 +1,21 @@
 """What releases are drawn on: the scales of risk and score, their axes, what constraints rule out, the score of the real rows.
 
-Risk runs on a root scale: most releases lie near zero, and zero itself must have a place.
+The scale of risk is the same in every comparison, from none to all, so that two pictures can be laid side by side. Most releases
+lie near zero, and zero itself must have a place: it is straight up to about one of 100 people, and logarithmic beyond.
 """
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hushtable.report.charts.placing import Box
 from hushtable.report.charts.plots import Scale, text, titled
 from hushtable.report.html import Child, Html, element
-from hushtable.report.words import fit, number, share, wide
+from hushtable.report.words import fit, number, wide
 
 if TYPE_CHECKING:
     from hushtable.api.compare.axis import Axis
@@ -22,50 +23,58 @@ if TYPE_CHECKING:
     from hushtable.api.compare.comparison import Comparison
 
 LETTER = 12.0
-FAR = 8.0
-"""A score is drawn in its place if it lies up to so many times as far from the best as the median does."""
 UNKNOWN = 64.0
 """The width of the strip for releases whose risk is not known."""
-_STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+TICKS = (0.0, 0.01, 0.05, 0.2, 0.5, 1.0)
+"""Of the scale of risk."""
+UNIT = 0.01
+"""Up to about this the scale of risk is straight."""
+SPAN = 0.02
+"""The least difference between the ends of a scale of scores: what is smaller than its half is noise."""
 
 
 @dataclass(frozen=True)
-class Roots:
-    """A scale from zero up on which equal steps are equal steps of the square root."""
+class Risks:
+    """The scale of what attacks gain: from 0 to 1, whatever was measured."""
 
-    high: float
     start: float
     stop: float
 
     def __call__(self, value: float) -> float:
         """The place of a value; below zero is zero, beyond the end is the end."""
-        return self.start + math.sqrt(min(max(value / self.high, 0.0), 1.0)) * (self.stop - self.start)
+        return self.start + math.log1p(min(max(value, 0.0), 1.0) / UNIT) / math.log1p(1 / UNIT) * (self.stop - self.start)
 
-    def ticks(self, apart: float = 44.0) -> list[float]:
-        """Zero and round values, at least so many pixels apart; of values that lie too close the larger stays."""
-        ticks: list[float] = []
-        for step in reversed([s for s in _STEPS if s <= self.high * (1 + 1e-9)]):
-            if self(step) - self.start >= apart and all(abs(self(step) - self(tick)) >= apart for tick in ticks):
-                ticks.append(step)
-        return [0.0, *reversed(ticks)]
+
+def tick_texts(ticks: Sequence[float]) -> list[str]:
+    """Ticks that are equally far apart as texts, all with as many decimals as tell them apart."""
+    step = min((abs(b - a) for a, b in pairwise(ticks)), default=0.0)
+    if step <= 0:
+        return [number(tick) for tick in ticks]
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    # A step such as 0.25 has a digit more than its size says.
+    while decimals < 12 and abs(round(step, decimals) - step) > 1e-6 * step:
+        decimals += 1
+    return [f"{0.0 if abs(tick) < step / 2 else tick:,.{decimals}f}".replace("-", "−") for tick in ticks]
 
 
 @dataclass(frozen=True)
 class Field:
     """The drawn rectangle with its two scales."""
 
-    along: Roots
+    along: Risks
     up: Scale
     frame: Box
     size: tuple[float, float]
     unknown: bool
     """Whether there is a strip at the right for risks that are not known."""
+    ticks: Sequence[tuple[float, str]] = ()
+    """Of the scores, with their texts."""
 
     def at(self, cell: Cell) -> tuple[float, float]:
         """The middle of a mark."""
         y = self.level(cell.score.value if cell.score else 0.0)
-        if cell.risk and cell.risk_known:
-            return self.along(cell.risk.value), y
+        if cell.worst and cell.risk_known:
+            return self.along(cell.worst.value), y
         return self.size[0] - UNKNOWN / 2 - 4, y
 
     def level(self, score: float) -> float:
@@ -82,7 +91,7 @@ class Limit:
 
 
 def limits(comparison: Comparison, name: str) -> list[Limit]:
-    """The constraints on ``max_risk``, or on ``score``, as lines."""
+    """The constraints on ``max_gain``, ``max_risk`` or ``score`` as lines."""
     conditions = [(one.condition, one.description or one.expression) for one in comparison.constraints]
     return [
         Limit(condition.limit, words)
@@ -91,38 +100,47 @@ def limits(comparison: Comparison, name: str) -> list[Limit]:
     ]
 
 
+def risk_name(comparison: Comparison) -> str:
+    """The constraint that is a line on the scale of risk."""
+    return "max_gain" if comparison.by_gain else "max_risk"
+
+
 def field_of(comparison: Comparison, drawn: Sequence[Cell], width: float, height: float) -> Field:
     """Scales that hold all marks with their intervals, the constraints and the real rows."""
     unknown = any(not cell.risk_known for cell in drawn)
-    risks = [cell.risk.upper for cell in drawn if cell.risk and cell.risk_known]
-    risks += [1.3 * limit.value for limit in limits(comparison, "max_risk")]
-    frame = Box(46.0, 30.0, width - (UNKNOWN + 12 if unknown else 24.0), height - 42.0)
-    # A little more than the largest, so that its mark is whole; a risk is never more than all.
-    reach = min(max([0.01, *(1.06 * r for r in risks)]), 1.0)
-    up = upwards(comparison.axis, drawn, frame.bottom, frame.top, limits(comparison, "score"))
-    return Field(Roots(reach, frame.left + 26.0, frame.right), up, frame, (width, height), unknown)
+    top, bottom = 30.0, height - 42.0
+    up = upwards(comparison.axis, drawn, bottom, top, limits(comparison, "score"))
+    ticks = score_ticks(comparison.axis, up, 6)
+    left = max(46.0, 14.0 + max((wide(shown, LETTER) for _, shown in ticks), default=0.0))
+    frame = Box(left, top, width - (UNKNOWN + 12 if unknown else 24.0), bottom)
+    return Field(Risks(frame.left + 26.0, frame.right), up, frame, (width, height), unknown, ticks)
+
+
+def score_ticks(axis: Axis, scale: Scale, most: int) -> list[tuple[float, str]]:
+    """Round scores with texts that differ, none beyond the best that there can be."""
+    ticks = [tick for tick in scale.ticks(most) if axis.most is None or tick <= axis.most + 1e-9]
+    return list(zip(ticks, tick_texts(ticks), strict=True))
 
 
 def upwards(axis: Axis, drawn: Sequence[Cell], bottom: float, top: float, drawn_limits: Sequence[Limit] = ()) -> Scale:
     """A scale of scores on which up is better, whichever way the numbers run.
 
-    It holds all scores with their intervals, but for what is so bad that the others would lie on one line.
+    It holds all scores with their intervals, the real rows and the constraints. Only what is much worse than guessing stands at
+    its edge: such a score has no end, and says no more than that it is of no use.
     """
     sign = 1.0 if axis.higher else -1.0
     scores = [cell.score for cell in drawn if cell.score]
-    values = [*(score.value for score in scores), *(limit.value for limit in drawn_limits)]
+    values = [end for score in scores for end in (score.value, score.lower, score.upper)]
+    values += [limit.value for limit in drawn_limits]
     if axis.baseline is not None:
         values.append(axis.baseline)
     signed = [sign * value for value in values] or [0.0, sign]
-    ends = signed + [sign * end for score in scores for end in (score.lower, score.upper)]
-    best, middle = max(signed), statistics.median(signed)
-    worst, high = min(ends), max(ends)
-    if best > middle:
-        worst = max(worst, best - FAR * (best - middle))
-    if best > worst:
-        high = min(high, best + (best - worst))
-    room = 0.06 * (high - worst) or 0.05
-    low, high = sorted((sign * (worst - room), sign * (high + room)))
+    worst, best = min(signed), max(signed)
+    if axis.guess is not None:
+        guess = sign * axis.guess
+        worst = max(worst, guess - max(best - guess, SPAN))
+    middle, half = (worst + best) / 2, max(0.56 * (best - worst), SPAN / 2)
+    low, high = sorted((sign * (middle - half), sign * (middle + half)))
     return Scale(low, high, *((bottom, top) if axis.higher else (top, bottom)))
 
 
@@ -132,25 +150,27 @@ def below(comparison: Comparison, drawn: Sequence[Cell]) -> bool:
     return any(cell.score is not None and scale(cell.score.value) > 1.0 for cell in drawn)
 
 
-def axes(axis: Axis, field: Field) -> list[Child]:
+def axes(comparison: Comparison, field: Field) -> list[Child]:
     """Lines, ticks and names of both axes."""
+    axis = comparison.axis
     frame, (width, height) = field.frame, field.size
     marks: list[Child] = []
-    for tick in field.up.ticks(6):
+    for tick, shown in field.ticks:
         y = field.up(tick)
         marks += [element("line", class_="grid", x1=frame.left, x2=frame.right, y1=y, y2=y)]
-        marks += [text(frame.left - 6, y + 4, number(tick), anchor="end")]
-    for tick in field.along.ticks():
+        marks += [text(frame.left - 6, y + 4, shown, anchor="end")]
+    for tick in TICKS:
         x = field.along(tick)
-        if field.unknown and x > frame.right - 20:
-            continue
         marks += [element("line", class_="axis" if tick == 0 else "grid", x1=x, x2=x, y1=frame.top, y2=frame.bottom)]
-        marks += [text(x, frame.bottom + 16, share(tick) if tick else "0", anchor="middle")]
+        marks += [text(x, frame.bottom + 16, number(100 * tick), anchor="middle")]
     marks.append(element("line", class_="axis", x1=frame.left, x2=frame.right, y1=frame.bottom, y2=frame.bottom))
     better = "higher" if axis.higher else "lower"
     marks.append(text(0, 14, fit(f"{axis.label} ({better} is better, better is up)", width, LETTER), class_="small"))
-    words = "risk: what the worst attack gains on people in the table" if width > 500 else "risk: gain of the worst attack"
-    marks.append(text(frame.right, height - 6, words, anchor="end", class_="small"))
+    long = "gain of the worst attack: so many more of 100 people in the table than outside it"
+    short = "gain of the worst attack, of 100 people"
+    if not comparison.by_gain:
+        long = short = "residual risk of the worst attack, in percent"
+    marks.append(text(frame.right, height - 6, long if width > 500 else short, anchor="end", class_="small"))
     if field.unknown:
         x = frame.right + 4
         marks.append(element("line", class_="axis", x1=x, x2=x, y1=frame.top, y2=frame.bottom))
@@ -162,9 +182,9 @@ def regions(comparison: Comparison, field: Field) -> list[Child]:
     """What the constraints rule out, hatched, with their words."""
     frame = field.frame
     marks: list[Child] = []
-    for limit in limits(comparison, "max_risk"):
-        x = field.along(limit.value)
-        marks += _region(Box(x, frame.top, frame.right, frame.bottom), limit, share(limit.value), (x, x, frame.top, frame.bottom))
+    for limit in limits(comparison, risk_name(comparison)):
+        x, most = field.along(limit.value), f"{number(100 * limit.value)} of 100"
+        marks += _region(Box(x, frame.top, frame.right, frame.bottom), limit, most, (x, x, frame.top, frame.bottom))
     for limit in limits(comparison, "score"):
         y = field.up(limit.value)
         marks += _region(Box(frame.left, y, frame.right, frame.bottom), limit, number(limit.value), (frame.left, frame.right, y, y))

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hushtable.report.charts.ground import upwards
+from hushtable.report.charts.ground import score_ticks, upwards
 from hushtable.report.charts.plane import HUES, shape
 from hushtable.report.charts.plots import Scale, svg, text, titled
 from hushtable.report.compare_text import in_one_line
 from hushtable.report.html import Child, Html, element
-from hushtable.report.words import fit, number
+from hushtable.report.words import fit, number, wide
 
 if TYPE_CHECKING:
     from hushtable.api.compare.axis import Axis
@@ -51,18 +51,20 @@ def lines(comparison: Comparison) -> dict[str, list[Line]]:
 
 def chart(axis: Axis, knob: str, drawn: Sequence[Line]) -> Html:
     """Lines over one knob with the interval of every score; the real rows above."""
-    left, right, top, bottom = 40.0, WIDTH - 84.0, 26.0, HEIGHT - 34.0
+    right, top, bottom = WIDTH - 84.0, 26.0, HEIGHT - 34.0
+    scale = upwards(axis, [cell for line in drawn for _, cell in line.points], bottom, top)
+    ticks = score_ticks(axis, scale, 5)
+    left = max(40.0, 8.0 + max((wide(shown, LETTER) for _, shown in ticks), default=0.0))
     values = [x for line in drawn for x, _ in line.points]
     along, log = _along(values, left + 8, right)
-    scale = upwards(axis, [cell for line in drawn for _, cell in line.points], bottom, top)
 
     def up(score: float) -> float:
         return min(max(scale(score), top), bottom)
 
     marks: list[Child] = []
-    for tick in scale.ticks():
+    for tick, shown in ticks:
         marks.append(element("line", class_="grid", x1=left, x2=right, y1=up(tick), y2=up(tick)))
-        marks.append(text(left - 5, up(tick) + 4, number(tick), anchor="end"))
+        marks.append(text(left - 5, up(tick) + 4, shown, anchor="end"))
     marks.append(element("line", class_="axis", x1=left, x2=right, y1=bottom, y2=bottom))
     marks += _ticks(sorted(set(values)), along, log, bottom)
     if axis.baseline is not None:
@@ -140,7 +142,7 @@ def _line(line: Line, axis: Axis, along: Scale, log: bool, up: Callable[[float],
         if cell.score and cell.score.low is not None and cell.score.high is not None:
             ends = up(cell.score.low), up(cell.score.high)
             whisker = element("line", class_=f"reach stroke{line.hue}", x1=x, x2=x, y1=ends[0], y2=ends[1])
-        marks.append(titled(in_one_line(cell, axis), whisker, shape(cell.assurance, x, y, line.hue, 3.6)))
+        marks.append(titled(in_one_line(cell, axis), whisker, shape(cell, x, y, line.hue, 4.0)))
     return marks
 
 

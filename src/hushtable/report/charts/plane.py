@@ -33,13 +33,13 @@ def plane(comparison: Comparison, *, width: float = 900.0, height: float = 470.0
     real = real_rows(comparison.axis, field)
     names = _names(drawn, comparison, field, real)
     label = (
-        f"{comparison.axis.label} against the largest risk of any attack, for {len(drawn)} releases; up and to the left is better. "
+        f"{comparison.axis.label} against what the worst attack gains, for {len(drawn)} releases; up and to the left is better. "
         "The same numbers are in the table of all releases."
     )
     return element(
         "svg",
         regions(comparison, field),
-        axes(comparison.axis, field),
+        axes(comparison, field),
         real and real[0],
         _front(drawn, field),
         marks,
@@ -52,25 +52,29 @@ def plane(comparison: Comparison, *, width: float = 900.0, height: float = 470.0
     )
 
 
-def shape(assurance: str, x: float, y: float, hue: int, radius: float = MARK) -> Html:
-    """The shape of a kind of assurance: proven a circle, verified a diamond, claimed a triangle, none a ring."""
-    if assurance == "proven":
-        return element("circle", class_=f"hue{hue}", cx=x, cy=y, r=radius)
-    if assurance == "none":
-        return element("circle", class_=f"ring stroke{hue}", cx=x, cy=y, r=radius - 1)
-    r = radius * 1.2
-    corners = (
-        f"M{x:.2f} {y - r:.2f}L{x + r:.2f} {y:.2f}L{x:.2f} {y + r:.2f}L{x - r:.2f} {y:.2f}Z"
-        if assurance == "verified"
-        else f"M{x:.2f} {y - r:.2f}L{x + r:.2f} {y + 0.75 * r:.2f}L{x - r:.2f} {y + 0.75 * r:.2f}Z"
-    )
-    return element("path", class_=f"hue{hue}", d=corners)
+def shape(cell: Cell, x: float, y: float, hue: int, radius: float = MARK) -> Html:
+    """Its kind of assurance as a shape: proven a circle, verified a diamond, claimed a triangle, none a square.
+
+    It is filled where attacks raised an alarm, and hollow where none did.
+    """
+    look = f"hue{hue}" if cell.alarms else f"ring stroke{hue}"
+    if cell.assurance == "proven":
+        return element("circle", class_=look, cx=x, cy=y, r=radius if cell.alarms else radius - 1)
+    r = radius * (1.2 if cell.alarms else 1.05)
+    corners = {
+        "verified": ((0.0, -r), (r, 0.0), (0.0, r), (-r, 0.0)),
+        "claimed": ((0.0, -r), (r, 0.75 * r), (-r, 0.75 * r)),
+    }.get(cell.assurance, ((-0.8 * r, -0.8 * r), (0.8 * r, -0.8 * r), (0.8 * r, 0.8 * r), (-0.8 * r, 0.8 * r)))
+    steps = "L".join(f"{x + right:.2f} {y + down:.2f}" for right, down in corners)
+    return element("path", class_=look, d=f"M{steps}Z")
 
 
 def _front(drawn: Sequence[Cell], field: Field) -> Html | None:
     """Steps through the upper ends of the releases that no other beats in both."""
     corners = [
-        (field.along(cell.risk.upper), field.at(cell)[1], cell.id) for cell in drawn if cell.front and cell.risk and cell.risk_known
+        (field.along(cell.worst.upper), field.at(cell)[1], cell.id)
+        for cell in drawn
+        if cell.front and cell.worst and cell.risk_known
     ]
     if not corners:
         return None
@@ -78,15 +82,15 @@ def _front(drawn: Sequence[Cell], field: Field) -> Html | None:
     (first, height, _), *others = corners
     steps = [f"M{first:.2f} {height:.2f}", *(f"H{x:.2f}V{y:.2f}" for x, y, _ in others), f"H{field.frame.right:.2f}"]
     names = ", ".join(name for _, _, name in corners)
-    label = f"the front: {names}. No other release has both a smaller upper end of the risk and a better score"
+    label = f"the front: {names}. No other release has both a smaller upper bound of what attacks gain and a better score"
     return titled(label, element("path", class_="front", d="".join(steps)))
 
 
 def _mark(cell: Cell, comparison: Comparison, field: Field, hue: int) -> Html:
     x, y = field.at(cell)
     whiskers: list[Child] = []
-    if cell.risk and cell.risk_known and cell.risk.high is not None:
-        left, right = field.along(cell.risk.low or 0.0), field.along(cell.risk.high)
+    if cell.worst and cell.risk_known and cell.worst.high is not None:
+        left, right = field.along(_start(cell)), field.along(cell.worst.high)
         whiskers.append(element("line", class_=f"reach stroke{hue}", x1=left, x2=right, y1=y, y2=y))
         whiskers.append(element("line", class_=f"reach stroke{hue}", x1=right, x2=right, y1=y - 4, y2=y + 4))
     if cell.score and cell.score.low is not None and cell.score.high is not None:
@@ -100,11 +104,11 @@ def _mark(cell: Cell, comparison: Comparison, field: Field, hue: int) -> Html:
         whiskers,
         element("circle", class_="chosen", cx=x, cy=y, r=MARK + 5) if best else None,
         element("circle", class_="hover", cx=x, cy=y, r=MARK + 4),
-        shape(cell.assurance, x, y, hue),
+        shape(cell, x, y, hue),
         href=f"#{anchor(cell)}",
         aria_label=words,
         tabindex=0,
-        class_="mark" if cell.fits else "mark misses",
+        class_=f"mark{'' if cell.fits else ' misses'}{' alarmed' if cell.alarms else ''}",
         data_release=cell.rank,
     )
 
@@ -118,9 +122,10 @@ def _names(drawn: Sequence[Cell], comparison: Comparison, field: Field, real: tu
     for cell in ordered:
         short = str(cell.rank)
         full = f"{short} {fit(cell.id, 190.0, LETTER)}"
+        alarmed = (f"{full}, {cell.alarms} alarm{'' if cell.alarms == 1 else 's'}",) if cell.alarms else ()
         best = cell is recommended
         named = best or not crowded or (cell.front and field.size[0] >= 500)
-        wishes.append(Wish(*field.at(cell), (full, short) if named else (short,), 1.12 if best else 1.0, insists=best))
+        wishes.append(Wish(*field.at(cell), (*alarmed, full, short) if named else (short,), 1.12 if best else 1.0, insists=best))
     dots = [Box(x - MARK, y - MARK, x + MARK, y + MARK) for x, y in map(field.at, drawn)]
     lines = [_reach(cell, field) for cell in drawn if cell.risk_known]
     frame = Box(field.frame.left, field.frame.top - 12, field.size[0], field.frame.bottom)
@@ -131,10 +136,16 @@ def _names(drawn: Sequence[Cell], comparison: Comparison, field: Field, real: tu
     return [_name(cell, spot, cell is recommended) for cell, spot in zip(ordered, places, strict=True) if spot]
 
 
+def _start(cell: Cell) -> float:
+    """Where the line through a mark begins: at the mark, because its end is another attack's; a residual risk at its lower end."""
+    if cell.worst is None:
+        return 0.0
+    return cell.worst.value if cell.gain else cell.worst.low or 0.0
+
+
 def _reach(cell: Cell, field: Field) -> Box:
     x, y = field.at(cell)
-    low, high = (cell.risk.low or 0.0, cell.risk.upper) if cell.risk else (0.0, 0.0)
-    return Box(field.along(low), y - 1, max(field.along(high), x), y + 1)
+    return Box(field.along(_start(cell)), y - 1, max(field.along(cell.worst.upper if cell.worst else 0.0), x), y + 1)
 
 
 def _name(cell: Cell, spot: Place, best: bool) -> Html:

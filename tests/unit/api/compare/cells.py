@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from hushtable.api.compare.cell import Cell, GuaranteeSummary, Score, WorstAttack
+from hushtable.api.compare.cell import Cell, GuaranteeSummary, MeasureValue, Score, WorstAttack
+from hushtable.evidence.confidence import gain, observed
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
 from hushtable.privacy.guarantee import Assurance
 
@@ -37,6 +39,20 @@ def attack(high: float, *, p: float = 1.0, name: str = "linkability") -> Finding
         name=name, value=high - 0.01, low=0.0, high=high, better=Better.LOWER, subject=Subject.PRIVACY, n=10, note="",
         risk=Risk.LINKABILITY, p=p, p_adjusted=p,
     )  # fmt: skip
+
+
+def gaining(hits: int, rows: int, others: int, control: int, *, p: float = 1.0) -> Finding:
+    """An attack that succeeds on so many rows of the table, and on so many control rows."""
+    gained = gain(observed(hits, rows), observed(others, control))
+    return replace(attack(min(1.0, gained.high), p=p), value=max(0.0, gained.value), gain=gained)
+
+
+def measured(association: float, rules: float) -> dict[str, MeasureValue]:
+    """The two measures that are weighed beside the score."""
+    return {
+        "association difference": MeasureValue(association, 0.01, "lower"),
+        "rules broken": MeasureValue(rules, 0.001, "lower"),
+    }
 
 
 def measure(name: str, value: float, better: Better = Better.LOWER, **more: Any) -> Finding:

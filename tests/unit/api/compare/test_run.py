@@ -202,7 +202,8 @@ def test_what_is_told_to_anybody_who_looks_holds_the_price_of_looking(table):
     ):
         assert "would be proven only if it had been chosen before looking" in shown
         assert "is not free" in shown
-    assert comparison.recommendation.command == ""
+    assert "--recipe independent --epsilon 2 " in comparison.recommendation.command
+    assert comparison.recommendation.command.endswith("# proven only if recipe and epsilon were fixed before looking")
 
 
 @pytest.fixture(scope="module")
