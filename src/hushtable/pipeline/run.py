@@ -172,6 +172,8 @@ class _Walk:
         self.fitted = None
         if segment[-1].plan.effect is Effect.GENERATE:
             self.fitted = Fitted(model=model, codes=tuple(codes), schema=start, origin=origin)
+            table, redrawn = self.fitted.possible(table, self.rng)
+            self.results |= {"zeros": redrawn} if redrawn else {}
         done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
         self._settle(table, done, self.ledger.entries[before:], stable=stable)
         return table
