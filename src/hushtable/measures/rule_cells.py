@@ -13,7 +13,7 @@ from hushtable.table.columns import Column, Kind
 from hushtable.table.rules import Comparison, Sign
 from hushtable.table.table import Table
 
-FINE = 64
+FINE = 120
 """Numbers of at most so many different values are cut at every one of them."""
 BINS = 40
 """Other numbers are cut at about so many quantiles, on a coarse grid, and at zero."""
@@ -93,18 +93,20 @@ def _numbers(table: Table, column: Column, *, missing: bool) -> Axis:
     present = np.sort(values[~np.isnan(values)])
     distinct = np.unique(present)
     zero = float((present == 0).mean()) if len(present) else 0.0
-    if len(distinct) <= FINE:
+    fine = len(distinct) <= FINE
+    if fine:
         edges = distinct[1:]
     else:
         spikes = np.array([0.0]) if zero >= SPIKE and column.kind is not Kind.DATE else np.empty(0)
         edges = np.unique(np.concatenate([coarse_cuts(column, present, BINS), spikes, above(column, spikes)]))
         edges = edges[(edges > distinct[0]) & (edges <= distinct[-1])]
-    safe = np.ones(len(edges), bool) if len(distinct) > FINE else on_coarse_grid(column, edges, present)
+    safe = np.ones(len(edges), bool) if not fine else on_coarse_grid(column, edges, present)
     size = len(edges) + 3
     build = _Builder(column.name, size, missing=missing)
     for i, edge in enumerate(edges):
-        if zero and edge == above(column, np.zeros(1))[0]:
-            # "above 0", not "from the next number above 0 on".
+        if edge == above(column, np.zeros(1))[0] or (fine and distinct[i] == 0):
+            # "above 0", not "from the next number above 0 on", which may be somebody's.
+            safe[i] = True
             low, high = (Sign.EQUAL if i == 0 and distinct[0] == 0 else Sign.AT_MOST, "0"), (Sign.ABOVE, "0")
         else:
             low, high = (Sign.BELOW, _text(column, edge)), (Sign.AT_LEAST, _text(column, edge))

@@ -70,48 +70,72 @@ def without_broken(rule: Never, table: Table, rest: Table) -> Never | None:
     return None
 
 
-def without_implied(table: Table, rules: Sequence[Never], least: float) -> list[Never]:
-    """Rules, the strongest first, without those that stronger ones explain.
+def without_implied(table: Table, rules: Sequence[Never], given: Sequence[Never], least: float) -> list[Never]:
+    """Rules, the strongest first, without those that others leave nothing to say.
 
-    Let a rule say that A and B never meet, and a stronger one that C and D never do, where all rows with B have D as well. Rows
-    with A and C cannot have B then. Only of those with A and without C may one expect to have B; if fewer than ``least`` are
-    expected, the rule says nothing that is not known (no child smokes, so nobody that small does).
+    A rule says that a and b never meet. Let others say that b never meets c, and that a never meets q, where c and q are conditions
+    on one column: whoever has a and b has neither c nor q. If by chance fewer than ``least`` rows have a and b and neither of
+    these, the rule follows from the two (no child smokes, and nobody grown up is that small: so nobody that small smokes). The
+    weakest are tried first. What is left out follows from what is left, and so does what followed from it. ``given`` are rules
+    that stay whatever follows from them.
     """
-    bits = _Bits(table)
-    left: list[Never] = []
-    for rule in rules:
-        if not any(bits.explains(other, rule, least) for other in left):
-            left.append(rule)
+    implied = _Implied(table, [*rules, *given], least)
+    left = list(rules)
+    for rule in reversed(rules):
+        if implied.follows(rule):
+            implied.remove(rule)
+            left.remove(rule)
     return left
 
 
-class _Bits:
-    """The rows that meet each condition, eight to a byte, found once."""
+class _Implied:
+    """The rows that meet each condition, eight to a byte, and which conditions never meet."""
 
-    def __init__(self, table: Table) -> None:
-        self.table, self.rows = table, table.rows
+    def __init__(self, table: Table, rules: Sequence[Never], least: float) -> None:
+        self.table, self.rows, self.least = table, table.rows, least
         self.known: dict[Comparison, tuple[Array, int]] = {}
+        self.apart: dict[str, dict[tuple[Comparison, Comparison], str]] = {}
+        """For each column: the pairs of a condition on it and one on another column that never meet, and that column."""
+        for rule in rules:
+            for one, other in self._pairs(rule):
+                self.apart.setdefault(one.column, {})[one, other] = other.column
 
-    def of(self, test: Comparison) -> tuple[Array, int]:
+    def remove(self, rule: Never) -> None:
+        """Nothing follows from it any more."""
+        for one, other in self._pairs(rule):
+            self.apart[one.column].pop((one, other), None)
+
+    def follows(self, rule: Never) -> bool:
+        """Whether it follows from two of the others."""
+        a, b = rule.zeros[0].tests
+        chance = self._bits(a)[1] * self._bits(b)[1] / self.rows**2
+        return any(chance * self._neither(c, q) < self.least for c in self._never(b, rule) for q in self._never(a, rule, c.column))
+
+    def _never(self, test: Comparison, rule: Never, column: str = "") -> list[Comparison]:
+        """Conditions on other columns than those of the rule that whatever meets the test never meets."""
+        pairs = self.apart.get(test.column, {})
+        others = [
+            (one, other)
+            for (one, other), name in pairs.items()
+            if (name == column if column else name not in rule.zeros[0].columns)
+        ]
+        return [other for one, other in others if one == test or not (self._bits(test)[0] & ~self._bits(one)[0]).any()]
+
+    def _neither(self, one: Comparison, other: Comparison) -> int:
+        """How many rows meet neither of two conditions."""
+        return self.rows - int(np.bitwise_count(self._bits(one)[0] | self._bits(other)[0]).sum())
+
+    def _bits(self, test: Comparison) -> tuple[Array, int]:
         """The rows that meet it, and how many they are."""
         if test not in self.known:
             met = breaks(self.table, Zero((test,)))
             self.known[test] = np.packbits(met), int(met.sum())
         return self.known[test]
 
-    def explains(self, strong: Never, weak: Never, least: float) -> bool:
-        """Whether the one rule leaves the other nothing to say."""
-        c, d = strong.zeros[0].tests
-        a, b = weak.zeros[0].tests
-        pairs = [((a, b), (c, d)), ((a, b), (d, c)), ((b, a), (c, d)), ((b, a), (d, c))]
-        return any(self._explains(*weak_, *strong_, least) for weak_, strong_ in pairs if weak_[1].column == strong_[1].column)
-
-    def _explains(self, a: Comparison, b: Comparison, c: Comparison, d: Comparison, least: float) -> bool:
-        (inner, count), (outer, _) = self.of(b), self.of(d)
-        if (inner & ~outer).any():
-            return False
-        without = int(np.bitwise_count(self.of(a)[0] & ~self.of(c)[0]).sum())
-        return without * count / self.rows < least
+    def _pairs(self, rule: Never) -> Iterator[tuple[Comparison, Comparison]]:
+        for zero in rule.zeros:
+            one, other = zero.tests
+            yield from ((one, other), (other, one))
 
 
 def _both(one: Axis, other: Axis, cells: Floats) -> Floats:

@@ -8,11 +8,13 @@ from itertools import combinations
 
 import numpy as np
 
+from hushtable.measures import rule_columns
 from hushtable.measures.rule import Follows, Never, Rule
 from hushtable.measures.rule_cells import axis
-from hushtable.measures.rule_columns import Grouped, dependence, excluded, order, together
+from hushtable.measures.rule_columns import Grouped, dependence, excluded, order
 from hushtable.measures.rule_pairs import impossible_pairs, without_broken, without_implied
 from hushtable.table.columns import Kind
+from hushtable.table.rules import Sign
 from hushtable.table.table import Table
 
 EXPECTED = 20.0
@@ -23,6 +25,8 @@ LEVEL = 1e-3
 """And so many that in all but this share of tables no pair of conditions that was looked at would be empty by chance."""
 SEARCHED = 2 / 3
 """Rules are found in this share of the rows, and must hold in the others: what only happened to hold often fails there."""
+LEVELS = 1.25
+"""A rule about a level and a value stands before one of ranges or missing values that is up to so much stronger."""
 PAIRS = 5000
 """The most pairs of columns that are looked at; of more, some are drawn at random."""
 MOST = 1000
@@ -60,7 +64,7 @@ class _Search:
         self.table, self.rest = table, rest
         held = 1.0 if table.persons is None else table.rows / max(len(np.unique(table.persons)), 1)
         self.least = max(EXPECTED, SHARE * table.rows) * held
-        self.missing, patterns = together(table, names, self.least)
+        self.missing, patterns = rule_columns.together(table, names, self.least)
         self.axes = {name: axis(table, name, missing=name in patterns) for name in names}
         self.groups = {name: Grouped.of(table, name) for name in names}
         self.all = list(combinations(names, 2))
@@ -74,7 +78,8 @@ class _Search:
         follows = {pair: self._dependences(*pair) for pair in self.pairs}
         # What is said of a column need not be said of its copy.
         copies = {b for (a, b), rules in follows.items() if len(rules) == 2 and self._alike(a, b)}
-        rules: list[Rule] = [rule for rule in self.missing if self._holds(rule)]
+        together = [rule for rule in self.missing if self._holds(rule)]
+        rules: list[Rule] = list(together)
         combined: list[Never] = []
         for a, b in self.pairs:
             ordered = self._order(a, b)
@@ -83,7 +88,7 @@ class _Search:
                 known = excluded(self.axes[a], self.axes[b], ordered) if ordered else None
                 new = impossible_pairs(self.axes[a], self.axes[b], self.least, known)
                 combined += [rule for one in new if (rule := without_broken(one, self.table, self.rest))]
-        rules += without_implied(self.table, sorted(combined, key=_strongest), self.least)
+        rules += without_implied(self.table, sorted(combined, key=_tellable), together, self.least)
         strongest = sorted((rule for rule in rules if rule.expected >= self.least), key=_strongest)[:MOST]
         scale = (self.table.rows + self.rest.rows) / self.table.rows
         whole = tuple(replace(rule, expected=rule.expected * scale) for rule in strongest)
@@ -106,6 +111,13 @@ class _Search:
             return None
         rule = order(self.table, a, b, self.least)
         return rule if rule is not None and self._holds(rule) else None
+
+
+def _tellable(rule: Never) -> tuple[float, str]:
+    """Of two rules that say nearly the same, the one about a level says most to a reader."""
+    levels = any(test.sign in (Sign.EQUAL, Sign.AMONG) for test in rule.zeros[0].tests)
+    absent = any(test.sign in (Sign.MISSING, Sign.PRESENT) for test in rule.zeros[0].tests)
+    return -rule.expected * (LEVELS if levels and not absent else 1.0), rule.text
 
 
 def _strongest(rule: Rule) -> tuple[float, str]:

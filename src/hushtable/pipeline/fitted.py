@@ -10,7 +10,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.pipeline.possible import only_possible
-from hushtable.pipeline.publish import own_domains, shuffled
+from hushtable.pipeline.publish import own_domains, rounded, shuffled
 from hushtable.pipeline.step import Code, Given, Model, given_arrays
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
@@ -52,6 +52,7 @@ class Fitted:
         table = self.model.sample(rows, rng, self._encoded(given) if given else None)
         for code in reversed(self.codes):
             table = code.undo(table, rng)
+        table = rounded(table)
         # A number was fixed to its bin, and lies anywhere inside it: its place in the bin depends on nothing else.
         exact = given_arrays(self.schema, given, table.rows)
         table = table.with_columns(*((table.schema[name], array) for name, array in exact.items()))
