@@ -225,8 +225,9 @@ class Schema(Shown):
             lines.append(f"declared_by: {entries.flow(self.declared_by)}")
         if self.size is not None:
             lines.append(f"size: {self.size}")
-        if self.zeros:
-            lines += ["zeros:", *(f"  - {entries.flow(str(zero))}" for zero in self.zeros)]
+        # Of columns that were encoded as something else, or are gone, nothing that was declared of them is left to say.
+        if zeros := [zero for zero in self.zeros if read_zeros([str(zero)], self._index, "", []) == (zero,)]:
+            lines += ["zeros:", *(f"  - {entries.flow(str(zero))}" for zero in zeros)]
         lines.append("columns:")
         names = {column.name: entries.flow(column.name) + ":" for column in self.columns}
         width = max(map(len, names.values()), default=0)
