@@ -21,6 +21,7 @@ from hushtable.measures.catalogue import MODEL_SCORES, main_model
 from hushtable.pipeline.card import Card
 from hushtable.report.audit import audit_page
 from hushtable.report.markdown import audit_markdown
+from hushtable.report.rules import rules_yaml
 from hushtable.table import lenient
 from hushtable.table.arguments import several
 from hushtable.table.disk import whole_folder
@@ -191,7 +192,10 @@ class AuditReport(Shown):
         )
 
     def save(self, folder: str | Path, formats: Iterable[str] = ("html",)) -> Path:
-        """Write ``audit.json``, always, and ``audit.html`` or ``audit.md`` as asked for, to a folder only its owner can read."""
+        """Write ``audit.json``, always, and ``audit.html`` or ``audit.md`` as asked for, to a folder only its owner can read.
+
+        Where rules of the real rows were found they are in ``rules.yaml``, in the form that a schema takes.
+        """
         writers = {"html": self.page, "md": self.markdown}
         wanted = list(dict.fromkeys(several(formats)))
         if odd := [name for name in wanted if name not in (*writers, "json")]:
@@ -199,6 +203,7 @@ class AuditReport(Shown):
         folder = Path(folder)
         files = {"audit.json": json.dumps(self.to_json(), indent=1, ensure_ascii=False)}
         files |= {f"audit.{name}": writers[name]() for name in wanted if name in writers}
+        files |= {"rules.yaml": text} if (text := rules_yaml(self.findings)) else {}
         with whole_folder(folder, private=True) as partial:
             for name, text in files.items():
                 # A frame may hold half a character, which no file can.

@@ -17,6 +17,7 @@ class Page(StrEnum):
 
     MARGINS = "margins"
     ASSOCIATIONS = "associations"
+    RULES = "rules"
     JOINT = "joint"
     DOWNSTREAM = "downstream"
     QUERIES = "queries"

@@ -102,6 +102,20 @@ PAIR_TVD = Measure(
     page=Page.ASSOCIATIONS,
 )
 
+# Rules that all real rows follow.
+RULES_BROKEN = Measure(
+    name="rules broken",
+    meaning="the share of rows that break a rule which all real rows follow: rows that cannot be",
+    page=Page.RULES,
+    share=True,
+)
+RULE_BROKEN = Measure(
+    name="rule broken",
+    meaning="the share of rows that break one rule, which no real row breaks though by chance many would",
+    page=Page.RULES,
+    share=True,
+)
+
 # All columns together.
 MMD = Measure(
     name="MMD",

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from hushtable.measures.bins import Bins, above, quantiles
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import DAY, Column, Kind
 from hushtable.table.table import Table
 
@@ -64,6 +64,17 @@ def _coarse(column: Column, values: Floats, bins: int) -> Floats:
             limits.append(edge)
             held = 0
     return np.array([*(limits[:-1] or limits), edges[-1]])
+
+
+def coarse_cuts(column: Column, present: Floats, bins: int) -> Floats:
+    """Limits at about so many quantiles of sorted values, on a coarse grid: where one lies shows nobody's value."""
+    cuts, _ = quantiles(present, bins)
+    return np.unique(_rounded(column, cuts, _width(cuts)))
+
+
+def on_coarse_grid(column: Column, values: Floats, present: Floats) -> Mask:
+    """Which values lie on the grid of ``coarse_cuts``, so that a limit there shows nobody's value."""
+    return np.asarray(_rounded(column, values, _width(quantiles(present, 20)[0])) == values, np.bool_)
 
 
 def _width(cuts: Floats) -> float:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.pipeline.publish import own_domains, shuffled
+from hushtable.pipeline.possible import only_possible
+from hushtable.pipeline.publish import own_domains, rounded, shuffled
 from hushtable.pipeline.step import Code, Given, Model, given_arrays
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
@@ -35,16 +37,26 @@ class Fitted:
     def draw(self, rows: int | None, seed: int | None, given: Given | None = None) -> Table:
         """So many rows (as many as the model itself says without a number), with the columns in ``given`` fixed to these values."""
         rng = np.random.default_rng(seed)
-        table = self.model.sample(rows, rng, self._encoded(given) if given else None)
-        for code in reversed(self.codes):
-            table = code.undo(table, rng)
-        # A number was fixed to its bin, and lies anywhere inside it: its place in the bin depends on nothing else.
-        exact = given_arrays(self.schema, given, table.rows)
-        table = table.with_columns(*((table.schema[name], array) for name, array in exact.items()))
-        table = table.under(table.schema.derived_from(self.origin))
+        table, redrawn = self.possible(self._decoded(rows, rng, given), rng, given)
+        if redrawn and not table.rows:
+            raise InputError(redrawn.get("note", "no row is possible"), where="zeros")
         trees = [replace(table.schema[name], hierarchy=tree) for name, tree in self.hierarchies.items() if name in table.schema]
         table = table.under(table.schema.with_columns(*trees))
         return own_domains(shuffled(table, rng))
+
+    def possible(self, table: Table, rng: np.random.Generator, given: Given | None = None) -> tuple[Table, dict[str, Any]]:
+        """A table that was drawn, with rows that the schema declares impossible drawn again; and how many there were."""
+        return only_possible(table, self.schema.zeros, lambda rows: self._decoded(rows, rng, given))
+
+    def _decoded(self, rows: int | None, rng: np.random.Generator, given: Given | None) -> Table:
+        table = self.model.sample(rows, rng, self._encoded(given) if given else None)
+        for code in reversed(self.codes):
+            table = code.undo(table, rng)
+        table = rounded(table)
+        # A number was fixed to its bin, and lies anywhere inside it: its place in the bin depends on nothing else.
+        exact = given_arrays(self.schema, given, table.rows)
+        table = table.with_columns(*((table.schema[name], array) for name, array in exact.items()))
+        return table.under(table.schema.derived_from(self.origin))
 
     def _encoded(self, given: Given) -> Given:
         """The values to fix, written as the model writes them; InputError names what is no value, and what cannot be fixed."""

@@ -13,9 +13,11 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import PostProcessing, Raw, Transform
 from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.ledger import Entry, Ledger
+from hushtable.privacy.preserve import Effect
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import LOOSE, Scheme, amplifying_rate, require_declared, unstable
+from hushtable.table.rules import Zero
 from hushtable.table.schema import Schema
 
 
@@ -38,6 +40,8 @@ class Course:
     segments: tuple[tuple[Planned, ...], ...]
     ledger: Ledger
     budget: Budget | None
+    zeros: tuple[Zero, ...] = ()
+    """The combinations that its models never draw, because the schema declares that they are impossible."""
 
     @property
     def steps(self) -> tuple[Planned, ...]:
@@ -47,7 +51,8 @@ class Course:
     @property
     def public(self) -> tuple[str, ...]:
         """What is assumed to be public beside the schema."""
-        return ("the recipe and its knobs", *dict.fromkeys(text for p in self.steps for text in p.plan.public))
+        texts = [*(f"that no record is: {zero}" for zero in self.zeros), *(text for p in self.steps for text in p.plan.public)]
+        return ("the recipe and its knobs", *dict.fromkeys(texts))
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -142,7 +147,8 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
             f"recipe {recipe.recipe!r} would cost epsilon {ledger.epsilon(budget.delta):.4g} at delta {budget.delta:g}; "
             f"the budget is {budget.epsilon:g}. No row was read."
         )
-    return Course(tuple(tuple(s) for s in segments), ledger, budget)
+    generated = any(p.plan.effect is Effect.GENERATE for segment in segments for p in segment)
+    return Course(tuple(tuple(s) for s in segments), ledger, budget, first.zeros if generated else ())
 
 
 def alike(planned: Ledger, taken: Ledger) -> bool:

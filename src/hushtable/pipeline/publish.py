@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
 from hushtable.table.arrays import Array
 from hushtable.table.cell import Cell, Interval
-from hushtable.table.columns import Bounds, Cells, Column, Levels
+from hushtable.table.columns import Bounds, Cells, Column, Kind, Levels
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.table import Table
 from hushtable.table.trees import is_number
+
+DIGITS = 6
+"""So many digits of the range of a real column are written where no decimals are declared: 0.12345 of a share, euros of 250,000."""
 
 
 def shuffled(table: Table, rng: np.random.Generator) -> Table:
@@ -33,6 +38,25 @@ def own_domains(table: Table) -> Table:
     table = replace(table, schema=replace(table.schema, notes=()))
     observed = [column for column in table.schema if column.observed and column.domain is not None]
     return table.with_columns(*(_own(column, table[column.name]) for column in observed))
+
+
+def rounded(table: Table, but: Collection[str] = ()) -> Table:
+    """The table with reals for which no decimals are declared written with about ``DIGITS`` digits of their range.
+
+    A number that was drawn has as many digits as a machine writes, and means none of the last ones. The grid follows from the
+    declared bounds, or else from what the table itself holds, so no other row is read. Equal values stay equal.
+    """
+    columns = [c for c in table.schema if c.kind is Kind.REAL and c.decimals is None and c.numeric and c.name not in but]
+    return table.with_columns(*((column, _short(column, table[column.name])) for column in columns)) if columns else table
+
+
+def _short(column: Column, array: Array) -> Array:
+    bounds = _bounds(column, array) if column.observed else column.bounds
+    width = float(bounds.high) - float(bounds.low)
+    if not 0 < width < math.inf:
+        return array
+    decimals = max(0, DIGITS - 1 - math.floor(math.log10(width)))
+    return np.clip(np.round(array, decimals), column.bounds.low, column.bounds.high)
 
 
 def private_domain(column: Column) -> bool:

@@ -85,6 +85,7 @@ AUDITS = {
     "domias-flow": "hushtable.audits.neural.domias:DomiasFlow",
     "margins": "hushtable.measures.margins:MarginDistances",
     "association": "hushtable.measures.dependence:Association",
+    "rules": "hushtable.measures.rules:Rules",
     "downstream": "hushtable.measures.downstream:TrainOnRelease",
     "composite": "hushtable.measures.composite_audit:CompositeScore",
     "frechet-means": "hushtable.measures.frechet_means:FrechetMeans",

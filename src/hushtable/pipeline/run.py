@@ -15,7 +15,7 @@ from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
 from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unproven
-from hushtable.pipeline.publish import own_domains, shuffled
+from hushtable.pipeline.publish import own_domains, rounded, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.spending import Spending
@@ -137,6 +137,9 @@ class _Walk:
         # Grouping hides nobody's values: only what a mechanism made, or raw accesses that are written down, may leave uncharged.
         if self.vault.taint is not Taint.DP and not self.ledger.culprits:
             self.ledger.add(Entry(self.course.steps[-1].name, Raw("the rows leave as they are"), "the rows leave as they are"))
+        if self.vault.taint is Taint.DP or self.course.claims:
+            # Noise has digits that mean nothing. A promise that a column holds different values is not touched.
+            table = rounded(table, {promise.secret for promise in self.promises if promise.secret})
         self._measure(table)
         self._count_people()
         return table
@@ -177,6 +180,8 @@ class _Walk:
         self.fitted = None
         if segment[-1].plan.effect is Effect.GENERATE:
             self.fitted = Fitted(model=model, codes=tuple(codes), schema=start, origin=origin)
+            table, redrawn = self.fitted.possible(rounded(table), self.rng)
+            self.results |= {"zeros": redrawn} if redrawn else {}
         done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
         self._settle(table, done, self.ledger.entries[before:], stable=stable)
         return table

@@ -196,6 +196,8 @@ def _doubt(ground: Ground, reasons: Sequence[Reason]) -> str:
         return f"a gain of up to {share(findings[0].high)} cannot be excluded (“{findings[0].label}”)"
     if ground is Ground.WEAK_EPSILON:
         return "an epsilon this large promises little"
+    if ground is Ground.FIDELITY:
+        return f"{share(findings[0].value)} of the released rows break rules that the real rows follow"
     return "what is verified covers only some of the columns that others may know" if ground is Ground.PARTIAL else ""
 
 
@@ -207,7 +209,17 @@ def _reasons(decision: Decision) -> list[str]:
     lines += [f"{r.finding.label}: {sentence(r.finding.note)}" for r in (*alarms, *suspicious)[:SHOWN] if r.finding is not None]
     if len(alarms) > SHOWN:
         lines.append(f"And {number(len(alarms) - SHOWN)} more, each in the section of its kind.")
-    return lines
+    return lines + [_impossible(r.finding) for r in decision.on(Ground.FIDELITY) if r.finding is not None]
+
+
+def _impossible(finding: Finding) -> str:
+    """How many rows cannot be, which rule is broken most often, and what helps: about its use, not about privacy."""
+    line = f"Fitness for use, not privacy: {share(finding.value)} of the released rows break rules that the real rows follow"
+    if finding.baseline is not None:
+        line += f" ({share(finding.baseline)} of fresh real rows do)"
+    if worst := finding.detail.get("worst"):
+        line += f"; most often “{worst}”, in {share(finding.detail.get('worst share'))}"
+    return f"{line}. Rules that everybody knows can be declared in the schema (zeros); a model then draws no such row."
 
 
 def _limits(evidence: Evidence, decision: Decision) -> list[str]:

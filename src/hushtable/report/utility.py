@@ -9,7 +9,7 @@ from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.measure import Page
 from hushtable.evidence.verdict import by_excess
 from hushtable.report import findings as show
-from hushtable.report import gist
+from hushtable.report import gist, rules
 from hushtable.report.charts import associations, drawings, intervals, margins
 from hushtable.report.html import Html, Section, element, join
 from hushtable.report.tables import FEW, by_scope, directions, dots, measured_table
@@ -36,6 +36,13 @@ class Kind:
 PAGES = {
     Page.MARGINS: Kind("margins", "Margins", "Is each column, taken by itself, distributed as it was?", "Column"),
     Page.ASSOCIATIONS: Kind("associations", "Associations", "Do two columns go together as they did?", "Columns"),
+    Page.RULES: Kind(
+        "rules",
+        "Rules",
+        "Does it hold rows that cannot be? Rules are what all training rows follow though by chance many would not; fresh real "
+        "rows, which took no part in finding them, show how often such a rule is none.",
+        "Rule",
+    ),
     Page.JOINT: Kind(
         "joint",
         "All columns together",
@@ -83,6 +90,8 @@ def _page(page: Page, known: Sequence[Finding]) -> Html:
     whole, parts = [f for f in known if not f.scope], [f for f in known if f.scope]
     if page is Page.DOWNSTREAM:
         return join(element("p", kind.lead), _downstream(known), _parts(kind, parts))
+    if page is Page.RULES:
+        return join(element("p", kind.lead), measured_table(whole, label=kind.title), rules.broken_rules(whole, parts))
     drawn = [drawing for f in known if (drawing := _drawing(page, f))]
     return join(
         element("p", kind.lead),

@@ -33,9 +33,10 @@ from hushtable.table import entries
 from hushtable.table.columns import FREE, Column, Facet, Role
 from hushtable.table.disk import read_text
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.rules import Zero, read_zeros
 
 _ABOUT = ("title", "contact", "licence")
-_ENTRIES = (*_ABOUT, "missing", "observed", "declared_by", "size", "columns")
+_ENTRIES = (*_ABOUT, "missing", "observed", "declared_by", "size", "zeros", "columns")
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Schema(Shown):
     """Who answers for it that what is declared here is public knowledge, and was not read off the rows."""
     size: int | None = None
     """About how many rows there are, where that is public knowledge; it is never read off them."""
+    zeros: tuple[Zero, ...] = ()
+    """Combinations that no row can have, by public knowledge (``table.rules``); no row was read to know them."""
     title: str = field(default="", compare=False)
     """What the data is called. It is public like all of the schema, and stands on the card of every release."""
     contact: str = field(default="", compare=False)
@@ -119,7 +122,20 @@ class Schema(Shown):
 
     def select(self, names: Iterable[str]) -> Schema:
         """The schema of these columns, in this order."""
-        return replace(self, columns=tuple(self[name] for name in names))
+        columns = tuple(self[name] for name in names)
+        present = {column.name for column in columns}
+        return replace(self, columns=columns, zeros=tuple(zero for zero in self.zeros if zero.columns <= present))
+
+    def with_zeros(self, *texts: str) -> Schema:
+        """The schema with these combinations, too, declared to be impossible; every text that cannot be read is listed.
+
+        A deliberate act, like ``declared``: whoever calls this answers for it that everybody knows them without the rows.
+        """
+        faults: list[Fault] = []
+        zeros = read_zeros(texts, self._index, "zeros", faults)
+        if faults:
+            raise InputError(faults)
+        return replace(self, zeros=tuple(dict.fromkeys((*self.zeros, *zeros))))
 
     def with_columns(self, *columns: Column) -> Schema:
         """The schema with these columns replacing those of the same name, new ones at the end."""
@@ -221,10 +237,13 @@ class Schema(Shown):
                 columns.append(column)
         if not columns and not faults:
             faults.append(Fault(where, "declares no columns"))
+        texts = entries.texts(document.get("zeros"), f"{where}: zeros", faults)
+        # Where a column could not be read, what names it would be a fault that is none.
+        zeros = read_zeros(texts, {c.name: c for c in columns}, f"{where}: zeros", faults) if not faults else ()
         if faults:
             raise InputError(faults)
         by = str(document.get("declared_by", ""))
-        return cls(tuple(columns), missing, drafted=drafted, declared_by=by, size=size).described(**about)
+        return cls(tuple(columns), missing, drafted=drafted, declared_by=by, size=size, zeros=zeros).described(**about)
 
     def dump(self) -> str:
         """The schema as YAML; ``parse`` reads back exactly this schema."""
@@ -238,6 +257,9 @@ class Schema(Shown):
             lines.append(f"declared_by: {entries.flow(self.declared_by)}")
         if self.size is not None:
             lines.append(f"size: {self.size}")
+        # Of columns that were encoded as something else, or are gone, nothing that was declared of them is left to say.
+        if zeros := [zero for zero in self.zeros if read_zeros([str(zero)], self._index, "", []) == (zero,)]:
+            lines += ["zeros:", *(f"  - {entries.flow(str(zero))}" for zero in zeros)]
         lines.append("columns:")
         names = {column.name: entries.flow(column.name) + ":" for column in self.columns}
         width = max(map(len, names.values()), default=0)

@@ -182,6 +182,12 @@ def test_what_binds(stated: StatedGuarantee | None, binds: Assurance) -> None:
 PROVEN = StatedGuarantee(assurance=Assurance.PROVEN, epsilon=1.0)
 VERIFIED = StatedGuarantee(assurance=Assurance.VERIFIED, promises=(K,), quasi=("age", "sex"))
 QUIET = [attack(0.5, risk=risk) for risk in Risk]
+
+
+def broken(value: float, **more: Any) -> Finding:
+    return finding(name="rules broken", **{"value": value, "low": value - 0.004, "baseline": 0.0, "baseline_bad": 0.003} | more)
+
+
 COPIES = finding(name="identical match share", value=0.2, low=0.18, high=0.22, baseline=0.01, subject="privacy")
 NAMED = finding(name="identifier columns", value=1.0, subject="privacy")
 FAILED, HOLDS = Outcome("max_risk<0.05", False, "it is 0.3"), Outcome("alarms<1", True, "none")
@@ -209,6 +215,12 @@ FAILED, HOLDS = Outcome("max_risk<0.05", False, "it is 0.3"), Outcome("alarms<1"
         (QUIET, {"stated": PROVEN}, Publish.NO_OBJECTION, []),
         (QUIET, {"stated": StatedGuarantee(assurance=Assurance.CLAIMED)}, Publish.UNPROMISED, []),
         (QUIET, {}, Publish.UNPROMISED, []),
+        ([*QUIET, broken(0.05)], {"stated": PROVEN}, Publish.EXAMINE, [Ground.FIDELITY]),
+        ([*QUIET, broken(0.05, baseline=0.045, baseline_bad=0.06)], {"stated": PROVEN}, Publish.NO_OBJECTION, []),
+        ([*QUIET, broken(0.009)], {"stated": PROVEN}, Publish.NO_OBJECTION, []),
+        ([*QUIET, broken(0.05)], {}, Publish.EXAMINE, [Ground.FIDELITY]),
+        ([attack(0.05), broken(0.05)], {"stated": PROVEN}, Publish.REFUSE, [Ground.ALARM, Ground.FIDELITY]),
+        ([broken(0.05)], {}, Publish.UNTESTED, [Ground.FIDELITY]),
     ],
 )  # fmt: skip
 def test_whether_to_publish(findings: list[Finding], more: dict[str, Any], answer: Publish, grounds: list[Ground]) -> None:

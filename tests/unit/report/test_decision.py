@@ -211,3 +211,14 @@ def test_a_report_on_utility_alone_has_no_page_of_attacks_and_says_what_it_was_t
     assert reader.all("title")[0].text.startswith("INTERNAL utility")
     assert "tested on rows that the release was made from" in reader.text
     assert "No attack was run" in reader.text
+
+
+def test_rows_that_cannot_be_are_named_as_a_question_of_use() -> None:
+    detail = {"worst": "age < 15 and income is not missing", "worst share": 0.21}
+    broken = samples.finding("rules broken", 0.27, low=0.25, high=0.29, baseline=0.001, detail=detail)
+    answer = published(evidence(*QUIET, broken, card=samples.card(samples.VERIFIED)))
+    assert answer.figure == "Examine it further first"
+    assert "27 % of the released rows break rules that the real rows follow" in answer.text
+    (line,) = [reason for reason in answer.reasons if "not privacy" in reason]
+    assert "“age < 15 and income is not missing”, in 21 %" in line
+    assert "0.1 % of fresh real rows" in line

@@ -25,6 +25,10 @@ COARSE = 0.1
 """An upper bound above this is stated even where nothing was found: one person in ten may be at risk, for all that is known."""
 BLIND = 0.5
 """An upper bound above this means that the audit was too small: more than half of the people may be at risk."""
+BROKEN = 0.01
+"""Fitness for use: beyond this share of rows that cannot be, more than among fresh real rows, a release is worth a closer look."""
+RULES = "rules broken"
+"""The finding that says how many there are."""
 NAMED = "identifier columns"
 """A finding that needs no test: whoever has the list behind such a column knows whose rows they are."""
 
@@ -32,9 +36,10 @@ RULE = (
     "an audit that is void decides nothing, nor does one without a tested attack; do not publish it as it is if a condition fails "
     "or an attack gains more than chance explains; examine it further if it is not sure who holds which rows, if the release has "
     "an identifier column, if a number without a test is worse than for fresh rows, if some attack may still gain more than "
-    f"{100 * BLIND:g} %, if epsilon is above {WEAK_EPSILON:g}, or if what is verified covers only some of the columns that others "
-    "may know; no reason is found to withhold it if the promise is proven or verified; else no leak was found, but there is no "
-    "guarantee either. The rule never calls a release safe"
+    f"{100 * BLIND:g} %, if epsilon is above {WEAK_EPSILON:g}, if what is verified covers only some of the columns that others "
+    f"may know, or, for its use, if more than {100 * BROKEN:g} % of its rows break rules that real rows follow; "
+    "no reason is found to withhold it if the promise is proven or verified; else no leak was found, but there is no guarantee "
+    "either. The rule never calls a release safe"
 )
 """The rule of ``publish`` in words."""
 
@@ -81,6 +86,8 @@ class Ground(StrEnum):
     """The proven epsilon is so large that it promises little."""
     PARTIAL = "partial cover"
     """What is verified covers only some of the columns that others may know."""
+    FIDELITY = "broken rules"
+    """Fitness for use, not privacy: it holds rows that cannot be (``Reason.finding``)."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +179,12 @@ class Evidence:
         return [f for f in self.findings if f.name == NAMED]
 
     @property
+    def impossible(self) -> Finding | None:
+        """What was found of rows that break rules of the real rows, if they are too many to be left unsaid."""
+        known = (f for f in self.findings if f.name == RULES and f.value is not None)
+        return next((f for f in known if (f.value or 0.0) - (f.baseline or 0.0) > BROKEN and surely_worse(f)), None)
+
+    @property
     def smallest_leak(self) -> float | None:
         """The smallest planted leak that any test, or all of them together, noticed; None if none was noticed or none planted."""
         known = [f.detectable for f in self.tested if f.detectable is not None]
@@ -191,13 +204,14 @@ def publish(evidence: Evidence) -> Decision:
     failed = [Reason(Ground.FAILED, outcome=outcome) for outcome in evidence.outcomes if not outcome.holds]
     alarms = [Reason(Ground.ALARM, finding) for finding in evidence.alarms]
     suspicious = [Reason(Ground.SUSPICIOUS, finding) for finding in evidence.suspicious]
+    fidelity = [Reason(Ground.FIDELITY, evidence.impossible)] if evidence.impossible is not None else []
     if evidence.void:
         return Decision(Publish.VOID, tuple(Reason(Ground.VOID, text=text) for text in evidence.void))
     if not evidence.tested:
-        return Decision(Publish.UNTESTED, (*failed, *suspicious))
+        return Decision(Publish.UNTESTED, (*failed, *suspicious, *fidelity))
     if failed or alarms:
-        return Decision(Publish.REFUSE, (*failed, *alarms))
-    if doubts := (*_doubts(evidence), *suspicious):
+        return Decision(Publish.REFUSE, (*failed, *alarms, *fidelity))
+    if doubts := (*_doubts(evidence), *suspicious, *fidelity):
         return Decision(Publish.EXAMINE, doubts)
     if evidence.assurance in (Assurance.PROVEN, Assurance.VERIFIED):
         return Decision(Publish.NO_OBJECTION)

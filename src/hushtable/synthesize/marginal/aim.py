@@ -28,11 +28,15 @@ from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, total_noise
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
+from hushtable.synthesize.marginal.walls import require_possible, walls
 from hushtable.synthesize.marginal.workload import impossible, some, target_of, workload
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
 Columns = tuple[str, ...]
+
+ROOM = 4
+"""What the schema declares to be impossible may take this part of the cells of the model; the rest is for what is measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +89,7 @@ class Aim(PrivateCore):
         require_counted(schema, "aim")
         target_of(schema, self.target, "aim")
         impossible(schema, self.zeros, "aim")
+        require_possible(schema, self.cells // ROOM, "aim")
         events: tuple[Event, ...] = ()
         if budget is not None:
             first, rest = budget.split([self.margins, 1 - self.margins] if len(schema) > 1 else [1.0, 0.0])
@@ -123,7 +128,8 @@ class _Run:
         self.sizes = sizes_of(self.schema)
         self.total = float(max(public_rows(vault, self.allowance), 1)) if self.allowance.unit.fixes_rows else None
         self.target = target_of(self.schema, knobs.target, "aim")
-        self.zeros = impossible(self.schema, knobs.zeros, "aim")
+        declared, known = walls(self.schema, knobs.cells // ROOM), impossible(self.schema, knobs.zeros, "aim")
+        self.zeros = declared | {group: mask | declared[group] if group in declared else mask for group, mask in known.items()}
         self.candidates = workload(self.schema, knobs.way, self.target, knobs.favour)
         self.measured: list[Measurement] = []
         self.spent = 0.0

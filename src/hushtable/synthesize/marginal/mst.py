@@ -22,10 +22,14 @@ from hushtable.synthesize.marginal.histograms import Histograms, measured
 from hushtable.synthesize.marginal.measurement import rows_of
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
+from hushtable.synthesize.marginal.walls import require_possible, walls
 from hushtable.synthesize.marginal.workload import TOGETHER
 from hushtable.table.schema import Schema
 
 Pair = tuple[str, str]
+
+WALLED = 2_000_000
+"""The most cells of a model in which the combinations that the schema declares to be impossible have no probability."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,7 @@ class Mst(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, by name."""
         require_counted(schema, "mst")
+        require_possible(schema, WALLED, "mst")
         events: tuple[Event, ...] = ()
         if budget is not None:
             single, choose, pair = self._parts(schema, budget)
@@ -72,7 +77,8 @@ class Mst(PrivateCore):
         chosen = self._tree(vault, alone, choose, pair)
         vault.report(0.6)
         pairs = measured(vault, tuple(chosen), pair) if chosen else []
-        model = estimate(sizes, [*singles, *pairs], total=alone.total, start=alone)
+        zeros = walls(schema, WALLED, chosen)
+        model = estimate(sizes, [*singles, *pairs], total=alone.total, zeros=zeros, start=alone)
         vault.report(1.0)
         noise = {"single columns": round(singles[0].sigma, 2)}
         if pairs:

@@ -25,6 +25,7 @@ from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
+from hushtable.synthesize.marginal.walls import require_possible, walls
 from hushtable.synthesize.marginal.workload import some
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
@@ -77,6 +78,7 @@ class Mwem(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, and a domain too large for weights of every cell."""
         require_counted(schema, "mwem")
+        require_possible(schema, self.cells, "mwem")
         sizes = sizes_of(schema)
         whole = math.prod(float(size) for size in sizes.values())
         if self.classic and whole > DENSE:
@@ -119,8 +121,9 @@ class Mwem(PrivateCore):
             if weights:
                 model = weights.update(measured)
             else:
-                stopping = ROUGH if number < len(choosing) else UNTIL_NOISE
-                model = estimate(sizes, measured, total=total, start=model, stopping=stopping)
+                last = number == len(choosing)
+                zeros = walls(schema, self.cells, [m.columns for m in measured]) if last else {}
+                model = estimate(sizes, measured, total=total, zeros=zeros, start=model, stopping=UNTIL_NOISE if last else ROUGH)
             vault.report(number / len(choosing))
         return CountModel(schema, model, self._summary(measured, model, counting[0].deviation(Histogram(schema.names[:1]), schema)))
 

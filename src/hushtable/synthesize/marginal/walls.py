@@ -1,0 +1,92 @@
+"""What the schema declares to be impossible, as cells of histograms that a graphical model gives no probability.
+
+A cell is impossible only where every value that it stands for is: of a bin that holds possible values too nothing is said, and the
+rows drawn there are checked one by one when they are decoded (``pipeline.possible``).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from hushtable.errors import InputError, PlanError
+from hushtable.synthesize.histogram_cells import sizes_of
+from hushtable.synthesize.marginal import junction
+from hushtable.synthesize.marginal.graphical import Graphical
+from hushtable.table.arrays import Mask
+from hushtable.table.broken import Span, surely_met
+from hushtable.table.cell import Interval
+from hushtable.table.columns import Bounds, Column, Kind
+from hushtable.table.rules import Comparison, Sign, Zero
+from hushtable.table.schema import Schema
+from hushtable.table.trees import read_cell
+
+Columns = tuple[str, ...]
+
+_NUMBERED = re.compile(r"\d+: (?=[\[(])")
+"""What stands before the text of a bin where two bins would have the same."""
+
+
+def walls(schema: Schema, limit: int, beside: Iterable[Columns] = ()) -> dict[Columns, Mask]:
+    """For sets of columns their impossible cells, of as many zeros as a model with these other cliques has room for.
+
+    ``limit`` is the most cells of the model. Which zeros there is room for follows from the schema alone.
+    """
+    sizes, masks = sizes_of(schema), dict[Columns, Mask]()
+    groups = list(beside)
+    for zero in schema.zeros:
+        columns = tuple(name for name in schema.names if name in zero.columns)
+        if len(columns) < len(zero.columns) or math.prod(sizes[name] for name in columns) > limit:
+            continue
+        mask = _impossible(schema, zero, columns, sizes)
+        if not mask.any() or (columns not in masks and junction.cells(sizes, [*groups, *masks, columns]) > limit):
+            continue
+        masks[columns] = masks[columns] | mask if columns in masks else mask
+    return masks
+
+
+def require_possible(schema: Schema, limit: int, step: str) -> None:
+    """PlanError where the zeros of the schema leave no record at all."""
+    if masks := walls(schema, limit):
+        try:
+            Graphical(sizes_of(schema), {}, 1.0, masks).beliefs  # noqa: B018 - computed to see whether anything is left
+        except InputError:
+            raise PlanError(f"{step}: by the zeros of the schema no record is possible at all") from None
+
+
+def _impossible(schema: Schema, zero: Zero, columns: Columns, sizes: Mapping[str, int]) -> Mask:
+    """The cells of a histogram of these columns in which every record meets every test."""
+    mask = np.ones([sizes[name] for name in columns], np.bool_)
+    for test in zero.tests:
+        if test.other:
+            # Two columns are compared value by value when the rows are decoded.
+            return np.zeros(mask.shape, np.bool_)
+        met = _met(schema[test.column], test, sizes[test.column])
+        mask &= met.reshape([-1 if name == test.column else 1 for name in columns])
+    return mask
+
+
+def _met(column: Column, test: Comparison, size: int) -> Mask:
+    """For each cell of one column whether all of it meets the test; a last one for missing values unless it is required."""
+    plain, spans = _spans(column, test)
+    met = [surely_met(test, plain, span) for span in spans]
+    return np.array([*met, test.sign is Sign.MISSING][:size], np.bool_)
+
+
+def _spans(column: Column, test: Comparison) -> tuple[Column, list[Span]]:
+    """What each cell stands for, and the column that reads the values of the test."""
+    if isinstance(column.domain, Bounds):
+        return column, [Interval(value, value) for value in range(int(column.domain.low), int(column.domain.high) + 1)]
+    levels = [_NUMBERED.sub("", level) for level in column.levels]
+    own = all(value in column.levels for value in test.values) and bool(test.values)
+    for kind in () if own or column.kind is not Kind.ORDINAL else (Kind.REAL, Kind.DATE):
+        # Bins of numbers or dates: their levels are the intervals, as texts.
+        plain = Column(name=column.name, kind=kind)
+        try:
+            return plain, [read_cell(plain, level).span for level in levels]
+        except (ValueError, OverflowError):
+            continue
+    return column, [frozenset([level]) for level in column.levels]
