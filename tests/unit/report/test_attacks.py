@@ -92,9 +92,10 @@ def test_the_three_risks_have_a_box_each_with_the_surest_attack() -> None:
     found = [attack("a", 0.3, low=0.1), attack("b", 0.2, low=0.15), attack("c", 0.9, p=0.5, risk="linkability")]
     boxes = inside(page(found), "figures", "article")[:3]
     assert boxes[0].startswith("Singling out–no attack of this kind was run")
-    assert "90 %" in boxes[1]
+    assert "≤ 100 of 100" in boxes[1]
     assert "no excess found" in boxes[1]
-    assert "20 %worst of 2 attacks: b; interval 15 to 40 %" in boxes[2]
+    assert "15 to 60 of 100worst of 2 attacks: b: it succeeds on 20 %" in boxes[2]
+    assert "(interval 15 to 40 %)" in boxes[2]
     assert "An attacker who knows x does b." in boxes[2]
     failed = inside(page([attack("a", None, risk="singling out", note="one column")]), "figures", "article")[0]
     assert "could be computed" in failed
