@@ -158,8 +158,8 @@ def test_groups_are_listed_with_both_rates() -> None:
     reader = page([attack("a")], groups=found)
     cells = inside(reader, "groups", "td")
     assert cells[:4] == ["sex: f■ worse than for people outside", "guess, income", "30 % of 200", "10 % of 90"]
-    assert cells[4:8] == ["22 %", "10 to 30 %", "5 %", "10⁻⁶"]
-    assert cells[8] == "sex: f– no excess found"
+    assert cells[4:9] == ["20", "10.1 to 28.1", "22 %", "5 %", "10⁻⁶"]
+    assert cells[9] == "sex: f– no excess found"
     assert "1 of 40 such pairs gains more" in reader.text
     assert not inside(reader, "groups", "summary")
     assert inside(page([attack("a")], groups=found | {"alarms": 0}), "groups", "summary") == ["The 2 that come nearest"]

@@ -15,6 +15,8 @@ from hushtable.evidence.verdict.finding import is_alarm, is_few, measured, sever
 
 QUIET = 0.95
 """So often an audit of a release that leaks nothing reads no more than the resolution."""
+ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
+"""The resolution is rounded up to such a number: it is not known better, and audits of one size should read alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,13 +83,16 @@ def resolution(gains: Sequence[Gain]) -> float:
 
     The largest upper bound lies below it in 95 of 100 audits of a release that leaks nothing. Each attack's estimate is then 0 with
     the normal error that its interval shows, and its bound lies as far above as here. They are taken as independent; if they are
-    not, the largest is smaller still.
+    not, the largest is smaller still. It is rounded up (``ROUND``).
     """
     low, high = 0.0, 1.0
     while high - low > 1e-6:
         middle = (low + high) / 2
         low, high = (middle, high) if _below(gains, middle) < QUIET else (low, middle)
-    return high if gains else 0.0
+    if not gains or high >= 1.0:
+        return high if gains else 0.0
+    power = 10.0 ** math.floor(math.log10(high))
+    return min(1.0, next(step for step in ROUND if step * power >= high * (1 - 1e-9)) * power)
 
 
 def _below(gains: Sequence[Gain], limit: float) -> float:
