@@ -88,7 +88,7 @@ def test_where_nothing_leaks_the_largest_bound_lies_below_the_resolution_in_95_o
     rng = np.random.default_rng(5)
     rates = np.linspace(0.02, 0.6, count)
     below = halved = 0
-    for _ in range(300):
+    for _ in range(150):
         gains = [
             gain(observed(int(a), 800), observed(int(b), 400))
             for a, b in zip(rng.binomial(800, rates), rng.binomial(400, rates), strict=True)
@@ -99,8 +99,8 @@ def test_where_nothing_leaks_the_largest_bound_lies_below_the_resolution_in_95_o
         halved += largest <= resolution(
             [Gain(g.value, g.value - (g.value - g.low) / 2, g.value + (g.high - g.value) / 2, g.outside) for g in gains]
         )
-    assert below >= 0.92 * 300
-    assert halved < 0.9 * 300
+    assert below >= 0.92 * 150
+    assert halved < 0.9 * 150
 
 
 def test_releases_that_leak_nothing_read_alike():
