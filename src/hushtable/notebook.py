@@ -219,9 +219,20 @@ def _finding(finding: Finding) -> Html:
 
 
 def _findings(findings: list[Finding]) -> Html:
-    rows = [[f.label, shown.value(f), shown.interval(f), shown.baseline(f), shown.verdict_words(f)] for f in findings]
-    heads = ["finding", "value", "95 % interval", "baseline", "verdict"]
-    return table(heads, rows, label="Findings", numbers=[1, 2, 3])
+    gains = any(f.gain for f in findings)
+    rows: list[list[Child]] = [
+        [
+            f.label, *([_gained(f)] if gains else []), shown.value(f), shown.interval(f), shown.baseline(f),
+            shown.verdict_words(f),
+        ]
+        for f in findings
+    ]  # fmt: skip
+    heads = ["finding", *(["more hit of 100 (95 % interval)"] if gains else []), "value", "95 % interval", "baseline", "verdict"]
+    return table(heads, rows, label="Findings", numbers=range(1, 5 if gains else 4))
+
+
+def _gained(finding: Finding) -> str:
+    return f"{shown.gained(finding)} ({shown.gained_between(finding)})" if finding.gain else ""
 
 
 def _audit(report: AuditReport) -> Html:

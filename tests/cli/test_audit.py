@@ -86,7 +86,7 @@ def test_a_knob_of_an_audit_is_set(hush, parts, tmp_path):
         (("--set", "neighbours=x"), "neighbours"),
         (("--set", "nothing=1"), "no audit has this knob"),
         (("--gate", "max_risk=0.1"), "max_risk=0.1: expected <, <=, > or >="),
-        (("--gate", "nonsense<0.1"), "there are max_risk"),
+        (("--gate", "nonsense<0.1"), "there are max_gain"),
         (("--only", "nonsense"), "there is no audit"),
         (("--recipe", "nonsense"), "nonsense"),
     ],

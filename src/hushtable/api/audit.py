@@ -78,7 +78,7 @@ class AuditOptions:
     values: bool = False
     """Whether records at risk are shown with values and not by row number alone."""
     gates: Iterable[str] = ()
-    """Conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``, judged by the card."""
+    """Conditions such as ``max_gain<0.05``, judged by upper bounds, or ``k>=10``, judged by the card."""
 
     def __post_init__(self) -> None:
         """One text is a list of itself, and a card may be given as plain values."""
@@ -129,7 +129,7 @@ def audit(
     ``settings`` changes knobs of audits by text (``linkability.neighbours``). ``recipe`` (and ``epsilon``) says how the
     release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
     leaks are planted to see which ones this audit would notice. Records at risk are shown by row number; ``values`` also shows
-    what the attacker used. ``gates`` are conditions such as ``max_risk<0.05``, judged by upper bounds, or ``k>=10``,
+    what the attacker used. ``gates`` are conditions such as ``max_gain<0.05``, judged by upper bounds, or ``k>=10``,
     ``epsilon<=2`` and ``promise=proven``, judged by the card.
     """
     options = AuditOptions.of(options, keywords)

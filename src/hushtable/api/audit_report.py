@@ -20,6 +20,7 @@ from hushtable.evidence.verdict import Evidence, alarms, of_risk
 from hushtable.measures.catalogue import MODEL_SCORES, main_model
 from hushtable.pipeline.card import Card
 from hushtable.report.audit import audit_page
+from hushtable.report.findings import most
 from hushtable.report.markdown import audit_markdown
 from hushtable.report.rules import rules_yaml
 from hushtable.table import lenient
@@ -119,15 +120,17 @@ class AuditReport(Shown):
         """All that decides whether the release should be published."""
         return Evidence(
             findings=self.findings, stated=None if self.card is None else self.card.stated, power=self.power,
-            outcomes=self.gates, void=self.void, assumed=self.assumed,
+            outcomes=self.gates, void=self.void, assumed=self.assumed, several_rows=bool(self.people),
         )  # fmt: skip
 
     @property
     def summary(self) -> str:
-        """One line: whether it counts, the alarms, and whether the conditions hold."""
+        """One line: whether it counts, the alarms, what the worst attack gains, and whether the conditions hold."""
         tests = sum(finding.p is not None for finding in self.findings)
         parts = [f"void: {'; '.join(self.void)}"] if self.void else []
         parts.append(f"{len(self.alarms)} of {tests} tests raise an alarm" if tests else "no attack was run")
+        if not self.void and (head := self.evidence.headline) is not None:
+            parts.append(f"{most(head)} more people hit in the table than outside it")
         if self.gates:
             parts.append(f"{sum(gate.holds for gate in self.gates)} of {len(self.gates)} conditions hold")
         return "; ".join(parts)
@@ -141,8 +144,13 @@ class AuditReport(Shown):
         import pandas as pd
 
         keys = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "subject", "p_adjusted", "n", "note")
-        lines = [{key: line[key] for key in keys} for line in (f.to_json() for f in self.findings) if not (whole and line["scope"])]
-        return pd.DataFrame(lines, columns=list(keys))
+        gains = ("gain", "gain_low", "gain_high", "outside")
+        lines = [
+            {key: line[key] for key in keys} | dict(zip(gains, (line["gain"] or {}).values() or (None,) * len(gains), strict=True))
+            for line in (f.to_json() for f in self.findings)
+            if not (whole and line["scope"])
+        ]
+        return pd.DataFrame(lines, columns=[*keys, *gains])
 
     def page(self) -> str:
         """The audit as a standalone page. It is private."""
@@ -162,6 +170,9 @@ class AuditReport(Shown):
             "card": None if self.card is None else self.card.to_json(),
             "void": list(self.void),
             "assumed": list(self.assumed),
+            "headline": None
+            if self.evidence.headline is None
+            else self.evidence.headline.to_json() | {"proven": self.evidence.allowed},
             "alarms": [finding.label for finding in self.alarms],
             "gates": [outcome.to_json() for outcome in self.gates],
             "power": None if self.power is None else self.power.to_json(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from hushtable.api.hold_out import hold_out
 from hushtable.api.release import release, save
 from hushtable.data.people import people
 from hushtable.display import Inside, Progress, announce, silent
-from hushtable.evidence.finding import Finding, Risk
-from hushtable.evidence.verdict import worst_of
+from hushtable.evidence.finding import Finding
+from hushtable.evidence.verdict import headline
 from hushtable.measures.catalogue import main_model
 from hushtable.pipeline.release import Release
+from hushtable.report.findings import most
 from hushtable.table import io
 from hushtable.table.disk import whole_folder
 
@@ -32,7 +34,7 @@ def demo(folder: str | Path = "demo", *, rows: int = 5000, seed: int = 0, progre
     """Make the people of a fictional town, set a fifth aside, release the others in three ways, and attack each release.
 
     Everything is written to a new folder. Returned are its name, the number of people, and a line for each release: what is
-    promised, the alarms, the worst attack of each kind, and what a model learns from it.
+    promised, the alarms, what attacks of each kind gain at most, and what a model learns from it.
     """
     folder = Path(folder)
     with whole_folder(folder) as partial:
@@ -62,10 +64,11 @@ def _line(released: Release, report: AuditReport) -> dict[str, Any]:
         "recipe": released.recipe.recipe,
         "promised": released.guarantee.headline(),
         "alarms": f"{len(report.alarms)} of {tests}",
-        **{str(risk): _risk(worst_of(report.findings, risk)) for risk in Risk},
+        **{str(risk): _gained(attacks) for risk, attacks in report.attacks.items()},
         "auc": "" if auc is None or auc.value is None else f"{auc.value:.3f} (real {auc.baseline:.3f})",
     }
 
 
-def _risk(finding: Finding | None) -> str:
-    return "not known" if finding is None else f"{finding.value:.3f}"
+def _gained(attacks: Sequence[Finding]) -> str:
+    head = headline(attacks)
+    return "not known" if head is None else most(head)

@@ -25,7 +25,6 @@ from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
     from hushtable.api.audit_report import AuditReport
-    from hushtable.evidence.finding import Finding
 
 
 def audit(
@@ -47,7 +46,7 @@ def audit(
     power: Annotated[bool, typer.Option("--power", help="Plant leaks, and say which ones this audit would notice.")] = False,
     gates: Annotated[
         list[str] | None,
-        typer.Option("--gate", help="What must hold, by upper bounds: max_risk<0.05; or by the card: k>=10. Exit code 3 if not."),
+        typer.Option("--gate", help="What must hold, by upper bounds: max_gain<0.05; or by the card: k>=10. Exit code 3 if not."),
     ] = None,
     values: Annotated[
         bool, typer.Option("--show-values", help="Show values of the records at risk in the report; hidden otherwise.")
@@ -80,66 +79,11 @@ def audit(
 
 
 def show_audit(report: AuditReport, folder: str) -> None:
-    """The verdict, the worst attack of each risk, what the release is good for, the gates, and where the page is."""
+    """The verdict, what to do, the worst attack of each risk, what the release is good for, and where the rest is: 25 lines."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.report.attacks import RISKS
+    from hushtable.report.brief import brief
 
-    _verdict(report)
-    for risk, attacks in report.attacks.items():
-        for worst in attacks[:1]:
-            mark = "[red]![/red]" if worst in report.alarms else " "
-            out.print(
-                f"{mark} [bold]{RISKS[risk][0]}[/bold], the worst of {len(attacks)}: {_line(worst)}\n    {escape(worst.note)}"
-            )
-    for finding in report.headlines:
-        mark = "[red]![/red]" if finding in report.alarms else " "
-        out.print(f"{mark} {_line(finding)}\n    {escape(finding.note)}")
-    blind = sum(f.risk is not None and f.value is None for f in report.findings)
-    if blind:
-        out.print(f"{blind} attacks could not be run; the report says why.")
-    for gate in report.gates:
-        mark = "[green]Condition holds[/green]" if gate.holds else "[bold red]Condition fails[/bold red]"
-        out.print(f"{mark}: {escape(gate.expression)}: {escape(gate.reason)}")
-    out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")
-
-
-def _verdict(report: AuditReport) -> None:
-    # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.report.attacks import power_of_parts
-
-    tested = sum(f.p is not None for f in report.findings)
-    for reason in report.void:
-        out.print(f"[bold red]This audit is void[/bold red]: {escape(reason)}.")
-    for reason in report.assumed:
-        out.print(f"[yellow]Caution[/yellow]: {escape(reason)}.")
-    for finding in report.evidence.identifiers:
-        out.print(f"[bold red]Caution[/bold red]: {escape(finding.note)}.")
-    if report.alarms:
-        out.print(
-            f"[bold red]{len(report.alarms)} of {tested} tests raise an alarm[/bold red]: the release discloses more about people "
-            "in the table than about people outside it."
-        )
-    elif tested:
-        out.print(
-            f"[bold]None of {tested} tests raises an alarm[/bold], corrected for their number. This is not a proof of safety."
-        )
-    if report.power is not None:
-        least, most = report.power.smallest, report.power.largest
-        seen = f"{100 * least:g} % of the released rows" if least else f"none, not even {100 * most:g} % of the released rows"
-        out.print(f"  The smallest planted leak of whole rows that it notices: {seen}.")
-        for line in power_of_parts(report.power):
-            out.print(f"  {line}.")
-    elif tested and not report.alarms:
-        out.print("  How small a leak it would have noticed was not tested; --power tests it.")
-
-
-def _line(finding: Finding) -> str:
-    """Value, interval and baseline."""
-    head = f"[bold]{escape(finding.name)}[/bold]" + (f", {escape(finding.scope)}" if finding.scope else "")
-    if finding.value is not None:
-        head += f"  {finding.value:.4f}"
-        if finding.low is not None and finding.high is not None:
-            head += escape(f" [{finding.low:.4f}, {finding.high:.4f}]")
-        if finding.baseline is not None:
-            head += f"  (baseline {finding.baseline:.4f}; {finding.better} is better)"
-    return head
+    colours = {"alarm": "bold red", "watch": "bold yellow", "calm": "bold green", "open": "bold"}
+    for line in brief(report, folder):
+        colour = colours[line.tone]
+        out.print(f"[{colour}]{escape(line.head)}[/{colour}]: {escape(line.text)}")

@@ -30,7 +30,7 @@ def demo(
     heads = "release", "promised", "alarms", "single", "link", "infer", "AUC"
     grid = Grid(
         *heads,
-        title="Three ways to share one table: the worst attack that singles out, links and infers, and the AUC for readmitted",
+        title="Three ways to share one table: how many more people attacks hit that single out, link and infer; AUC for readmitted",
     )
     for line in summary["releases"]:
         grid.add_row(*(escape(str(line[key])) for key in keys))

@@ -14,7 +14,7 @@ from typing import Any
 from hushtable.display import meant
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
-from hushtable.evidence.verdict import alarms
+from hushtable.evidence.verdict import alarms, resolution
 from hushtable.privacy.guarantee import Assurance, Guarantee
 from hushtable.table import lenient
 
@@ -221,6 +221,9 @@ class Condition:
             return self._unmeasured(selected)
         value, high, worst = max(bounds, key=lambda bound: bound[1])
         reason = f"the largest upper bound is {high:.3g} ({worst.label}), of {len(bounds)} measured"
+        least = resolution([f.gain for _, _, f in bounds if f.gain is not None]) if by_gain else 0.0
+        if self._allows(high) and not self._allows(least):
+            reason += f"; even where nothing leaks an audit of this size may read {least:.3g}, so this one was lucky"
         if missing := sum(f.value is None for f in selected):
             reason += f"; {missing} could not be computed"
         blind = not self._allows(high) and all(measured is not None and self._allows(measured) for measured, _, _ in bounds)

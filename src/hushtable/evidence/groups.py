@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hushtable.evidence.confidence import fisher, holm, residual_risk, wilson
+from hushtable.evidence.confidence import Gain, fisher, gain, holm, observed, residual_risk, wilson
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.verdict import is_alarm
 from hushtable.table import lenient
@@ -58,9 +59,15 @@ class Group:
         """Whether chance does not explain it."""
         return is_alarm(self.p_adjusted)
 
+    @cached_property
+    def gain(self) -> Gain:
+        """On how many more people of the group in the table it succeeds than on those outside, r - c, with Newcombe's interval."""
+        sides = ((self.rate, self.attacked), (self.control_rate, self.control_attacked))
+        return gain(*(observed(rate * people, people) for rate, people in sides))
+
     def to_json(self) -> dict[str, Any]:
         """As ``audit.json`` holds it."""
-        return asdict(self)
+        return asdict(self) | {"gain": asdict(self.gain)}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Group:
@@ -113,7 +120,7 @@ class Groups:
 def by_group(case: Case, findings: Iterable[Finding], most: int = 20, least: int = LEAST) -> Groups:
     """Every attack that took people one by one, on every level of the columns that have a role; of each group the worst.
 
-    Groups beyond chance come first, by what is surely gained on them; the others by how unlikely they are.
+    Groups beyond chance come first, by how many more people are surely hit in them; the others by how unlikely they are.
     """
     attacks = [(f, f.trace) for f in findings if f.trace is not None and f.risk is not None and f.trace.one_by_one]
     judged: list[Group] = []
@@ -138,7 +145,7 @@ def by_group(case: Case, findings: Iterable[Finding], most: int = 20, least: int
 
 
 def _hardest(group: Group) -> tuple[bool, float, float]:
-    return not group.alarm, -group.low if group.alarm else group.p, -group.value
+    return not group.alarm, -group.gain.low if group.alarm else group.p, -group.gain.value
 
 
 def _coded(train: Table, control: Table, name: str) -> tuple[tuple[str, ...], Integers, Integers]:

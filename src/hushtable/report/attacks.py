@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hushtable.evidence.condition import Outcome
 from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.power import Power
-from hushtable.evidence.verdict import LEVEL, Evidence, Tone, of_risk, surely_worse, verdict, worst_of
+from hushtable.evidence.verdict import (
+    FEWEST,
+    LEVEL,
+    LITTLE,
+    Evidence,
+    Headline,
+    Tone,
+    attempts,
+    headline,
+    is_alarm,
+    little_left,
+    of_risk,
+    surely_worse,
+    upper,
+    verdict,
+    worst_of,
+)
 from hushtable.report import findings as show
 from hushtable.report.charts import intervals
 from hushtable.report.html import Child, Html, element, join, table
@@ -32,6 +48,8 @@ RISKS = {
 """The three risks of the Article 29 Working Party, opinion 05/2014 (WP216), which an anonymous table must not leave open."""
 OF_WHOM = "of the people whom it would miss if they were not in the table"
 """Of whom a residual risk is a share."""
+NAMED = 4
+"""So many attacks are named in a sentence; the others are counted."""
 DRAWN = 12
 """So many attacks of one risk are drawn and listed; the others are folded away."""
 SOURCE = "Opinion 05/2014 of the Article 29 Working Party names three risks that an anonymous table must not leave open."
@@ -48,10 +66,15 @@ def anchor_of(finding: Finding) -> str:
 
 
 def boxes(findings: Sequence[Finding], planted: float | None) -> Html:
-    """For each of the three risks the worst attack, its risk with interval, and its sentence."""
+    """For each of the three risks what attacks gain at most, the worst of them with its interval, and its sentence."""
     return join(
         element("div", [_box(risk, findings, planted) for risk in RISKS], class_="figures risks"),
-        element("p", f"{SOURCE} A risk is the share of people on whom an attack succeeds, {OF_WHOM}.", class_="soft"),
+        element(
+            "p",
+            f"{SOURCE} Each number says on how many more of 100 people in the table than of 100 outside it attacks of the kind "
+            f"succeed. The residual risk is the same as a share {OF_WHOM}.",
+            class_="soft",
+        ),
     )
 
 
@@ -82,7 +105,24 @@ def section(risk: Risk, findings: Sequence[Finding], planted: float | None) -> H
 
     worse = sum(map(surely_worse, ours))
     count = f"{number(worse)} of {number(len(ours))} attacks gain more on people in the table than chance explains, worst first."
-    return join(lead, element("p", count), _dots(ours[:DRAWN]), folded(ours, DRAWN, f"{title}: attacks", draw))
+    own, general = ([f for f in ours if little_left(f) is apart] for apart in (False, True))
+    told = join(_dots(own[:DRAWN]), folded(own, DRAWN, f"{title}: attacks", draw)) if own else None
+    return join(lead, element("p", count), told, _general(general, title, draw))
+
+
+def _general(attacks: Sequence[Finding], title: str, draw: Callable[..., Html]) -> Html | None:
+    """Attacks that succeed on nearly everybody, folded away unless one of them is beyond chance."""
+    if not attacks:
+        return None
+    lead = (
+        f"These succeed on at least {share(LITTLE)} of the people outside the table too: they show what the release says about "
+        "everybody, not about those in it, and little is left for them to gain."
+    )
+    body = join(element("p", lead), draw(attacks, label=f"{title}: little left to gain"))
+    heading = f"Little left to gain: {count_of(attacks)}"
+    if any(is_alarm(f.p_adjusted) for f in attacks):
+        return join(element("h3", heading), body)
+    return element("details", element("summary", heading), body)
 
 
 def power_section(power: Power) -> Html:
@@ -121,6 +161,31 @@ def gaining(attacks: Sequence[Finding]) -> str:
     return f"{number(worse) if worse else 'None'} of {count_of(attacks)} {'gains' if worse <= 1 else 'gain'}"
 
 
+def achieved(attack: Finding) -> str:
+    """What one attack gains in people, with its interval, and its residual risk."""
+    if attack.gain is None:
+        between = f" (interval {show.interval(attack)})" if show.interval(attack) else ""
+        return f"it succeeds on {show.value(attack)} {OF_WHOM}{between}"
+    between = f"interval {show.people(attack.gain.low, attack.gain.high)}"
+    return f"it hits {show.beyond(attack.gain.value)} ({between}; residual risk {show.value(attack)})"
+
+
+def excluded(head: Headline) -> str:
+    """What cannot be excluded, in people, by which attack or by none."""
+    whom = f"up to {show.beyond(head.high)}"
+    if head.resolved:
+        return f"it cannot be excluded that “{head.widest.label}” hits {whom}"
+    return f"an audit of this size cannot exclude that one of them hits {whom}"
+
+
+def too_few(head: Headline) -> str:
+    """Which attacks are not counted in the headline, and why."""
+    named = [f"“{f.label}” ({number(round(attempts(f)))} attempts, up to {show.people(upper(f) or 0.0)})" for f in head.few[:NAMED]]
+    more = f" and {number(len(head.few) - NAMED)} more, marked in the tables" if len(head.few) > NAMED else ""
+    which = f"{count_of(head.few)} with fewer than {FEWEST} attempts"
+    return f"too few to say, and not in that bound: {which}: {', '.join(named)}{more}"
+
+
 def noticed(evidence: Evidence) -> str:
     """The smallest leak that the audit would have noticed."""
     if (least := evidence.smallest_leak) is not None:
@@ -131,17 +196,20 @@ def noticed(evidence: Evidence) -> str:
 
 
 def _table(attacks: Sequence[Finding], planted: float | None, *, label: str) -> Html:
-    """One row per attack: its risk, how likely chance does as much, the leak it would have noticed, its sentence."""
+    """One row per attack: its gain, its risk, how likely chance does as much, the leak it would have noticed, its sentence."""
     power = planted is not None or any(f.detectable is not None for f in attacks)
-    heads = ["Attack and verdict", "Risk", "Interval", "p (corrected)", *(["Leak noticed"] if power else []), "What it means"]
+    heads = [
+        "Attack and verdict", "More hit of 100", "Interval", "Residual risk", "p (corrected)", *(["Leak noticed"] if power else []),
+        "What it means",
+    ]  # fmt: skip
     rows: list[list[Child]] = [
         [
-            show.judged(f), show.value(f), show.interval(f), p_value(f.p_adjusted), *([_leak(f, planted)] if power else []),
-            sentence(f.note),
+            show.judged(f), show.gained(f), show.gained_between(f), show.value(f), p_value(f.p_adjusted),
+            *([_leak(f, planted)] if power else []), sentence(f.note),
         ]
         for f in attacks
     ]  # fmt: skip
-    return table(heads, rows, label=label, numbers=range(1, 5 if power else 4), class_="findings judged")
+    return table(heads, rows, label=label, numbers=range(1, 6 if power else 5), class_="findings judged")
 
 
 def _box(risk: Risk, findings: Sequence[Finding], planted: float | None) -> Html:
@@ -154,11 +222,13 @@ def _box(risk: Risk, findings: Sequence[Finding], planted: float | None) -> Html
             "article", element("h3", title), element("p", "–", class_="value"), element("p", reason, class_="soft"),
             element("p", "not judged", class_="verdict open"), element("p", class_="explained"), class_=str(Tone.OPEN),
         )  # fmt: skip
-    which = f"worst of {count_of(of_risk(findings, risk))}: {worst.label}; interval {show.interval(worst) or 'unknown'}"
+    own = of_risk(findings, risk)
+    head = headline(own)
+    which = f"worst of {count_of(own)}: {worst.label}: {achieved(worst)}"
     return element(
         "article",
         element("h3", title),
-        element("p", show.value(worst), class_="value"),
+        element("p", show.value(worst) if head is None else show.most(head), class_="value"),
         element("p", which, class_="soft"),
         show.verdict_line(worst, planted),
         element("p", sentence(worst.note), class_="explained"),
@@ -168,11 +238,12 @@ def _box(risk: Risk, findings: Sequence[Finding], planted: float | None) -> Html
 
 def _dots(attacks: Sequence[Finding]) -> Html:
     caption = (
-        "Dot: residual risk, what the attack gains on people in the table beyond people outside it. Line: its interval. "
+        "Dot: how many more of 100 people in the table are hit than of 100 outside it, on the same scale on every page; an arrow: "
+        "it may be fewer. Line: its interval. "
         f"Filled: chance would do as much in at most {share(LEVEL)} of all audits, corrected for all tests; hollow: no excess. "
         "An interval is that of one attack alone: of many, some exclude zero by chance, and the corrected test allows for that."
     )
-    drawing = intervals.dots(attacks, "; ".join(map(intervals.in_words, attacks)))
+    drawing = intervals.gains(attacks, "; ".join(map(intervals.gain_in_words, attacks)))
     return element("figure", drawing, element("figcaption", caption), class_="plot")
 
 

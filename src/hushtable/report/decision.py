@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.verdict import Decision, Evidence, Ground, Publish, Reason, Tone, is_large, publish
 from hushtable.measures.cost import Cost, cost
-from hushtable.privacy.guarantee import LARGE, Assurance
+from hushtable.privacy.guarantee import LARGE, Assurance, rounded_up
 from hushtable.report import attacks
 from hushtable.report import findings as show
-from hushtable.report.words import number, sentence, share
+from hushtable.report.words import number, sentence
 
 EXCESS = "more on people in the table than on people outside it"
 SHOWN = 4
@@ -69,22 +69,36 @@ def attacked(evidence: Evidence) -> Answer:
         line = f"what {attacks.count_of(tested)} gained does not count, because the audit is void"
         return Answer(question, "void", sentence(line), Tone.ALARM, "measured", "figures")
     if evidence.alarms:
-        worst = evidence.alarms[0]
+        worst, head = evidence.alarms[0], evidence.headline
         line = f"{attacks.gaining(tested)} {EXCESS}; the worst is “{worst.label}”"
-        if worst.risk is not None:
-            line += f", which succeeds on {show.value(worst)} {attacks.OF_WHOM}"
-        if between := show.interval(worst):
-            line += f" (interval {between})"
-        return Answer(question, show.value(worst), sentence(line), Tone.ALARM, "measured", attacks.anchor_of(worst))
+        if head is None or worst.risk is None:
+            between = f" (interval {show.interval(worst)})" if show.interval(worst) else ""
+            return Answer(
+                question, show.value(worst), sentence(line + between), Tone.ALARM, "measured", attacks.anchor_of(worst)
+            )  # fmt: skip
+        line += f": {attacks.achieved(worst)}"
+        if head.widest is not worst:
+            line += f"; no attack that was tried is known to hit more than {show.people(head.high)}"
+        return Answer(
+            question, show.most(head), sentence(line) + allowed(evidence), Tone.ALARM, "measured", attacks.anchor_of(worst)
+        )  # fmt: skip
     if tested:
-        line, most = f"{attacks.gaining(tested)} {EXCESS}, beyond chance", evidence.widest
-        if most is None:
+        line, head = f"{attacks.gaining(tested)} {EXCESS}, beyond chance", evidence.headline
+        if head is None:
             return Answer(question, "no excess", sentence(line), Tone.OPEN, "measured", "figures")
-        line += f"; it cannot be excluded that “{most.label}” succeeds on up to {share(most.high)} {attacks.OF_WHOM}"
-        return Answer(question, f"≤ {share(most.high)}", sentence(line), Tone.OPEN, "measured", "figures")
+        line += f"; {attacks.excluded(head)}"
+        return Answer(question, show.most(head), sentence(line) + allowed(evidence), Tone.OPEN, "measured", "figures")
     if evidence.attacked:
         return Answer(question, "not tested", "No attack was tested against people outside the table.", Tone.OPEN, "measured")
     return Answer(question, "nothing", "No attack was run: this report is on utility alone.", Tone.OPEN)
+
+
+def allowed(evidence: Evidence) -> str:
+    """What the proof allows beside what was measured, as a sentence of its own; empty where nothing is proven."""
+    if evidence.allowed is None:
+        return ""
+    count, _, base = show.people(rounded_up(evidence.allowed, 3)).partition(" of ")
+    return f" The proof allows any attack whatever at most {count} more of {base} than if they were not in it."
 
 
 def accuracy(findings: Sequence[Finding]) -> Answer:
@@ -148,11 +162,11 @@ def _refused(evidence: Evidence, decision: Decision) -> Worded:
     text = "a condition does not hold"
     if evidence.alarms:
         text = f"{attacks.gaining(evidence.tested)} more on people in the table than chance explains"
-    return text, [*_reasons(decision), f"To try: {REMEDIES[evidence.assurance]}; hush compare runs several on the same rows."]
+    return text, [*_reasons(decision), f"To try: {to_do(evidence)}"]
 
 
 def _examined(evidence: Evidence, decision: Decision) -> Worded:
-    doubts = [text for ground in Ground if (text := _doubt(ground, decision.on(ground)))]
+    doubts = [text for ground in Ground if (text := _doubt(ground, decision.on(ground), evidence))]
     return f"No attack gained more than chance explains, but {', and '.join(doubts)}", _limits(evidence, decision)
 
 
@@ -180,7 +194,14 @@ _WORDS = {
 }
 
 
-def _doubt(ground: Ground, reasons: Sequence[Reason]) -> str:
+def to_do(evidence: Evidence) -> str:
+    """What to do next about a release that should not be published as it is; empty for any other."""
+    if publish(evidence).answer is not Publish.REFUSE:
+        return ""
+    return f"{REMEDIES[evidence.assurance]}; hush compare runs several on the same rows."
+
+
+def _doubt(ground: Ground, reasons: Sequence[Reason], evidence: Evidence) -> str:
     """All doubts of one kind, to follow "but"; empty if there is none."""
     if not reasons:
         return ""
@@ -192,8 +213,8 @@ def _doubt(ground: Ground, reasons: Sequence[Reason]) -> str:
     if ground is Ground.SUSPICIOUS:
         which = f"{findings[0].label} is" if len(findings) == 1 else f"{number(len(findings))} other numbers are"
         return f"{which} worse than for fresh real rows"
-    if ground is Ground.WIDE:
-        return f"a gain of up to {share(findings[0].high)} cannot be excluded (“{findings[0].label}”)"
+    if ground is Ground.WIDE and evidence.headline is not None:
+        return attacks.excluded(evidence.headline)
     if ground is Ground.WEAK_EPSILON:
         return "an epsilon this large promises little"
     if ground is Ground.FIDELITY:
@@ -232,7 +253,9 @@ def _limits(evidence: Evidence, decision: Decision) -> list[str]:
         lines.append(f"Not attacked: {kinds}. Not knowing is not the same as finding nothing.")
     lines.append(sentence(f"This is not a proof of safety: {attacks.noticed(evidence)}"))
     if (coarse := evidence.coarse) is not None and not decision.on(Ground.WIDE):
-        lines.append(f"With so few people a gain of up to {share(coarse.high)} cannot be excluded (“{coarse.label}”).")
+        lines.append(sentence(f"With so few people {attacks.excluded(coarse)}"))
+    if evidence.headline is not None and evidence.headline.few:
+        lines.append(sentence(attacks.too_few(evidence.headline)))
     price = accuracy(evidence.findings)
     if price.tone == Tone.ALARM:
         lines.append(f"Whether it is still worth publishing is another question: accuracy is far from real ({price.figure}).")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hushtable.evidence.attack import counted
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.measure import Measure, Page
-from hushtable.evidence.verdict import Tone, Verdict, is_tested, surely_worse, verdict
+from hushtable.evidence.verdict import Headline, Tone, Verdict, is_few, is_tested, little_left, surely_worse, verdict
 from hushtable.measures.catalogue import metric
 from hushtable.measures.worst import worst_part
 from hushtable.report import words
@@ -54,6 +55,46 @@ def interval(finding: Finding) -> str:
     return words.interval(finding.low, finding.high, percent=is_percent(finding))
 
 
+def gained(finding: Finding) -> str:
+    """Its gain in points: so many more of 100 people in the table than of 100 outside it. Empty if it has none."""
+    return "" if finding.gain is None else points(finding.gain.value)
+
+
+def gained_between(finding: Finding) -> str:
+    """The interval of its gain in points; empty if it has none."""
+    return "" if finding.gain is None else f"{points(finding.gain.low)} to {points(finding.gain.high)}"
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, with no more digits than people can be counted by."""
+    return words.number(round(100 * share, 2))
+
+
+def people(*shares: float) -> str:
+    """One share as people count, "5.3 of 100", or two as a range; of more people where it is small."""
+    *first, last = (text.replace("-", "−") for text in counted(*shares))
+    return " to ".join([*(text.partition(" ")[0] for text in first), last])
+
+
+def beyond(*shares: float) -> str:
+    """A gain, or the two ends of one, in a sentence: "5.3 more of 100 people in the table than of 100 outside it"."""
+    fewer = max(shares) < 0
+    count, _, base = people(*(-share if fewer else share for share in shares)).partition(" of ")
+    return f"{count} {'fewer' if fewer else 'more'} of {base} people in the table than of {base} outside it"
+
+
+def most(head: Headline) -> str:
+    """What the worst attack gains, in a few words: a range where something is sure, else only that it is no more."""
+    return f"≤ {people(head.high)}" if head.alarm is None else people(head.low, head.high)
+
+
+def remark(finding: Finding) -> str:
+    """What to keep in mind when its numbers are read; empty if nothing."""
+    if little_left(finding):
+        return "little left to gain"
+    return "too few attempts to say" if finding.risk is not None and is_few(finding) else ""
+
+
 def direction(finding: Finding) -> str:
     """Which way is good."""
     return f"{finding.better} is better" if finding.ideal is None else f"{words.number(finding.ideal)} is best"
@@ -94,9 +135,9 @@ def sensitivity(finding: Finding, planted: float | None) -> str:
 
 
 def verdict_words(finding: Finding, planted: float | None = None) -> str:
-    """The verdict; on a finding that saw nothing also what it would have noticed, if leaks were planted."""
+    """The verdict and its remark; on a finding that saw nothing also what it would have noticed, if leaks were planted."""
     noticed = "" if planted is None or surely_worse(finding) else sensitivity(finding, planted)
-    return f"{verdict(finding).words}; {noticed}" if noticed else verdict(finding).words
+    return "; ".join(part for part in (verdict(finding).words, remark(finding), noticed) if part)
 
 
 def verdict_line(finding: Finding, planted: float | None = None) -> Html:

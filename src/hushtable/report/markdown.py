@@ -131,21 +131,23 @@ def _figures(findings: Sequence[Finding]) -> list[str]:
 
 def _attacks(evidence: Evidence) -> list[str]:
     planted = None if evidence.power is None else evidence.power.largest
+    heads = ["Attack", "More hit of 100", "Interval", "Residual risk", "p (corrected)", "Verdict", "What it means"]
     parts = []
     for risk, (title, law) in attacks.RISKS.items():
         if ours := of_risk(evidence.findings, risk):
             rows = [
                 [
                     plain(f.label),
+                    show.gained(f),
+                    show.gained_between(f),
                     show.value(f),
-                    show.interval(f),
                     p_value(f.p_adjusted),
                     _judged(f, planted),
                     plain(sentence(f.note)),
                 ]
                 for f in ours
             ]
-            parts += [f"## {title}", law, grid(["Attack", "Risk", "Interval", "p (corrected)", "Verdict", "What it means"], rows)]
+            parts += [f"## {title}", law, grid(heads, rows)]
     others = sorted((f for f in evidence.private if not f.risk), key=by_excess)
     return [*parts, "## Other findings about privacy", _table(others)] if others else parts
 

@@ -9,9 +9,9 @@ from hushtable.display import listed
 from hushtable.evidence.groups import Group, Groups
 from hushtable.evidence.records import Hit, Record, Tail
 from hushtable.evidence.verdict import Tone, Verdict
-from hushtable.report.findings import marked
+from hushtable.report.findings import marked, points
 from hushtable.report.html import Child, Html, element, join, table
-from hushtable.report.words import firsts, interval, number, p_value, share
+from hushtable.report.words import firsts, number, p_value, share
 
 ATTACKS = 3
 """So many kinds of attack are named of each record."""
@@ -58,12 +58,13 @@ def groups_section(groups: Groups) -> Html:
         "Worst attack on it",
         "In the table",
         "Outside",
-        "Risk",
+        "More hit of 100",
         "Interval",
+        "Residual risk",
         "On everybody",
         "p (corrected)",
     ]
-    drawn = table(heads, map(_group, groups.worst), label="Groups", numbers=range(2, 8), class_="findings groups")
+    drawn = table(heads, map(_group, groups.worst), label="Groups", numbers=range(2, 9), class_="findings groups")
     nearest = element("details", element("summary", f"The {number(len(groups.worst))} that come nearest"), drawn)
     return join(element("p", lead), drawn if alarms else nearest)
 
@@ -119,8 +120,9 @@ def _group(group: Group) -> list[Child]:
         f"{group.name}{scope}",
         f"{share(group.rate)} of {number(group.attacked)}",
         f"{share(group.control_rate)} of {number(group.control_attacked)}",
+        points(group.gain.value),
+        f"{points(group.gain.low)} to {points(group.gain.high)}",
         share(group.value),
-        interval(group.low, group.high, percent=True),
         share(group.whole),
         p_value(group.p_adjusted),
     ]

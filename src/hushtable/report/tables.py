@@ -6,17 +6,19 @@ import base64
 import csv
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.metrics import family
-from hushtable.evidence.verdict import CLOSE, LEVEL, OFF, surely_worse
+from hushtable.evidence.verdict import CLOSE, FEWEST, LEVEL, LITTLE, OFF, QUIET, surely_worse
 from hushtable.report import findings as show
 from hushtable.report.charts import intervals
 from hushtable.report.html import Cell, Child, Html, element, join, pairs, table
-from hushtable.report.words import firsts, number, sentence
+from hushtable.report.words import firsts, number, sentence, share
 
 FIELDS = (
-    "subject", "risk", "name", "scope", "value", "low", "high", "baseline", "better", "n", "p", "p_adjusted", "detectable", "note"
+    "subject", "risk", "name", "scope", "value", "low", "high", "baseline", "better", "n", "p", "p_adjusted", "detectable", "note",
+    "gain", "gain_low", "gain_high", "outside",
 )  # fmt: skip
 FEW = 2
 """So few more are not worth folding away."""
@@ -38,6 +40,31 @@ RULES = (
     (
         "would have noticed a leak",
         "records of people were planted in the release on purpose; this is the smallest share of it that raised the alarm",
+    ),
+    (
+        "More hit of 100",
+        "100 (r − c), with r the share of people in the table on whom an attack succeeds and c that of people outside it, in "
+        "percentage points: of 100 people in the table so many more are hit than of 100 outside it. Its interval is Newcombe’s",
+    ),
+    (
+        "The largest gain",
+        "the largest of the upper bounds of all attacks. Each bound lies above the truth in about 97.5 of 100 audits, and so does "
+        "the largest above what the worst attack truly gains, however many were tried. It is never read as less than what an audit "
+        f"of this size reads in {share(QUIET)} of all cases where nothing leaks: below that it would be luck",
+    ),
+    (
+        "too few attempts to say",
+        f"the attack rests on fewer than {FEWEST} independent attempts on a side; it is not in the largest gain",
+    ),
+    (
+        "little left to gain",
+        f"the attack succeeds on at least {share(LITTLE)} of the people outside the table: that is what the release says about "
+        "everybody, not about those in it. An alarm is an alarm nevertheless",
+    ),
+    (
+        "What the proof allows",
+        "with differential privacy no attack at all, tried or not, succeeds on a share of people larger by more than "
+        "(e^ε − 1 + 2δ)/(e^ε + 1) than if their rows were not in the table; what was measured stands beside it, never in it",
     ),
     (
         "Residual risk",
@@ -182,7 +209,8 @@ def as_csv(findings: Sequence[Finding]) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(FIELDS)
     for finding in findings:
-        writer.writerow([_exported(getattr(finding, name)) for name in FIELDS])
+        gains = (None,) * 4 if finding.gain is None else astuple(finding.gain)
+        writer.writerow([*(_exported(getattr(finding, name)) for name in FIELDS[: -len(gains)]), *map(_exported, gains)])
     return out.getvalue()
 
 

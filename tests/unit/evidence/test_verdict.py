@@ -46,6 +46,10 @@ def attack(p: float | None, *, name: str = "attack", risk: Risk | None = Risk.IN
     return replace(Finding.from_json(plain | numbers), risk=risk)
 
 
+def gained(value: float, low: float, high: float, outside: float = 0.1) -> dict[str, float]:
+    return {"value": value, "low": low, "high": high, "outside": outside}
+
+
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
@@ -101,7 +105,11 @@ def test_an_alarm_is_a_corrected_p_of_at_most_one_in_twenty() -> None:
 @pytest.mark.parametrize(
     ("worse", "better"),
     [
-        (attack(1e-8, low=0.05, value=0.1), attack(1e-3, low=0.2, value=0.3)),
+        (attack(1e-3, low=0.2, value=0.3), attack(1e-8, low=0.05, value=0.1)),
+        (attack(1e-3, low=0.2, gain=gained(0.3, 0.2, 0.4)), attack(1e-3, low=0.9, gain=gained(0.01, 0.005, 0.02))),
+        (attack(0.5, high=0.1, gain=gained(0.01, 0.0, 0.04)), attack(0.2, high=0.9, gain=gained(0.01, 0.0, 0.03))),
+        (attack(0.5, high=0.1, n=100), attack(0.2, high=0.9, n=99)),
+        (attack(0.04, n=12), attack(0.2, high=0.9, n=1000)),
         (attack(1e-3, low=0.2, value=0.3), attack(1e-3, low=0.1, value=0.5)),
         (attack(1e-3, low=0.2, value=0.5), attack(1e-3, low=0.2, value=0.3)),
         (attack(0.04), attack(0.06, low=0.5, value=0.9)),
@@ -110,7 +118,7 @@ def test_an_alarm_is_a_corrected_p_of_at_most_one_in_twenty() -> None:
         (attack(0.9), attack(None, low=0.3)),
     ],
 )
-def test_the_worst_is_what_chance_explains_least_then_what_is_surely_gained(worse: Finding, better: Finding) -> None:
+def test_the_worst_is_an_alarm_then_what_gains_most(worse: Finding, better: Finding) -> None:
     assert severity(worse) < severity(better)
 
 
@@ -206,8 +214,9 @@ FAILED, HOLDS = Outcome("max_risk<0.05", False, "it is 0.3"), Outcome("alarms<1"
         (QUIET, {"assumed": ["rows repeat"], "stated": PROVEN}, Publish.EXAMINE, [Ground.HOLDERS]),
         ([*QUIET, NAMED], {"stated": PROVEN}, Publish.EXAMINE, [Ground.IDENTIFIERS]),
         ([*QUIET, COPIES], {"stated": PROVEN}, Publish.EXAMINE, [Ground.SUSPICIOUS]),
-        ([*QUIET, attack(0.5, high=0.51)], {"stated": PROVEN}, Publish.EXAMINE, [Ground.WIDE]),
-        ([*QUIET, attack(0.5, high=0.5)], {"stated": PROVEN}, Publish.NO_OBJECTION, []),
+        ([*QUIET, attack(0.5, high=0.251)], {"stated": PROVEN}, Publish.EXAMINE, [Ground.WIDE]),
+        ([*QUIET, attack(0.5, high=0.25)], {"stated": PROVEN}, Publish.NO_OBJECTION, []),
+        ([*QUIET, attack(0.5, high=0.9, gain=gained(0.0, -0.02, 0.02, 0.98))], {"stated": PROVEN}, Publish.NO_OBJECTION, []),
         (QUIET, {"stated": replace(PROVEN, epsilon=7.0)}, Publish.EXAMINE, [Ground.WEAK_EPSILON]),
         (QUIET, {"stated": replace(PROVEN, epsilon=50.0)}, Publish.UNPROMISED, []),
         (QUIET, {"stated": replace(VERIFIED, quasi=("age", "sex", "town"))}, Publish.EXAMINE, [Ground.PARTIAL]),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
 
+from hushtable.evidence.confidence import Gain
 from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.verdict import verdict
 from hushtable.report.attacks import RISKS
 from hushtable.report.audit import audit_page
-from hushtable.report.charts import roc
+from hushtable.report.charts import intervals, roc
 from hushtable.report.charts.distances import curves
+from hushtable.report.decision import attacked, published
 from hushtable.report.findings import sensitivity
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader, number
@@ -92,9 +95,10 @@ def test_the_three_risks_have_a_box_each_with_the_surest_attack() -> None:
     found = [attack("a", 0.3, low=0.1), attack("b", 0.2, low=0.15), attack("c", 0.9, p=0.5, risk="linkability")]
     boxes = inside(page(found), "figures", "article")[:3]
     assert boxes[0].startswith("Singling out–no attack of this kind was run")
-    assert "90 %" in boxes[1]
+    assert "≤ 100 of 100" in boxes[1]
     assert "no excess found" in boxes[1]
-    assert "20 %worst of 2 attacks: b; interval 15 to 40 %" in boxes[2]
+    assert "15 to 60 of 100worst of 2 attacks: b: it succeeds on 20 %" in boxes[2]
+    assert "(interval 15 to 40 %)" in boxes[2]
     assert "An attacker who knows x does b." in boxes[2]
     failed = inside(page([attack("a", None, risk="singling out", note="one column")]), "figures", "article")[0]
     assert "could be computed" in failed
@@ -156,8 +160,8 @@ def test_groups_are_listed_with_both_rates() -> None:
     reader = page([attack("a")], groups=found)
     cells = inside(reader, "groups", "td")
     assert cells[:4] == ["sex: f■ worse than for people outside", "guess, income", "30 % of 200", "10 % of 90"]
-    assert cells[4:8] == ["22 %", "10 to 30 %", "5 %", "10⁻⁶"]
-    assert cells[8] == "sex: f– no excess found"
+    assert cells[4:9] == ["20", "10.1 to 28.1", "22 %", "5 %", "10⁻⁶"]
+    assert cells[9] == "sex: f– no excess found"
     assert "1 of 40 such pairs gains more" in reader.text
     assert not inside(reader, "groups", "summary")[1:]
     assert inside(page([attack("a")], groups=found | {"alarms": 0}), "groups", "summary")[1:] == ["The 2 that come nearest"]
@@ -223,3 +227,47 @@ def test_seventy_findings_stay_small_and_balanced() -> None:
     )
     assert Reader(whole).all("section")
     assert len(whole.encode()) < 200_000
+
+
+def gained(value: float, low: float, high: float, outside: float = 0.1) -> dict[str, Any]:
+    return {"gain": Gain(value, low, high, outside), "n": 1000}
+
+
+def test_attacks_with_little_left_to_gain_stand_apart_and_still_raise_alarms() -> None:
+    own = attack("own", **gained(0.02, 0.01, 0.03))
+    calm, alarm = (attack(f"general {p}", p=p, **gained(0.01, 0.0, 0.02, 0.95)) for p in (0.9, 1e-6))
+    reader = page([own, calm])
+    assert inside(reader, "inference", "summary") == ["Little left to gain: 1 attack"]
+    assert len([e for e in reader.all("circle") if any(p.attributes.get("id") == "inference" for p in e.parents)]) == 1
+    assert "no excess found (not a proof of safety); little left to gain" in reader.text
+    loud = page([own, calm, alarm])
+    assert not inside(loud, "inference", "summary")
+    assert "Little left to gain: 2 attacks" in inside(loud, "inference", "h3")
+    assert "2 of 3 attacks gain more" in inside(loud, "summary", "article")[1]
+
+
+def test_gains_are_drawn_from_0_to_100_on_every_page_and_what_is_below_is_marked() -> None:
+    small, large = attack("small", **gained(-0.01, -0.03, 0.01)), attack("large", **gained(0.8, 0.7, 0.9))
+    drawings = [Reader(str(intervals.gains([Finding.from_json(one)], "gains"))) for one in (small, large)]
+    ticks = [[e.text for e in drawing.all("text") if e.has("small")] for drawing in drawings]
+    assert ticks[0] == ticks[1] == ["0", "25", "50", "75", "100"]
+    places = [float(drawing.all("circle")[0].attributes["cx"]) for drawing in drawings]
+    assert places == [intervals.ARROW, pytest.approx(intervals.ARROW + 0.8 * (intervals.RIGHT - intervals.ARROW))]
+    assert [len(drawing.all("path")) for drawing in drawings] == [1, 0]
+
+
+def test_what_a_proof_allows_stands_beside_what_was_measured() -> None:
+    quiet = attack("a", p=0.9, **gained(0.0, -0.01, 0.01))
+    proven = samples.report([quiet], samples.card(), rows=ROWS).evidence
+    answer = attacked(proven)
+    assert answer.figure == "≤ 2 of 100"
+    assert re.search(r"The proof allows any attack whatever at most [\d.]+ more of 100 than if they were not in it\.$", answer.text)
+    assert "proof" not in attacked(samples.report([quiet], samples.card(samples.VERIFIED), rows=ROWS).evidence).text
+
+
+def test_attacks_on_too_few_are_named_and_not_in_the_bound() -> None:
+    few = attack("few", p=0.9, **(gained(0.2, -0.1, 0.5) | {"n": 12}))
+    found = samples.report([attack("many", p=0.9, **gained(0.0, -0.01, 0.01)), few], None, rows=ROWS).evidence
+    assert attacked(found).figure == "≤ 2 of 100"
+    line = next(line for line in published(found).reasons if line.startswith("Too few to say"))
+    assert "1 attack with fewer than 100 attempts: “few” (12 attempts, up to 50 of 100)" in line

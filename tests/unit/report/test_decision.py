@@ -43,7 +43,7 @@ QUIET = tuple(attack(0.5, risk) for risk in RISKS)
 def test_four_questions_each_with_a_number_and_a_sentence() -> None:
     result = evidence(*QUIET, attack(1e-6, value=0.12, low=0.1, high=0.14), model(), card=samples.card(samples.VERIFIED))
     screen = answers(result)
-    assert [a.figure for a in screen] == ["k = 10", "12 %", "−0.06 AUC", "Do not publish it as it is"]
+    assert [a.figure for a in screen] == ["k = 10", "10 to 14 of 100", "−0.06 AUC", "Do not publish it as it is"]
     assert [a.tone for a in screen] == ["verified", "alarm", "watch", "alarm"]
     assert "1 of 4 attacks gains more" in screen[1].text
     assert "interval 10 to 14 %" in screen[1].text
@@ -53,7 +53,7 @@ def test_four_questions_each_with_a_number_and_a_sentence() -> None:
 
 def test_without_an_alarm_the_number_is_the_largest_upper_bound() -> None:
     _, gained, *_ = answers(evidence(*QUIET, attack(0.9, high=0.2, value=0.001)))
-    assert gained.figure == "≤ 20 %"
+    assert gained.figure == "≤ 20 of 100"
     assert gained.tone == "open"
 
 
@@ -95,10 +95,10 @@ def test_without_an_alarm_the_number_is_the_largest_upper_bound() -> None:
         ),
         (evidence(*QUIET[1:]), "No leak found, but no guarantee either", "watch", "Not attacked: singling out."),
         (
-            evidence(*QUIET[:2], attack(0.5, high=0.4)),
+            evidence(*QUIET[:2], attack(0.5, high=0.2)),
             "No leak found, but no guarantee either",
             "watch",
-            "up to 40 % cannot be",
+            "hits up to 20 more of 100 people in the table than of 100 outside it",
         ),
         (
             evidence(*QUIET, model(0.6), card=samples.card(samples.PROVEN)),
@@ -143,7 +143,7 @@ def test_a_weak_promise_a_partial_one_and_a_bound_that_says_nothing_ask_for_a_cl
     asked = {
         "promises little": evidence(*QUIET, card=weak),
         "covers only some": evidence(*QUIET, card=partial),
-        "up to 90 % cannot be excluded": evidence(*QUIET, attack(0.5, high=0.9), card=whole),
+        "up to 90 more of 100 people": evidence(*QUIET, attack(0.5, high=0.9), card=whole),
     }
     for why, result in asked.items():
         answer = published(result)

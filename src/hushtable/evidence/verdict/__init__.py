@@ -1,58 +1,90 @@
 """Every rule by which evidence is judged, with its thresholds: once, and here. Pages, consoles and notebooks only show it.
 
-``finding`` judges one number: alarm, worst attack, worse than fresh rows, close to real. ``promise`` compares guarantees: which is
-stronger, which epsilon is weak. ``publish`` decides over all of it whether a release should be published, and for which reasons.
+``finding`` judges one number: alarm, worst attack, worse than fresh rows, close to real. ``headline`` says what the worst of all
+attacks gains. ``promise`` compares guarantees: which is stronger, which epsilon is weak, what a proof allows an attack to gain.
+``publish`` decides over all of it whether a release should be published, and for which reasons.
 """
 
 from hushtable.evidence.verdict.finding import (
     CLOSE,
+    FEWEST,
     LEVEL,
+    LITTLE,
     OFF,
     Tone,
     Verdict,
     alarms,
+    attempts,
     by_excess,
     excess,
     furthest,
     is_alarm,
+    is_few,
     is_tested,
+    little_left,
+    measured,
     of_risk,
     severity,
+    sure,
     surely_worse,
+    upper,
     verdict,
     worst_of,
 )
-from hushtable.evidence.verdict.promise import STRENGTH, WEAK_EPSILON, binding_assurance, is_large, is_weak
+from hushtable.evidence.verdict.headline import QUIET, Headline, headline, resolution
+from hushtable.evidence.verdict.promise import (
+    STRENGTH,
+    WEAK_EPSILON,
+    allowed_gain,
+    binding_assurance,
+    is_large,
+    is_weak,
+    proven_gain,
+)
 from hushtable.evidence.verdict.publish import BLIND, COARSE, Decision, Evidence, Ground, Publish, Reason, publish
 
 __all__ = [
     "BLIND",
     "CLOSE",
     "COARSE",
+    "FEWEST",
     "LEVEL",
+    "LITTLE",
     "OFF",
+    "QUIET",
     "STRENGTH",
     "WEAK_EPSILON",
     "Decision",
     "Evidence",
     "Ground",
+    "Headline",
     "Publish",
     "Reason",
     "Tone",
     "Verdict",
     "alarms",
+    "allowed_gain",
+    "attempts",
     "binding_assurance",
     "by_excess",
     "excess",
     "furthest",
+    "headline",
     "is_alarm",
+    "is_few",
     "is_large",
     "is_tested",
     "is_weak",
+    "little_left",
+    "measured",
     "of_risk",
+    "proven_gain",
     "publish",
+    "resolution",
     "severity",
+    "sure",
     "surely_worse",
+    "upper",
     "verdict",
     "worst_of",
 ]

@@ -15,6 +15,10 @@ CLOSE = 0.02
 """Up to this much worse than real rows is "close to real": two points in a hundred seldom change what one concludes."""
 OFF = 0.1
 """Up to this much worse is "noticeably off", beyond it "far from real": ten points in a hundred usually do change it."""
+LITTLE = 0.9
+"""An attack that succeeds on this share of the people outside has little left to gain: it says what is true of everybody."""
+FEWEST = 100
+"""An attack with fewer attempts on either side is too small to say: even if it hit nobody at all, 4 more of 100 could be hit."""
 
 
 class Tone(StrEnum):
@@ -64,13 +68,56 @@ def alarms(findings: Sequence[Finding], level: float = LEVEL) -> list[Finding]:
     return [f for f in findings if is_alarm(f.p_adjusted, level)]
 
 
-def severity(finding: Finding) -> tuple[bool, bool, float, float, float]:
-    """A sort key, the worst first: alarms, then risks before other numbers, then by p-value, sure risk and estimated risk.
+def measured(finding: Finding) -> float | None:
+    """What an attack achieves on people in the table beyond those outside it: its gain r - c; its risk where no gain is known.
 
+    The residual risk (r - c)/(1 - c) is never smaller than the gain, so in its place it errs to the safe side.
+    """
+    return finding.value if finding.gain is None else finding.gain.value
+
+
+def sure(finding: Finding) -> float | None:
+    """The lower bound of what it achieves."""
+    return finding.low if finding.gain is None else finding.gain.low
+
+
+def upper(finding: Finding) -> float | None:
+    """The upper bound of what it achieves."""
+    return finding.high if finding.gain is None else finding.gain.high
+
+
+def attempts(finding: Finding) -> float:
+    """How many independent attempts an attack rests on, on the side that has fewer."""
+    detail = {key: lenient.finite(finding.detail.get(key)) for key in ("independent", "attempts", "control_attempts")}
+    return min((count for count in detail.values() if count is not None), default=float(finding.n))
+
+
+def is_few(finding: Finding) -> bool:
+    """Whether an attack rests on too few attempts to say how much it gains. An alarm among them is one nevertheless."""
+    return attempts(finding) < FEWEST
+
+
+def little_left(finding: Finding) -> bool:
+    """Whether an attack succeeds on nearly everybody outside too: what the release says about people in general, not about its own.
+
+    It is shown apart. What it gains is counted like any other's, and an alarm is an alarm.
+    """
+    return finding.gain is not None and finding.gain.outside >= LITTLE
+
+
+def severity(finding: Finding) -> tuple[bool, bool, bool, bool, float, float, float]:
+    """A sort key, the worst first: alarms, then attacks before other numbers; of these by what is gained.
+
+    Alarms by what is surely gained; the others by how much may be gained, those with too few attempts to say after those with
+    enough, and those without a test last. Numbers that are no attacks have no common scale and go by their p-values.
     Every face of an audit (console, page, Markdown, notebook, demonstration) orders attacks by this key.
     """
-    p = 1.0 if finding.p_adjusted is None else finding.p_adjusted
-    return not is_alarm(finding.p_adjusted), finding.risk is None, p, -(finding.low or 0.0), -(finding.value or 0.0)
+    p, alarm, attack = finding.p_adjusted, is_alarm(finding.p_adjusted), finding.risk is not None
+    size = (sure(finding) if alarm else upper(finding)) or 0.0
+    return (
+        not alarm, not attack, attack and not alarm and is_few(finding), p is None, -size if attack else 0.0,
+        1.0 if p is None else p, -(measured(finding) or 0.0),
+    )  # fmt: skip
 
 
 def of_risk(findings: Sequence[Finding], risk: Risk) -> list[Finding]:
@@ -79,7 +126,7 @@ def of_risk(findings: Sequence[Finding], risk: Risk) -> list[Finding]:
 
 
 def worst_of(findings: Sequence[Finding], risk: Risk) -> Finding | None:
-    """The attack of this kind that chance explains least; of those the one with the largest sure risk. None if none has a value."""
+    """The attack of this kind that comes first by ``severity``; None if none has a value."""
     return next(iter(of_risk(findings, risk)), None)
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hushtable.evidence.finding import Finding, Risk, Subject
 from hushtable.evidence.power import Power
 from hushtable.evidence.verdict.finding import Tone, is_alarm, is_tested, severity, surely_worse
-from hushtable.evidence.verdict.promise import WEAK_EPSILON, binding_assurance, is_weak
+from hushtable.evidence.verdict.headline import Headline, headline
+from hushtable.evidence.verdict.promise import WEAK_EPSILON, binding_assurance, is_weak, proven_gain
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.stated import StatedGuarantee
 
@@ -22,9 +24,9 @@ if TYPE_CHECKING:
     from hushtable.evidence.condition import Outcome
 
 COARSE = 0.1
-"""An upper bound above this is stated even where nothing was found: one person in ten may be at risk, for all that is known."""
-BLIND = 0.5
-"""An upper bound above this means that the audit was too small: more than half of the people may be at risk."""
+"""An upper bound above this is stated even where nothing was found: one more person in ten may be hit, for all that is known."""
+BLIND = 0.25
+"""An upper bound above this means that the audit was too small: one more person in four may be hit."""
 BROKEN = 0.01
 """Fitness for use: beyond this share of rows that cannot be, more than among fresh real rows, a release is worth a closer look."""
 RULES = "rules broken"
@@ -35,11 +37,11 @@ NAMED = "identifier columns"
 RULE = (
     "an audit that is void decides nothing, nor does one without a tested attack; do not publish it as it is if a condition fails "
     "or an attack gains more than chance explains; examine it further if it is not sure who holds which rows, if the release has "
-    "an identifier column, if a number without a test is worse than for fresh rows, if some attack may still gain more than "
-    f"{100 * BLIND:g} %, if epsilon is above {WEAK_EPSILON:g}, if what is verified covers only some of the columns that others "
-    f"may know, or, for its use, if more than {100 * BROKEN:g} % of its rows break rules that real rows follow; "
-    "no reason is found to withhold it if the promise is proven or verified; else no leak was found, but there is no guarantee "
-    "either. The rule never calls a release safe"
+    "an identifier column, if a number without a test is worse than for fresh rows, if some attack may still hit more than "
+    f"{100 * BLIND:g} more of 100 people in the table than outside it, if epsilon is above {WEAK_EPSILON:g}, if what is verified "
+    f"covers only some of the columns that others may know, or, for its use, if more than {100 * BROKEN:g} % of its rows break "
+    "rules that real rows follow; no reason is found to withhold it if the promise is proven or verified; else no leak was found, "
+    "but there is no guarantee either. The rule never calls a release safe"
 )
 """The rule of ``publish`` in words."""
 
@@ -131,6 +133,8 @@ class Evidence:
     """Why nothing that the audit says about safety counts."""
     assumed: Sequence[str] = ()
     """What is not sure about who holds which rows."""
+    several_rows: bool = False
+    """Whether people hold several rows, so that all numbers are about people and not about rows."""
 
     @property
     def assurance(self) -> Assurance:
@@ -162,16 +166,20 @@ class Evidence:
         """Whether anything about privacy was asked at all."""
         return any(f.subject is Subject.PRIVACY for f in self.findings)
 
-    @property
-    def widest(self) -> Finding | None:
-        """The attack whose upper bound is largest."""
-        return max((f for f in self.findings if f.risk and f.high is not None), key=lambda f: f.high or 0.0, default=None)
+    @cached_property
+    def headline(self) -> Headline | None:
+        """What the worst attack gains; None if no attack has an upper bound."""
+        return headline(self.findings)
 
     @property
-    def coarse(self) -> Finding | None:
-        """The attack with the largest upper bound, if that is above ``COARSE``."""
-        widest = self.widest
-        return widest if widest is not None and (widest.high or 0.0) > COARSE else None
+    def allowed(self) -> float | None:
+        """What the proof allows any attack to gain; None where nothing is proven about people, or it is not sure who holds what."""
+        return None if self.assumed else proven_gain(self.stated, several_rows=self.several_rows)
+
+    @property
+    def coarse(self) -> Headline | None:
+        """The headline, if so much cannot be excluded that it is stated even where nothing was found (``COARSE``)."""
+        return self.headline if self.headline is not None and self.headline.high > COARSE else None
 
     @property
     def identifiers(self) -> list[Finding]:
@@ -223,8 +231,8 @@ def _doubts(evidence: Evidence) -> list[Reason]:
     doubts = [Reason(Ground.IDENTIFIERS, finding) for finding in evidence.identifiers]
     if evidence.assumed:
         doubts.insert(0, Reason(Ground.HOLDERS))
-    if evidence.widest is not None and (evidence.widest.high or 0.0) > BLIND:
-        doubts.append(Reason(Ground.WIDE, evidence.widest))
+    if evidence.headline is not None and evidence.headline.high > BLIND:
+        doubts.append(Reason(Ground.WIDE, evidence.headline.widest))
     if evidence.assurance is Assurance.PROVEN and evidence.stated is not None and is_weak(evidence.stated.epsilon):
         doubts.append(Reason(Ground.WEAK_EPSILON))
     if evidence.assurance is Assurance.VERIFIED and evidence.stated is not None and not evidence.stated.covers_quasi:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hushtable.evidence.finding import Finding, Subject
-from hushtable.evidence.verdict import verdict
+from hushtable.evidence.verdict import measured, sure, upper, verdict
 from hushtable.report import findings as show
 from hushtable.report import words
 from hushtable.report.charts.plots import Scale, from_zero, svg, text, titled
@@ -17,6 +17,9 @@ WIDTH = 400.0
 ROW = 46.0
 BOLD = 13.0
 LEFT, NAMES, RIGHT = 8.0, 112.0, WIDTH - 12
+ARROW = LEFT + 10
+"""Where a scale begins that leaves room for what lies below it."""
+HUNDRED = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def dots(findings: Sequence[Finding], label: str) -> Html:
@@ -28,10 +31,18 @@ def dots(findings: Sequence[Finding], label: str) -> Html:
     least = 1.0 if any(f.subject is Subject.PRIVACY for f in known) else 0.01
     scale = from_zero([x for f in known for x in show.numbers(f)], LEFT, RIGHT, least=least)
     bottom = ROW * len(known)
-    percent = all(map(show.is_percent, known))
+    write = share if all(map(show.is_percent, known)) else number
+    return svg(WIDTH, bottom + 20, label, _axis(scale, bottom, write=write), [_dot(f, scale, i * ROW) for i, f in enumerate(known)])
+
+
+def gains(findings: Sequence[Finding], label: str) -> Html:
+    """One line per attack: what it gains in points, from 0 to 100 on every page. An arrow marks what lies below."""
+    known = [f for f in findings if f.value is not None]
+    scale, bottom = Scale(0.0, 1.0, ARROW, RIGHT), ROW * len(known)
     return svg(
-        WIDTH, bottom + 20, label, _axis(scale, bottom, percent=percent), [_dot(f, scale, i * ROW) for i, f in enumerate(known)]
-    )
+        WIDTH, bottom + 20, label, _axis(scale, bottom, ticks=HUNDRED, write=show.points),
+        [_gain(f, scale, i * ROW) for i, f in enumerate(known)],
+    )  # fmt: skip
 
 
 def versus(findings: Sequence[Finding], label: str) -> Html:
@@ -53,6 +64,16 @@ def in_words(finding: Finding) -> str:
     if real := real_interval(finding):
         line += f" (interval {words.interval(*real, percent=show.is_percent(finding))})"
     return line
+
+
+def gain_in_words(finding: Finding) -> str:
+    """The gain and the residual risk of an attack in one line."""
+    if finding.gain is None:
+        return in_words(finding)
+    return (
+        f"{finding.label}: {show.gained(finding)} more of 100 (interval {show.gained_between(finding)}), residual risk "
+        f"{show.value(finding)}"
+    )
 
 
 def real_interval(finding: Finding) -> list[float]:
@@ -84,6 +105,31 @@ def _dot(finding: Finding, scale: Scale, top: float) -> Html:
     )
 
 
+def _gain(finding: Finding, scale: Scale, top: float) -> Html:
+    value, low, high = measured(finding) or 0.0, sure(finding), upper(finding)
+    y, tone = top + 30, verdict(finding).tone
+    whiskers = below = None
+    if low is not None and high is not None:
+        whiskers = element("line", class_=f"whisker {tone}", x1=_from_zero(scale, low), x2=_from_zero(scale, high), y1=y, y2=y)
+    if min(value, value if low is None else low) < 0:
+        tip, back = LEFT, ARROW - 4
+        below = element("path", class_="grid", d=f"M{back},{y - 4} L{tip},{y} L{back},{y + 4}", fill="none")
+    return titled(
+        gain_in_words(finding),
+        text(LEFT, top + 14, fit(finding.label, WIDTH - 72, BOLD), class_="name"),
+        text(RIGHT, top + 14, show.gained(finding) or show.value(finding), anchor="end", class_="name"),
+        _grid(scale, y - 9, y + 9, HUNDRED),
+        element("line", class_="grid", x1=ARROW, x2=RIGHT, y1=y, y2=y),
+        below,
+        whiskers,
+        element("circle", class_=f"dot {tone}", cx=_from_zero(scale, value), cy=y, r=5),
+    )
+
+
+def _from_zero(scale: Scale, value: float) -> float:
+    return scale(min(1.0, max(0.0, value)))
+
+
 def _bars(finding: Finding, scale: Scale, top: float) -> Html:
     assert finding.value is not None
     zero = scale(0.0)
@@ -113,17 +159,18 @@ def _bar(zero: float, end: float, y: float, colour: str) -> Html:
     return element("rect", class_=colour, x=min(zero, end), y=y, width=abs(end - zero), height=17)
 
 
-def _grid(scale: Scale, top: float, bottom: float) -> list[Html]:
+def _grid(scale: Scale, top: float, bottom: float, ticks: Sequence[float] = ()) -> list[Html]:
     """Upright lines behind one row only, so that they do not run through the names."""
     return [
-        element("line", class_="axis" if t == 0 else "grid", x1=scale(t), x2=scale(t), y1=top, y2=bottom) for t in scale.ticks()
+        element("line", class_="axis" if t == 0 else "grid", x1=scale(t), x2=scale(t), y1=top, y2=bottom)
+        for t in ticks or scale.ticks()
     ]
 
 
-def _axis(scale: Scale, bottom: float, *, percent: bool = False) -> list[Html]:
+def _axis(scale: Scale, bottom: float, ticks: Sequence[float] = (), write: Callable[[float], str] = number) -> list[Html]:
     marks = []
-    for tick in scale.ticks():
+    for tick in ticks or scale.ticks():
         x = scale(tick)
         anchor = "end" if x > RIGHT - 10 else None if x < LEFT + 10 else "middle"
-        marks.append(text(x, bottom + 12, share(tick) if percent else number(tick), anchor=anchor, class_="small"))
+        marks.append(text(x, bottom + 12, write(tick), anchor=anchor, class_="small"))
     return marks
