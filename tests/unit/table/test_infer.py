@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from hushtable.table import io
 from hushtable.table.columns import Bounds, Facet, Kind, Levels, Role
-from hushtable.table.infer import MISSING_TEXTS, unique_share
+from hushtable.table.infer import MISSING_TEXTS
+from hushtable.table.roles import unique_share
 from hushtable.table.schema import Schema
 from tests import strategies
 
