@@ -32,6 +32,7 @@ def apply(
     *,
     seed: int | None = None,
     trust: bool = False,
+    allow_copies: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
@@ -39,7 +40,8 @@ def apply(
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
     schema of the release: every value must lie in its declared domains. Where a key identified persons, the same key identifies
     them in the new rows; rows without it count for the fewest people who could hold them. ``trust`` lets its recipe name steps that
-    are not of this package, whose code is then run.
+    are not of this package, whose code is then run. Rows of real people that would leave as they are are refused, unless
+    ``allow_copies`` gives the reason.
     """
     folder = Path(folder)
     card = load_card(folder)
@@ -50,7 +52,7 @@ def apply(
         schema = schema.with_columns(Column(name=unit.by, kind=Kind.KEY, role=Role.IDENTIFIER))
     table = rows if isinstance(rows, Table) else io.read(rows, schema)
     unit = unit if unit.by in table.schema else replace(unit, by=None)
-    release = run_recipe(table, recipe, unit=unit, seed=seed, progress=progress)
+    release = run_recipe(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
     if suppressed_rows(release) > release.table.rows:
         return replace(release, warnings=(*release.warnings, MISFIT))
     return release

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 import hushtable as ht
 from hushtable.cli.console import out, progress, refuse_release, save_and_show
-from hushtable.cli.options import Json, Seed, TableFormat, Trust
+from hushtable.cli.options import AllowCopies, Json, Seed, TableFormat, Trust
 
 
 def apply(
@@ -19,6 +19,7 @@ def apply(
     folder: Annotated[Path, typer.Option("--out", help="A new folder for the release of the new rows.", show_default=False)],
     form: TableFormat = "csv",
     trust: Trust = False,
+    allow_copies: AllowCopies = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -28,7 +29,7 @@ def apply(
 
     refuse_release(folder, form)
     with progress(quiet=as_json) as update:
-        release = ht.apply(released, data, seed=seed, trust=trust, progress=update)
+        release = ht.apply(released, data, seed=seed, trust=trust, allow_copies=allow_copies, progress=update)
     if save_and_show(release, folder, form, as_json=as_json):
         suppressed = suppressed_rows(release)
         out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {suppressed:,} new rows were suppressed.")

@@ -16,6 +16,10 @@ from hushtable.privacy.unit import Budget, Relation, Unit, default_delta
 from hushtable.table.arguments import require_options, require_seed
 from hushtable.table.schema import Schema
 
+ALLOW = "allow_copies (--allow-copies)"
+UNPUBLISHED = "made to be measured, and never published"
+"""The reason of releases that stay in memory: those that an audit, a comparison or a study attacks and measures."""
+
 
 class ReleaseFields(TypedDict, total=False):
     """The fields of ``ReleaseOptions`` as keywords of a call."""
@@ -27,6 +31,7 @@ class ReleaseFields(TypedDict, total=False):
     seed: int | None
     unproven: bool
     learn_domain: bool
+    allow_copies: str | None
     entropy: Entropy
 
 
@@ -48,6 +53,9 @@ class ReleaseOptions:
     """Release even where a step reads rows unprotected, so that epsilon is infinite."""
     learn_domain: bool = False
     """Spend a tenth of the budget on learning the kinds and domains that were read off the rows."""
+    allow_copies: str | None = None
+    """Why rows of real people may be published as they are, where a release that hands them out would be refused; it stands on
+    the card."""
     entropy: Entropy = SYSTEM
     """The source of the noise. Any other than the system's is for tests: it voids the proof, and cannot be saved."""
 
@@ -60,6 +68,10 @@ class ReleaseOptions:
             Budget(self.epsilon, 0.0 if self.delta is None else self.delta)
         elif self.delta is not None:
             raise InputError("a delta without an epsilon is no budget", where="delta")
+        if self.allow_copies is not None and not (isinstance(self.allow_copies, str) and self.allow_copies.strip()):
+            raise InputError(
+                "takes the reason why rows of real people may be published, as it is to stand on the card", where=ALLOW
+            )
 
     @classmethod
     def of(cls, options: ReleaseOptions | None, keywords: Mapping[str, Any]) -> ReleaseOptions:
@@ -86,6 +98,7 @@ class ReleaseOptions:
             "seed": None if self.seed is None else int(self.seed),
             "unproven": self.unproven,
             "learn_domain": self.learn_domain,
+            "allow_copies": self.allow_copies,
         }
 
     @classmethod

@@ -29,6 +29,7 @@ from hushtable.evidence.condition import Promised
 from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.persons import People
 from hushtable.evidence.validity import void
+from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Unit
@@ -107,7 +108,7 @@ class Experiment:
             # A seed would take away the secrecy of samples; a private release is fresh each time, and never leaves this function.
             released = release(
                 self.train, trial.recipe, epsilon=trial.epsilon, delta=self.delta if trial.epsilon is not None else None,
-                unit=self.unit(trial.recipe), seed=None if trial.spends else self.seed + run,
+                unit=self.unit(trial.recipe), seed=None if trial.spends else self.seed + run, allow_copies=UNPUBLISHED,
             )  # fmt: skip
             findings, reasons = self._attack(released, run)
             findings += self._measure(released, run)
@@ -125,7 +126,7 @@ class Experiment:
             statements=guarantee.statements(),
             guarantee=_summary(released),
             void=tuple(reasons),
-            notes=(*_step_notes(released), *guarantee.caveats),
+            notes=(*_step_notes(released), *_copied(released), *guarantee.caveats),
             gaps=tuple(gap for claim in guarantee.claims for gap in claim.gaps),
             findings=tuple(map(without_detail, findings)),
         )
@@ -142,6 +143,13 @@ class Experiment:
         settings = {f"{name}.{knob}": text for name, knobs in self.measured.items() for knob, text in knobs.items()}
         report = utility(train, part, control, target=self.target, only=self.measured, settings=settings, seed=self.seed + run)
         return list(report.findings)
+
+
+def _copied(released: Release) -> list[str]:
+    """That the release itself would be refused, because it hands out rows of real people."""
+    if released.copies is None or not released.copies.too_many:
+        return []
+    return [f"{released.copies.words()}: a release of it is refused, unless a reason is given (--allow-copies)"]
 
 
 def _summary(released: Release) -> GuaranteeSummary:
