@@ -97,8 +97,9 @@ def percent(share: float) -> str:
 
 def copies(table: Table, released: Table, *, generated: bool) -> Copies:
     """Compare a release with the rows it was made of; ``generated`` where a model drew its rows."""
-    names = [name for name in released.schema.names if name in table.schema]
-    if not names or not released.rows or not table.rows:
+    names = list(released.schema.names)
+    # Where a column was made anew, as coordinates are, no row is one of the table.
+    if not released.rows or not table.rows or not all(name in table.schema for name in names):
         return Copies(rows=released.rows, equal=0.0, alone=0.0, chance=0.0, error=0.0)
     groups = np.zeros(table.rows + released.rows, np.int64)
     for codes in common_codes(table, released, names):

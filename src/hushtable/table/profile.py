@@ -152,7 +152,7 @@ def amount(table: Table, column: Column) -> bool:
     distinct = np.unique(present)
     if len(distinct) < 2:
         return False
-    scattered = column.kind is Kind.INTEGER and distinct[-1] - distinct[0] > 10 * RECURRING
+    scattered = column.kind is Kind.INTEGER and bool(distinct[-1] - distinct[0] > 10 * RECURRING)
     fractions = column.kind is Kind.REAL and len(distinct) > RECURRING // 4
     return len(distinct) > RECURRING or len(distinct) * RECUR > len(present) or scattered or fractions
 

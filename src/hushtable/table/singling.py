@@ -22,6 +22,8 @@ SHARES = (0.01, 0.05, 0.2, 0.5)
 """The shares of the people for which the smallest sets are searched."""
 WORK = 20_000_000
 """So many values are read in a search before it goes on with one set of each size alone."""
+STEP = 5_000
+"""One step of a search costs as much as so many values, however few it reads."""
 BEAM = 6
 """So many sets of each size are extended."""
 SHOWN = 3
@@ -86,7 +88,7 @@ class Columns:
 
     def keys(self, part: _Part, column: int) -> Integers:
         """For each row of a part, its group after one column more."""
-        self.work += len(part.rows)
+        self.work += len(part.rows) + STEP
         return part.ids * self.sizes[column] + self.codes[column][part.rows]
 
     def measure(self, part: _Part, column: int) -> tuple[int, int]:
@@ -170,8 +172,8 @@ def smallest(columns: Columns, shares: Sequence[float] = SHARES) -> tuple[Singli
     for size in range(1, min(LARGEST, len(columns.names)) + 1):
         if not open_shares:
             break
-        hopeful = _hopeful(columns, size, min(open_shares) * people)
-        if complete == size - 1 and hopeful is not None and len(hopeful) * people <= limit - columns.work:
+        hopeful = _hopeful(columns, size, min(open_shares) * people) if complete == size - 1 else None
+        if hopeful is not None and len(hopeful) * (people + STEP) <= limit - columns.work:
             measured, complete = _all_of(columns, hopeful), size
         else:
             measured = _extended(columns, best, 1 if columns.work > limit else BEAM)
@@ -187,7 +189,7 @@ def smallest(columns: Columns, shares: Sequence[float] = SHARES) -> tuple[Singli
 
 def _hopeful(columns: Columns, size: int, people: float) -> list[tuple[int, ...]] | None:
     """All sets of a size that have as many combinations of values as there are people to single out; None if they are too many."""
-    if comb(len(columns.names), size) > 200_000:
+    if comb(len(columns.names), size) > 20_000:
         return None
     sets = combinations(range(len(columns.names)), size)
     return [c for c in sets if size == 1 or prod(columns.sizes[i] for i in c) >= people]
