@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from hushtable.api.mechanism import MechanismOptions as MechanismOptions
     from hushtable.api.mechanism import audit_mechanism as audit_mechanism
     from hushtable.api.pareto import pareto as pareto
+    from hushtable.api.preflight import preflight as preflight
+    from hushtable.api.profile import profile as profile
     from hushtable.api.read_release import read_release as read_release
     from hushtable.api.release import ReleaseRequest as ReleaseRequest
     from hushtable.api.release import release as release
@@ -85,6 +87,8 @@ _WHERE = {
     "verify": "hushtable.pipeline.verify",
     "make_keys": "hushtable.pipeline.signature",
     "Unit": "hushtable.privacy.unit",
+    "profile": "hushtable.api.profile",
+    "preflight": "hushtable.api.preflight",
     "release": "hushtable.api.release",
     "save": "hushtable.api.release",
     "release_to_folder": "hushtable.api.release",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     State = int | np.random.Generator | np.random.RandomState | None
 
-_OWN = ("recipe", "epsilon", "delta", "schema", "unit", "learn_domain", "random_state")
+_OWN = ("recipe", "epsilon", "delta", "schema", "unit", "learn_domain", "random_state", "allow_copies")
 
 
 class _Estimator:
@@ -52,6 +52,8 @@ class _Estimator:
     ) -> None:
         self.recipe, self.epsilon, self.delta, self.schema, self.unit = recipe, epsilon, delta, schema, unit
         self.learn_domain, self.random_state = learn_domain, random_state
+        # Why rows of real people may be handed out, as an option of ``release``; a name that no step has as a knob.
+        self.allow_copies: str | None = knobs.pop("allow_copies", None)
         self._knobs = knobs
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -75,7 +77,7 @@ class _Estimator:
         table = read(X, self.schema)
         released = release(
             table, self.recipe, settings=self._knobs, epsilon=self.epsilon, delta=self.delta, unit=self.unit,
-            learn_domain=self.learn_domain, seed=_seed(self.random_state),
+            learn_domain=self.learn_domain, seed=_seed(self.random_state), allow_copies=self.allow_copies,
         )  # fmt: skip
         self._accept(released)
         self.release_, self.guarantee_, self.schema_ = released, released.guarantee, table.schema

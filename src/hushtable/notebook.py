@@ -21,6 +21,7 @@ from hushtable.evidence.verdict import worst_of
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.card import Card
+from hushtable.pipeline.preflight import Preflight
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Guarantee
@@ -30,9 +31,11 @@ from hushtable.report import promise
 from hushtable.report.card import card_page
 from hushtable.report.html import INTERNAL, Child, Html, Section, element, join, pairs, table
 from hushtable.report.html import page as whole_page
+from hushtable.report.profile import profile_page, profiled
 from hushtable.report.words import number, share, shortened
 from hushtable.table.columns import Bounds, Column
 from hushtable.table.disk import refuse_existing, whole_file
+from hushtable.table.profile import Profile
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -143,6 +146,8 @@ def _page(thing: object) -> str:
         return thing.page()
     if isinstance(thing, Comparison):
         return thing.page()
+    if isinstance(thing, Profile):
+        return profile_page(thing)
     title = type(thing).__name__
     sections = [Section("shown", title, _body(thing))]
     if isinstance(thing, PUBLIC):
@@ -180,11 +185,22 @@ def _domain(column: Column) -> str:
     return f"{number(len(column.levels))} levels{', read off the rows' if column.observed else ''}"
 
 
+def _profile(profile: Profile) -> Html:
+    return join(element("h4", f"Profile: {number(profile.rows)} rows, {number(len(profile.columns))} columns"), profiled(profile))
+
+
+def _preflight(preflight: Preflight) -> Html:
+    private = "Computed from the raw rows: not for publication."
+    lines = [element("p", line) for line in preflight.sentences()]
+    return join(element("h4", f"Preflight of {preflight.recipe}"), lines, element("p", private, class_="soft"))
+
+
 def _release(release: Release) -> Html:
     stated, table = StatedGuarantee.of(release.guarantee), release.table
     first, *_ = stated.sentences()
     head = f"Release by {release.recipe.recipe}: {number(table.rows)} rows, {number(len(table.schema))} columns"
-    return join(element("h4", head), promise.badge(stated.assurance), element("p", first), _first_rows(table))
+    exposed = [element("p", element("strong", "But: "), line) for line in release.exposed]
+    return join(element("h4", head), promise.badge(stated.assurance), exposed, element("p", first), _first_rows(table))
 
 
 def _first_rows(released: Table) -> Html:
@@ -274,6 +290,8 @@ def _cell(cell: Cell) -> list[Child]:
 _MAKERS: tuple[tuple[type, Callable[[Any], Html]], ...] = (
     (Table, _table),
     (Schema, _schema),
+    (Profile, _profile),
+    (Preflight, _preflight),
     (Release, _release),
     (Guarantee, _guarantee),
     (Recipe, _recipe),

@@ -61,7 +61,7 @@ def test_a_knob_is_the_same_by_name_by_text_and_by_value(way):
 
 @pytest.mark.parametrize("columns", [["age"], ("age",), {"age"}, "age"])
 def test_a_list_of_columns_may_be_any_sequence(columns):
-    released = ht.release(table(), "mdav", k=5, columns=columns, seed=1)
+    released = ht.release(table(), "mdav", k=5, columns=columns, seed=1, allow_copies="nobody exists")
     assert released.guarantee.promises[0].quasi == ("age",)
 
 
@@ -183,7 +183,9 @@ def test_a_release_shows_its_promise_and_its_first_rows(shown):
 
 def test_reports_and_guarantees_are_short_as_text(shown):
     assert repr(shown["guarantee"]) == "Guarantee(verified: k-anonymity, k = 5)"
-    assert repr(shown["release"]) == "Release(mdav: 200 rows, 4 columns; verified: k-anonymity, k = 5)"
+    assert repr(shown["release"]) == (
+        "Release(mdav: 200 rows, 4 columns; verified: k-anonymity, k = 5; 2 columns unchanged, 0 % of the rows alone on them)"
+    )
     assert "conditions hold" in repr(shown["report"])
     assert len(repr(shown["report"])) < 120
     assert repr(Guarantee()) == "Guarantee(nothing is promised)"
@@ -269,7 +271,7 @@ def test_parameters_can_be_read_changed_and_cloned():
     assert copied is not result
     assert copied.get_params() == result.get_params() == {
         "recipe": "mdav", "epsilon": None, "delta": None, "schema": None, "unit": None, "learn_domain": False,
-        "random_state": 3, "k": 10,
+        "random_state": 3, "allow_copies": None, "k": 10,
     }  # fmt: skip
     assert copied.set_params(k=4).get_params()["k"] == 4
     assert result.get_params()["k"] == 10

@@ -36,6 +36,7 @@ def apply(
     limit: float | None = None,
     seed: int | None = None,
     trust: bool = False,
+    allow_copies: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
@@ -44,7 +45,8 @@ def apply(
     schema of the release: every value must lie in its declared domains. Where more than ``limit`` of them would be suppressed
     (the limit of the recipe when absent, 1 for any number), GuaranteeRefused says how many. Where a key identified persons, the
     same key identifies them in the new rows; rows without it count for the fewest people who could hold them. ``trust`` lets its
-    recipe name steps that are not of this package, whose code is then run.
+    recipe name steps that are not of this package, whose code is then run. Rows of real people that would leave as they are are
+    refused, unless ``allow_copies`` gives the reason.
     """
     folder = Path(folder)
     card = load_card(folder)
@@ -57,7 +59,7 @@ def apply(
         schema = schema.with_columns(Column(name=unit.by, kind=Kind.KEY, role=Role.IDENTIFIER))
     table = rows if isinstance(rows, Table) else io.read(rows, schema)
     unit = unit if unit.by in table.schema else replace(unit, by=None)
-    release = run_recipe(table, recipe, unit=unit, seed=seed, progress=progress)
+    release = run_recipe(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
     gone, share = suppressed_rows(release), suppressed_share(release)
     if share > (allowed if limit is None else limit) + TINY:
         raise GuaranteeRefused(

@@ -27,10 +27,15 @@ from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.arguments import require_tables
+from hushtable.table.columns import Kind, Role
 from hushtable.table.disk import refuse_existing, require_form, whole_folder
 from hushtable.table.table import Table
 
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
+MOST_DROPPED = 0.9
+"""The largest share of rows that may be dropped because their person has others, where the schema calls the column a key."""
+MOST_DROPPED_OTHERWISE = 0.5
+"""The same for any other column: it is more likely to be no key at all."""
 _OPTIONS = frozenset(option.name for option in fields(ReleaseOptions))
 
 
@@ -45,15 +50,16 @@ def release(
 ) -> Release:
     """Run a recipe (by name, from a file, or an object) on a table.
 
-    Keywords that are fields of ``ReleaseOptions`` (epsilon, delta, unit, rows, seed, unproven, learn_domain, entropy) are options
-    of the release; all others are knobs of the steps, which ``settings`` may name too where several steps share a name.
+    Keywords that are fields of ``ReleaseOptions`` (epsilon, delta, unit, rows, seed, unproven, learn_domain, allow_copies, entropy)
+    are options of the release; all others are knobs of the steps, which ``settings`` may name too where several steps share a name.
     ``epsilon`` is the budget of the whole release; ``learn_domain`` spends a tenth of it on learning the kinds and domains that
-    were read off the rows.
+    were read off the rows. A release that hands out rows of real people is refused (GuaranteeRefused), unless ``allow_copies``
+    gives the reason, which stands on the card.
 
     >>> import hushtable as ht
     >>> train = ht.people(300)
     >>> ht.release(train, "mdav", k=10, seed=1)
-    Release(mdav: 300 rows, 20 columns; verified: k-anonymity, k = 10)
+    Release(mdav: 300 rows, 20 columns; verified: k-anonymity, k = 10; ... columns unchanged, ... of the rows alone on them)
     >>> ht.release(train, "mdav", ht.ReleaseOptions(seed=1), settings={"microaggregate.k": "10"}).guarantee.assurance
     <Assurance.VERIFIED: 'verified'>
     >>> ht.release(train, "mdav", kk=10)
@@ -61,10 +67,17 @@ def release(
     hushtable.errors.InputError: knob kk: no step has this knob (did you mean 'k'?); there are microaggregate.k, ...
     """
     require_tables(table=table)
-    given = {name: value for name, value in more.items() if name in _OPTIONS}
-    knobs = {name: value for name, value in more.items() if name not in _OPTIONS}
+    given, knobs = split_keywords(more)
     loaded = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
-    return run_recipe(table, loaded.set({**(settings or {}), **knobs}), ReleaseOptions.of(options, given), progress=progress)
+    chosen = ReleaseOptions.of(options, given)
+    require_key(table, chosen.unit)
+    return run_recipe(table, loaded.set({**(settings or {}), **knobs}), chosen, progress=progress)
+
+
+def split_keywords(more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Keywords of a call that are options of a release, and those that are knobs of its steps."""
+    given = {name: value for name, value in more.items() if name in _OPTIONS}
+    return given, {name: value for name, value in more.items() if name not in _OPTIONS}
 
 
 def save(release: Release, folder: str | Path, form: str = "csv", sign: SigningKey | str | Path | None = None) -> Path:
@@ -226,6 +239,7 @@ def release_to_folder(
     if recipe is not None:
         released = release(train, recipe, options, progress=progress)
     else:
+        require_key(train, options.unit)
         released = best_of(train, request.best_of, options, progress=progress)
     if request.model is not None:
         # First, so that a release without a model is refused before anything is written.
@@ -262,6 +276,30 @@ def rows_used(table: Table, unit: Unit) -> int:
         return table.rows
     groups, _ = table.groups([unit.by])
     return int(np.minimum(np.bincount(groups[~table.missing(unit.by)]), unit.rows).sum())
+
+
+def require_key(table: Table, unit: Unit) -> None:
+    """InputError where the column that is to identify persons is no key, so that most rows would be dropped.
+
+    A check of the input, like that of a domain: it is said to whoever holds the rows, and says only how many there are.
+    """
+    if unit.by is None or unit.by not in table.schema or not table.rows:
+        return
+    column = table.schema[unit.by]
+    declared = column.kind is Kind.KEY or column.role is Role.IDENTIFIER
+    dropped = 1 - rows_used(table, unit) / table.rows
+    if dropped <= (MOST_DROPPED if declared else MOST_DROPPED_OTHERWISE):
+        return
+    held = np.bincount(table.groups([unit.by])[0][~table.missing(unit.by)])
+    held = held[held > 0]
+    if not len(held):
+        raise InputError("has no value in any row: it identifies nobody", where=f"person (--person): {unit.by}")
+    raise InputError(
+        f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read, and the "
+        f"column has {len(held):,} values, with {held.mean():,.0f} rows to a value on average and {held.max():,} at most. Name the "
+        "key that identifies persons, or say how many rows one person may hold (--rows-per-person, Unit(rows=...))",
+        where=f"person (--person): {unit.by}",
+    )
 
 
 def save_private(tables: Mapping[str, Table], folder: Path) -> Path:

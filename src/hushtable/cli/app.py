@@ -26,6 +26,8 @@ from hushtable.cli.mechanism import audit_mechanism
 from hushtable.cli.methods import methods
 from hushtable.cli.options import Command
 from hushtable.cli.pareto import pareto
+from hushtable.cli.preflight import preflight
+from hushtable.cli.profile import profile
 from hushtable.cli.release import release
 from hushtable.cli.report import report
 from hushtable.cli.schema import schema
@@ -47,7 +49,9 @@ app = typer.Typer(
 COMMANDS: dict[str, Callable[..., None]] = {
     "demo": demo,
     "schema": schema,
+    "profile": profile,
     "methods": methods,
+    "preflight": preflight,
     "release": release,
     "draw": draw,
     "audit": audit,

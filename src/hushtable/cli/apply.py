@@ -10,7 +10,7 @@ from rich.markup import escape
 
 import hushtable as ht
 from hushtable.cli.console import out, progress, refuse_release, save_and_show
-from hushtable.cli.options import Json, Seed, TableFormat, Trust
+from hushtable.cli.options import AllowCopies, Json, Seed, TableFormat, Trust
 
 
 def apply(
@@ -30,6 +30,7 @@ def apply(
     ] = None,
     form: TableFormat = "csv",
     trust: Trust = False,
+    allow_copies: AllowCopies = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
@@ -39,7 +40,7 @@ def apply(
 
     refuse_release(folder, form)
     with progress("apply") as update:
-        release = ht.apply(released, data, limit=limit, seed=seed, trust=trust, progress=update)
+        release = ht.apply(released, data, limit=limit, seed=seed, trust=trust, allow_copies=allow_copies, progress=update)
     if save_and_show(release, folder, form, as_json=as_json):
         gone = f"{suppressed_rows(release):,} new rows ({100 * suppressed_share(release):.3g} %) were suppressed"
         out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {gone}.")

@@ -51,10 +51,14 @@ def show_guarantee(release: Release) -> None:
     assurance = str(release.guarantee.assurance)
     colour = {"proven": "green", "verified": "green", "claimed": "yellow"}.get(assurance, "red")
     out.print(f"Guarantee: [bold {colour}]{assurance}[/bold {colour}]")
+    for line in release.exposed:
+        out.print(f"  [bold yellow]But[/bold yellow]: {escape(line)}")
     for head, text in release.guarantee.sentences():
         out.print(f"  [bold]{escape(head)}[/bold]: {escape(text)}")
     for warning in release.warnings:
         out.print(f"[yellow]For you alone:[/yellow] {escape(warning)}.")
+    if release.copies is not None and release.copies.alone:
+        out.print(f"[yellow]For you alone:[/yellow] {escape(release.copies.words())}.")
 
 
 def refuse_release(folder: Path, form: str) -> None:

@@ -33,6 +33,14 @@ OnlyAudits = Annotated[list[str] | None, typer.Option(help="Only this audit ('hu
 LearnDomain = Annotated[
     bool, typer.Option("--learn-domain", help="Learn kinds and domains that are marked as observed, for a tenth of the budget.")
 ]
+AllowCopies = Annotated[
+    str | None,
+    typer.Option(
+        help="Release rows of real people as they are, which is refused otherwise; the reason stands on the card.",
+        metavar="REASON",
+        show_default=False,
+    ),
+]
 TableFormat = Annotated[str, typer.Option("--format", help="csv, csv.gz or parquet.")]
 PageFormats = Annotated[str, typer.Option("--format", help="Pages besides audit.json, with commas: html, md.")]
 

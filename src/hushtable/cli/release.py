@@ -12,6 +12,7 @@ from rich.markup import escape
 import hushtable as ht
 from hushtable.cli.console import out, print_json, progress, show_guarantee, warn_of_epsilon
 from hushtable.cli.options import (
+    AllowCopies,
     Data,
     Json,
     LearnDomain,
@@ -65,6 +66,7 @@ def release(
         typer.Option("--unproven", help="Release even if steps read rows unprotected, so that epsilon is infinite."),
     ] = False,
     learn_domain: LearnDomain = False,
+    allow_copies: AllowCopies = None,
     signed: Annotated[Path | None, typer.Option("--sign", help="Your private key ('hush keys'), to sign the card with.")] = None,
     title: Annotated[str, typer.Option(help="What the data is called, on the card; else what the schema says.")] = "",
     contact: Annotated[str, typer.Option(help="Whom to ask about it, on the card.")] = "",
@@ -94,6 +96,7 @@ def release(
             seed=seed,
             unproven=unproven,
             learn_domain=learn_domain,
+            allow_copies=allow_copies,
         ),
         hold_out=hold_out,
         form=form,

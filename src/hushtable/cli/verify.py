@@ -34,7 +34,8 @@ def verify(
     if as_json:
         faults = [fault_json(fault) for fault in verification.faults]
         others = {name: [asdict(one) for one in getattr(verification, name)] for name in ("unchecked", "assumed")}
-        print_json({"folder": str(folder), "holds": verification.holds, "faults": faults, **others})
+        exposed = list(verification.exposed)
+        print_json({"folder": str(folder), "holds": verification.holds, "faults": faults, **others, "exposed": exposed})
     else:
         _show(verification, str(folder), signed=key is not None)
     if verification.faults:
@@ -51,6 +52,8 @@ def _show(verification: Verification, folder: str, *, signed: bool) -> None:
         err.print(f"[yellow]not checkable:[/yellow] {escape(str(one))}")
     if verification.holds:
         out.print(f"[green]ok[/green] {escape(folder)} is what its card says: files, rows, recipe, criteria and budget.")
+    for line in verification.exposed:
+        out.print(f"[bold yellow]but[/bold yellow] {escape(line)}")
     if not verification.faults:
         if signed:
             out.print("The card is signed with this key.")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hushtable.errors import InputError
+from hushtable.pipeline.copies import percent
+from hushtable.pipeline.untouched import Untouched
 from hushtable.privacy.guarantee import Guarantee
+from hushtable.privacy.preserve import Promise
 from hushtable.privacy.stated import StatedGuarantee
 from hushtable.table import lenient
 
@@ -45,6 +48,10 @@ class Card:
     rows: int | None = None
     columns: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+    untouched: Untouched = field(default_factory=Untouched)
+    """The columns that left as they were; none where the card does not say."""
+    copies: Mapping[str, Any] = field(default_factory=dict)
+    """Why rows of real people are published as they are, and how many, where they are: reason, equal, alone."""
     stated: StatedGuarantee = field(default_factory=StatedGuarantee)
     """The guarantee as the card states it."""
     criteria: Mapping[str, Any] = field(default_factory=dict)
@@ -78,6 +85,8 @@ class Card:
             rows=lenient.whole(plain.get("rows")),
             columns=lenient.texts(plain.get("columns")),
             dropped=lenient.texts(plain.get("dropped")),
+            untouched=Untouched.from_json(plain.get("untouched")),
+            copies=lenient.mapping(plain.get("copies")),
             stated=StatedGuarantee.from_json(guarantee),
             criteria=lenient.mapping(guarantee.get("criteria")),
             ledger=tuple(lenient.mappings(guarantee.get("ledger"))),
@@ -116,6 +125,11 @@ class Card:
         return Suppressed(left_out=max(0, sum(by_steps.values()) - (starred or 0)), starred=starred or 0)
 
     @property
+    def exposed(self) -> tuple[str, ...]:
+        """What stands above every promise: which columns left unchanged, and that rows of real people are among the released."""
+        return exposed(self.untouched, self.copies, self.stated.promises)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the steps report that a reader must know (the noise drowns the rows, say), wherever in their results it is."""
         return tuple(dict.fromkeys(_notes(self.result)))
@@ -129,6 +143,18 @@ def suppressed_rows(result: Mapping[str, Any]) -> dict[str, int]:
         if isinstance(found, Mapping)
     }
     return {step: count for step, count in counts.items() if count}
+
+
+def exposed(untouched: Untouched, copies: Mapping[str, Any], promises: Sequence[Promise]) -> tuple[str, ...]:
+    """What no promise may hide: the columns that left unchanged, and the rows of real people that somebody allowed."""
+    lines = [untouched.sentence(promises)] if untouched else []
+    if copies:
+        share = percent(lenient.finite(copies.get("alone")) or 0.0)
+        reason = lenient.text(copies.get("reason")).strip().rstrip(".")
+        lines.append(
+            f"{share} of the released rows are rows of real people that nobody else has, unchanged. The reason given: {reason}."
+        )
+    return tuple(lines)
 
 
 def _notes(result: object) -> list[str]:

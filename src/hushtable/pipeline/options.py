@@ -18,6 +18,9 @@ from hushtable.table.schema import Schema
 
 MOST_EPSILON = 1000.0
 """No release spends more: e^1000 bounds nothing, and a model that is fitted to counts without noise takes minutes to hours."""
+ALLOW = "allow_copies (--allow-copies)"
+UNPUBLISHED = "made to be measured, and never published"
+"""The reason of releases that stay in memory: those that an audit, a comparison or a study attacks and measures."""
 
 
 class ReleaseFields(TypedDict, total=False):
@@ -30,6 +33,7 @@ class ReleaseFields(TypedDict, total=False):
     seed: int | None
     unproven: bool
     learn_domain: bool
+    allow_copies: str | None
     entropy: Entropy
 
 
@@ -51,6 +55,9 @@ class ReleaseOptions:
     """Release even where a step reads rows unprotected, so that epsilon is infinite."""
     learn_domain: bool = False
     """Spend a tenth of the budget on learning the kinds and domains that were read off the rows."""
+    allow_copies: str | None = None
+    """Why rows of real people may be published as they are, where a release that hands them out would be refused; it stands on
+    the card."""
     entropy: Entropy = SYSTEM
     """The source of the noise. Any other than the system's is for tests: it voids the proof, and cannot be saved."""
 
@@ -69,6 +76,10 @@ class ReleaseOptions:
                 )
         elif self.delta is not None:
             raise InputError("a delta without an epsilon is no budget", where="delta")
+        if self.allow_copies is not None and not (isinstance(self.allow_copies, str) and self.allow_copies.strip()):
+            raise InputError(
+                "takes the reason why rows of real people may be published, as it is to stand on the card", where=ALLOW
+            )
 
     @classmethod
     def of(cls, options: ReleaseOptions | None, keywords: Mapping[str, Any]) -> ReleaseOptions:
@@ -95,6 +106,7 @@ class ReleaseOptions:
             "seed": None if self.seed is None else int(self.seed),
             "unproven": self.unproven,
             "learn_domain": self.learn_domain,
+            "allow_copies": self.allow_copies,
         }
 
     @classmethod

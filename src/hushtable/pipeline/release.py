@@ -18,9 +18,12 @@ from typing import Any
 from hushtable import __version__
 from hushtable.display import Shown
 from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.pipeline.card import exposed
+from hushtable.pipeline.copies import Copies
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.signature import SigningKey
+from hushtable.pipeline.untouched import Untouched
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.preserve import Form, unmet
 from hushtable.table import io
@@ -56,12 +59,18 @@ class Release(Shown):
     """
     date: str = field(default_factory=lambda: today())
     """The day it was made, as 2026-11-17."""
+    untouched: Untouched = field(default_factory=Untouched)
+    """The columns that left as they were, and how many released rows are alone on them."""
+    allowed: str = ""
+    """Why rows of real people may be published as they are, where they are and would have been refused; it stands on the card."""
+    copies: Copies | None = field(default=None, repr=False)
+    """How many released rows are real ones, for whoever holds the rows alone; None where a budget paid for all that was read."""
     warnings: tuple[str, ...] = ()
     """For whoever holds the rows alone: they may depend on them, and are never saved."""
 
     def __repr__(self) -> str:
         """What it is and what it promises, in one line."""
-        promised = self.guarantee.headline(self.table.schema.quasi)
+        promised = "; ".join(filter(None, [self.guarantee.headline(self.table.schema.quasi), self.untouched.short]))
         return f"Release({self.recipe.recipe}: {self.table.rows:,} rows, {len(self.table.schema)} columns; {promised})"
 
     def draw(self, rows: int, seed: int | None = None) -> Table:
@@ -103,11 +112,24 @@ class Release(Shown):
             "rows": self.table.rows,
             "columns": list(self.table.schema.names),
             "dropped": list(self.dropped),
+            "untouched": self.untouched.to_json(),
+            **self._copied(),
             "guarantee": self.guarantee.to_json(),
             "explanation": [list(pair) for pair in self.guarantee.sentences()],
             "result": dict(self.result),
             "versions": dict(self.versions),
         }
+
+    def _copied(self) -> dict[str, Any]:
+        """That rows of real people are among the released ones, how many, and why; only where that needed a reason."""
+        if not self.allowed or self.copies is None:
+            return {}
+        return {"copies": {"reason": self.allowed, "equal": self.copies.equal, "alone": self.copies.alone}}
+
+    @property
+    def exposed(self) -> tuple[str, ...]:
+        """What stands above every promise: which columns left unchanged, and that rows of real people are among the released."""
+        return exposed(self.untouched, self._copied().get("copies", {}), self.guarantee.promises)
 
     def save(
         self, folder: str | Path, *, form: str = "csv", pages: Mapping[str, str] | None = None, sign: SigningKey | None = None

@@ -11,6 +11,7 @@ import numpy as np
 
 from hushtable.display import Progress, announce, silent
 from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.pipeline.copies import copies
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
@@ -20,6 +21,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.spending import Spending
 from hushtable.pipeline.step import Code, Coder, Core, Plan
+from hushtable.pipeline.untouched import Untouched, untouched
 from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
@@ -69,12 +71,12 @@ def release(
     vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(released_schema.names)
     walk = _Walk(course, vault, np.random.default_rng(seed), options.rows, progress)
     with Spending(walk.ledger, budget):
-        return _released(walk, recipe, table, unproven=options.unproven)
+        return _released(walk, recipe, table, options)
 
 
-def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> Release:
-    """What a walk leads to, if it keeps what was asked for."""
-    budget = walk.course.budget
+def _released(walk: _Walk, recipe: Recipe, table: Table, options: ReleaseOptions) -> Release:
+    """What a walk leads to, if it keeps what was asked for and hands out no rows that nobody allowed."""
+    budget, unproven = walk.course.budget, options.unproven
     released = walk.go()
     # Where queries were paid for, few rows or none are what they bought: that is released, and said.
     if released.rows < 2 and not walk.ledger.paid:
@@ -93,7 +95,20 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, *, unproven: bool) -> R
     # A step may have made its schema anew; what the data is called is declared, and stays.
     leaving = leaving.under(leaving.schema.described(**table.schema.about))
     warnings = _warnings(table, budget)
-    return Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
+    made = Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
+    # Where a budget paid for every look, there is no unpaid one at how the release compares with the rows.
+    return made if not walk.ledger.culprits else _compared(made, walk, table, options.allow_copies)
+
+
+def _compared(released: Release, walk: _Walk, table: Table, reason: str | None) -> Release:
+    """The release with what left as it was; GuaranteeRefused where it hands out rows of real people and no reason was given."""
+    generated = walk.fitted is not None
+    found = copies(table, released.table, generated=generated)
+    moved = {name for planned in walk.course.steps for name in planned.plan.moves}
+    left = Untouched() if generated else untouched(table, released.table, moved)
+    if found.too_many and reason is None:
+        raise GuaranteeRefused(found.refusal(left.columns, generated=generated))
+    return replace(released, untouched=left, copies=found, allowed=reason or "" if found.too_many else "")
 
 
 def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:

@@ -60,6 +60,8 @@ class Plan:
 
     Where the table knows persons (``Table.persons``), by persons: a step must hand them on with the rows, or less is promised.
     """
+    moves: tuple[str, ...] = ()
+    """Columns whose values it disturbs or moves to other rows; whether others leave as they were is seen on the release."""
     samples: Scheme = Scheme.NONE
     """How its output samples the rows; such a sample stays secret when another core follows."""
     public: tuple[str, ...] = ()

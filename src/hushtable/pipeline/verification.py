@@ -36,6 +36,8 @@ class Verification:
     """Guarantees on the card that were not checked: the folder cannot show them, or what is installed here cannot."""
     assumed: tuple[Unchecked, ...] = ()
     """What no folder could show, of any release: the word of whoever made the card."""
+    exposed: tuple[str, ...] = ()
+    """What a release that is what its card says still gives away: the columns that left unchanged, and rows of real people."""
 
     @property
     def holds(self) -> bool:
@@ -44,12 +46,15 @@ class Verification:
 
     def __add__(self, other: Verification) -> Verification:
         """What two checks found together."""
-        return Verification(self.faults + other.faults, self.unchecked + other.unchecked, self.assumed + other.assumed)
+        return Verification(
+            self.faults + other.faults, self.unchecked + other.unchecked, self.assumed + other.assumed, self.exposed + other.exposed
+        )
 
     def __repr__(self) -> str:
         """A line for each finding, and what it all establishes."""
         lines = [f"fault: {fault}" for fault in self.faults] + [f"not checkable: {one}" for one in self.unchecked]
-        return "\n".join([*(lines or ["ok"]), *(f"assumed: {one}" for one in self.assumed), ESTABLISHES])
+        beside = [*(f"but: {one}" for one in self.exposed), *(f"assumed: {one}" for one in self.assumed)]
+        return "\n".join([*(lines or ["ok"]), *beside, ESTABLISHES])
 
 
 def later(version: str, than: str) -> bool:

@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.errors import Fault, InputError
+from hushtable.pipeline.card import exposed
 from hushtable.pipeline.foreseen import verify_plan
 from hushtable.pipeline.recipe import described, step_names
 from hushtable.pipeline.release import DATA, PAGES, RECIPE, SCHEMA, file_hash, installed_versions, load_card, load_table
 from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
+from hushtable.pipeline.untouched import Untouched
 from hushtable.pipeline.verification import Unchecked, Verification, later, worded
 from hushtable.privacy import criteria, pld
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.ledger import Ledger
 from hushtable.privacy.preserve import Form, unmet
+from hushtable.table import lenient
 from hushtable.table.disk import CARD, read_text
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
@@ -26,10 +29,13 @@ from hushtable.table.table import Table
 
 _ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"hierarchies/\d{2,}\.csv"]))
 """The names of the files that a release may have beside its card."""
-_ON_TRUST = ("dropped", "result", "versions", "date")
+_ON_TRUST = ("dropped", "copies", "result", "versions", "date")
 _ABOUT = {"data_title": "title", "contact": "contact", "licence": "licence"}
 """What a card says of its data, and what the schema beside it calls the same."""
-_ENTRIES = (*_ABOUT, "recipe", "title", "cite", "steps", "rows", "columns", "guarantee", "explanation", "hashes", *_ON_TRUST)
+_ENTRIES = (
+    *(*_ABOUT, "recipe", "title", "cite", "steps", "rows", "columns", "guarantee", "explanation", "hashes", "untouched"),
+    *_ON_TRUST,
+)
 
 
 def verify(folder: str | Path, key: str | Path | None = None, *, trust: bool = False) -> Verification:
@@ -54,6 +60,7 @@ def verify_and_load(folder: str | Path, key: str | Path | None = None, *, trust:
     table = load_table(folder)
     verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust)
     verification += Verification((*_verify_shape(table, card), *_verify_measured(table, guarantee)))
+    verification += _verify_untouched(table, card, guarantee)
     verification += Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
     return verification, table
 
@@ -191,6 +198,21 @@ def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
     return faults + [Fault("promise", why) for why in whys if why]
 
 
+def _verify_untouched(table: Table, card: Mapping[str, Any], guarantee: Guarantee) -> Verification:
+    """How many rows are alone on the columns that left unchanged, measured again; what they give away stands beside every ok."""
+    if "untouched" not in card:
+        why = "which columns left unchanged, which cards before 0.3.0 do not say"
+        return Verification(assumed=(Unchecked("untouched", why),)) if guarantee.promises else Verification()
+    said = Untouched.from_json(card["untouched"])
+    if strange := sorted(set(said.columns) - set(table.schema.names)):
+        return Verification((Fault("untouched", f"the card speaks of {', '.join(strange)}, which the data has not"),))
+    now = Untouched.of(table, said.columns)
+    faults = []
+    if not math.isclose(now.alone, said.alone, rel_tol=1e-9, abs_tol=1e-12):
+        faults.append(Fault("untouched", f"the card says that {said.alone:g} of the rows are alone, in the data {now.alone:g} are"))
+    return Verification(tuple(faults), exposed=exposed(now, lenient.mapping(card.get("copies")), guarantee.promises))
+
+
 def _differences(measured: dict[str, Any], stated: dict[str, Any], within: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Where two nested mappings differ: name, measured, stated; numbers up to rounding."""
     for name in dict.fromkeys((*measured, *stated)):
@@ -280,6 +302,8 @@ def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[U
             yield Unchecked("unit", f"that nobody holds more than {guarantee.unit.rows} of the rows that were read")
     if guarantee.promises or math.isfinite(guarantee.epsilon()):
         yield Unchecked(SCHEMA, "that what it declares is public, and that its roles name what others may know")
+    if lenient.mapping(card.get("untouched")).get("columns"):
+        yield Unchecked("untouched", "that no other column left unchanged: only the rows it was made of could show that")
     if guarantee.claims:
         yield Unchecked("claims", "what a publication states, with the gaps that the card names, is no guarantee")
     if said := [name for name in _ON_TRUST if card.get(name)]:

@@ -225,7 +225,7 @@ def _answer(answer: Answer) -> Html:
 def _promised(card: Card) -> list[Section]:
     """The guarantee, and the budget if any was written down."""
     measured = cards.criteria(card) if card.criteria else None
-    stated = join(promise.small(card.stated), cards.explanation(card), measured)
+    stated = join(promise.small(card.stated, card.exposed), cards.explanation(card), measured)
     return [
         Section("guarantee", "Guarantee", stated, f"{card.stated.assurance}: {card.stated.figure}."),
         *_given("budget", "Privacy budget", budget.section(card) if card.ledger else None, gist.of_budget(card)),

@@ -69,6 +69,7 @@ def _head(card: Card) -> Html:
             "div",
             element("p", "What is promised", class_="eyebrow"),
             promise.badge(card.stated.assurance),
+            [element("p", element("strong", "But: "), line, class_="exposed") for line in card.exposed],
             element("p", first, class_="promise"),
             [element("p", line, class_="also") for line in more],
             element("p", card.stated.in_symbols(), class_="soft"),
@@ -210,6 +211,7 @@ def _table(card: Card) -> Html:
             ("Rows", number(card.rows)),
             ("Columns", _names(card.columns)),
             ("Left out", _names(card.dropped) if card.dropped else "no column"),
+            *([("Unchanged", _names(card.untouched.columns))] if card.untouched else []),
         ]
     )
 

@@ -15,7 +15,7 @@ from hushtable.measures.cost import Cost, cost
 from hushtable.privacy.guarantee import LARGE, Assurance, rounded_up
 from hushtable.report import attacks
 from hushtable.report import findings as show
-from hushtable.report.words import number, sentence
+from hushtable.report.words import number, sentence, share
 
 EXCESS = "more on people in the table than on people outside it"
 SHOWN = 4

@@ -70,6 +70,7 @@ def card_markdown(card: Card) -> str:
             [
                 f"Columns: {', '.join(map(code, card.columns)) or 'none'}",
                 f"Left out: {', '.join(map(code, card.dropped)) or 'no column'}",
+                *([f"Unchanged: {', '.join(map(code, card.untouched.columns))}"] if card.untouched else []),
             ]
         ),
         "## How it was made",
@@ -193,6 +194,7 @@ def _guarantee(card: Card) -> list[str]:
     over = [f"Measured on the table, over {columns}. {plain(counted_by(measured))}"] if measured else []
     return [
         f"**{stated.assurance}**: {plain(MEANINGS[stated.assurance])}.",
+        *(f"**But:** {plain(line)}" for line in card.exposed),
         *map(plain, stated.sentences()),
         plain(stated.in_symbols()),
         bullets(f"**{plain(head)}** {plain(' '.join(lines))}" for head, lines in explained),

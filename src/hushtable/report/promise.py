@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.stated import MEANINGS, StatedGuarantee
 from hushtable.report.html import Html, element
@@ -17,11 +19,12 @@ def badge(assurance: Assurance) -> Html:
     return element("p", mark, " ", element("span", MEANINGS[assurance], class_="soft"), class_="assurance")
 
 
-def small(stated: StatedGuarantee) -> Html:
-    """All that is promised, in a small box."""
+def small(stated: StatedGuarantee, exposed: Sequence[str] = ()) -> Html:
+    """All that is promised, in a small box, under what no promise may hide."""
     return element(
         "div",
         badge(stated.assurance),
+        [element("p", element("strong", "But: "), line) for line in exposed],
         [element("p", line) for line in stated.sentences()],
         element("p", stated.in_symbols(), class_="soft"),
         class_=f"statement small {stated.assurance}",

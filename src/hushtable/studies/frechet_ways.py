@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hushtable.anonymize.published.frechet_noise import published_noise
 from hushtable.api.release import release
 from hushtable.numerics.ball_map import BallMap
+from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.release import Release
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.table.arrays import Floats
@@ -112,7 +113,7 @@ def k_anonymity(k: int = K) -> Method:
     """M-MDAV on the measures; classes stay with their rows."""
 
     def method(data: Data, rng: np.random.Generator) -> Outcome:
-        return _outcome(data, release(data.table, "m-mdav", settings={"k": str(k)}, seed=_seed(rng)))
+        return _outcome(data, release(data.table, "m-mdav", settings={"k": str(k)}, seed=_seed(rng), allow_copies=UNPUBLISHED))
 
     return method
 
@@ -142,7 +143,7 @@ def published_hybrid(epsilon: float, k: int = K) -> Method:
 
     def method(data: Data, rng: np.random.Generator) -> Outcome:
         settings = {"beta": str(BETA), "k": str(k), "epsilon0": str(epsilon / BETA)}
-        return _outcome(data, release(data.table, "beta-k-eps", settings=settings, seed=_seed(rng)))
+        return _outcome(data, release(data.table, "beta-k-eps", settings=settings, seed=_seed(rng), allow_copies=UNPUBLISHED))
 
     return method
 

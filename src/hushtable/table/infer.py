@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hushtable.table import naming
+from hushtable.table import naming, roles
 from hushtable.table.arrays import Integers
-from hushtable.table.columns import CODED, DRAFTED, FREE, NUMBERS, Column, Kind, Levels, Role
+from hushtable.table.columns import DRAFTED, FREE, Column, Kind, Levels
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
 from hushtable.table.values import Raw, Source, make
 
 MISSING_TEXTS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "<NA>", "."})
@@ -37,9 +36,6 @@ SCALES = (
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
 )
 
-_ANSWERS = frozenset({"yes", "no", "y", "n", "true", "false", "t", "f", "1", "0", "none", "unknown"})
-"""Whether there is a phone or a remark, not which."""
-
 
 @dataclass(frozen=True)
 class _Profile:
@@ -56,7 +52,7 @@ class _Profile:
 
     @property
     def answers(self) -> bool:
-        return {word.lower() for word in self.words} <= _ANSWERS
+        return {word.lower() for word in self.words} <= roles.ANSWERS
 
     def matches(self, pattern: re.Pattern[str]) -> bool:
         return naming.matches(self.name, pattern)
@@ -74,45 +70,21 @@ def infer(names: Sequence[str], source: Source) -> Schema:
         present = [i for i, word in enumerate(raw.words) if word and word not in blank]
         profiles.append(_Profile(name, tuple(raw.words[i] for i in present), counts[present], len(raw.codes)))
     columns = [_draft(profile) for profile in profiles]
-    columns = _quasi_by_shape(columns, profiles)
     schema = Schema(tuple(columns), tuple(sorted(codes, key=lambda code: (code != "?", code))))
     table = make(schema, names, source)
-    followers = _followers(table)
+    proposed = roles.propose(table)
     drafted = []
     for column in table.schema:
         required = column.kind not in FREE and not table.missing(column.name).any()
-        role = Role.QUASI if column.name in followers else column.role
-        drafted.append(replace(column, required=required, role=role, drafted=DRAFTED))
+        drafted.append(replace(column, required=required, role=proposed[column.name].role, drafted=DRAFTED))
     drawn = replace(table.schema, columns=tuple(drafted), drafted=True)
-    notes = [_unique_note(table.groups(drawn.quasi)[0], drawn.quasi)] if drawn.quasi else []
-    notes += [f"Column {name} follows from {quasi}: who knows the one knows the other." for name, quasi in followers.items()]
+    notes = roles.notes(table, proposed)
     notes += [
         note
         for profile, column in zip(profiles, columns, strict=True)
         for note in (*_hidden(profile, column), *_sentinels(profile, column))
     ]
     return replace(drawn, notes=(*HEAD, *notes))
-
-
-def _followers(table: Table) -> dict[str, str]:
-    """Plain columns that a quasi-identifier determines for 99 rows in 100 (an age group beside an age), by name."""
-    groups = {c.name: table.groups([c.name]) for c in table.schema if c.kind not in FREE and c.role in (Role.QUASI, Role.PLAIN)}
-    followers = {}
-    for name in table.schema.role(Role.PLAIN):
-        if name not in groups or table.rows < 100 or not 2 <= groups[name][1] <= 200:
-            continue
-        codes, levels = groups[name]
-        if np.bincount(codes).max() > 0.9 * table.rows:
-            continue
-        for quasi in table.schema.quasi:
-            above, values = groups[quasi]
-            # With few rows to a value anything seems to follow from it.
-            if values <= table.rows // 10 and values * levels <= 1_000_000:
-                pairs = np.bincount(above * levels + codes, minlength=values * levels).reshape(values, levels)
-                if pairs.max(axis=1).sum() >= 0.99 * table.rows:
-                    followers[name] = quasi
-                    break
-    return followers
 
 
 HEAD = (
@@ -125,19 +97,11 @@ HEAD = (
 
 def _draft(profile: _Profile) -> Column:
     if _identifies(profile):
-        return Column(name=profile.name, kind=Kind.KEY, role=Role.IDENTIFIER)
+        return Column(name=profile.name, kind=Kind.KEY)
     kind, extra = _kind(profile)
     if kind in (Kind.CATEGORY, Kind.KEY) and profile.matches(naming.SPOKEN) and not profile.answers:
         kind, extra = Kind.TEXT, {}
-    role = Role.PLAIN
-    if kind is Kind.KEY or (profile.matches(naming.IDENTIFIER) and (kind is Kind.TEXT or profile.distinct_share > 0.5)):
-        role = Role.IDENTIFIER
-    elif kind is not Kind.TEXT:
-        if profile.matches(naming.SECRET):
-            role = Role.SECRET
-        elif profile.matches(naming.QUASI):
-            role = Role.QUASI
-    return Column(name=profile.name, kind=kind, role=role, **extra)  # type: ignore[arg-type]
+    return Column(name=profile.name, kind=kind, **extra)  # type: ignore[arg-type]
 
 
 def _identifies(profile: _Profile) -> bool:
@@ -150,7 +114,7 @@ def _hidden(profile: _Profile, column: Column) -> list[str]:
         return [f"Column {profile.name} has no value at all: drafted as text, which is left out. Declare it if it may have values."]
     if column.kind is Kind.TEXT:
         return [f"Column {profile.name} seems to be free text, in which anything may stand: it is never released."]
-    if column.role is Role.IDENTIFIER and _identifies(profile):
+    if _identifies(profile):
         return [f"Column {profile.name} seems to say who somebody is: drafted as an identifier, which is dropped."]
     if column.kind is Kind.KEY and all(_MOMENT.match(word) for word in profile.words):
         reason = "seems to hold dates in a form that is not read, and is dropped"
@@ -217,23 +181,6 @@ def _all_dates(words: Sequence[str], form: str | None) -> bool:
     return form is not None or all(len(word) == 10 for word in words)
 
 
-def _quasi_by_shape(columns: list[Column], profiles: list[_Profile]) -> list[Column]:
-    """Where no name says so, take the five columns of moderate size that split the rows best."""
-    if any(c.role is Role.QUASI for c in columns):
-        return columns
-    spread = {}
-    for column, profile in zip(columns, profiles, strict=True):
-        if column.role is Role.PLAIN and column.kind in CODED | NUMBERS and 2 <= len(profile.words) <= 200:
-            shares = profile.counts / profile.counts.sum()
-            spread[column.name] = -float((shares * np.log(shares)).sum())
-    best = sorted(spread, key=lambda name: -spread[name])[:5]
-    return [replace(c, role=Role.QUASI) if c.name in best else c for c in columns]
-
-
-def _unique_note(groups: Integers, quasi: Sequence[str]) -> str:
-    return f"{unique_share(groups):.1%} of the rows are unique on the likely quasi-identifiers: {', '.join(quasi)}."
-
-
 def _sentinels(profile: _Profile, column: Column) -> list[str]:
     """A lone extreme code such as -8 among positive numbers is probably a missing value in disguise."""
     if column.kind not in (Kind.INTEGER, Kind.REAL):
@@ -251,8 +198,3 @@ def _sentinels(profile: _Profile, column: Column) -> list[str]:
         "domain and 'required'."
         for code in codes
     ]
-
-
-def unique_share(groups: Integers) -> float:
-    """Share of rows whose group has no other row."""
-    return float((np.bincount(groups)[groups] == 1).mean()) if len(groups) else 0.0

@@ -22,7 +22,11 @@ IDENTIFIER = re.compile(
 QUASI = re.compile(
     r"(^|_)(age|sex|gender|race|ethnic\w*|zip(_?codes?)?\d*|post(al|(al)?_?codes?)\d*|plz|city|town|county|district|"
     r"region|state|country|place|birth\w*|dob|yob|born|marital\w*|marriage|edu|educ\w*|occupation|profession|job|nationality|native\w*|"
-    r"household\w*|family|relationship|workclass|socprof|employ\w*|citizen\w*|admission|discharge)($|_)"
+    r"household\w*|family|relationship|workclass|socprof|employ\w*|citizen\w*|admission|discharge|industry|nativity|ancestry|"
+    r"province|canton|municipality|commune|borough|parish|tract|neighbou?rhood|latitude|longitude|lat|lon|lng)($|_)"
+    # The codes of censuses, which are names only where nothing else stands beside them.
+    r"|^(agep|puma\w*|rac\w{0,3}p|msp|hisp|schl|st|pobp|cit|citwp|occp|indp|indp_cat|socp|naicsp|relp|relshipp|statefip|countyfip|"
+    r"marst\w*|maritl|bpl|hispan|numprec)$"
 )
 CODE = re.compile(r"(^|_)(zip(_?code)?|post(al)?_?code\w*|postal|plz|fips|icd\w*|icpc|naics|isco\w*|soc_code)($|_)")
 """Whole numbers under these names are codes: their sums and means say nothing."""

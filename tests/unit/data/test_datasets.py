@@ -15,7 +15,7 @@ from hushtable.data.datasets import FILES, TOYS, VARIABLE, load, names, schema_o
 from hushtable.errors import InputError
 from hushtable.table import io
 from hushtable.table.columns import Kind, Levels, Role
-from hushtable.table.infer import unique_share
+from hushtable.table.roles import unique_share
 from hushtable.table.table import Table
 
 # Rows, share unique on the quasi-identifiers, and missing values by column, as the description of the folder states them.

@@ -10,7 +10,7 @@ from hushtable.data.people import people, people_schema
 from hushtable.errors import InputError
 from hushtable.table import io
 from hushtable.table.columns import Bounds, Kind, Role
-from hushtable.table.infer import unique_share
+from hushtable.table.roles import unique_share
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.trees import build

@@ -77,11 +77,11 @@ class Noise(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that are no numbers, and dates for multiplication: they have no zero."""
-        self._columns(schema)
+        columns = self._columns(schema)
         caveats = ["added noise is no differential privacy, and hides nobody who can be recognized by the other columns"]
         if self.how is How.MULTIPLY:
             caveats.append("factors never hide a zero, and hide little that is small")
-        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.NOISE_PER_ROW, caveats=tuple(caveats))
+        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.NOISE_PER_ROW, moves=columns, caveats=tuple(caveats))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Draw noise for every row and column by itself."""

@@ -52,11 +52,11 @@ class Pram(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns without levels, and groups that do not exist."""
-        self._columns(schema)
+        columns = self._columns(schema)
         caveats = ["a value that was not changed is a true one, and most are"] if self.keep > 0.5 else []
         if self.invariant:
             caveats.append("the probabilities of change were computed from the rows: they are not published")
-        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, caveats=tuple(caveats))
+        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, moves=columns, caveats=tuple(caveats))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Randomize one column after the other."""

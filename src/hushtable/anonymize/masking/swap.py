@@ -42,8 +42,8 @@ class RankSwap(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns without an order."""
-        self._columns(schema)
-        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, caveats=(_CAVEAT,))
+        columns = self._columns(schema)
+        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, moves=columns, caveats=(_CAVEAT,))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Swap one column after the other."""
@@ -141,11 +141,11 @@ class Swap(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses groups that do not exist, and columns that would be swapped inside groups of themselves."""
-        self._columns(schema)
+        columns = self._columns(schema)
         caveats = [_CAVEAT]
         if self.by:
             caveats.append(f"a row that is alone on {', '.join(self.by)} was not swapped")
-        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, caveats=tuple(caveats))
+        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, moves=columns, caveats=tuple(caveats))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Pair rows at random and exchange their values."""

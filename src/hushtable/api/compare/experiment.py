@@ -31,6 +31,7 @@ from hushtable.evidence.persons import People
 from hushtable.evidence.validity import void
 from hushtable.pipeline import registry
 from hushtable.pipeline.card import suppressed_rows
+from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.recipe import Recipe
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Unit
@@ -110,7 +111,7 @@ class Experiment:
             # A seed would take away the secrecy of samples; a private release is fresh each time, and never leaves this function.
             released = release(
                 self.train, trial.recipe, epsilon=trial.epsilon, delta=self.delta if trial.epsilon is not None else None,
-                unit=self.unit(trial.recipe), seed=None if trial.spends else self.seed + run,
+                unit=self.unit(trial.recipe), seed=None if trial.spends else self.seed + run, allow_copies=UNPUBLISHED,
             )  # fmt: skip
             findings, reasons = self._attack(released, run)
             findings += self._measure(released, run)
@@ -128,7 +129,7 @@ class Experiment:
             statements=guarantee.statements(),
             guarantee=_summary(released),
             void=tuple(reasons),
-            notes=(*_step_notes(released), *guarantee.caveats),
+            notes=(*_step_notes(released), *_copied(released), *guarantee.caveats),
             gaps=tuple(gap for claim in guarantee.claims for gap in claim.gaps),
             findings=tuple(map(without_detail, findings)),
         )
@@ -151,6 +152,13 @@ def registered(measures: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[s
     """Those of the measures that there are here."""
     known = registry.audits()
     return {name: knobs for name, knobs in measures.items() if name in known}
+
+
+def _copied(released: Release) -> list[str]:
+    """That the release itself would be refused, because it hands out rows of real people."""
+    if released.copies is None or not released.copies.too_many:
+        return []
+    return [f"{released.copies.words()}: a release of it is refused, unless a reason is given (--allow-copies)"]
 
 
 def _summary(released: Release) -> GuaranteeSummary:

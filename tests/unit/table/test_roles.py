@@ -1,0 +1,67 @@
+"""Proposed roles: names, what follows from them, and whom everyday columns single out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import hushtable as ht
+from hushtable.table import naming
+from hushtable.table.columns import Role
+from tests.survey import survey
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["AGEP", "PUMA", "PUMA10", "RAC1P", "MSP", "SEX", "DOB", "ST", "zip", "HISP", "SCHL", "INDP", "birthDate"],
+)
+def test_names_of_what_others_know(name):
+    assert naming.matches(name, naming.QUASI)
+
+
+@pytest.mark.parametrize("name", ["st_depression", "ST_Slope", "first", "list", "racing", "msparam", "citations", "latency"])
+def test_names_that_only_begin_alike(name):
+    assert not naming.matches(name, naming.QUASI)
+
+
+def anonymous(rows: int = 2000) -> pd.DataFrame:
+    """Columns whose names say nothing: six everyday ones, an amount, and a constant."""
+    rng = np.random.default_rng(0)
+    frame = {f"q{i}": [f"v{v}" for v in rng.integers(0, size, rows)] for i, size in enumerate([9, 11, 13, 5, 4, 3])}
+    return pd.DataFrame({**frame, "x": np.round(rng.gamma(2, 900, rows), 2).astype(str), "same": "s"})
+
+
+def test_columns_that_single_people_out_are_proposed_whatever_their_names():
+    schema = ht.draft(anonymous())
+    assert {"q0", "q1", "q2"} <= set(schema.quasi)
+    assert "same" not in schema.quasi
+    assert any("together single out" in note and "q0" in note for note in schema.notes)
+
+
+def test_an_amount_is_not_proposed_for_being_unique_and_is_named():
+    schema = ht.draft(anonymous())
+    assert schema["x"].role is Role.PLAIN
+    assert any("not proposed as a quasi-identifier: x (" in note for note in schema.notes)
+
+
+def test_a_secret_is_not_proposed_for_being_unique():
+    frame = anonymous().rename(columns={"q0": "diagnosis"})
+    assert ht.draft(frame)["diagnosis"].role is Role.SECRET
+
+
+def test_the_draft_of_a_survey_is_never_silent_about_a_set_that_singles_out_many():
+    schema = ht.draft(survey())
+    assert {"AGEP", "PUMA", "RAC1P", "MSP", "SEX", "HISP"} <= set(schema.quasi)
+    notes = " ".join(schema.notes)
+    table = ht.read(survey(), schema)
+    outside = [name for name in schema.released if name not in schema.quasi]
+    assert "100.0% on all" in notes
+    assert "Outside the quasi-identifiers, few columns still single out many of the rows" in notes
+    found = ht.profile(table.select(outside)).singling[2]
+    assert all(name in notes for name in found.sets[0].columns)
+
+
+def test_few_rows_propose_nothing_by_what_they_single_out():
+    schema = ht.draft(anonymous(40))
+    assert not any("together single out" in note for note in schema.notes)
