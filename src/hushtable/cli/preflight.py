@@ -28,7 +28,7 @@ def preflight(
     """What a release would hand out: columns that leave unchanged, rows of real people. Exit code 3: it would be refused."""
     table = ht.read(data, schema_file)
     options = ht.ReleaseOptions(epsilon=epsilon, unit=ht.Unit(rows=rows_per_person, by=person), seed=seed)
-    with progress(quiet=as_json) as update:
+    with progress("preflight") as update:
         found = ht.preflight(table, recipe, options, settings=settings_of(settings), progress=update)
     if as_json:
         print_json(found.to_json())

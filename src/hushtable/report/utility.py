@@ -91,7 +91,7 @@ def _page(page: Page, known: Sequence[Finding]) -> Html:
     if page is Page.DOWNSTREAM:
         return join(element("p", kind.lead), _downstream(known), _parts(kind, parts))
     if page is Page.RULES:
-        return join(element("p", kind.lead), measured_table(whole, label=kind.title), rules.broken_rules(whole, parts))
+        return join(element("p", kind.lead), measured_table(whole, known, label=kind.title), rules.broken_rules(whole, parts))
     drawn = [drawing for f in known if (drawing := _drawing(page, f))]
     return join(
         element("p", kind.lead),
