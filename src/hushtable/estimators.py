@@ -18,11 +18,11 @@ from hushtable.pipeline.release import Release
 from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.unit import Unit
 from hushtable.table.io import read
+from hushtable.table.like import like
 from hushtable.table.schema import Schema
 
 if TYPE_CHECKING:
     import numpy as np
-    import pandas as pd
 
     State = int | np.random.Generator | np.random.RandomState | None
 
@@ -81,6 +81,7 @@ class _Estimator:
         )  # fmt: skip
         self._accept(released)
         self.release_, self.guarantee_, self.schema_ = released, released.guarantee, table.schema
+        self._given = _shape(X)
         self.feature_names_in_ = np.array(table.schema.names, dtype=object)
         self.n_features_in_ = len(table.schema)
         return self
@@ -131,10 +132,13 @@ class Synthesizer(_Estimator):
     def __init__(self, recipe: str | Path | Recipe = "aim", **settings: Any) -> None:
         super().__init__(recipe, **settings)
 
-    def sample(self, n_samples: int | None = None, random_state: State = None) -> pd.DataFrame:
-        """So many rows from the fitted model as a frame; without a number the rows that ``fit`` released."""
+    def sample(self, n_samples: int | None = None, random_state: State = None) -> Any:
+        """So many rows from the fitted model, in the form of what was fitted; without a number the rows that ``fit`` released.
+
+        A frame of pandas, polars or Arrow comes back as one, with the types of its columns; anything else as a pandas frame.
+        """
         fitted = self._fitted()
-        return fitted.table.frame() if n_samples is None else fitted.draw(n_samples, _seed(random_state)).frame()
+        return like(fitted.table if n_samples is None else fitted.draw(n_samples, _seed(random_state)), self._given)
 
     def _accept(self, released: Release) -> None:
         if released.fitted is None:
@@ -146,7 +150,9 @@ class Anonymizer(_Estimator):
     """The same table with less in it: ``fit_transform`` returns the release of the very rows it is given.
 
     There is no ``transform``: what a release promises, it promises of the rows it was made from. Rows leave in an order that
-    says nothing about the original one, and identifiers and free text stay behind, so the result cannot be joined to the input.
+    says nothing about the original one, under an index of their own, and identifiers and free text stay behind, so the result
+    cannot be joined to the input. A frame of pandas, polars or Arrow comes back as one, with the types of its columns; but a
+    generalized column (an interval, a set, ``*``) is text.
 
     >>> import hushtable as ht
     >>> table = ht.people(300)
@@ -160,9 +166,19 @@ class Anonymizer(_Estimator):
     def __init__(self, recipe: str | Path | Recipe = "mdav", **settings: Any) -> None:
         super().__init__(recipe, **settings)
 
-    def fit_transform(self, X: object, y: object = None) -> pd.DataFrame:
-        """``fit``, then the released rows as a frame."""
-        return self.fit(X).release_.table.frame()
+    def fit_transform(self, X: object, y: object = None) -> Any:
+        """``fit``, then the released rows in the form of what was given."""
+        return like(self.fit(X).release_.table, self._given)
+
+
+def _shape(given: Any) -> Any:
+    """What is remembered of a frame: its library and the types of its columns, and no row."""
+    module = type(given).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(given, "columns"):
+        return given.iloc[:0]
+    if module == "polars":
+        return given.head(0)
+    return given.slice(0, 0) if module == "pyarrow" and hasattr(given, "slice") else None
 
 
 def _seed(state: State) -> int | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hushtable.anonymize.lattice.generalize import Generalize
+from hushtable.anonymize.lattice.summary import rungs
 from hushtable.display import Progress, silent
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline import recipe as recipes
@@ -21,6 +22,7 @@ from hushtable.table.columns import CODED, Cells, Column, Kind, Levels, Role
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+from hushtable.table.trees import build, derive_formerly
 
 STEP = "generalize"
 """The step whose levels are put on new rows."""
@@ -53,11 +55,12 @@ def apply(
     if limit is not None and not 0 <= limit <= 1:
         raise InputError(f"expected a share from 0 to 1, got {limit}", where="limit")
     recipe, levels, allowed = _fixed(recipes.load(folder / "recipe.yaml", trust=trust), card)
-    schema = _original(Schema.load(folder / "schema.yaml"), levels)
+    ladders = _generalizations(card["result"])[0]["columns"]
+    schema = _as_released(_original(Schema.load(folder / "schema.yaml"), levels), ladders)
     unit = Guarantee.from_json(card["guarantee"]).unit
     if unit.by is not None:
         schema = schema.with_columns(Column(name=unit.by, kind=Kind.KEY, role=Role.IDENTIFIER))
-    table = rows if isinstance(rows, Table) else io.read(rows, schema)
+    table = rows.under(_as_released(rows.schema, ladders)) if isinstance(rows, Table) else io.read(rows, schema)
     unit = unit if unit.by in table.schema else replace(unit, by=None)
     release = run_recipe(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
     gone, share = suppressed_rows(release), suppressed_share(release)
@@ -136,6 +139,31 @@ def _original(schema: Schema, levels: Mapping[str, int]) -> Schema:
             where="apply",
         )
     return replace(schema, columns=tuple(columns))
+
+
+def _as_released(schema: Schema, columns: Mapping[str, Any]) -> Schema:
+    """The schema with the hierarchies that the release had: other versions derived other ones from the same domain.
+
+    Which it was follows from the levels on the card, which say how many cells each has and how one of them is written.
+    """
+    changed, strange = list[Column](), list[str]()
+    for name, found in columns.items():
+        if name not in schema:
+            continue
+        column, level, shown = schema[name], found.get("level"), found.get("ladder")
+        if column.hierarchy is not None or column.domain is None or not level or not shown or shown[0].get("cells") is None:
+            continue
+        former = replace(column, hierarchy=derive_formerly(column))
+        fitting = [one for one in (column, former) if rungs(one, build(one)) == shown]
+        changed += fitting[:1]
+        strange += [] if fitting else [name]
+    if strange:
+        raise InputError(
+            f"the levels of {', '.join(strange)} were derived by another version or from another domain: declare a hierarchy in "
+            "the schema and release again",
+            where="apply",
+        )
+    return schema.with_columns(*changed)
 
 
 def _leaves(column: Column) -> Levels | None:

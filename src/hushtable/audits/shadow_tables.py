@@ -21,6 +21,7 @@ from hushtable.audits.regenerate import regenerate
 from hushtable.audits.shadow_features import RecordFeatures
 from hushtable.errors import InputError
 from hushtable.evidence.finding import Audit
+from hushtable.numerics.fitting import fit
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.disk import read_text, whole_file
@@ -152,7 +153,8 @@ def fitted(features: Floats, inside: Mask) -> Callable[[Floats], Floats]:
     labels = inside.ravel()
     if labels.all() or not labels.any():
         return lambda rows: np.full(len(rows), 1.0 if labels.all() else -1.0)
-    model = LogisticRegression(C=0.1, max_iter=1000).fit(features.reshape(len(labels), -1), labels)
+    model = LogisticRegression(C=0.1, max_iter=1000)
+    fit(model, features.reshape(len(labels), -1), labels)
     return lambda rows: np.asarray(model.decision_function(rows))
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hushtable.errors import InputError
 from hushtable.evidence.reading import floats_like
 from hushtable.measures.downstream_models import scaling
+from hushtable.numerics.fitting import fit
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 
@@ -213,7 +214,9 @@ def _classifier(model: str, x: Floats, y: Floats) -> Callable[[Floats], Floats]:
         "logistic regression": lambda: LogisticRegression(max_iter=300),
         "tree": lambda: DecisionTreeClassifier(random_state=0),
     }
-    predict: Callable[[Floats], Floats] = kinds[model]().fit(x, y).predict
+    learner = kinds[model]()
+    fit(learner, x, y)
+    predict: Callable[[Floats], Floats] = learner.predict
     return predict
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hushtable.measures.prediction_scores import Predictions
+from hushtable.numerics.fitting import fit
 from hushtable.table.arrays import Floats, Integers, Mask
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ MOST_LEVELS = 50
 """Levels with an indicator of their own, the commonest among the rows that are learnt from."""
 BINS = 20
 """Quantile bins of a number for naive Bayes."""
+ITERATIONS = 1000
+"""Of a logistic regression at most; the usual hundred are too few for many classes."""
 LARGE = 1000
 """Coefficients up to which Newton's method is faster than its approximation."""
 ROUNDS, FEWEST_ROUNDS = 150, 30
@@ -137,7 +140,7 @@ def _linear(rows: Rows, test: Floats, shape: Shape, seed: int) -> Predictions:
         predicted = Ridge().fit(x, (rows.y - middle) / wide).predict(read(test))
         return {np.nan: middle + wide * predicted}
     solver = "newton-cholesky" if x.shape[1] * len(np.unique(rows.y)) <= LARGE else "lbfgs"
-    return _predicted(LogisticRegression(solver=solver), x, rows.y, read(test), shape)
+    return _predicted(LogisticRegression(solver=solver, max_iter=ITERATIONS), x, rows.y, read(test), shape)
 
 
 def _bayes(rows: Rows, test: Floats, shape: Shape, seed: int) -> Predictions:
@@ -205,7 +208,7 @@ def _single(x: Floats) -> Floats:
 
 
 def _predicted(model: Any, x: Floats, y: Floats, test: Floats, shape: Shape) -> Predictions:
-    model.fit(x, y)
+    fit(model, x, y)
     if not shape.classes:
         return {np.nan: model.predict(test)}
     return dict(zip(model.classes_.tolist(), model.predict_proba(test).T, strict=True))

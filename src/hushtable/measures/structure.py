@@ -12,6 +12,7 @@ from hushtable.measures.catalogue import AXES, CLUSTERS_KEPT, SILHOUETTE
 from hushtable.measures.features import alike
 from hushtable.measures.frechet_means import agreement
 from hushtable.measures.joint import Moments
+from hushtable.numerics.fitting import fit
 from hushtable.table.arrays import Floats, Integers, Singles
 
 STARTS = 12
@@ -70,9 +71,11 @@ def centres_of(points: Singles, count: int, seed: int, near: Floats | None = Non
     different = len(alike(points)[1])
     best = KMeans(
         min(count, different), n_init=STARTS if near is None else STARTS // 3, tol=1e-3, max_iter=ROUNDS, random_state=seed
-    ).fit(points)
+    )
+    fit(best, points)
     if near is not None and len(near) <= different:
-        there = KMeans(len(near), init=near, n_init=1, tol=1e-3, max_iter=ROUNDS, random_state=seed).fit(points)
+        there = KMeans(len(near), init=near, n_init=1, tol=1e-3, max_iter=ROUNDS, random_state=seed)
+        fit(there, points)
         best = there if there.inertia_ <= AS_GOOD * best.inertia_ else best
     return np.asarray(best.cluster_centers_, np.float64)
 

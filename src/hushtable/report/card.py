@@ -121,12 +121,21 @@ def criteria(card: Card) -> Html:
     ]
     secrets = measured.get("secrets") or {}
     for secret, values in secrets.items():
-        rows = [[_criterion_name(str(name)), number(value), SECRETS.get(name, "")] for name, value in values.items()]
+        rows = [[_criterion_name(str(name)), number(value), secret_meaning(str(name), value)] for name, value in values.items()]
         parts.append(element("h3", "Within the groups: ", element("code", str(secret))))
         parts.append(
             table(["Criterion", "Value", "What it means"], rows, label=f"Criteria of {secret}", numbers=[1], class_="criteria")
         )
     return join(parts)
+
+
+def secret_meaning(name: str, value: object) -> str:
+    """What a criterion of a secret means. At 0 there is no value to hide: that is another disclosure than at 1."""
+    if name == "l_distinct" and value == 0:
+        return (
+            "in some group, or in the whole table, all values are missing: no value is given away there, but that it is missing is"
+        )
+    return SECRETS.get(name, "")
 
 
 def meanings(measured: Mapping[str, Any]) -> dict[str, str]:

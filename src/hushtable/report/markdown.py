@@ -17,7 +17,7 @@ from hushtable.privacy.stated import MEANINGS
 from hushtable.report import attacks, budget, decision, tables
 from hushtable.report import findings as show
 from hushtable.report.audit import APART, HALVED, RULES, counted, dated, key_figures, kind_of, origin, to_do
-from hushtable.report.card import SECRETS, cautions, counted_by, meanings, suppression, whom
+from hushtable.report.card import cautions, counted_by, meanings, secret_meaning, suppression, whom
 from hushtable.report.html import INTERNAL
 from hushtable.report.utility import PAGES, of_page
 from hushtable.report.words import number, p_value, sentence, share
@@ -187,7 +187,7 @@ def _guarantee(card: Card) -> list[str]:
     rows += [[plain(cell) for cell in line] for line in suppression(card)]
     for secret, values in (measured.get("secrets") or {}).items():
         rows += [
-            [f"{plain(name.replace('_', ' '))} of {code(secret)}", plain(number(value)), plain(SECRETS.get(name, ""))]
+            [f"{plain(name.replace('_', ' '))} of {code(secret)}", plain(number(value)), plain(secret_meaning(name, value))]
             for name, value in values.items()
         ]
     columns = plain(listed([str(column) for column in measured.get("quasi") or []]))

@@ -28,7 +28,7 @@ from hushtable.table.cell import ANY_TEXT
 from hushtable.table.disk import read_text
 
 Number = TypeVar("Number", int, float)
-DATE_UNITS = ("week", "month", "quarter", "year", "decade")
+DATE_UNITS = ("week", "month", "quarter", "year", "5 years", "decade")
 _HEADER = re.compile(r"^level[-_ ]?\d+$", re.IGNORECASE)
 
 
@@ -97,6 +97,11 @@ class IntervalTree:
     def spec(self) -> dict[str, list[str]]:
         """The widths."""
         return {"intervals": [repr(float(w)).removesuffix(".0") for w in self.widths]}
+
+
+@dataclass(frozen=True)
+class RoundTree(IntervalTree):
+    """Nested intervals that begin at multiples of their widths, as people count: 0-4, 5-9; 1990-1999. Derived, never declared."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,10 @@ from hushtable.errors import Fault, InputError
 from hushtable.table.arrays import Array, Floats
 from hushtable.table.cell import ANY_TEXT, ANYTHING, Cell, Interval, parse_interval, parse_set, split_interval
 from hushtable.table.columns import DAY, MISSING_CODE, NUMBERS, Bounds, Column, Kind, Levels
-from hushtable.table.hierarchy import DateTree, FileTree, Hierarchy, IntervalTree, PrefixTree
+from hushtable.table.hierarchy import DateTree, FileTree, Hierarchy, IntervalTree, PrefixTree, RoundTree
+
+TINY = 1e-290
+"""A domain narrower than this has no levels below ``*``: floats that small lose their digits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +57,15 @@ class Level:
 def build(column: Column) -> tuple[Level, ...]:
     """The levels above the values of a column, the last of them ``*``.
 
-    Without a declared hierarchy one is derived from the domain: halving intervals for numbers, calendar
+    Without a declared hierarchy one is derived from the domain: round intervals for numbers (5, 10, 20, 40, ... wide), calendar
     units for dates, doubling runs for ordinals, and ``*`` at once for categories.
     """
     hierarchy = column.hierarchy or derive(column)
     match hierarchy:
         case FileTree():
             levels = _file_levels(hierarchy, column)
+        case RoundTree():
+            levels = [_interval_level(column, cuts) for cuts in _round_cuts(column, hierarchy.widths)]
         case IntervalTree():
             if column.step is not None and hierarchy.widths[0] < column.step:
                 reason = f"intervals of width {hierarchy.widths[0]:g} are finer than the column's own steps of {column.step:g}"
@@ -82,10 +87,20 @@ def build(column: Column) -> tuple[Level, ...]:
 def derive(column: Column) -> Hierarchy | None:
     """A hierarchy from the domain alone; it is as public, or as observed, as the domain is."""
     if column.kind is Kind.DATE:
-        return DateTree(("month", "quarter", "year", "decade"))
+        return DateTree(("month", "quarter", "year", "5 years", "decade"))
     if column.kind in (Kind.INTEGER, Kind.REAL):
         if column.bounds.observed:
             return IntervalTree(_round_widths(column))
+        widths = _habitual(column)
+        return RoundTree(widths) if widths else None
+    return None
+
+
+def derive_formerly(column: Column) -> Hierarchy | None:
+    """The hierarchy that versions before 0.3 derived from a declared domain: for what they released."""
+    if column.kind is Kind.DATE:
+        return DateTree(("month", "quarter", "year", "decade"))
+    if column.kind in (Kind.INTEGER, Kind.REAL) and not column.bounds.observed:
         bounds = column.bounds
         width = (bounds.high - bounds.low) or 1.0
         # Below the spacing of floats there is nothing to distinguish, and a width of zero would never grow.
@@ -98,6 +113,28 @@ def derive(column: Column) -> Hierarchy | None:
             leaf *= 2
         return IntervalTree(tuple(widths)) if widths else None
     return None
+
+
+def _habitual(column: Column) -> tuple[float, ...]:
+    """Widths that nest and that people use: 5, 10, 20, 40, 80 for ages up to 120; 1000, 5000, 10000, ... for amounts.
+
+    Up to the whole range a power of ten is doubled; below it there are its half, its tenth, and so on, some 100 leaves at most.
+    """
+    bounds = column.bounds
+    span = bounds.high - bounds.low + (column.step or 0.0)
+    # Below the spacing of floats there is nothing to distinguish, and as wide as a step is the value itself.
+    least = max(span / 128, float(np.spacing(max(abs(bounds.low), abs(bounds.high)))))
+    if span < TINY:
+        return ()
+    place = math.floor(math.log10(span))
+    place -= span < 3 * float(f"1e{place}")
+    if column.step is not None:
+        # Every width is then a multiple of the steps, which are powers of ten.
+        place = max(place, round(math.log10(column.step)))
+    doubled = [float(f"{2**i}e{place}") for i in range(6)]
+    parts = [float(f"{digit}e{place - down}") for down in (1, 2, 3) for digit in (5, 1)]
+    widths = sorted(width for width in (*doubled, *parts) if least <= width < span and width > (column.step or 0.0))
+    return tuple(widths)
 
 
 def leaf_share(column: Column) -> float:
@@ -129,9 +166,9 @@ def _span(column: Column) -> Bounds:
 
 
 def _round_widths(column: Column) -> tuple[float, ...]:
-    """Widths among 1, 2, 10, 20, 100, ... that nest, up to the first that is as wide as an observed range, in some 1,000 leaves.
+    """The first of 1, 2, 10, 20, 100, ... that is as wide as an observed range, and parts of it that nest, in some 1,000 leaves.
 
-    Of the range they give away no more than its order of magnitude.
+    Parts are those that people use: 20, 10, 5 and 1 of 100, or of 20. Of the range they give away no more than the whole does.
     """
     bounds, step = column.bounds, column.step or 0.0
     # Below the spacing of floats there is nothing to distinguish.
@@ -140,7 +177,11 @@ def _round_widths(column: Column) -> tuple[float, ...]:
     place = 2 * math.floor(math.log10(span)) - 1
     while _round(place) < span:
         place += 1
-    return tuple(width for width in (_round(at) for at in range(place - 6, place + 1)) if width >= step) or (_round(place),)
+    whole = _round(place)
+    parts = (1, 5, 10, 20, 100, 200, 1000) if place % 2 == 0 else (1, 2, 4, 20, 40, 200, 400)
+    # Divided and not multiplied: 0.1 is not three times 0.0333...
+    widths = sorted(float(f"{whole / part:.12g}") for part in parts)
+    return tuple(width for width in widths if width >= step) or (whole,)
 
 
 def _round(place: int) -> float:
@@ -289,13 +330,36 @@ def _cuts(column: Column, width: float) -> Floats:
     return np.asarray(cuts[cuts <= bounds.high], dtype=np.float64)
 
 
+def _round_cuts(column: Column, widths: tuple[float, ...]) -> list[Floats]:
+    """For each width the lower ends of its intervals: multiples of it, and the lower bound of the domain before the first.
+
+    Those of wide intervals are taken from those of the narrowest, so that the same end is the same number on every level. What
+    would be left of less than a quarter of a width at either end of the domain goes to its neighbour (120 is among 115-120, and
+    not alone), on all wider levels too, so that they nest.
+    """
+    bounds, narrow = _span(column), widths[0]
+    first, last = (math.floor(end / narrow + 1e-9) for end in (bounds.low, bounds.high))
+    places = np.arange(first, last + 1)
+    # 6 x 0.05 is a little above 0.3; 6 / 20 is not.
+    ends = places / round(1 / narrow) if narrow < 1 else places * narrow
+    ends[0] = bounds.low
+    left, right = ends - bounds.low, bounds.high - ends + (column.step or 0.0)
+    return [
+        np.asarray(
+            ends[(places % round(width / narrow) == 0) & (left >= width / 4) & (right >= width / 4) | (places == first)],
+            dtype=np.float64,
+        )
+        for width in widths
+    ]
+
+
 def _calendar(column: Column, unit: str) -> Floats:
     bounds = _span(column)
     first = _floor(datetime.fromtimestamp(bounds.low, UTC), unit)
     if unit == "week":
         starts = np.arange(first.timestamp(), bounds.high + 1, 7 * DAY)
     else:
-        months = {"month": 1, "quarter": 3, "year": 12, "decade": 120}[unit]
+        months = {"month": 1, "quarter": 3, "year": 12, "5 years": 60, "decade": 120}[unit]
         stops = []
         year, month = first.year, first.month
         while year <= MAXYEAR and (moment := datetime(year, month, 1, tzinfo=UTC).timestamp()) <= bounds.high:
@@ -314,7 +378,8 @@ def _floor(moment: datetime, unit: str) -> datetime:
     if unit == "week":
         return datetime.fromtimestamp(day.timestamp() - DAY * day.weekday(), UTC)
     month = {"month": day.month, "quarter": (day.month - 1) // 3 * 3 + 1}.get(unit, 1)
-    year = day.year // 10 * 10 if unit == "decade" else day.year
+    length = {"decade": 10, "5 years": 5}.get(unit, 1)
+    year = day.year // length * length
     return day.replace(year=max(year, 1), month=month, day=1)
 
 

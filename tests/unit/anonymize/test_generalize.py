@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, reject, settings
@@ -222,3 +224,12 @@ def test_stars_that_would_be_fewer_than_k_are_dropped():
     remaining = release(many, Recipe(recipe="r", steps=(step,)), seed=1).table
     assert remaining.rows == 14
     assert sorted(set(remaining.strings("a"))) == ["*", "x"]
+
+
+def test_a_secret_without_any_value_is_named_where_l_is_asked_for():
+    table = example(60)
+    secret = table.schema.secrets[0]
+    empty = table.with_columns((replace(table.schema[secret], required=False), np.full(60, -1, table[secret].dtype)))
+    assert empty.missing(secret).all()
+    with pytest.raises(InputError, match=f"secret {secret}: all values are missing"):
+        Generalize(k=2, l=2).fit(Vault.of(empty), np.random.default_rng(0))

@@ -21,7 +21,7 @@ from hushtable.privacy import criteria
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.unit import Unit
 from hushtable.report.card import card_page
-from hushtable.table import io
+from hushtable.table import io, trees
 from tests.persons import FIVE, held
 
 
@@ -126,3 +126,19 @@ def test_persons_of_a_release_are_persons_of_new_rows_too(tmp_path):
 def test_the_console_shows_a_gap_that_is_not_known(optimal, gap, shown):
     choice = BestChoice(k=2, limit=0.0, value=0.5, suppressed=0, suppressed_share=0.0, optimal=optimal, gap=gap, levels={})
     assert _cell(choice).endswith(shown)
+
+
+def test_a_release_of_an_earlier_version_is_applied_with_the_levels_that_it_had(tmp_path, monkeypatch):
+    """Other levels are derived now: what the card says of the old ones decides."""
+    table = example(400)
+    with monkeypatch.context() as former:
+        former.setattr(trees, "derive", trees.derive_formerly)
+        ht.save(ht.release(table, "k-anonymity", settings={"k": "4", "levels": "age=3"}, seed=1), tmp_path / "old")
+    then = {cell.text for cell in load_table(tmp_path / "old").schema["age"].domain.cells}
+    now = ht.apply(tmp_path / "old", table, limit=1, seed=1).table.schema["age"]
+    assert {cell.text for cell in now.domain.cells} <= then
+    card = json.loads((tmp_path / "old" / "card.json").read_text())
+    card["result"]["generalize"]["columns"]["age"]["ladder"][0]["cells"] += 1
+    (tmp_path / "old" / "card.json").write_text(json.dumps(card))
+    with pytest.raises(InputError, match="derived by another version"):
+        ht.apply(tmp_path / "old", table, limit=1, seed=1)

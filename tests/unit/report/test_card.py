@@ -236,3 +236,11 @@ def test_a_card_of_a_release_counts_the_rows_that_were_left_out() -> None:
     assert gone == 400 - released.table.rows
     assert Card.from_json(released.card()).suppressed == Suppressed(left_out=gone, starred=0)
     assert f"| suppressed rows | {gone} |" in card_markdown(Card.from_json(released.card()))
+
+
+def test_a_group_without_any_known_secret_is_not_said_to_give_a_value_away() -> None:
+    card = samples.card(samples.VERIFIED)
+    card["guarantee"]["criteria"]["secrets"]["income"]["l_distinct"] = 0
+    for text in (Reader(card_page(card)).text, card_markdown(Card.from_json(card))):
+        assert "all values are missing: no value is given away there, but that it is missing is" in text
+        assert "at 1 some group gives its value away" not in text

@@ -19,7 +19,7 @@ from hushtable.anonymize.lattice.search import Goal, Search, Solution
 from hushtable.anonymize.lattice.summary import summary
 from hushtable.anonymize.people import require_people
 from hushtable.anonymize.secrets import L_RULE, Diversity, fits, moves, protected
-from hushtable.errors import InputError, PlanError
+from hushtable.errors import Fault, InputError, PlanError
 from hushtable.pipeline.step import Core, Plan, check_knobs, chosen, numbered
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
@@ -147,6 +147,10 @@ class Generalize(Core):
 
     def _search(self, table: Table, goals: Sequence[Goal]) -> Search:
         columns, demands = self._columns(table.schema), self._demands(table.schema)
+        empty = sorted({demand.secret for demand in demands if not demand.close and table.missing(demand.secret).all()})
+        if empty:
+            reason = "all values are missing, so no group can have several: leave it out of the secrets that l protects"
+            raise InputError([Fault(f"secret {name}", reason) for name in empty])
         lattice = Lattice.of(table, columns, sorted({d.secret for d in demands}))
         judge = Judge.of(lattice, demands, star=self.suppressed is Suppressed.STAR)
         loss = losses.make(self.loss, lattice, self._weights(columns))

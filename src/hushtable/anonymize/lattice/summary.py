@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hushtable.anonymize.lattice.losses import LossName, Priced, make
-from hushtable.anonymize.lattice.nodes import Ladder
 from hushtable.anonymize.lattice.recode import Recoding
 from hushtable.anonymize.lattice.search import Solution
 from hushtable.pipeline.publish import private_domain
 from hushtable.table.cell import ANY_TEXT
+from hushtable.table.columns import Column
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.trees import Level
 
 
 def summary(solution: Solution, recoding: Recoding, loss: LossName, *, local: bool, fixed: tuple[str, ...]) -> dict[str, Any]:
@@ -26,7 +28,7 @@ def summary(solution: Solution, recoding: Recoding, loss: LossName, *, local: bo
             "level": _level(row[~recoding.gone]),
             "height": ladder.top,
             "lost": None if private_domain(ladder.column) else lost,
-            "ladder": _rungs(ladder),
+            "ladder": rungs(ladder.column, ladder.levels),
         }
         for ladder, row, lost in zip(lattice.ladders, recoding.levels, shares, strict=True)
     }
@@ -61,20 +63,20 @@ def _level(levels: NDArray[np.int16]) -> int | list[int]:
     return used[0] if len(used) == 1 else used
 
 
-def _rungs(ladder: Ladder) -> list[dict[str, Any]]:
+def rungs(column: Column, levels: Sequence[Level]) -> list[dict[str, Any]]:
     """Each level above the values: how many cells it has, and how one of them is written.
 
     Of a domain that was read off the rows neither may be published (the ends of a range can be somebody's), but for ``*``
     and the labels of a file.
     """
-    tree = ladder.column.hierarchy
+    tree = column.hierarchy
     if isinstance(tree, FileTree):
-        labels = [list(groups) for groups in tree.groups[: ladder.top - 1]]
+        labels = [list(groups) for groups in tree.groups[: len(levels) - 1]]
     else:
-        labels = [[cell.text for cell in level.cells] for level in ladder.levels[:-1]]
-    closed = private_domain(ladder.column)
-    rungs = [{"cells": None if closed else len(texts), "example": "" if closed else texts[len(texts) // 2]} for texts in labels]
-    return [*rungs, {"cells": 1, "example": ANY_TEXT}]
+        labels = [[cell.text for cell in level.cells] for level in levels[:-1]]
+    closed = private_domain(column)
+    below = [{"cells": None if closed else len(texts), "example": "" if closed else texts[len(texts) // 2]} for texts in labels]
+    return [*below, {"cells": 1, "example": ANY_TEXT}]
 
 
 def _loss(name: LossName, recoding: Recoding, k: int) -> float:

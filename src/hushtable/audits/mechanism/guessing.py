@@ -10,6 +10,7 @@ import numpy as np
 from hushtable.audits.mechanism import bounds
 from hushtable.audits.mechanism.lines import Bound, Bounds, Guess
 from hushtable.audits.mechanism.scores import TRANSCRIPT, Features
+from hushtable.numerics.fitting import fit
 from hushtable.table.arrays import Floats
 
 LEARNED = "learned likelihood ratio"
@@ -149,5 +150,6 @@ def _learned(within: Floats, without: Floats) -> Callable[[Floats], Floats]:
         return np.asarray(np.clip((values[:, selected] - centre[selected]) / spread[selected], -6, 6), np.float64)
 
     truth = np.repeat([1, 0], [len(within), len(without)])
-    model = LogisticRegression(C=0.1, max_iter=2000).fit(scaled(both), truth)
+    model = LogisticRegression(C=0.1, max_iter=2000)
+    fit(model, scaled(both), truth)
     return lambda values: np.asarray(model.decision_function(scaled(values)))

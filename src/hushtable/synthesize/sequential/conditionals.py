@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy.special import ndtr, ndtri, softmax
 
+from hushtable.numerics.fitting import fit
 from hushtable.pipeline.step import Arrays
 from hushtable.synthesize.sequential.grid import Grid
 from hushtable.table.arrays import Floats, Integers, Singles
@@ -193,7 +194,8 @@ class Linear:
         weights = np.zeros((design.shape[1], grid.count))
         weights[0] = np.where(counts > 0, 0.0, -1e9)
         if len(present) > 1:
-            model = LogisticRegression(C=1.0, max_iter=300, fit_intercept=False).fit(design, cells)
+            model = LogisticRegression(C=1.0, max_iter=300, fit_intercept=False)
+            fit(model, design, cells)
             coefficients = model.coef_ if len(present) > 2 else np.vstack([np.zeros(design.shape[1]), model.coef_[0]])
             weights[:, present] = coefficients.T
         return cls(weights, counts, 0.0, scores)
