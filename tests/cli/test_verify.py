@@ -90,3 +90,17 @@ def test_new_rows_are_not_put_through_the_code_of_a_sender(hush, town, tmp_path,
     code, _, complaint = hush("apply", tmp_path / "out", town / "people.csv", "--out", tmp_path / "new", *["--trust"] * trust)
     assert code == (0 if trust else 2)
     assert trust or ("'sent_step:Sent'" in complaint and "--trust" in complaint)
+
+
+def test_the_name_of_the_data_the_contact_and_the_licence_stand_on_the_card(hush, town, tmp_path):
+    code, shown, _ = hush(*words(town, tmp_path / "bare"))
+    assert code == 0
+    assert "The card lacks contact and licence: write contact: and licence: at the top" in " ".join(shown.split())
+    about = ("--title", "A town", "--contact", "data@example.org", "--license", "CC0")
+    code, shown, _ = hush(*words(town, tmp_path / "out", "mdav", *about))
+    assert code == 0
+    assert "The card lacks" not in shown
+    card = json.loads((tmp_path / "out" / "card.json").read_text())
+    assert (card["data_title"], card["contact"], card["licence"]) == ("A town", "data@example.org", "CC0")
+    assert "Contact: data@example.org. Licence: CC0." in (tmp_path / "out" / "card.html").read_text()
+    assert hush("verify", tmp_path / "out")[0] == 0

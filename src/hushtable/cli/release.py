@@ -136,8 +136,8 @@ def _show(saved: SavedRelease, schema_file: Path) -> None:
         out.print(f"[yellow]Caution:[/yellow] {escape(note)}.")
     out.print(f"{release.table.rows:,} rows in [bold]{escape(str(saved.folder))}[/bold]: {', '.join(saved.files)}")
     if lacking := [name for name in ("title", "contact", "licence") if name not in release.table.schema.about]:
-        options = ", ".join(f"--{name}" for name in lacking)
-        out.print(f"The card gives no {listed(lacking)}: add them to the schema (title:, contact:, licence:), or with {options}.")
+        entries, options = (listed([form.format(name) for name in lacking]) for form in ("{}:", "--{}"))
+        out.print(f"The card lacks {listed(lacking)}: write {entries} at the top of the schema, or give {options}.")
     if saved.model is not None:
         out.print(f"The fitted model is [bold]{escape(str(saved.model))}[/bold]. Draw further rows from it with 'hush draw'.")
         if release.guarantee.assurance is not Assurance.PROVEN:

@@ -122,7 +122,8 @@ def people_schema() -> Schema:
             _date("last_visit", (t.FIRST_VISIT, t.CENSUS_DAY)),
             _levels("satisfaction", h.SATISFACTIONS, kind=Kind.ORDINAL),
             _levels("readmitted", ("no", "yes"), Role.TARGET, required=True),
-        )
+        ),
+        title="People of a fictional town",
     )
 
 

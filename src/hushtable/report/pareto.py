@@ -43,7 +43,7 @@ def grid(lines: Sequence[BestChoice]) -> Html:
     cells = {(line.k, line.limit): line for line in lines}
     body: list[list[Child]] = [[k, *(_cell(cells[k, limit]) for limit in limits)] for k in dict.fromkeys(line.k for line in lines)]
     heads = ["k", *(f"≤ {share(limit)}" for limit in limits)]
-    return table(heads, body, label="Loss by k and limit", numbers=range(1, len(heads)))
+    return table(heads, body, label="Loss by k and limit", numbers=range(len(heads)))
 
 
 def _cell(line: BestChoice) -> Html | str:
