@@ -47,7 +47,8 @@ class Making:
         """The way for a cell that was chosen here."""
         if not setting.unpaid(take):
             return cls(take, setting, Way.FILE, file)
-        if len(setting.payable) > 1:
+        # It takes recipes as they come: one whose knobs were tried, or whose price does not add up, it cannot make.
+        if len(setting.payable) > 1 and take.recipe in setting.payable and set(take.settings) <= {EPSILON}:
             return cls(take, setting, Way.PAY)
         private = {cell.recipe for cell in cells if cell.epsilon is not None}
         if private == {take.recipe} and take.recipe in recipes.names():

@@ -33,6 +33,7 @@ def advise(cells, setting, *constraints):
         ([*AIM, MST], replace(SETTING, budgets=1), "(--best-of), at epsilon 1;", "--best-of aim,mst --epsilon 1 "),
         (AIM, replace(SETTING, payable=("aim",)), "Take aim with epsilon set by policy", "--recipe aim --epsilon EPSILON "),
         (AIM[1:2], replace(SETTING, payable=("aim",), budgets=1), "Take aim epsilon=1.", "--recipe aim --epsilon 1 "),
+        ([replace(MST, recipe="dp-merf"), AIM[0]], SETTING, "Choose on public rows (--public)", "--recipes aim,mst --public"),
         ([*AIM, MST], replace(SETTING, payable=()), "Choose on public rows (--public)", "--recipes aim,mst --public"),
         ([*AIM, MST], replace(SETTING, public=True), "Take aim epsilon=1.", "--recipe 'recipes/aim epsilon=1.yaml' --epsilon 1 "),
         ([cell("mdav k=5", 0.9, k=5.0)], SETTING, "Take mdav k=5.", "--recipe 'recipes/mdav k=5.yaml' --out"),
