@@ -88,7 +88,7 @@ class Making:
     def promise(self) -> str:
         """What holds for a release that the command makes, where that is not what was tried here; empty where it is."""
         if self.way is Way.PAY:
-            return "Made so, that epsilon is proven, the choice included."
+            return "Made so, that epsilon is proven, the choice between them included."
         if self.way is Way.NAME:
             return "Made so, its epsilon is proven if recipe and epsilon were fixed before looking, whatever this page says."
         return ""
