@@ -103,7 +103,7 @@ def _promise_fact(cell: Cell, comparison: Comparison) -> tuple[str, str, str, st
     shape, meaning = SHAPES[cell.assurance], ASSURANCES[cell.assurance][1]
     if comparison.unpaid(cell):
         kind = "proven if chosen before looking"
-        keeps = "; the command below keeps one" if comparison.recommendation.command else ""
+        keeps = "; the command keeps one" if comparison.recommendation.command else ""
         evidence = f"Evidence: a theorem. To choose it because of this page makes the proof void, as the rows are private{keeps}."
     else:
         kind, evidence = str(cell.assurance), f"Evidence: {meaning}."

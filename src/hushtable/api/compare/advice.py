@@ -206,6 +206,8 @@ def _stricter(cell: Cell, take: Cell) -> bool:
 
 def _cost(one: Cell, take: Cell, setting: Setting) -> str:
     rest = "" if one.fits else f", but it fails a condition ({one.misses[0]})"
+    if one.alarms and one.gain:
+        rest += f", and attacks gain {points(one.gain.value)} of 100 people"
     if setting.unpaid(one):
         rest += f"; it {PROVISO}"
     if not take.score or not one.score:

@@ -47,7 +47,8 @@ class Making:
         """The way for a cell that was chosen here."""
         if not setting.unpaid(take):
             return cls(take, setting, Way.FILE, file)
-        if len(setting.payable) > 1:
+        # It takes recipes as they come: one whose knobs were tried, or whose price does not add up, it cannot make.
+        if len(setting.payable) > 1 and take.recipe in setting.payable and set(take.settings) <= {EPSILON}:
             return cls(take, setting, Way.PAY)
         private = {cell.recipe for cell in cells if cell.epsilon is not None}
         if private == {take.recipe} and take.recipe in recipes.names():
@@ -87,7 +88,7 @@ class Making:
     def promise(self) -> str:
         """What holds for a release that the command makes, where that is not what was tried here; empty where it is."""
         if self.way is Way.PAY:
-            return "Made so, that epsilon is proven, the choice included."
+            return "Made so, that epsilon is proven, the choice between them included."
         if self.way is Way.NAME:
             return "Made so, its epsilon is proven if recipe and epsilon were fixed before looking, whatever this page says."
         return ""

@@ -80,7 +80,8 @@ class _Stuck:
     def near(self) -> tuple[Cell, float] | None:
         """The release that comes nearest to it, and its number."""
         known = [(cell, value) for cell in self.tried if (value := reached(cell, self.condition)) is not None]
-        return (min if self.condition.sign in UPPER else max)(known, key=lambda pair: pair[1], default=None)
+        sign = 1.0 if self.condition.sign in UPPER else -1.0
+        return min(known, key=lambda pair: (sign * pair[1], 0.0 if pair[0].score is None else -pair[0].score.value), default=None)
 
     @property
     def limit(self) -> float | None:

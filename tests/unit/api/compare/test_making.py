@@ -9,6 +9,7 @@ import pytest
 from hushtable.api.compare.advice import recommend
 from hushtable.api.compare.axis import Axis
 from hushtable.api.compare.caveats import Setting
+from hushtable.api.compare.cell import Miss, WorstGain
 from hushtable.api.compare.making import Making, Way
 from hushtable.api.compare.options import CompareOptions
 from tests.unit.api.compare.cells import cell, measured
@@ -33,6 +34,7 @@ def advise(cells, setting, *constraints):
         ([*AIM, MST], replace(SETTING, budgets=1), "(--best-of), at epsilon 1;", "--best-of aim,mst --epsilon 1 "),
         (AIM, replace(SETTING, payable=("aim",)), "Take aim with epsilon set by policy", "--recipe aim --epsilon EPSILON "),
         (AIM[1:2], replace(SETTING, payable=("aim",), budgets=1), "Take aim epsilon=1.", "--recipe aim --epsilon 1 "),
+        ([replace(MST, recipe="dp-merf"), AIM[0]], SETTING, "Choose on public rows (--public)", "--recipes aim,mst --public"),
         ([*AIM, MST], replace(SETTING, payable=()), "Choose on public rows (--public)", "--recipes aim,mst --public"),
         ([*AIM, MST], replace(SETTING, public=True), "Take aim epsilon=1.", "--recipe 'recipes/aim epsilon=1.yaml' --epsilon 1 "),
         ([cell("mdav k=5", 0.9, k=5.0)], SETTING, "Take mdav k=5.", "--recipe 'recipes/mdav k=5.yaml' --out"),
@@ -49,7 +51,7 @@ def test_what_is_recommended_is_what_the_command_makes(cells, setting, headline,
 
 def test_a_proof_that_is_taken_is_kept_by_the_command_and_the_reason_is_said_once():
     told = advise([*AIM, MST], SETTING)
-    assert told.made == "Made so, that epsilon is proven, the choice included."
+    assert told.made == "Made so, that epsilon is proven, the choice between them included."
     assert sum("is not free" in text for text in told.caveats) == 1
     assert "The command here keeps the proof" in told.caveats[0]
     assert told.caveats[1].startswith(
@@ -83,6 +85,13 @@ def test_the_trade_is_told_both_ways():
     told = " ".join(advise(ks, SETTING).why)
     assert "mdav k=5 would add 0.010 of AUC for y (within noise) and hide each person among 5 instead of 10." in told
     assert "mdav k=50 would cost 0.100" in told
+
+
+def test_an_alternative_with_alarms_is_told_with_what_attacks_gain_from_it():
+    leak = cell("mdav k=5", 0.95, k=5.0, alarms=9, fits=False, gain=WorstGain(0.98, 0.9, 0.99, "linkability", alarm=True),
+                misses=(Miss("alarms", "9 of 10 tests raise an alarm"),))  # fmt: skip
+    (other,) = [one.words for one in advise([*AIM, MST, leak], SETTING).others if one.id == leak.id]
+    assert other.endswith("(alarms: 9 of 10 tests raise an alarm), and attacks gain 98 of 100 people")
 
 
 def test_the_use_for_which_it_is_worst_is_named():
