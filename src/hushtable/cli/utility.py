@@ -73,4 +73,6 @@ def _show(report: AuditReport, folder: str) -> None:
         out.print(f"[yellow]{escape(one.label)}[/yellow] could not be measured: {escape(one.note)}")
     if report.run.halved:
         out.print("There was no control: the real rows were halved, and the half to compare with may be in the release.")
+    if (Path(folder) / "rules.yaml").exists():
+        out.print(f"The rules that the real rows follow, as a schema would declare them: {escape(folder)}/rules.yaml.")
     out.print(f"The report is [bold]{escape(folder)}/audit.html[/bold]. It was computed from raw rows: do not publish it.")

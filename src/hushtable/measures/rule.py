@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
 
 from hushtable.table.arrays import Integers, Mask
 from hushtable.table.broken import breaks_any
-from hushtable.table.rules import Zero
+from hushtable.table.rules import Comparison, Zero
 from hushtable.table.table import Table
+
+NAMED = 4
+"""So many levels of a long set are shown to a reader."""
 
 
 class Kind(StrEnum):
@@ -53,7 +56,7 @@ class Never(Rule):
     @property
     def text(self) -> str:
         """The combination, or what several of them mean together."""
-        return self.words or " or ".join(map(str, self.zeros))
+        return self.words or " or ".join(" and ".join(map(_short, zero.tests)) for zero in self.zeros)
 
     def broken(self, table: Table) -> Mask:
         """The rows that have one of the combinations."""
@@ -83,6 +86,13 @@ class Follows(Rule):
         number = {name: code for code, name in enumerate(others)}
         wanted = np.array([number.get(due[name], -1) if name in due else -2 for name in names], np.int64)[given]
         return np.asarray((wanted != -2) & (wanted != found), np.bool_)
+
+
+def _short(test: Comparison) -> str:
+    """A condition, of a long set of levels only the first."""
+    if len(test.values) <= NAMED + 2:
+        return str(test)
+    return f"{str(replace(test, values=test.values[:NAMED]))[:-1]} and {len(test.values) - NAMED} more}}"
 
 
 def _coded(table: Table, name: str) -> tuple[Integers, list[str | None]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.rules import Comparison, Sign, Zero
 from hushtable.table.table import Table
 
+NAMED = 6
+"""Of more columns that are missing together so many are named."""
 FIRST = 2000
 """So many rows are looked at before all of them: most pairs of columns follow no rule, and show it soon."""
 COMMON = 0.5
@@ -26,22 +29,28 @@ STEPS = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """A column sorted into groups of equal values; missing is a value."""
+    """A column as groups of equal values; missing is a value. Rows are sorted only where a rule seems to hold."""
 
     name: str
     codes: Integers
-    order: Integers
-    starts: Integers
-    """Where each group begins in the sorted rows."""
     numeric: bool
 
     @classmethod
     def of(cls, table: Table, name: str) -> Grouped:
         """Of one column of a table."""
-        codes = np.unique(table[name], return_inverse=True)[1].astype(np.int64)
-        order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-        return cls(name, codes, order, starts, table.schema[name].numeric)
+        numeric, array = table.schema[name].numeric, table[name]
+        codes = np.unique(array, return_inverse=True)[1] if numeric else array.astype(np.int64) + 1
+        return cls(name, codes.astype(np.int64, copy=False), numeric)
+
+    @cached_property
+    def order(self) -> Integers:
+        """The rows, those of a group beside one another."""
+        return np.argsort(self.codes, kind="stable")
+
+    @cached_property
+    def starts(self) -> Integers:
+        """Where each group begins in them."""
+        return np.flatnonzero(np.diff(self.codes[self.order], prepend=-1))
 
     @property
     def sizes(self) -> Integers:
@@ -50,25 +59,31 @@ class Grouped:
 
 
 def together(table: Table, names: Sequence[str], least: float) -> tuple[list[Never], list[str]]:
-    """Columns that are missing in the same rows, each with the first of them, and the columns that stand for all of theirs.
+    """Columns that are missing in the same rows, all of one pattern in one rule, and the first column of each pattern.
 
     Only what is missing often enough that chance would seldom put it into the same rows counts.
     """
-    firsts: dict[bytes, str] = {}
-    rules = []
+    patterns: dict[bytes, list[str]] = {}
     for name in names:
         missing = table.missing(name)
-        count = int(missing.sum())
-        if not count or count == table.rows:
-            continue
-        first = firsts.setdefault(missing.tobytes(), name)
+        if 0 < missing.sum() < table.rows:
+            patterns.setdefault(missing.tobytes(), []).append(name)
+    rules = []
+    for first, *others in patterns.values():
+        count = int(table.missing(first).sum())
         expected = 2 * count * (table.rows - count) / table.rows
-        if first != name and expected >= least:
-            pairs = [(Sign.MISSING, Sign.PRESENT), (Sign.PRESENT, Sign.MISSING)]
-            zeros = tuple(Zero((Comparison(first, one), Comparison(name, other))) for one, other in pairs)
-            words = f"only one of {first} and {name} is missing"
-            rules.append(Never(kind=Kind.TOGETHER, expected=expected, zeros=zeros, words=words))
-    return rules, list(firsts.values())
+        if others and expected >= least:
+            signs = [(Sign.MISSING, Sign.PRESENT), (Sign.PRESENT, Sign.MISSING)]
+            zeros = tuple(Zero((Comparison(first, a), Comparison(name, b))) for name in others for a, b in signs)
+            rules.append(Never(kind=Kind.TOGETHER, expected=expected, zeros=zeros, words=_some_missing([first, *others])))
+    return rules, [group[0] for group in patterns.values()]
+
+
+def _some_missing(names: Sequence[str]) -> str:
+    if len(names) == 2:
+        return f"only one of {names[0]} and {names[1]} is missing"
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"only some of {', '.join(names[:NAMED])}{rest} are missing"
 
 
 def dependence(table: Table, one: Grouped, other: Grouped, least: float) -> Follows | None:

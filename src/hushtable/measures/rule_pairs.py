@@ -17,6 +17,8 @@ from hushtable.table.table import Table
 
 SEVERAL = 12
 """At most so many rules of one pair of columns."""
+FEW_LEVELS = 3
+"""Up to so many levels are named even if they are all but one."""
 CORNERS = 3
 """Of two columns of numbers: what is impossible about them is seldom more than a few corners, however finely they are cut."""
 
@@ -47,7 +49,7 @@ def impossible_pairs(one: Axis, other: Axis, least: float, known: Mask | None = 
             return
         sides: list[Mask] = [np.any(a.atoms[chosen], axis=0) for a, chosen in zip((one, other), found, strict=True)]
         region = np.outer(*sides)
-        zero = Zero((_joined(one, found[0]), _joined(other, found[1])))
+        zero = Zero((_joined(one, found[0], counts @ sides[1]), _joined(other, found[1], sides[0] @ counts)))
         yield Never(kind=Kind.PAIR, expected=float(expected[region].sum()), zeros=(zero,))
         left = np.where(region, 0.0, left)
 
@@ -106,20 +108,25 @@ class _Implied:
             self.apart[one.column].pop((one, other), None)
 
     def follows(self, rule: Never) -> bool:
-        """Whether it follows from two of the others."""
+        """Whether it follows from one or two of the others."""
         a, b = rule.zeros[0].tests
+        if any(self._within(a, c) and self._within(b, d) for c, d in self._apart(a.column, b.column) if (c, d) != (a, b)):
+            return True
         chance = self._bits(a)[1] * self._bits(b)[1] / self.rows**2
         return any(chance * self._neither(c, q) < self.least for c in self._never(b, rule) for q in self._never(a, rule, c.column))
 
     def _never(self, test: Comparison, rule: Never, column: str = "") -> list[Comparison]:
         """Conditions on other columns than those of the rule that whatever meets the test never meets."""
-        pairs = self.apart.get(test.column, {})
-        others = [
-            (one, other)
-            for (one, other), name in pairs.items()
-            if (name == column if column else name not in rule.zeros[0].columns)
-        ]
-        return [other for one, other in others if one == test or not (self._bits(test)[0] & ~self._bits(one)[0]).any()]
+        columns = [column] if column else set(self.apart.get(test.column, {}).values()) - rule.zeros[0].columns
+        return [other for name in columns for one, other in self._apart(test.column, name) if self._within(test, one)]
+
+    def _apart(self, column: str, other: str) -> list[tuple[Comparison, Comparison]]:
+        """The conditions on two columns that never meet."""
+        return [pair for pair, name in self.apart.get(column, {}).items() if name == other]
+
+    def _within(self, test: Comparison, wider: Comparison) -> bool:
+        """Whether all rows that meet the one condition on a column meet the other."""
+        return test == wider or not (self._bits(test)[0] & ~self._bits(wider)[0]).any()
 
     def _neither(self, one: Comparison, other: Comparison) -> int:
         """How many rows meet neither of two conditions."""
@@ -166,9 +173,15 @@ def _best(one: Axis, other: Axis, gain: Floats) -> tuple[Integers, Integers] | N
     return found
 
 
-def _joined(axis: Axis, conditions: Integers) -> Comparison:
-    """One condition, or several levels as a set."""
+def _joined(axis: Axis, conditions: Integers, counts: Floats) -> Comparison:
+    """One condition, or several levels as a set: all but one, if no row has a level that is not named, as those that are not it.
+
+    ``counts`` are the rows of each cell that meet the condition on the other column.
+    """
     chosen: list[Comparison] = [axis.conditions[int(i)] for i in conditions]
     if len(chosen) == 1:
         return chosen[0]
+    others = [axis.conditions[i] for i in np.setdiff1d(np.flatnonzero(axis.level), conditions).tolist()]
+    if len(others) == 1 and len(chosen) > FEW_LEVELS and counts[-1] == 0:
+        return Comparison(axis.name, Sign.UNEQUAL, others[0].values)
     return Comparison(axis.name, Sign.AMONG, tuple(value for condition in chosen for value in condition.values))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DECLARED = 200
 """So many rules at most are written down in the form that a schema takes."""
-ZEROS = 20
+ZEROS = 40
 """A rule of more combinations than this (a column that follows from one of many values) is not spelt out."""
 
 

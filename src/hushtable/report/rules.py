@@ -30,7 +30,7 @@ def rules_yaml(findings: Sequence[Finding]) -> str:
 
 
 def _table(whole: Sequence[Finding], single: Sequence[Finding]) -> Html:
-    heads = ["What never happens, and the verdict", "Real rows", "By chance", "Released rows", "Share of them", "Fresh rows"]
+    heads = ["What never happens, and the verdict", "Real", "By chance", "Released", "Share", "Fresh"]
     rows: list[list[Child | Cell]] = [
         [
             join(element("span", f.scope), show.verdict_line(f)), Cell("0", 0.0),
@@ -42,7 +42,7 @@ def _table(whole: Sequence[Finding], single: Sequence[Finding]) -> Html:
     ]  # fmt: skip
     every = max((lenient.whole(f.detail.get("rules")) or 0 for f in whole), default=0)
     lead = f"{number(len(single))} of {number(every)} rules: those that most released rows break, then the strongest. "
-    more = "“By chance” is the share of rows that would break a rule if its columns had nothing to do with one another."
+    more = "How many real and released rows break it; then the share by chance, if columns were unrelated, and that of fresh rows."
     return join(
         element("h3", "Rules, one by one"),
         element("p", lead + more, class_="soft"),
