@@ -67,11 +67,9 @@ def headline(findings: Sequence[Finding]) -> Headline | None:
     attacks = [f for f in findings if f.risk is not None and f.value is not None and upper(f) is not None]
     if not attacks:
         return None
-    few = [f for f in attacks if is_few(f) and not is_alarm(f.p_adjusted)]
-    if len(few) == len(attacks):
-        few = []
-    small = set(map(id, few))
-    enough = [f for f in attacks if id(f) not in small]
+    enough = [f for f in attacks if not _unsaid(f)]
+    few = list(filter(_unsaid, attacks)) if enough else []
+    enough = enough or attacks
     widest = max(enough, key=lambda f: upper(f) or 0.0)
     bound, least = upper(widest) or 0.0, resolution([f.gain for f in enough if f.gain is not None])
     alarm = min((f for f in enough if is_alarm(f.p_adjusted)), key=severity, default=None)
@@ -80,6 +78,11 @@ def headline(findings: Sequence[Finding]) -> Headline | None:
         low=low, high=max(bound, least), bound=bound, widest=widest, resolution=least, alarm=alarm,
         few=tuple(sorted(few, key=lambda f: -(upper(f) or 0.0))),
     )  # fmt: skip
+
+
+def _unsaid(attack: Finding) -> bool:
+    """Whether it has too few attempts, and raises no alarm."""
+    return is_few(attack) and not is_alarm(attack.p_adjusted)
 
 
 def resolution(gains: Sequence[Gain]) -> float:
