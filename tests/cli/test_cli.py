@@ -304,6 +304,7 @@ def test_the_demo_runs_and_says_what_was_promised(hush, tmp_path, monkeypatch):
         # Of so few people noise may leave the private release one class, on which no model can be tried.
         assert "real" in line["auc"] or line["recipe"] == "aim"
         assert 0 <= float(line["linkability"]) <= 1
+        assert line["linkability gain"].endswith(" of 100")
     assert hush("demo", "--out", tmp_path / "demo")[0] == 2
 
 

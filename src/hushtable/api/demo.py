@@ -64,9 +64,14 @@ def _line(released: Release, report: AuditReport) -> dict[str, Any]:
         "recipe": released.recipe.recipe,
         "promised": released.guarantee.headline(),
         "alarms": f"{len(report.alarms)} of {tests}",
-        **{str(risk): _gained(attacks) for risk, attacks in report.attacks.items()},
+        **{str(risk): _risk(attacks) for risk, attacks in report.attacks.items()},
+        **{f"{risk} gain": _gained(attacks) for risk, attacks in report.attacks.items()},
         "auc": "" if auc is None or auc.value is None else f"{auc.value:.3f} (real {auc.baseline:.3f})",
     }
+
+
+def _risk(attacks: Sequence[Finding]) -> str:
+    return f"{attacks[0].value:.3f}" if attacks else "not known"
 
 
 def _gained(attacks: Sequence[Finding]) -> str:

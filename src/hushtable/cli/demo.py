@@ -26,7 +26,7 @@ def demo(
     if as_json:
         print_json(summary)
         return
-    keys = "recipe", "promised", "alarms", "singling out", "linkability", "inference", "auc"
+    keys = "recipe", "promised", "alarms", "singling out gain", "linkability gain", "inference gain", "auc"
     heads = "release", "promised", "alarms", "single", "link", "infer", "AUC"
     grid = Grid(
         *heads,

@@ -162,7 +162,7 @@ def _refused(evidence: Evidence, decision: Decision) -> Worded:
     text = "a condition does not hold"
     if evidence.alarms:
         text = f"{attacks.gaining(evidence.tested)} more on people in the table than chance explains"
-    return text, [*_reasons(decision), f"To try: {to_do(evidence)}"]
+    return text, [*_reasons(decision), *_too_few(evidence), f"To try: {to_do(evidence)}"]
 
 
 def _examined(evidence: Evidence, decision: Decision) -> Worded:
@@ -254,12 +254,16 @@ def _limits(evidence: Evidence, decision: Decision) -> list[str]:
     lines.append(sentence(f"This is not a proof of safety: {attacks.noticed(evidence)}"))
     if (coarse := evidence.coarse) is not None and not decision.on(Ground.WIDE):
         lines.append(sentence(f"With so few people {attacks.excluded(coarse)}"))
-    if evidence.headline is not None and evidence.headline.few:
-        lines.append(sentence(attacks.too_few(evidence.headline)))
+    lines += _too_few(evidence)
     price = accuracy(evidence.findings)
     if price.tone == Tone.ALARM:
         lines.append(f"Whether it is still worth publishing is another question: accuracy is far from real ({price.figure}).")
     return lines
+
+
+def _too_few(evidence: Evidence) -> list[str]:
+    """Which attacks are not in the headline."""
+    return [sentence(attacks.too_few(head))] if (head := evidence.headline) is not None and head.few else []
 
 
 def _scope(evidence: Evidence) -> str:

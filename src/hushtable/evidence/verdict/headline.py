@@ -23,7 +23,7 @@ ROUND = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
 class Headline:
     """What the worst attack gains: surely ``low``, at most ``high``, both shares of the people in the table.
 
-    ``high`` lies above what the worst of these attacks truly gains in at least 97.5 of 100 audits, however many they are: the
+    ``high`` lies above what the worst of these attacks truly gains in about 97.5 of 100 audits, however many they are: the
     largest upper bound is never below that of the worst (an intersection-union test; R. L. Berger, Technometrics 24, 1982). It is
     biased upwards, the more the more attacks there are, and where nothing leaks it is mere noise. So it is never taken below
     ``resolution``, what an audit of this size reads in 95 of 100 cases if nobody in the table is hit more often than people
@@ -65,25 +65,32 @@ def headline(findings: Sequence[Finding]) -> Headline | None:
     Attacks with too few attempts are left out and listed, unless they raise an alarm or there are no others.
     """
     attacks = [f for f in findings if f.risk is not None and f.value is not None and upper(f) is not None]
-    enough = [f for f in attacks if is_alarm(f.p_adjusted) or not is_few(f)]
-    few = sorted((f for f in attacks if f not in enough), key=lambda f: -(upper(f) or 0.0)) if enough else []
     if not attacks:
         return None
-    widest = max(enough or attacks, key=lambda f: upper(f) or 0.0)
-    bound, least = upper(widest) or 0.0, resolution([f.gain for f in enough or attacks if f.gain is not None])
+    enough = [f for f in attacks if not _unsaid(f)]
+    few = list(filter(_unsaid, attacks)) if enough else []
+    enough = enough or attacks
+    widest = max(enough, key=lambda f: upper(f) or 0.0)
+    bound, least = upper(widest) or 0.0, resolution([f.gain for f in enough if f.gain is not None])
     alarm = min((f for f in enough if is_alarm(f.p_adjusted)), key=severity, default=None)
     low = max(0.0, (None if alarm is None else sure(alarm)) or 0.0)
     return Headline(
-        low=low, high=max(bound, least), bound=bound, widest=widest, resolution=least, alarm=alarm, few=tuple(few)
+        low=low, high=max(bound, least), bound=bound, widest=widest, resolution=least, alarm=alarm,
+        few=tuple(sorted(few, key=lambda f: -(upper(f) or 0.0))),
     )  # fmt: skip
+
+
+def _unsaid(attack: Finding) -> bool:
+    """Whether it has too few attempts, and raises no alarm."""
+    return is_few(attack) and not is_alarm(attack.p_adjusted)
 
 
 def resolution(gains: Sequence[Gain]) -> float:
     """The least gain that an audit with such intervals can exclude.
 
     The largest upper bound lies below it in 95 of 100 audits of a release that leaks nothing. Each attack's estimate is then 0 with
-    the normal error that its interval shows, and its bound lies as far above as here. They are taken as independent; if they are
-    not, the largest is smaller still. It is rounded up (``ROUND``).
+    the normal error that its interval shows, and its bound lies as far above as here. They are taken as independent; where
+    they go together, as attacks of one kind do, the largest is smaller still (D. Slepian, 1962). It is rounded up (``ROUND``).
     """
     low, high = 0.0, 1.0
     while high - low > 1e-6:

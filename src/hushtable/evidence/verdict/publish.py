@@ -172,6 +172,11 @@ class Evidence:
         return headline(self.findings)
 
     @property
+    def widest(self) -> Finding | None:
+        """The attack whose upper bound is largest, of those with enough attempts to say."""
+        return None if self.headline is None else self.headline.widest
+
+    @property
     def allowed(self) -> float | None:
         """What the proof allows any attack to gain; None where nothing is proven about people, or it is not sure who holds what."""
         return None if self.assumed else proven_gain(self.stated, several_rows=self.several_rows)
