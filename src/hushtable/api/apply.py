@@ -53,6 +53,7 @@ def apply(
     table = rows if isinstance(rows, Table) else io.read(rows, schema)
     unit = unit if unit.by in table.schema else replace(unit, by=None)
     release = run_recipe(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
+    release.refuse_copies()
     if suppressed_rows(release) > release.table.rows:
         return replace(release, warnings=(*release.warnings, MISFIT))
     return release

@@ -18,7 +18,7 @@ from hushtable.table.schema import Schema
 
 ALLOW = "allow_copies (--allow-copies)"
 UNPUBLISHED = "made to be measured, and never published"
-"""The reason of releases that stay in memory: those that an audit, a comparison or a study attacks and measures."""
+"""The reason of releases that stay in memory: those that a comparison or a study attacks and measures."""
 
 
 class ReleaseFields(TypedDict, total=False):
