@@ -251,7 +251,8 @@ def test_raw_rows_under_a_derived_promise_are_not_called_checked(saved):
     clean = verify(folder)
     assert not clean.holds
     assert "derived" in clean.unchecked[0].reason
-    raw = ht.save(ht.release(example(400), Recipe.parse("recipe: x\nsteps: [sample: {beta: 1.0}]"), seed=1), folder.parent / "raw")
+    recipe = Recipe.parse("recipe: x\nsteps: [sample: {beta: 1.0}]")
+    raw = ht.save(ht.release(example(400), recipe, seed=1, allow_copies="nobody exists"), folder.parent / "raw")
     shutil.copy(raw / "data.csv", folder / "data.csv")
     forge(folder, lambda guarantee: None)
     assert not verify(folder).holds

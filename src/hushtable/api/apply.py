@@ -63,6 +63,7 @@ def apply(
     table = rows.under(_as_released(rows.schema, ladders)) if isinstance(rows, Table) else io.read(rows, schema)
     unit = unit if unit.by in table.schema else replace(unit, by=None)
     release = run_recipe(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
+    release.refuse_copies()
     gone, share = suppressed_rows(release), suppressed_share(release)
     if share > (allowed if limit is None else limit) + TINY:
         raise GuaranteeRefused(

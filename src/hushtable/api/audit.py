@@ -27,7 +27,6 @@ from hushtable.evidence.validity import assumed, void
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.card import Card
-from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release, today
 from hushtable.pipeline.run import release as run_recipe
@@ -256,4 +255,4 @@ def pick_audits(
 
 def _generator(recipe: Recipe, epsilon: float | None) -> Callable[[Table, int], Table]:
     """Makes releases of other rows in the same way."""
-    return lambda table, seed: run_recipe(table, recipe, epsilon=epsilon, seed=seed, unproven=True, allow_copies=UNPUBLISHED).table
+    return lambda table, seed: run_recipe(table, recipe, epsilon=epsilon, seed=seed, unproven=True).table

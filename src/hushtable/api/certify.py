@@ -30,7 +30,6 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, Subject, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.table.arguments import require_tables
 from hushtable.table.arrays import Floats
@@ -245,9 +244,7 @@ class Study:
         cut = np.sort(self.outlying)[::-1][round(share * len(self.outlying)) - 1] if share else np.inf
         inside = np.split(self.outlying < cut, [self.parts["train"].rows])
         train, control = (self.parts[n].take(some) for n, some in zip(("train", "control"), inside, strict=True))
-        release = run_recipe(
-            train, recipes.load(GENERATOR).set(settings), rows=train.rows, seed=self.seed, allow_copies=UNPUBLISHED
-        )
+        release = run_recipe(train, recipes.load(GENERATOR).set(settings), rows=train.rows, seed=self.seed)
         return Case(train, release.table, control)
 
     @cached_property

@@ -71,7 +71,9 @@ def release(
     loaded = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
     chosen = ReleaseOptions.of(options, given)
     require_key(table, chosen.unit)
-    return run_recipe(table, loaded.set({**(settings or {}), **knobs}), chosen, progress=progress)
+    made = run_recipe(table, loaded.set({**(settings or {}), **knobs}), chosen, progress=progress)
+    made.refuse_copies()
+    return made
 
 
 def split_keywords(more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -17,7 +17,6 @@ from hushtable.checks.undeclared import undeclared
 from hushtable.checks.verdict import Checks
 from hushtable.encode.bins import Bins
 from hushtable.errors import HushError, InputError, PlanError
-from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Code, Coder, Core, Model, Plan, Step, Storable
@@ -191,7 +190,7 @@ def _keeps_promises(step: Core) -> str:
     promised = step.plan(table.schema, allowance(step)).promises
     recipe = _recipe(step)
     table = table if len(recipe.steps) == 1 else example(rows)
-    release(table, recipe, epsilon=BUDGET.epsilon if step.spends else None, unit=unit(step), seed=1, allow_copies=UNPUBLISHED)
+    release(table, recipe, epsilon=BUDGET.epsilon if step.spends else None, unit=unit(step), seed=1)
     if any(p.empty for p in promised):
         return "a promise that every table keeps (k of 1, t of 1) is none"
     return "" if all(p.quasi for p in promised) else "a promise names no quasi-identifiers"

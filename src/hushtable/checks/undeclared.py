@@ -19,7 +19,6 @@ from hushtable.checks.tables import example
 from hushtable.checks.tables import schema as declared
 from hushtable.encode.bins import Bins
 from hushtable.errors import HushError
-from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Code, Coder, Step
@@ -107,7 +106,7 @@ def _seen(recipe: Recipe, pair: Worlds) -> str:
 def _published(recipe: Recipe, table: Table, pair: Worlds) -> set[str] | None:
     """What stands in the schema of a proven release; None where nothing is released, or nothing proven."""
     try:
-        released = release(table, recipe, epsilon=BUDGET.epsilon, delta=BUDGET.delta, unit=pair.unit, allow_copies=UNPUBLISHED)
+        released = release(table, recipe, epsilon=BUDGET.epsilon, delta=BUDGET.delta, unit=pair.unit)
     except HushError:
         return None
     if not math.isfinite(released.guarantee.epsilon()):

@@ -20,7 +20,7 @@ MOST_EPSILON = 1000.0
 """No release spends more: e^1000 bounds nothing, and a model that is fitted to counts without noise takes minutes to hours."""
 ALLOW = "allow_copies (--allow-copies)"
 UNPUBLISHED = "made to be measured, and never published"
-"""The reason of releases that stay in memory: those that an audit, a comparison or a study attacks and measures."""
+"""The reason of releases that stay in memory: those that a comparison or a study attacks and measures."""
 
 
 class ReleaseFields(TypedDict, total=False):

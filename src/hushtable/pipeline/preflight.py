@@ -7,7 +7,7 @@ from typing import Any
 
 from hushtable.display import Progress, Shown, silent
 from hushtable.pipeline.copies import Copies, percent
-from hushtable.pipeline.options import UNPUBLISHED, ReleaseOptions
+from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -79,7 +79,7 @@ def preflight(table: Table, recipe: Recipe, options: ReleaseOptions, *, progress
     course = plan(recipe, table.schema, budget=budget, unit=options.unit, seeded=options.seed is not None)
     if course.ledger.paid and not course.culprits:
         return Preflight(recipe=recipe.recipe, private=True, untouched=Untouched())
-    tried = release(table, recipe, replace(options, allow_copies=UNPUBLISHED, unproven=True), progress=progress)
+    tried = release(table, recipe, replace(options, unproven=True), progress=progress)
     return Preflight(
         recipe=recipe.recipe,
         private=tried.copies is None,

@@ -126,6 +126,11 @@ class Release(Shown):
             return {}
         return {"copies": {"reason": self.allowed, "equal": self.copies.equal, "alone": self.copies.alone}}
 
+    def refuse_copies(self) -> None:
+        """GuaranteeRefused where rows of real people would leave as they are, and nobody gave a reason."""
+        if self.copies is not None and self.copies.too_many and not self.allowed:
+            raise GuaranteeRefused(self.copies.refusal(self.untouched.columns, generated=self.fitted is not None))
+
     @property
     def exposed(self) -> tuple[str, ...]:
         """What stands above every promise: which columns left unchanged, and that rows of real people are among the released."""
@@ -137,8 +142,9 @@ class Release(Shown):
         """Write the release to a new folder; it appears whole or not at all.
 
         ``pages`` are the texts of further public files (``PAGES``). With a key the card is signed, and through the
-        hashes that it holds all that was written.
+        hashes that it holds all that was written. GuaranteeRefused where it hands out rows of real people without a reason.
         """
+        self.refuse_copies()
         folder = Path(folder)
         if strange := sorted(set(pages or {}) - set(PAGES)):
             raise InputError(f"no page of a release is called so; there are {', '.join(PAGES)}", where=", ".join(strange))

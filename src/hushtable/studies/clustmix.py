@@ -25,7 +25,6 @@ from hushtable.api.store import Result, Store
 from hushtable.display import Progress
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.run import release
 from hushtable.privacy.unit import Unit
 from hushtable.privacy.vault import Vault
@@ -155,9 +154,9 @@ class Method:
             return Lesson(model.vectors, model.labels, model.encoding.vectors(one.test)[0]), claimed
         recipe = recipes.load(self.recipe)
         if not self.proven:
-            return one.table(release(one.train, recipe, allow_copies=UNPUBLISHED).table), claimed
+            return one.table(release(one.train, recipe).table), claimed
         unit = Unit(relation=recipe.relation)
-        released = release(one.train, recipe, epsilon=EPSILON, delta=DELTA, unit=unit, allow_copies=UNPUBLISHED)
+        released = release(one.train, recipe, epsilon=EPSILON, delta=DELTA, unit=unit)
         return one.table(released.table), f"epsilon {released.guarantee.epsilon():.3g}, {unit.relation}"
 
 

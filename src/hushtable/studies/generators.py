@@ -21,7 +21,6 @@ from hushtable.display import Progress
 from hushtable.errors import HushError, InputError
 from hushtable.measures.composite import CompositeOptions, Reference
 from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline.options import UNPUBLISHED
 from hushtable.pipeline.run import release
 from hushtable.privacy.unit import Unit
 from hushtable.studies.generators_page import page_of, svgs, text_of
@@ -79,7 +78,7 @@ class Method:
         """A synthetic table of as many rows, and what is proven of it."""
         recipe = recipes.load(self.recipe).set(self.knobs)
         if not self.proven:
-            claimed = release(table, recipe.set({"epsilon": str(epsilon)}), rows=table.rows, allow_copies=UNPUBLISHED)
+            claimed = release(table, recipe.set({"epsilon": str(epsilon)}), rows=table.rows)
             return claimed.table, "nothing (claimed)"
         unit = Unit(relation=recipe.relation)
         proven = release(table, recipe, epsilon=epsilon, delta=0.0 if self.published else None, unit=unit, rows=table.rows)

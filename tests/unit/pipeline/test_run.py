@@ -139,7 +139,7 @@ def test_sampling_every_class_leaves_ceil_beta_k(small):
 
 
 def test_a_sample_alone_promises_nothing_and_says_why(small):
-    released = release(small, recipe(Sample(beta=0.5)), allow_copies="nobody exists")
+    released = release(small, recipe(Sample(beta=0.5)))
     assert released.guarantee.assurance is Assurance.NONE
     assert "leave as they are" in released.guarantee.explain()
 
@@ -170,12 +170,12 @@ class Liar(Core):
 
 
 def test_reaching_back_to_the_raw_rows_costs_every_promise(small):
-    released = release(small, recipe(Microaggregate(k=5), Liar()), allow_copies="nobody exists")
+    released = release(small, recipe(Microaggregate(k=5), Liar()))
     assert not released.guarantee.promises
     assert released.guarantee.assurance is Assurance.NONE
     with pytest.raises(GuaranteeRefused, match="nothing is released"):
         release(small, recipe(*DP, Liar()), epsilon=1.0)
-    private = release(small, recipe(*DP, Liar()), epsilon=1.0, unproven=True, allow_copies="nobody exists")
+    private = release(small, recipe(*DP, Liar()), epsilon=1.0, unproven=True)
     assert math.isinf(private.guarantee.epsilon())
 
 
@@ -198,7 +198,7 @@ def test_a_promise_that_the_table_does_not_keep_blocks_the_release(small):
 
 def test_a_seed_gives_the_same_rows_but_never_the_same_noise(small):
     for steps in (recipe(Microaggregate()), recipe(Sequential()), recipe(Sample(beta=0.5))):
-        one, two = (release(small, steps, seed=7, allow_copies="nobody exists").table for _ in range(2))
+        one, two = (release(small, steps, seed=7).table for _ in range(2))
         assert all(np.array_equal(one[n], two[n], equal_nan=one[n].dtype.kind == "f") for n in one.schema.names)
     noisy = [release(small, recipe(*DP), epsilon=1.0, seed=7).table for _ in range(2)]
     assert any(not np.array_equal(noisy[0][n], noisy[1][n]) for n in small.schema.names) or noisy[0].rows != noisy[1].rows
@@ -214,7 +214,7 @@ def test_seeded_noise_voids_the_proof(small):
 
 def test_the_order_of_the_rows_says_nothing_about_the_original_one(small):
     shuffled = small.take(np.random.default_rng(0).permutation(small.rows))
-    one, two = (release(t, recipe(Sample(beta=1.0)), seed=3, allow_copies="nobody exists").table for t in (small, shuffled))
+    one, two = (release(t, recipe(Sample(beta=1.0)), seed=3).table for t in (small, shuffled))
     assert all(np.array_equal(one[n], two[n], equal_nan=one[n].dtype.kind == "f") for n in one.schema.names)
     assert not np.array_equal(one["age"], small["age"])
 
@@ -236,7 +236,7 @@ def test_identifiers_keys_and_text_never_leave():
 
 
 def test_quasi_identifiers_that_the_promise_does_not_cover_are_named(small):
-    released = release(small, recipe(Microaggregate(k=3, columns=("age",))), allow_copies="nobody exists")
+    released = release(small, recipe(Microaggregate(k=3, columns=("age",))))
     assert any("town" in c and "does not cover" in c for c in released.guarantee.caveats)
 
 
