@@ -18,6 +18,7 @@ from hushtable.privacy.guarantee import Guarantee
 from hushtable.table import io
 from hushtable.table.columns import CODED, Cells, Column, Kind, Levels, Role
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.layout import Layout
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -29,6 +30,7 @@ MISFIT = "most of the new rows were suppressed, as the levels were chosen for ot
 def apply(
     folder: str | Path,
     rows: Table | str | Path,
+    layout: Layout | None = None,
     *,
     seed: int | None = None,
     trust: bool = False,
@@ -37,9 +39,9 @@ def apply(
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
 
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
-    schema of the release: every value must lie in its declared domains. Where a key identified persons, the same key identifies
-    them in the new rows; rows without it count for the fewest people who could hold them. ``trust`` lets its recipe name steps that
-    are not of this package, whose code is then run.
+    schema of the release, a file of them in this layout: every value must lie in its declared domains. Where a key identified
+    persons, the same key identifies them in the new rows; rows without it count for the fewest people who could hold them.
+    ``trust`` lets its recipe name steps that are not of this package, whose code is then run.
     """
     folder = Path(folder)
     card = load_card(folder)
@@ -48,7 +50,7 @@ def apply(
     unit = Guarantee.from_json(card["guarantee"]).unit
     if unit.by is not None:
         schema = schema.with_columns(Column(name=unit.by, kind=Kind.KEY, role=Role.IDENTIFIER))
-    table = rows if isinstance(rows, Table) else io.read(rows, schema)
+    table = rows if isinstance(rows, Table) else io.read(rows, schema, **(layout or Layout()).to_json())
     unit = unit if unit.by in table.schema else replace(unit, by=None)
     release = run_recipe(table, recipe, unit=unit, seed=seed, progress=progress)
     if suppressed_rows(release) > release.table.rows:

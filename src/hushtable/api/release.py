@@ -28,6 +28,7 @@ from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.arguments import require_tables
 from hushtable.table.disk import refuse_existing, require_form, whole_folder
+from hushtable.table.layout import Layout
 from hushtable.table.table import Table
 
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
@@ -105,6 +106,8 @@ class ReleaseRequest:
     """The private key to sign the card with."""
     model: Path | None = None
     """A new file for the fitted model, from which further rows can be drawn."""
+    layout: Layout = field(default_factory=Layout)
+    """How the file of the table is written, where it does not say so itself."""
 
     def __post_init__(self) -> None:
         """One way to make the release; and for the best of several no knobs, which some of them might not have."""
@@ -131,6 +134,7 @@ class ReleaseRequest:
             "options": self.options.to_json(),
             "hold_out": self.hold_out,
             "form": self.form,
+            "layout": self.layout.to_json(),
         }
 
     @classmethod
@@ -144,6 +148,7 @@ class ReleaseRequest:
             if values.get(name) is not None:
                 values[name] = Path(values[name])
         values["best_of"] = tuple(values.get("best_of", ()))
+        values["layout"] = Layout.of(**values.get("layout", {}))
         values["options"] = ReleaseOptions.from_json(values.get("options", {}))
         return cls(**values)
 
@@ -203,7 +208,7 @@ def release_to_folder(
     options = request.options
     recipe = None if request.recipe is None else recipes.load(request.recipe).set(request.settings)
     key = None if request.sign is None else SigningKey.load(request.sign, passphrase)
-    table = io.read(request.data, request.schema)
+    table = io.read(request.data, request.schema, **request.layout.to_json())
     train, control = table, None
     if request.hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.

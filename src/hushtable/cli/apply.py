@@ -10,7 +10,8 @@ from rich.markup import escape
 
 import hushtable as ht
 from hushtable.cli.console import out, progress, refuse_release, save_and_show
-from hushtable.cli.options import Json, Seed, TableFormat, Trust
+from hushtable.cli.options import Encoding, Header, Json, Names, Seed, TableFormat, Trust
+from hushtable.table.layout import Layout
 
 
 def apply(
@@ -20,6 +21,9 @@ def apply(
     form: TableFormat = "csv",
     trust: Trust = False,
     seed: Seed = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Put the mapping of a release on new rows; k, l and t are verified on these, and what does not hold is suppressed."""
@@ -28,7 +32,7 @@ def apply(
 
     refuse_release(folder, form)
     with progress(quiet=as_json) as update:
-        release = ht.apply(released, data, seed=seed, trust=trust, progress=update)
+        release = ht.apply(released, data, Layout.of(header, names, encoding), seed=seed, trust=trust, progress=update)
     if save_and_show(release, folder, form, as_json=as_json):
         suppressed = suppressed_rows(release)
         out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {suppressed:,} new rows were suppressed.")

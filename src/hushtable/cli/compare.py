@@ -14,7 +14,19 @@ from rich.table import Table as Grid
 import hushtable as ht
 from hushtable.api.compare.cores import usual_workers
 from hushtable.cli.console import err, out, print_json
-from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
+from hushtable.cli.options import (
+    Data,
+    Encoding,
+    Header,
+    Json,
+    Names,
+    Person,
+    RowsPerPerson,
+    SchemaFile,
+    assignments_of,
+    names_of,
+    numbers_of,
+)
 from hushtable.display import Progress, silent
 
 if TYPE_CHECKING:
@@ -71,6 +83,9 @@ def compare(
         typer.Option(help="Delta of every budget; 1e-6 when absent (1e-9 where the schema declares a size above 100,000)."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything but the noise of differential privacy.")] = 0,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if none meets the conditions."""
@@ -93,7 +108,7 @@ def compare(
         seed=seed,
         **({} if attacked is None else {"attacked": attacked}),
     )
-    table = ht.read(data, schema_file)
+    table = ht.read(data, schema_file, header=header, names=names, encoding=encoding)
     named = {"data": str(data), "schema": str(schema_file)}
     with _watch(folder, quiet=as_json) as (update, finished):
         comparison = ht.compare(table, options, folder=folder, named=named, progress=update, finished=finished)

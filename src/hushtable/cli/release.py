@@ -13,8 +13,11 @@ import hushtable as ht
 from hushtable.cli.console import out, print_json, progress, show_guarantee
 from hushtable.cli.options import (
     Data,
+    Encoding,
+    Header,
     Json,
     LearnDomain,
+    Names,
     Person,
     RowsPerPerson,
     SchemaFile,
@@ -27,6 +30,7 @@ from hushtable.cli.options import (
 from hushtable.cli.sign import passphrase_of
 from hushtable.errors import InputError
 from hushtable.privacy.unit import Relation
+from hushtable.table.layout import Layout
 
 if TYPE_CHECKING:
     from hushtable.api.release import SavedRelease
@@ -70,6 +74,9 @@ def release(
         typer.Option("--save-model", help="A new file for the fitted model; 'hush draw' draws further rows from it."),
     ] = None,
     seed: Seed = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Make a release: data, card.json, card.html, recipe.yaml and schema.yaml in a new folder."""
@@ -95,6 +102,7 @@ def release(
         form=form,
         sign=signed,
         model=model,
+        layout=Layout.of(header, names, encoding),
     )
     with progress(quiet=as_json) as update:
         saved = ht.release_to_folder(request, passphrase=passphrase_of(signed), progress=update)
