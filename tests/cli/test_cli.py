@@ -76,8 +76,8 @@ def test_a_schema_is_drafted_and_not_overwritten(hush, town, tmp_path):
     code, told, _ = hush("schema", town / "people.csv")
     # Printed for a pipe, all levels stand in it; in a file, long lists of them stand beside it.
     assert ht.Schema.parse(told) == ht.Schema.load(target)
-    assert (tmp_path / "draft.levels" / "zip.csv").read_text().startswith("level\n")
-    assert "domain: draft.levels/zip.csv" in before
+    assert (tmp_path / "draft.levels" / "postcode.csv").read_text().startswith("level\n")
+    assert "domain: draft.levels/postcode.csv" in before
     code, told, _ = hush("schema", town / "people.csv", "--json")
     columns = {c["name"]: c for c in json.loads(told)["columns"]}
     assert columns.keys() >= {"sex", "income"}

@@ -33,6 +33,8 @@ class FirstLine(StrEnum):
     NAMES = "names"
     DATA = "data"
     UNKNOWN = "unknown"
+    REPEATED = "repeated"
+    """Names, which stand again among the rows, as where files were put one below the other."""
 
 
 def judge(cells: Sequence[str], columns: Iterable[tuple[Sequence[str], Integers]]) -> FirstLine:
@@ -40,11 +42,15 @@ def judge(cells: Sequence[str], columns: Iterable[tuple[Sequence[str], Integers]
     numbered = _numbered(cells)
     names = data = again = 0.0
     known = 0
+    times: set[int] = set()
+    worded = False
     for cell, (words, counts) in zip(cells, columns, strict=True):
         if not cell or not len(words):
             continue
         known += 1
         again += cell in words
+        times.add(int(counts[words.index(cell)]) if cell in words else 0)
+        worded = worded or (not _shape(cell) and _numeric_share(words, counts) >= _MOSTLY)
         vote = _vote(cell, words, counts)
         if vote < 0 and numbered:
             continue
@@ -52,6 +58,8 @@ def judge(cells: Sequence[str], columns: Iterable[tuple[Sequence[str], Integers]
     if numbered:
         # Somebody's record would have to be 0, 1, 2, ... by chance: only where these are ordinary values below.
         return FirstLine.DATA if names == 0 and again == known else FirstLine.NAMES
+    if worded and len(cells) > 1 and len(times) == 1 and 0 not in times:
+        return FirstLine.REPEATED
     repeated = len(cells) - len(set(cells))
     data += min(1.0, repeated) if data else 0.0
     if data > names or (data and data == names):
@@ -61,10 +69,8 @@ def judge(cells: Sequence[str], columns: Iterable[tuple[Sequence[str], Integers]
 
 def _vote(cell: str, words: Sequence[str], counts: Integers) -> float:
     """How strongly one column speaks for names (above zero) or for data (below)."""
-    shapes = [_shape(word) for word in words]
     rows = int(counts.sum())
-    share = sum(int(count) for shape, count in zip(shapes, counts, strict=True) if shape) / max(1, rows)
-    if share >= _MOSTLY:
+    if _numeric_share(words, counts) >= _MOSTLY:
         if not _shape(cell):
             # A missing code can stand above numbers as well; a word of letters that never comes again is a name.
             return 0.0 if cell in words or not re.search(r"[^\W\d_]{2}|^[^\W\d]\w*$", cell) else 1.0
@@ -73,6 +79,11 @@ def _vote(cell: str, words: Sequence[str], counts: Integers) -> float:
         return -1.0
     new = float((counts == 1).sum()) / max(1, rows)
     return 1.0 if rows >= _FEWEST and new < _RARE and not _shape(cell) else 0.0
+
+
+def _numeric_share(words: Sequence[str], counts: Integers) -> float:
+    """The share of rows with a number or a date."""
+    return sum(int(count) for word, count in zip(words, counts, strict=True) if _shape(word)) / max(1, int(counts.sum()))
 
 
 def _shape(text: str) -> str:

@@ -164,6 +164,8 @@ def _judge_first(names: Sequence[str], cells: Sequence[str], columns: Sequence[W
             f"{OVERRIDES}. If it does hold names, give --header (header=True)",
             where=where,
         )
+    if verdict is FirstLine.REPEATED:
+        raise InputError("the column names stand again among the rows: take these lines out of the file", where=where)
     if verdict is FirstLine.UNKNOWN:
         return [
             "Whether the first line of the file holds names could not be told. It became the column names, which are published: "

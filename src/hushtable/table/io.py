@@ -161,7 +161,10 @@ def _shape(where: str, names: Sequence[str], column: Source, schema: Schema | No
     faults = [Fault(where, f"column {i} has no name in the header") for i, name in enumerate(names, 1) if not name]
     faults += repeated(names, schema, where)
     if faults:
-        raise InputError([*faults, Fault(where, f"if the first line is no header but a record, give {OVERRIDES}")])
+        faults.append(Fault(where, f"if the first line is no header but a record, give {OVERRIDES}"))
+        if not names[0] and all(names[1:]):
+            faults.append(Fault(where, "if the first column is the row index that pandas writes, write the file with index=False"))
+        raise InputError(faults)
     rows = len(column(names[0]))
     if rows < least:
         count = "no rows" if rows == 0 else "only one row"

@@ -253,17 +253,23 @@ def _measured(column: Words, plain: list[str]) -> Guess:
     """A number with decimals, from its plain texts."""
     if all(float(word).is_integer() and abs(float(word)) < 2**53 for word in plain):
         return Guess(Kind.INTEGER, "whole numbers")
+    if _thousands(plain):
+        remark = (
+            "has three digits behind every point, beside whole numbers up to 999: read as thousands. Take its 'format' out if not."
+        )
+        return Guess(Kind.INTEGER, "numbers written like 1.234", {"format": "1.234"}, (remark,))
     decimals = max(len(word.partition(".")[2]) for word in plain)
     exponents = any("e" in word.lower() for word in plain)
-    remarks: tuple[str, ...] = ()
+    return Guess(Kind.REAL, "numbers", {} if exponents or decimals > 6 else {"decimals": decimals})
+
+
+def _thousands(plain: list[str]) -> bool:
+    """Whether a point parts thousands: three digits behind each, and the numbers without one fill the range below 1000."""
     dotted = [word for word in plain if "." in word]
-    if (
-        all(re.fullmatch(r"\d{1,3}\.\d{3}", word) for word in dotted)
-        and len(dotted) < len(plain)
-        and any(w.endswith("0") for w in dotted)
-    ):
-        remarks = ('has three digits behind every point: if these are thousands, write format: "1.234" behind its kind.',)
-    return Guess(Kind.REAL, "numbers", {} if exponents or decimals > 6 else {"decimals": decimals}, remarks)
+    whole = [float(word) for word in plain if "." not in word]
+    if len(dotted) < 3 or len(whole) < 3 or not all(re.fullmatch(r"[-+]?[1-9]\d{0,2}\.\d{3}", word) for word in dotted):
+        return False
+    return max(whole) < 1000 and max(whole) > 3 * max(float(word) for word in dotted) and any(w.endswith("0") for w in dotted)
 
 
 def _formatted(column: Words) -> Guess | None:
@@ -292,7 +298,7 @@ def _candidates(bodies: Sequence[str], prefix: str, suffix: str) -> list[NumberF
     """Formats that could be meant, the likeliest first: a comma that always stands before three digits parts groups."""
     commas = [body for body in bodies if "," in body]
     grouped = all(re.fullmatch(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", body) for body in commas)
-    marks = [(",", "."), (".", ",")] if grouped else [(".", ","), (",", ".")]
+    marks = [(",", "."), (".", ",")] if grouped else [(".", ",")]
     blanks = [(mark, point) for mark in (" ", "\u00a0", "\u202f") for point in (",", ".")]
     marks += [("", ","), *blanks, ("'", "."), ("’", "."), ("", ".")]
     used = set("".join(bodies))
@@ -359,7 +365,7 @@ def _whole_key(column: Words, *, padded: bool) -> Guess | None:
     named = column.matches(naming.PERSONAL_ID) and not column.matches(naming.PLACE)
     if named and not (column.matches(naming.AMOUNT) and column.distinct_share < 0.5):
         return _key(column, "its name, and many values")
-    if column.distinct_share <= UNIQUE:
+    if column.distinct_share <= UNIQUE or (column.matches(naming.AMOUNT) and not column.matches(naming.ORDERING)):
         return None
     numbers = [int(word) for word in words]
     dense = max(numbers) - min(numbers) < 1.5 * len(words)

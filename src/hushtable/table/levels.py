@@ -46,12 +46,14 @@ def long_levels(columns: Iterable[Column]) -> dict[str, tuple[int, tuple[str, ..
 
 def file_names(names: Iterable[str]) -> dict[str, str]:
     """A file name for each column, made of its letters and digits, no two alike."""
-    taken: dict[str, str] = {}
+    files: dict[str, str] = {}
+    taken: set[str] = set()
     for name in names:
         plain = re.sub(r"[^\w-]+", "_", name)[:60] or "column"
         number, stem = 1, plain
         while stem.lower() in taken:
             number += 1
             stem = f"{plain}_{number}"
-        taken[stem.lower()] = name
-    return {name: f"{stem}.csv" for stem, name in taken.items()}
+        taken.add(stem.lower())
+        files[name] = f"{stem}.csv"
+    return files

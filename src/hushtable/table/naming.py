@@ -26,7 +26,7 @@ QUASI = re.compile(
 )
 PLACE = re.compile(
     r"(^|_)(zip(_?codes?)?\d*|zcta\d*|post(al)?_?codes?|postal|plz|fips|puma\d*|tract|block_?group|county|kreis|gemeinde|ags|nuts\d?|lsoa|"
-    r"msoa|oa\d*|city|town|ort|wohnort|municipality|commune|district|borough|ward|region|province|state)($|_)"
+    r"msoa|oa\d*|city|town|ort|wohnort|municipality|commune|district|borough|ward|region|province|state|country)($|_)"
 )
 """Where somebody lives: who has almost no neighbours there is easily found, so it is never a key that is dropped without a word."""
 CODE = re.compile(
@@ -58,6 +58,8 @@ AMOUNT = re.compile(
     r"pregnancies|visits|persons|population|error|probability|since|\w+[^s]s_per_\w+)\d*$"
 )
 """What is counted or measured, as the last word of a name: the number of codes is a number."""
+ORDERING = re.compile(r"(^|_)(nums?|numbers?|n|nof|cnt|counts?|index|total|values?)\d*$")
+"""Words of an amount that may as well number the rows."""
 COUNTED = re.compile(r"^(n|nr|no|num|number|count|anzahl|total|sum|mean|avg|max|min|how_many)_")
 OUTCOME = re.compile(r"^(target|class|label|outcome|y|response|group|cluster)$")
 DAY = re.compile(r"(^|_)(\w*date|\w*datum|dob|day|birth\w*|geb\w*|\w+_?dt|dt|when|timestamp|ts)\d*($|_)")
