@@ -284,5 +284,7 @@ def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[U
         yield Unchecked("claims", "what a publication states, with the gaps that the card names, is no guarantee")
     if said := [name for name in _ON_TRUST if card.get(name)]:
         yield Unchecked(", ".join(said), "what was left out, what the steps found and what they ran with, as the card says")
-    if pages := sorted(name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith("data.")):
+    if pages := sorted(
+        name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith(("data.", "levels/"))
+    ):
         yield Unchecked(", ".join(pages), "compared by hash alone; what was checked is card.json")
