@@ -69,6 +69,7 @@ def configuration() -> dict[str, Any]:
             {"Tutorial": "tutorial.md"},
             {"Concepts": "concepts.md"},
             {"Describing a table": "schema.md"},
+            {"Entries of a schema file": "schema-entries.md"},
             {"Choosing a release": "choosing.md"},
             {"Attacking a release": "auditing.md"},
             {"Reading the report": "report.md"},

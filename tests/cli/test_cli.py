@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import hushtable as ht
 from hushtable.api import methods as listing
 from hushtable.cli import main
 from hushtable.data.people import people
@@ -74,9 +75,14 @@ def test_a_schema_is_drafted_and_not_overwritten(hush, town, tmp_path):
     assert "exists already" in told
     assert target.read_text() == before
     code, told, _ = hush("schema", town / "people.csv")
-    assert told == before
+    # Printed for a pipe, all levels stand in it; in a file, long lists of them stand beside it.
+    assert ht.Schema.parse(told) == ht.Schema.load(target)
+    assert (tmp_path / "draft.levels" / "postcode.csv").read_text().startswith("level\n")
+    assert "domain: draft.levels/postcode.csv" in before
     code, told, _ = hush("schema", town / "people.csv", "--json")
-    assert {c["name"] for c in json.loads(told)["columns"]} >= {"sex", "income"}
+    columns = {c["name"]: c for c in json.loads(told)["columns"]}
+    assert columns.keys() >= {"sex", "income"}
+    assert columns["sex"].keys() >= {"kind", "role", "distinct", "missing", "reason", "role_reason"}
 
 
 def test_methods_are_listed_and_explained(hush):

@@ -19,6 +19,8 @@ from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.plan import plan
 from hushtable.privacy.unit import Budget, Unit
+from hushtable.table import entries
+from hushtable.table import schema as schemas
 from tests.conftest import ROOT
 
 
@@ -82,6 +84,15 @@ def test_every_term_of_the_glossary_is_listed_and_explained(pages):
     assert len(terms) == 31
     assert [name.lower() for name in terms] == [name.lower() for name, _ in listed]
     assert [anchor for _, anchor in listed] == [term.lower().replace(" ", "-") for term in terms]
+
+
+def test_every_entry_of_a_schema_file_is_documented(pages):
+    text = pages["schema-entries.md"]
+    assert [key for key in entries._KEYS if f"\n### `{key}`\n" not in text] == []
+    assert [key for key in schemas._ENTRIES if f"\n| `{key}` |" not in text] == []
+    assert "schema-entries.md" in str(site.configuration()["nav"])
+    example = text.split("```yaml\n")[1].split("```")[0]
+    assert len(ht.Schema.parse(example.replace("schema.levels/postcode.csv", "[10115, 80331]"))) == 4
 
 
 def test_every_internal_link_leads_to_a_page(pages):

@@ -20,6 +20,7 @@ from hushtable.privacy.guarantee import Guarantee
 from hushtable.table import io
 from hushtable.table.columns import CODED, Cells, Column, Kind, Levels, Role
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.layout import Layout
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.trees import build, derive_formerly
@@ -34,6 +35,7 @@ TINY = 1e-9
 def apply(
     folder: str | Path,
     rows: Table | str | Path,
+    layout: Layout | None = None,
     *,
     limit: float | None = None,
     seed: int | None = None,
@@ -44,8 +46,8 @@ def apply(
     """Put the levels of a saved release on new rows, and suppress what does not hold among these.
 
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
-    schema of the release: every value must lie in its declared domains. Where more than ``limit`` of them would be suppressed
-    (the limit of the recipe when absent, 1 for any number), GuaranteeRefused says how many. Where a key identified persons, the
+    schema of the release, a file of them in this layout: every value must lie in its declared domains. Where more than ``limit``
+    of them would be suppressed (the limit of the recipe when absent, 1 for any number), GuaranteeRefused says how many. Where a key identified persons, the
     same key identifies them in the new rows; rows without it count for the fewest people who could hold them. ``trust`` lets its
     recipe name steps that are not of this package, whose code is then run. Rows of real people that would leave as they are are
     refused, unless ``allow_copies`` gives the reason.
@@ -60,7 +62,10 @@ def apply(
     unit = Guarantee.from_json(card["guarantee"]).unit
     if unit.by is not None:
         schema = schema.with_columns(Column(name=unit.by, kind=Kind.KEY, role=Role.IDENTIFIER))
-    table = rows.under(_as_released(rows.schema, ladders)) if isinstance(rows, Table) else io.read(rows, schema)
+    if isinstance(rows, Table):
+        table = rows.under(_as_released(rows.schema, ladders))
+    else:
+        table = io.read(rows, schema, **(layout or Layout()).to_json())
     unit = unit if unit.by in table.schema else replace(unit, by=None)
     release = run_recipe(table, recipe, unit=unit, seed=seed, allow_copies=allow_copies, progress=progress)
     release.refuse_copies()

@@ -7,6 +7,7 @@ from typing import overload
 
 from hushtable.errors import InputError
 from hushtable.table import io
+from hushtable.table.layout import Layout
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -20,13 +21,21 @@ def training_schema(path: Path) -> Schema:
 
 
 @overload
-def read_sides(real: Path, control: Path, schema: Schema, name: str) -> tuple[Table, Table]: ...
+def read_sides(real: Path, control: Path, schema: Schema, name: str, layout: Layout | None = None) -> tuple[Table, Table]: ...
 @overload
-def read_sides(real: Path, control: Path | None, schema: Schema, name: str) -> tuple[Table, Table | None]: ...
-def read_sides(real: Path, control: Path | None, schema: Schema, name: str) -> tuple[Table, Table | None]:
-    """The real rows and the control, if there is one, as the schema declares them; ``name`` is what messages call the first."""
+def read_sides(
+    real: Path, control: Path | None, schema: Schema, name: str, layout: Layout | None = None
+) -> tuple[Table, Table | None]: ...
+def read_sides(
+    real: Path, control: Path | None, schema: Schema, name: str, layout: Layout | None = None
+) -> tuple[Table, Table | None]:
+    """The real rows and the control, if there is one, as the schema declares them; ``name`` is what messages call the first.
+
+    Both files have the same layout.
+    """
     if control is not None and real.exists() and control.exists() and real.samefile(control):
         raise InputError(f"is the same file as {name}; a control holds people that the release never saw", where="--control")
     # A domain that was read off other rows does not bind these.
     declared = schema.undrafted()
-    return io.read(real, declared), None if control is None else io.read(control, declared)
+    given = (layout or Layout()).to_json()
+    return io.read(real, declared, **given), None if control is None else io.read(control, declared, **given)

@@ -29,6 +29,7 @@ from hushtable.table import io
 from hushtable.table.arguments import require_tables
 from hushtable.table.columns import Kind, Role
 from hushtable.table.disk import refuse_existing, require_form, whole_folder
+from hushtable.table.layout import Layout
 from hushtable.table.table import Table
 
 PRIVATE_NOTE = "Rows of real people. This folder stays private; only the release beside it is meant to be shared.\n"
@@ -126,6 +127,8 @@ class ReleaseRequest:
     """Whom to ask about the data, in place of what the schema says."""
     licence: str = ""
     """Under which terms the release may be used, in place of what the schema says."""
+    layout: Layout = field(default_factory=Layout)
+    """How the file of the table is written, where it does not say so itself."""
 
     def __post_init__(self) -> None:
         """One way to make the release; and for the best of several no knobs, which some of them might not have."""
@@ -158,6 +161,7 @@ class ReleaseRequest:
             "hold_out": self.hold_out,
             "form": self.form,
             **self.about,
+            "layout": self.layout.to_json(),
         }
 
     @classmethod
@@ -173,6 +177,7 @@ class ReleaseRequest:
             if values.get(name) is not None:
                 values[name] = Path(values[name])
         values["best_of"] = tuple(values.get("best_of", ()))
+        values["layout"] = Layout.of(**values.get("layout", {}))
         values["options"] = ReleaseOptions.from_json(values.get("options", {}))
         return cls(**values)
 
@@ -231,7 +236,7 @@ def release_to_folder(
     options = request.options
     recipe = None if request.recipe is None else recipes.load(request.recipe).set(request.settings)
     key = None if request.sign is None else SigningKey.load(request.sign, passphrase)
-    table = io.read(request.data, request.schema)
+    table = io.read(request.data, request.schema, **request.layout.to_json())
     table = table.under(table.schema.described(**request.about))
     train, control = table, None
     if request.hold_out is not None:

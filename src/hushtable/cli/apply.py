@@ -10,7 +10,8 @@ from rich.markup import escape
 
 import hushtable as ht
 from hushtable.cli.console import out, progress, refuse_release, save_and_show
-from hushtable.cli.options import AllowCopies, Json, Seed, TableFormat, Trust
+from hushtable.cli.options import AllowCopies, Encoding, Header, Json, Names, Seed, TableFormat, Trust
+from hushtable.table.layout import Layout
 
 
 def apply(
@@ -32,6 +33,9 @@ def apply(
     trust: Trust = False,
     allow_copies: AllowCopies = None,
     seed: Seed = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Put the mapping of a release on new rows; k, l and t are verified on these, and what does not hold is suppressed."""
@@ -40,7 +44,10 @@ def apply(
 
     refuse_release(folder, form)
     with progress("apply") as update:
-        release = ht.apply(released, data, limit=limit, seed=seed, trust=trust, allow_copies=allow_copies, progress=update)
+        release = ht.apply(
+            released, data, Layout.of(header, names, encoding), limit=limit, seed=seed, trust=trust, allow_copies=allow_copies,
+            progress=update,
+        )  # fmt: skip
     if save_and_show(release, folder, form, as_json=as_json):
         gone = f"{suppressed_rows(release):,} new rows ({100 * suppressed_share(release):.3g} %) were suppressed"
         out.print(f"{release.table.rows:,} rows in [bold]{escape(str(folder))}[/bold]; {gone}.")

@@ -12,7 +12,10 @@ import hushtable as ht
 from hushtable.cli.console import out, print_report, progress
 from hushtable.cli.options import (
     AuditSeed,
+    Encoding,
+    Header,
     Json,
+    Names,
     OnlyAudits,
     PageFormats,
     Person,
@@ -22,6 +25,7 @@ from hushtable.cli.options import (
     settings_of,
 )
 from hushtable.table.disk import refuse_existing
+from hushtable.table.layout import Layout
 
 if TYPE_CHECKING:
     from hushtable.api.audit_report import AuditReport
@@ -53,6 +57,9 @@ def audit(
     ] = False,
     form: PageFormats = "html",
     seed: AuditSeed = 0,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Attack a release and measure what it is good for: audit.json and audit.html in a new, private folder."""
@@ -61,7 +68,7 @@ def audit(
 
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    rows, others = read_sides(train, control, training_schema(schema_file), "--train")
+    rows, others = read_sides(train, control, training_schema(schema_file), "--train", Layout.of(header, names, encoding))
     seen, card = ht.read_release(released, rows.schema)
     with progress("audit") as update:
         report = ht.audit(

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
-from hushtable.cli.options import Data, Json, OnlyAudits, Person, SchemaFile, names_of
+from hushtable.cli.options import Data, Encoding, Header, Json, Names, OnlyAudits, Person, SchemaFile, names_of
 
 
 def certify(
@@ -31,10 +31,13 @@ def certify(
     rows: Annotated[int | None, typer.Option(min=2, help="Rows of each of the three parts at most.", show_default="10,000")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer levels and settings.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the study.")] = 0,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Try the audits themselves on your table: leaks of known size are planted, and each metric must rise with them."""
-    table = ht.read(data, schema_file).held_by(person)
+    table = ht.read(data, schema_file, header=header, names=names, encoding=encoding).held_by(person)
     with progress("certify", f"what is done is kept in {folder}; the same command goes on from there") as update:
         certificate = ht.certify(
             table, models=names_of(models), audits=only or (), rows=rows, seed=seed, folder=folder, quick=quick, progress=update

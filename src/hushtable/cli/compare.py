@@ -14,7 +14,19 @@ from hushtable.api.compare.axis import target_of
 from hushtable.api.compare.cores import usual_workers
 from hushtable.api.compare.follows import follow_note, sources
 from hushtable.cli.console import err, out, print_json, progress, warn_of_epsilon
-from hushtable.cli.options import Data, Json, Person, RowsPerPerson, SchemaFile, assignments_of, names_of, numbers_of
+from hushtable.cli.options import (
+    Data,
+    Encoding,
+    Header,
+    Json,
+    Names,
+    Person,
+    RowsPerPerson,
+    SchemaFile,
+    assignments_of,
+    names_of,
+    numbers_of,
+)
 from hushtable.report.compare_text import points
 from hushtable.report.ranking import baselines, measures
 
@@ -72,6 +84,9 @@ def compare(
         typer.Option(help="Delta of every budget; 1e-6 when absent (1e-9 where the schema declares a size above 100,000)."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Fixes everything but the noise of differential privacy.")] = 0,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if none meets the conditions."""
@@ -94,7 +109,7 @@ def compare(
         seed=seed,
         **({} if attacked is None else {"attacked": attacked}),
     )
-    table = ht.read(data, schema_file)
+    table = ht.read(data, schema_file, header=header, names=names, encoding=encoding)
     warn_of_epsilon(*options.epsilons)
     predicted = target_of(table, target)
     if note := follow_note(predicted, sources(table, predicted)):

@@ -20,6 +20,26 @@ Person = Annotated[
     str | None, typer.Option(help="The key column that identifies persons, if they hold several rows.", show_default=False)
 ]
 RowsPerPerson = Annotated[int, typer.Option(help="The most rows one person may hold.")]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a text file holds the column names; without them they are column_1, column_2, ...",
+        show_default="judged by the lines below",
+    ),
+]
+Names = Annotated[
+    Path | None,
+    typer.Option(
+        "--names",
+        help="A file of names for the columns of a file without a header: one on each line, or a CSV or JSON list.",
+        show_default=False,
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", help="That of a text file that is not UTF-8: cp1252, latin-1, utf-16.", show_default=False),
+]
 Seed = Annotated[
     int | None,
     typer.Option(min=0, help="Fixes everything but the noise of differential privacy and, with --epsilon, the hold-out."),

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json, progress
-from hushtable.cli.options import Data, Json, SchemaFile, numbers_of, settings_of, whole_numbers_of
+from hushtable.cli.options import Data, Encoding, Header, Json, Names, SchemaFile, numbers_of, settings_of, whole_numbers_of
 from hushtable.table.disk import refuse_existing
 
 if TYPE_CHECKING:
@@ -27,13 +27,16 @@ def pareto(
     ] = "0,0.01,0.02,0.05,0.1,1",
     settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of 'generalize': loss=entropy, l=2.")] = None,
     folder: Annotated[Path | None, typer.Option("--out", help="A new folder for the sheet as a page. It is private.")] = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """What each k costs: the least loss of generalization for every k and suppression limit, in one search."""
     if folder is not None:
         refuse_existing(folder, private=True)
     counts, shares = whole_numbers_of(ks, "--k"), numbers_of(limits, "--limit")
-    table = ht.read(data, schema_file)
+    table = ht.read(data, schema_file, header=header, names=names, encoding=encoding)
     with progress("pareto") as update:
         sheet = ht.pareto(table, ks=counts, limits=shares, settings=settings_of(settings), progress=update)
     if folder is not None:

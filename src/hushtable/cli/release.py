@@ -14,8 +14,11 @@ from hushtable.cli.console import out, print_json, progress, show_guarantee, war
 from hushtable.cli.options import (
     AllowCopies,
     Data,
+    Encoding,
+    Header,
     Json,
     LearnDomain,
+    Names,
     Person,
     RowsPerPerson,
     SchemaFile,
@@ -29,6 +32,7 @@ from hushtable.cli.sign import passphrase_of
 from hushtable.display import listed
 from hushtable.errors import InputError
 from hushtable.privacy.unit import Relation
+from hushtable.table.layout import Layout
 
 if TYPE_CHECKING:
     from hushtable.api.release import SavedRelease
@@ -76,6 +80,9 @@ def release(
         typer.Option("--save-model", help="A new file for the fitted model; 'hush draw' draws further rows from it."),
     ] = None,
     seed: Seed = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Make a release: data, card.json, card.html, recipe.yaml and schema.yaml in a new folder."""
@@ -105,6 +112,7 @@ def release(
         title=title,
         contact=contact,
         licence=licence,
+        layout=Layout.of(header, names, encoding),
     )
     warn_of_epsilon(epsilon)
     with progress("release") as update:

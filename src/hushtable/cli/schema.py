@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -12,9 +12,13 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_json
-from hushtable.cli.options import Json, names_of
+from hushtable.cli.options import Encoding, Header, Json, Names, names_of
 from hushtable.errors import InputError
-from hushtable.table.disk import refuse_existing, whole_file
+from hushtable.table.disk import refuse_existing
+from hushtable.table.layout import Layout
+
+if TYPE_CHECKING:
+    from hushtable.table.infer import Draft, DraftLine
 
 
 def schema(
@@ -30,11 +34,22 @@ def schema(
     ] = False,
     by: Annotated[str, typer.Option(help="Who declares it; the card of a release says so.")] = "",
     only: Annotated[str, typer.Option(help="Facets to declare, with commas (kind,role,decimals); all when absent.")] = "",
+    dictionary: Annotated[
+        Path | None,
+        typer.Option(
+            "--dictionary",
+            help="A data dictionary, CSV or JSON: names, types, codes, missing codes, ranges. What it says is declared by it.",
+            show_default=False,
+        ),
+    ] = None,
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Draft a schema for a table: kinds, missing codes, identifiers, likely quasi-identifiers; or declare one."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.table.infer import HEAD
+    from hushtable.table import io
 
     if declare:
         if target is not None:
@@ -45,34 +60,56 @@ def schema(
         raise InputError("go with --declare", where="--by, --only")
     if target is not None:
         refuse_existing(target)
-    drafted = ht.draft(data)
+    draft = io.drafted(data, Layout.of(header, names, encoding), dictionary)
     if target is not None:
-        with whole_file(target) as partial:
-            partial.write_text(drafted.dump(), encoding="utf-8")
+        draft.schema.save(target)
     if as_json:
-        columns = [{"name": c.name, "kind": str(c.kind), "role": str(c.role)} for c in drafted]
         print_json(
             {
-                "columns": columns,
-                "missing": list(drafted.missing),
-                "notes": list(drafted.notes),
+                "columns": [_entry(line) for line in draft.lines],
+                "missing": list(draft.schema.missing),
+                "notes": list(draft.schema.notes),
                 "file": str(target) if target else None,
             }
         )
     elif target is None:
-        print(drafted.dump(), end="")  # noqa: T201 - the schema itself, unwrapped, for a pipe
+        print(draft.schema.dump(), end="")  # noqa: T201 - the schema itself, unwrapped, for a pipe
     else:
-        grid = Grid("column", "kind", "role")
-        for column in drafted:
-            grid.add_row(escape(column.name), str(column.kind), str(column.role))
-        out.print(grid)
-        for note in drafted.notes[len(HEAD) :]:
-            out.print(f"- {escape(note)}")
-        out.print(
-            f"Draft written to [bold]{escape(str(target))}[/bold]. Check kinds and roles before you release anything. A privacy "
-            "budget is refused until what is public knowledge in it is declared:\n"
-            + escape(f"  {shlex.join(['hush', 'schema', str(target), '--declare', '--by', 'your name'])}")
-        )
+        _show(draft, target)
+
+
+def _entry(line: DraftLine) -> dict[str, Any]:
+    return {
+        "name": line.column.name,
+        "kind": str(line.column.kind),
+        "role": str(line.column.role),
+        "distinct": line.distinct,
+        "missing": line.missing,
+        "reason": line.kind_reason,
+        "role_reason": line.role_reason,
+    }
+
+
+def _show(draft: Draft, target: Path) -> None:
+    """A line for each column, what to check, and how to go on. No value of a column is shown."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.table.infer import HEAD
+
+    grid = Grid(box=None, pad_edge=False)
+    for head in ("column", "kind", "role", "distinct", "missing", "kind because of", "role because of"):
+        grid.add_column(head, justify="right" if head in ("distinct", "missing") else "left", overflow="fold")
+    for line in draft.lines:
+        column, counts = line.column, (f"{line.distinct:,}", f"{line.missing:,}")
+        cells = (column.name, str(column.kind), str(column.role), *counts, line.kind_reason, line.role_reason)
+        grid.add_row(*map(escape, cells))
+    out.print(grid)
+    for note in draft.schema.notes[len(HEAD) :]:
+        out.print(f"- {escape(note)}")
+    out.print(
+        f"Draft written to [bold]{escape(str(target))}[/bold]. Check kinds and roles before you release anything. A privacy "
+        "budget is refused until what is public knowledge in it is declared:\n"
+        + escape(f"  {shlex.join(['hush', 'schema', str(target), '--declare', '--by', 'your name'])}")
+    )
 
 
 def _declare(path: Path, by: str, only: list[str], *, as_json: bool) -> None:

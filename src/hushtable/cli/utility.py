@@ -11,8 +11,9 @@ from rich.table import Table as Grid
 
 import hushtable as ht
 from hushtable.cli.console import out, print_report, progress
-from hushtable.cli.options import AuditSeed, Json, PageFormats, Released, formats_of, settings_of
+from hushtable.cli.options import AuditSeed, Encoding, Header, Json, Names, PageFormats, Released, formats_of, settings_of
 from hushtable.table.disk import refuse_existing
+from hushtable.table.layout import Layout
 
 if TYPE_CHECKING:
     from hushtable.api.audit_report import AuditReport
@@ -34,6 +35,9 @@ def utility(
     settings: Annotated[list[str] | None, typer.Option("--set", help="A knob of a measure: downstream.seeds=5.")] = None,
     seed: AuditSeed = 0,
     form: PageFormats = "html",
+    header: Header = None,
+    names: Names = None,
+    encoding: Encoding = None,
     as_json: Json = False,
 ) -> None:
     """Measure what a release is good for, without attacking it: audit.json and audit.html in a new, private folder."""
@@ -42,7 +46,7 @@ def utility(
 
     refuse_existing(folder, private=True)
     formats = formats_of(form)
-    rows, others = read_sides(train, control, ht.Schema.load(schema_file), "--train")
+    rows, others = read_sides(train, control, ht.Schema.load(schema_file), "--train", Layout.of(header, names, encoding))
     seen, card = ht.read_release(released, rows.schema)
     with progress("utility") as update:
         report = ht.utility(

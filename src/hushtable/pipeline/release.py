@@ -30,6 +30,7 @@ from hushtable.table import io
 from hushtable.table.arguments import require_seed
 from hushtable.table.disk import CARD, read_text, whole_folder
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.levels import levels_text, long_levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -151,7 +152,7 @@ class Release(Shown):
         with whole_folder(folder) as partial:
             io.write(self.table, partial / f"data.{form}")
             schema = _write_hierarchies(self.table.schema, partial)
-            (partial / SCHEMA).write_text(schema.dump(), encoding="utf-8")
+            (partial / SCHEMA).write_text(schema.dump(_write_levels(schema, partial)), encoding="utf-8")
             (partial / RECIPE).write_text(self.recipe.dump(), encoding="utf-8")
             for name, text in (pages or {}).items():
                 (partial / name).write_text(text, encoding="utf-8")
@@ -245,6 +246,20 @@ def _write_hierarchies(schema: Schema, folder: Path) -> Schema:
             (folder / tree.path).write_text("\n".join(lines) + "\n", encoding="utf-8")
             moved.append(replace(column, hierarchy=tree))
     return schema.with_columns(*moved)
+
+
+def level_files(schema: Schema) -> dict[str, str]:
+    """The files of a release that hold levels too many for a line of its schema, by column."""
+    return {name: f"levels/{place:02d}.csv" for name, (place, _) in long_levels(schema).items()}
+
+
+def _write_levels(schema: Schema, folder: Path) -> dict[str, str]:
+    """Put the files of levels beside the data; their names by column."""
+    files = level_files(schema)
+    for name, (_, levels) in long_levels(schema).items():
+        (folder / "levels").mkdir(exist_ok=True)
+        (folder / files[name]).write_text(levels_text(levels), encoding="utf-8")
+    return files
 
 
 def _csv_cell(text: str) -> str:

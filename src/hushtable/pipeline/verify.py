@@ -12,7 +12,17 @@ from hushtable.errors import Fault, InputError
 from hushtable.pipeline.card import exposed
 from hushtable.pipeline.foreseen import verify_plan
 from hushtable.pipeline.recipe import described, step_names
-from hushtable.pipeline.release import DATA, PAGES, RECIPE, SCHEMA, file_hash, installed_versions, load_card, load_table
+from hushtable.pipeline.release import (
+    DATA,
+    PAGES,
+    RECIPE,
+    SCHEMA,
+    file_hash,
+    installed_versions,
+    level_files,
+    load_card,
+    load_table,
+)
 from hushtable.pipeline.signature import SIGNATURE, Authorship, authorship
 from hushtable.pipeline.untouched import Untouched
 from hushtable.pipeline.verification import Unchecked, Verification, later, worded
@@ -27,7 +37,7 @@ from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-_ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"hierarchies/\d{2,}\.csv"]))
+_ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"(hierarchies|levels)/\d{2,}\.csv"]))
 """The names of the files that a release may have beside its card."""
 _ON_TRUST = ("dropped", "copies", "result", "versions", "date")
 _ABOUT = {"data_title": "title", "contact": "contact", "licence": "licence"}
@@ -55,7 +65,7 @@ def verify_and_load(folder: str | Path, key: str | Path | None = None, *, trust:
     card = load_card(folder)
     guarantee = read_guarantee(card, str(folder))
     verification = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
-    if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/")) for fault in verification.faults):
+    if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/", "levels/")) for fault in verification.faults):
         return verification, None
     table = load_table(folder)
     verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust)
@@ -129,6 +139,8 @@ def _verify_shape(table: Table, card: Mapping[str, Any]) -> Iterator[Fault]:
     for name in card["hashes"]:
         if name.startswith("hierarchies/") and name not in named:
             yield Fault(name, "is a hierarchy of no column")
+        if name.startswith("levels/") and name not in level_files(table.schema).values():
+            yield Fault(name, "holds the levels of no column")
 
 
 def _verify_entries(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[Fault]:
@@ -308,5 +320,7 @@ def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[U
         yield Unchecked("claims", "what a publication states, with the gaps that the card names, is no guarantee")
     if said := [name for name in _ON_TRUST if card.get(name)]:
         yield Unchecked(", ".join(said), "what was left out, what the steps found, what they ran with and when, as the card says")
-    if pages := sorted(name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith("data.")):
+    if pages := sorted(
+        name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith(("data.", "levels/"))
+    ):
         yield Unchecked(", ".join(pages), "compared by hash alone; what was checked is card.json")

@@ -32,6 +32,7 @@ from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Floats, Mask
 from hushtable.table.cell import ANY_TEXT, Cell, Interval, set_text
 from hushtable.table.hierarchy import Hierarchy
+from hushtable.table.numbers import number_format
 
 MISSING_CODE = -1
 MISSING_INTEGER = int(np.iinfo(np.int64).min)
@@ -147,7 +148,8 @@ class Column:
     decimals: int | None = None
     """Digits after the point of a real column: values are read and written with that many."""
     format: str | None = None
-    """How a date is written, in strftime letters; when absent an ISO 8601 day, without a time."""
+    """How values are written. A date: strftime letters; when absent an ISO 8601 day, without a time. A number: the number 1234.56
+    as it would stand here (``1.234,56``, ``1 234,56 €``); when absent with a point and without groups."""
     drafted: frozenset[Facet] = frozenset()
     """The facets beside the domain that were read off the rows."""
 
@@ -159,6 +161,8 @@ class Column:
             raise ValueError(f"a domain of levels does not fit kind {self.kind}")
         if bounds and self.kind not in NUMBERS:
             raise ValueError(f"a domain of bounds does not fit kind {self.kind}")
+        if self.format is not None and self.kind in (Kind.INTEGER, Kind.REAL):
+            number_format(self.format)
 
     @property
     def generalized(self) -> bool:
@@ -298,10 +302,14 @@ class Column:
         return result
 
     def number(self, text: str) -> float:
-        """Read one number or date; ValueError says what it is not."""
+        """Read one number or date as the column writes it; ValueError says what it is not."""
         text = text.strip()
         if self.kind is Kind.DATE:
             return self._seconds(text)
+        return self.plain_number(text if self.format is None else number_format(self.format).plain(text))
+
+    def plain_number(self, text: str) -> float:
+        """Read one number that is written with a point and without groups, whatever the column's own format."""
         if not _NUMBER.fullmatch(text):
             raise ValueError(f"{text!r} is not a number")
         value = float(text)
@@ -336,8 +344,10 @@ class Column:
             form = re.sub(r"%[Y%]", lambda m: f"{moment.year:04d}" if m[0] == "%Y" else "%%", self.format or "%Y-%m-%d")
             return moment.strftime(form)
         if self.kind is Kind.INTEGER:
-            return str(int(value))
-        return repr(float(value)) if self.decimals is None else f"{value:.{self.decimals}f}"
+            plain = str(int(value))
+        else:
+            plain = repr(float(value)) if self.decimals is None else f"{value:.{self.decimals}f}"
+        return plain if self.format is None else number_format(self.format).write(plain)
 
     def interval_cell(self, span: Interval) -> Cell:
         """A cell for an interval, written in the column's own way."""

@@ -36,8 +36,11 @@ def declare(path: str | Path, by: str = "", facets: Iterable[str] = ()) -> tuple
     text = _without_marks(read_text(path, path.name), by)
     # Where the file is written in a way of its own, or marks are to stay, it is written anew.
     same = Schema.parse(text, folder=path.parent) == after
-    with whole_file(path) as partial:
-        partial.write_text(text if same else after.dump(), encoding="utf-8")
+    if same:
+        with whole_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+    else:
+        after.save(path)
     return before, after
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from hushtable.errors import GuaranteeRefused
 from hushtable.table.arrays import Array
 from hushtable.table.columns import DAY, FREE, MISSING_INTEGER, Column, Facet, Kind, Levels, Role
 from hushtable.table.naming import held_back
@@ -33,12 +34,32 @@ def with_defaults(table: Table, key: str | None = None) -> Table:
     """
     if not table.schema.undeclared and not table.schema.drafted:
         return table
+    _refuse_lost_texts(table)
     read = [_read(table, column, key) for column in table.schema if column.drafted]
     schema = table.schema.with_columns(*(column for column, _ in read))
     schema = replace(schema, missing=() if schema.drafted else schema.missing, notes=())
     texts = {name: words for name, words in table.texts.items() if schema[name].kind in FREE}
     arrays = {**table.arrays, **{column.name: array for column, array in read}}
     return Table(schema, arrays, texts, persons=table.persons)
+
+
+def _refuse_lost_texts(table: Table) -> None:
+    """Refuse columns whose cells cannot be read by themselves any more.
+
+    A missing code or a number format that was read off the rows has changed what the cells of everybody mean, and the texts that
+    they had are gone.
+    """
+    lost = [
+        column.name
+        for column in table.schema
+        if (Facet.MISSING in column.drafted and column.missing)
+        or (column.drafted & {Facet.KIND, Facet.FORMAT} and column.format is not None and column.kind in (Kind.INTEGER, Kind.REAL))
+    ]
+    if lost:
+        raise GuaranteeRefused(
+            f"the missing codes or number formats of {', '.join(lost)} were read off the rows, and decide what every cell means: "
+            "declare them ('hush schema SCHEMA --declare --only kind,missing,format'), or take them out of the schema"
+        )
 
 
 def _read(table: Table, column: Column, key: str | None) -> tuple[Column, Array]:

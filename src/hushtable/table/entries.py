@@ -13,9 +13,11 @@ from typing import TypeVar
 from hushtable.display import meant
 from hushtable.errors import Fault, InputError
 from hushtable.table import hierarchy as hierarchies
+from hushtable.table import levels as level_files
 from hushtable.table import trees
 from hushtable.table.cell import Cell
 from hushtable.table.columns import CODED, DRAFTED, FREE, NUMBERS, Bounds, Cells, Column, Domain, Facet, Kind, Levels, Role
+from hushtable.table.numbers import number_format
 
 _Choice = TypeVar("_Choice", Kind, Role, Facet)
 _KEYS = ("kind", "role", "domain", "observed", "cells", "missing", "required", "decimals", "format", "hierarchy")
@@ -37,7 +39,7 @@ def read(name: str, entry: object, folder: Path | None, where: str, faults: list
     required = flag(entry.get("required", "false"), f"{where}: required", faults)
     observed = _observed(entry.get("observed", "false"), f"{where}: observed", faults)
     decimals = whole(entry.get("decimals"), f"{where}: decimals", faults)
-    form = _format(entry.get("format"), f"{where}: format", faults)
+    form = _format(entry.get("format"), kind, f"{where}: format", faults)
     missing = texts(entry.get("missing"), f"{where}: missing", faults)
     tree = _hierarchy(entry["hierarchy"], folder, where, faults) if "hierarchy" in entry else None
     if kind is None:
@@ -48,7 +50,9 @@ def read(name: str, entry: object, folder: Path | None, where: str, faults: list
         hierarchy=tree, decimals=decimals, format=form, drafted=observed & DRAFTED,
     )  # fmt: skip
     try:
-        column = replace(column, domain=_domain(column, entry, observed=Facet.DOMAIN in observed))
+        column = replace(column, domain=_domain(column, entry, folder, observed=Facet.DOMAIN in observed))
+    except InputError as error:
+        faults += [replace(fault, where=f"{where}: {fault.where}") for fault in error.faults]
     except ValueError as error:
         faults.append(Fault(f"{where}: domain", str(error)))
     if len(faults) == before:
@@ -77,12 +81,14 @@ def _hierarchy(entry: object, folder: Path | None, where: str, faults: list[Faul
     return None
 
 
-def _domain(column: Column, entry: Mapping[str, object], *, observed: bool) -> Domain | None:
+def _domain(column: Column, entry: Mapping[str, object], folder: Path | None, *, observed: bool) -> Domain | None:
     values = entry.get("domain")
+    if isinstance(values, str) and values.endswith(".csv") and column.kind in CODED:
+        values = level_files.read_levels(values, folder)
     base: Levels | Bounds | None = None
     if values is not None:
         if not isinstance(values, list):
-            raise ValueError("expected a list: [low, high] for numbers and dates, the levels for categories")
+            raise ValueError("expected a list: [low, high] for numbers and dates, the levels (or a file of them) for categories")
         if not all(isinstance(v, str) for v in values):
             raise ValueError("expected plain values in the list")
         items = [str(v) for v in values]
@@ -178,10 +184,17 @@ def whole(text: object, where: str, faults: list[Fault], digits: int = 3) -> int
     return int(str(text))
 
 
-def _format(text: object, where: str, faults: list[Fault]) -> str | None:
-    """A date format; one that cannot be read back is a fault."""
+def _format(text: object, kind: Kind | None, where: str, faults: list[Fault]) -> str | None:
+    """The format of a number or a date; one that cannot be read back is a fault."""
     if text is None:
         return None
+    if kind in (Kind.INTEGER, Kind.REAL):
+        try:
+            number_format(str(text))
+        except ValueError as error:
+            faults.append(Fault(where, str(error)))
+            return None
+        return str(text)
     moment = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
     try:
         known = datetime.strptime(moment.strftime(str(text)), str(text)) != datetime.strptime("", "")
@@ -192,11 +205,11 @@ def _format(text: object, where: str, faults: list[Fault]) -> str | None:
     return str(text)
 
 
-def write(column: Column) -> dict[str, object]:
-    """The entry of a column."""
+def write(column: Column, levels: str = "") -> dict[str, object]:
+    """The entry of a column; ``levels`` is the file of its levels, where they stand in one."""
     entry: dict[str, object] = {"kind": str(column.kind), "role": str(column.role)}
     if isinstance(column.base, Levels):
-        entry["domain"] = list(column.base.levels)
+        entry["domain"] = levels or list(column.base.levels)
     elif isinstance(column.base, Bounds):
         entry["domain"] = [column.write(column.base.low), column.write(column.base.high)]
     if mark := _mark(column):
@@ -206,7 +219,7 @@ def write(column: Column) -> dict[str, object]:
     if column.missing:
         entry["missing"] = list(column.missing)
     if column.required:
-        entry["required"] = "true"
+        entry["required"] = True
     if column.decimals is not None:
         entry["decimals"] = str(column.decimals)
     if column.format is not None:
@@ -216,16 +229,18 @@ def write(column: Column) -> dict[str, object]:
     return entry
 
 
-def _mark(column: Column) -> str | list[str]:
+def _mark(column: Column) -> bool | list[str]:
     """What stands behind ``observed``: true where every facet was read off the rows, else those that were."""
     domain = column.base is not None and column.base.observed
     if column.drafted == DRAFTED and (domain or column.base is None):
-        return "true"
+        return True
     return [str(facet) for facet in Facet if facet in column.drafted or (domain and facet is Facet.DOMAIN)]
 
 
 def flow(value: object) -> str:
-    """A mapping, list or text on one line of YAML."""
+    """A mapping, list, text or truth value on one line of YAML."""
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {flow(v)}" for key, v in value.items()) + "}"
     if isinstance(value, list):
@@ -233,8 +248,15 @@ def flow(value: object) -> str:
     return _quote(str(value))
 
 
+_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "~"})
+_NUMERAL = re.compile(r"0[\dxXoObB][\da-fA-F_]*|[-+]?\.(inf|nan)|\d[\d_]*_\d*", re.ASCII | re.IGNORECASE)
+"""Numerals that other YAML readers take for another number (01 is 1, 010 is 8) or for infinity."""
+
+
 def _quote(text: str) -> str:
-    """Bare where YAML reads the same text back, else double-quoted."""
+    """Bare where every YAML reader reads the same text back, else double-quoted: a bare No would be a truth value to many."""
+    if text.lower() in _WORDS or _NUMERAL.fullmatch(text):
+        return f'"{text}"'
     plain = text and text == text.strip() and all(ch.isalnum() or ch in "_-./+<>=% " for ch in text)
     if plain and not text.startswith(("-", "%", ">", "=", "<")) and not text.endswith(" "):
         return text

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
+import os
 import re
+import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -16,6 +20,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array
+from hushtable.table.layout import Layout
 from hushtable.table.values import Source
 
 _NO_TEXT = "\x1f\x1f"
@@ -34,9 +39,27 @@ def form_of(path: Path) -> str:
     raise InputError(f"cannot recognize the format of {path.name!r}; expected .csv, .csv.gz or .parquet", where="file")
 
 
+_SIGNATURES = {
+    b"PK\x03\x04": "is a spreadsheet or a zip archive, not a CSV file: save it as 'CSV UTF-8' and give that",
+    b"\xd0\xcf\x11\xe0": "is an old Excel file, not a CSV file: save it as 'CSV UTF-8' and give that",
+    b"PAR1": "is a Parquet file: let its name end in .parquet",
+    b"\x1f\x8b": "is a gzip file: let its name end in .csv.gz",
+}
+_SAMPLE = 30
+"""Lines below the first by which the delimiter is told."""
+_NOT_UTF8 = (
+    "the file is not UTF-8; a file of a Windows program is often --encoding cp1252, one of an old system --encoding latin-1 "
+    "(Python: encoding=...)"
+)
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[list[str], Source]]:
-    """The column names of a file and a function that fetches one column."""
+def opened(path: Path, layout: Layout | None = None) -> Iterator[tuple[list[str], Source]]:
+    """The column names of a file and a function that fetches one column.
+
+    A file without a header has the names of its layout, or column_1, column_2 and so on.
+    """
+    layout = layout or Layout()
     form = form_of(path)
     if not path.is_file():
         raise InputError("is a folder, not a file" if path.is_dir() else "the file does not exist", where=path.name)
@@ -45,9 +68,10 @@ def opened(path: Path) -> Iterator[tuple[list[str], Source]]:
     connection = duckdb.connect()
     try:
         if form == "parquet":
+            layout.require_none(path.name)
             names = _parquet(connection, path)
         else:
-            names = _csv(connection, path, form)
+            names = _csv(connection, path, form, layout)
         yield names, lambda name: _fetch(connection, names.index(name))
     finally:
         connection.close()
@@ -104,18 +128,68 @@ def _top_names(nodes: list[tuple[str, int]]) -> list[str]:
     return names
 
 
-def _csv(connection: duckdb.DuckDBPyConnection, path: Path, form: str) -> list[str]:
-    names, delimiter, ending = _header(path, form)
-    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
-    try:
-        connection.execute(
-            f"CREATE TABLE source AS SELECT * FROM read_csv('{_quoted(path)}', auto_detect=false, header=true, "
-            f"delim='{delimiter}', quote='\"', escape='\"', nullstr='{_NO_TEXT}', columns={{{types}}}, hive_partitioning=false, "
-            f"compression='{'gzip' if form == 'gzip' else 'none'}', new_line='{ending}', max_line_size=10000000)"
+def _csv(connection: duckdb.DuckDBPyConnection, path: Path, form: str, layout: Layout) -> list[str]:
+    with _as_utf8(path, form, layout.encoding) as (readable, packed):
+        first = _first_line(readable, packed, path)
+        width = len(first.cells)
+        if layout.names and len(layout.names) != width:
+            raise InputError(f"has {width} columns, but {len(layout.names)} names were given", where=path.name)
+        types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(width))
+        load = (
+            f"CREATE TABLE source AS SELECT * FROM read_csv('{_quoted(readable)}', auto_detect=false, "
+            f"header={str(layout.headed).lower()}, skip={first.skipped}, delim='{first.delimiter}', quote='%s', escape='%s', "
+            f"nullstr='{_NO_TEXT}', columns={{{types}}}, hive_partitioning=false, "
+            f"compression='{'gzip' if packed == 'gzip' else 'none'}', new_line='{first.ending}', max_line_size=10000000)"
         )
-    except duckdb.Error as error:
-        raise InputError(_csv_fault(str(error), len(names)), where=path.name) from None
-    return names
+        try:
+            connection.execute(load.replace("%s", '"'))
+        except duckdb.Error as error:
+            # Between tabs a quotation mark is often just one: then each stands for itself.
+            if first.delimiter != "\t" or not _loads(connection, load.replace("%s", "")):
+                raise InputError(_csv_fault(str(error), width), where=path.name) from None
+    if layout.names:
+        return list(layout.names)
+    return first.cells if layout.headed else [f"column_{i}" for i in range(1, width + 1)]
+
+
+def _loads(connection: duckdb.DuckDBPyConnection, statement: str) -> bool:
+    try:
+        connection.execute(statement)
+    except duckdb.Error:
+        return False
+    return True
+
+
+@contextmanager
+def _as_utf8(path: Path, form: str, encoding: str) -> Iterator[tuple[Path, str]]:
+    """A file that holds the same text in UTF-8, and its form: the file itself, or a copy that only its owner can read."""
+    with path.open("rb") as stream:
+        start = stream.read(512)
+    for signature, reason in _SIGNATURES.items():
+        if start.startswith(signature) and form != "gzip":
+            raise InputError(reason, where=path.name)
+    if not encoding and start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    if not encoding and form == "csv" and 2 * start.count(b"\0") > len(start) - 2:
+        raise InputError("the file seems to be UTF-16 without its mark: give --encoding utf-16-le (or utf-16-be)", where=path.name)
+    if not encoding or codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii"):
+        yield path, form
+        return
+    # It holds the rows: for its owner alone, and gone as soon as they are read.
+    handle, name = tempfile.mkstemp(suffix=".csv")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as copy:
+            opener = gzip.open if form == "gzip" else open
+            with opener(path, "rt", encoding=encoding, newline="") as source:
+                while text := source.read(1 << 20):
+                    copy.write(text)
+        yield Path(name), "csv"
+    except UnicodeError:
+        raise InputError(f"the file is not {encoding}; give another --encoding", where=path.name) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError("the gzip file is damaged or cut short, or is not gzip", where=path.name) from None
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def _csv_fault(message: str, width: int) -> str:
@@ -125,7 +199,7 @@ def _csv_fault(message: str, width: int) -> str:
     line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)", message)
     place = f"line {line.group(1)}: " if line else ""
     if "Invalid unicode" in message:
-        return f"{place}the file is not UTF-8; save it as UTF-8 and try again"
+        return f"{place}{_NOT_UTF8}"
     if match := re.search(r"^Expected Number of Columns: \d+ Found: (\d+)", message, re.MULTILINE):
         return f"{place}expected {width} values, as in the header, found {match.group(1)}"
     if "unterminated quote" in message:
@@ -135,43 +209,75 @@ def _csv_fault(message: str, width: int) -> str:
     return f"{place}the file is not a readable CSV"
 
 
-def _header(path: Path, form: str) -> tuple[list[str], str, str]:
-    """The column names, the delimiter, and how lines end (DuckDB would take the line break in a quoted name for it)."""
+@dataclass(frozen=True)
+class _FirstLine:
+    """What stands in the first line, and how all lines are cut."""
+
+    cells: list[str]
+    delimiter: str
+    ending: str
+    """How lines end, as DuckDB is told (it would take the line break in a quoted name for it)."""
+    skipped: int
+    """Lines before it: a spreadsheet may write the delimiter into a line of its own."""
+
+
+def _first_line(path: Path, form: str, shown: Path) -> _FirstLine:
+    """The first line of a UTF-8 file; errors are about the file that is shown."""
     try:
-        header, following = _records(path, form)
+        skipped, header, following = _records(path, form)
         record = header.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError("line 1: the file is not UTF-8; save it as UTF-8 and try again", where=path.name) from None
+        raise InputError(f"line 1: {_NOT_UTF8}", where=shown.name) from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError("the gzip file is damaged or cut short, or is not gzip", where=path.name) from None
+        raise InputError("the gzip file is damaged or cut short, or is not gzip", where=shown.name) from None
     except OSError as error:
-        raise InputError(f"the file cannot be read: {error.strerror}", where=path.name) from None
+        raise InputError(f"the file cannot be read: {error.strerror}", where=shown.name) from None
     if not record.strip():
-        raise InputError("the first line is empty; expected column names", where=path.name)
+        raise InputError("the first line is empty; expected column names", where=shown.name)
     bare = re.sub(r'"[^"]*"', "", record + following.decode("utf-8", errors="replace"))
-    delimiter = _delimiter(bare, tabs=".tsv" in path.name.lower())
-    names = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
+    delimiter = skipped[-1:] or _delimiter(bare, tabs=".tsv" in shown.name.lower())
+    cells = next(csv.reader(io.StringIO(record, newline=""), delimiter=delimiter))
     ending = re.search(r"\r\n?|\n", bare)
-    return [name.strip() for name in names], delimiter, repr(ending.group())[1:-1] if ending else r"\n"
+    return _FirstLine(
+        [cell.strip() for cell in cells], delimiter, repr(ending.group())[1:-1] if ending else r"\n", 1 if skipped else 0
+    )
 
 
 def _delimiter(text: str, *, tabs: bool) -> str:
-    """What cuts the header into most pieces, first of all if it cuts the next line into as many."""
-    header, row, *_ = (*re.split(r"\r\n?|\n", text), "")
+    """What cuts the first line into most pieces, first of all if it cuts the lines below into as many.
+
+    A comma between digits may be a decimal one, so any other mark that cuts all lines alike comes before it.
+    """
+    header, *rows = re.split(r"\r\n?|\n", text)
+    rows = [row for row in rows[:_SAMPLE] if row] or [""]
     order = ("\t", ",", ";", "|") if tabs else (",", ";", "\t", "|")
-    return max(order, key=lambda mark: (0 < header.count(mark) == row.count(mark), header.count(mark)))
+
+    def rank(mark: str) -> tuple[bool, float, bool, int]:
+        count = header.count(mark)
+        alike = sum(0 < count == row.count(mark) for row in rows) / len(rows)
+        decimal = mark == "," and not re.search(r"[^\d],|,[^\d]", "\n".join((header, *rows)))
+        return 0 < count == rows[0].count(mark), alike, not decimal, count
+
+    return max(order, key=rank)
 
 
-def _records(path: Path, form: str) -> tuple[bytes, bytes]:
-    """The header, of several lines where a quoted name holds a line break, and the line that follows.
+_SEPARATOR = re.compile(rb'(?:\xef\xbb\xbf)?"?sep=([,;|\t])"?\r?\n?', re.IGNORECASE)
 
-    A gzip file is read to its end, where its checksum stands.
+
+def _records(path: Path, form: str) -> tuple[str, bytes, bytes]:
+    """The line in which a spreadsheet wrote ``sep=;``, if there is one; the first record; and lines that follow.
+
+    The first record has several lines where a quoted name holds a line break. A gzip file is read to its end, where its checksum
+    stands.
     """
     with gzip.open(path) if form == "gzip" else path.open("rb") as stream:
         record = first = stream.readline()
+        separator = _SEPARATOR.fullmatch(first)
+        if separator:
+            record = first = stream.readline()
         while record.count(b'"') % 2 and len(record) < 100_000 and (line := stream.readline()):
             record += line
-        following = stream.readline()
+        following = b"".join(stream.readline() for _ in range(_SAMPLE))
         while form == "gzip" and stream.read(1 << 20):
             pass
-    return record if record.count(b'"') % 2 == 0 else first, following
+    return separator[1].decode() if separator else "", record if record.count(b'"') % 2 == 0 else first, following

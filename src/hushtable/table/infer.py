@@ -6,85 +6,201 @@ there are, but also that a column holds numbers, with how many decimals, or that
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hushtable.errors import Fault, InputError
 from hushtable.table import naming, roles
-from hushtable.table.arrays import Integers
-from hushtable.table.columns import DRAFTED, FREE, Column, Kind, Levels
+from hushtable.table.columns import DRAFTED, FREE, Column, Facet, Kind
+from hushtable.table.dictionary import Declared, Dictionary
+from hushtable.table.header import FirstLine, judge
+from hushtable.table.kinds import Guess, Words, align, number, tell
+from hushtable.table.layout import OVERRIDES, Layout
 from hushtable.table.schema import Schema
+from hushtable.table.table import Table
 from hushtable.table.values import Raw, Source, make
 
 MISSING_TEXTS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "nan", "NaN", "NULL", "null", "<NA>", "."})
-_DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
-DATE_FORMATS = (
-    *(None, *_DAYS),
-    *(f"%Y-%m-%d{between}{clock}" for clock in ("%H:%M:%S", "%H:%M") for between in (" ", "T")),
-    *(f"{day} {clock}" for clock in ("%H:%M:%S", "%H:%M") for day in _DAYS),
-)
 SENTINELS = ("-1", "-7", "-8", "-9", "-99", "-999", "-9999", "99999", "999999")
-SCALES = (
-    ("very low", "low", "medium", "high", "very high"),
-    ("low", "moderate", "high"),
-    ("mild", "moderate", "severe"),
-    ("never", "rarely", "sometimes", "often", "always"),
-    ("very poor", "poor", "fair", "good", "very good", "excellent"),
-    ("small", "medium", "large"),
-    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
-)
 
 
 @dataclass(frozen=True)
-class _Profile:
-    """What the draft needs to know about one raw column."""
+class DraftLine:
+    """What the draft says of one column: no value of it."""
 
-    name: str
-    words: tuple[str, ...]
-    counts: Integers
-    rows: int
+    column: Column
+    distinct: int
+    """Distinct values, missing ones left out."""
+    missing: int
+    """Rows without a value."""
+    kind_reason: str
+    role_reason: str
+    """Why this role; empty where nothing spoke for another."""
 
-    @property
-    def distinct_share(self) -> float:
-        return len(self.words) / max(1, int(self.counts.sum()))
 
-    @property
-    def answers(self) -> bool:
-        return {word.lower() for word in self.words} <= roles.ANSWERS
+@dataclass(frozen=True)
+class Draft:
+    """A drafted schema, and a line on each column for whoever checks it."""
 
-    def matches(self, pattern: re.Pattern[str]) -> bool:
-        return naming.matches(self.name, pattern)
+    schema: Schema
+    lines: tuple[DraftLine, ...]
 
 
 def infer(names: Sequence[str], source: Source) -> Schema:
     """Draft a schema; its ``notes`` say what a person should check."""
+    return examine(names, source).schema
+
+
+def examine(
+    names: Sequence[str], source: Source, layout: Layout | None = None, where: str = "table", dictionary: Dictionary | None = None
+) -> Draft:
+    """Draft a schema, with a reason for every column.
+
+    With the layout of a text file its first line is judged too: InputError, without a value, where it looks like data. What a
+    dictionary says of a column is declared and not drafted; InputError counts the rows that contradict it.
+    """
     codes: set[str] = set()
-    profiles = []
+    columns, cells = [], []
     for name in names:
         raw = Raw.of(source(name))
         counts = np.bincount(raw.codes[raw.codes >= 0], minlength=len(raw.words))
         blank = {word for word in raw.words if word in MISSING_TEXTS}
         codes |= blank
         present = [i for i, word in enumerate(raw.words) if word and word not in blank]
-        profiles.append(_Profile(name, tuple(raw.words[i] for i in present), counts[present], len(raw.codes)))
-    columns = [_draft(profile) for profile in profiles]
-    schema = Schema(tuple(columns), tuple(sorted(codes, key=lambda code: (code != "?", code))))
-    table = make(schema, names, source)
+        columns.append(Words(name, tuple(raw.words[i] for i in present), counts[present], len(raw.codes)))
+        cells.append(raw.words[raw.codes[0]] if len(raw.codes) and raw.codes[0] >= 0 else "")
+    remarks = [] if layout is None else _judge_first(names, cells, columns, layout, where)
+    guesses = align({column.name: tell(column) for column in columns})
+    declared = {} if dictionary is None else _declared(columns, guesses, dictionary)
+    schema = Schema(
+        tuple(declared[name].column if name in declared else guesses[name].column(name) for name in names),
+        tuple(sorted(codes, key=lambda code: (code != "?", code))),
+    )
+    table = make(schema, names, source) if dictionary is None else _agreeing(schema, names, source, dictionary)
     proposed = roles.propose(table)
     drafted = []
     for column in table.schema:
-        required = column.kind not in FREE and not table.missing(column.name).any()
-        drafted.append(replace(column, required=required, role=proposed[column.name].role, drafted=DRAFTED))
-    drawn = replace(table.schema, columns=tuple(drafted), drafted=True)
-    notes = roles.notes(table, proposed)
-    notes += [
-        note
-        for profile, column in zip(profiles, columns, strict=True)
-        for note in (*_hidden(profile, column), *_sentinels(profile, column))
+        left = declared[column.name].left if column.name in declared else DRAFTED
+        required = column.kind not in FREE and not table.missing(column.name).any() if Facet.REQUIRED in left else column.required
+        role = proposed[column.name].role if Facet.ROLE in left else column.role
+        drafted.append(replace(column, required=required, role=role, drafted=left))
+    by = "" if dictionary is None else f"data dictionary {dictionary.source}"
+    drawn = replace(table.schema, columns=tuple(drafted), drafted=True, declared_by=by)
+    remarks += [] if dictionary is None else dictionary.notes(names)
+    remarks += roles.notes(table, proposed)
+    for words in columns:
+        if words.name not in declared:
+            remarks += [f"Column {words.name} {remark}" for remark in guesses[words.name].remarks]
+            remarks += _sentinels(words, drawn[words.name])
+        remarks += _weight(words, drawn[words.name])
+    remarks += _copies(table)
+    lines = tuple(
+        _line(
+            words,
+            drawn[words.name],
+            "data dictionary" if words.name in declared else guesses[words.name].reason,
+            proposed[words.name].reason if Facet.ROLE in drawn[words.name].drafted else "data dictionary",
+            int(table.missing(words.name).sum()),
+        )
+        for words in columns
+    )
+    return Draft(replace(drawn, notes=(*HEAD, *remarks)), lines)
+
+
+def _declared(columns: Sequence[Words], guesses: Mapping[str, Guess], dictionary: Dictionary) -> dict[str, Declared]:
+    """The columns as a dictionary declares them; every fault at once."""
+    described = dictionary.describes([words.name for words in columns])
+    declared, faults = {}, []
+    for words in columns:
+        if (said := described.get(words.name)) is None:
+            continue
+        present = words.without([word for word in words.words if word in said.missing])
+        guess = (number(present) if said.numeric else None) or (tell(present) if said.missing else guesses[words.name])
+        try:
+            declared[words.name] = said.apply(guess)
+        except ValueError as error:
+            faults.append(Fault(f"{dictionary.source}, column {words.name}", str(error)))
+    if faults:
+        raise InputError(faults)
+    return declared
+
+
+def _agreeing(schema: Schema, names: Sequence[str], source: Source, dictionary: Dictionary) -> Table:
+    """The rows under a schema that a dictionary declares in part; InputError counts those that contradict it."""
+    try:
+        return make(schema, names, source, where=f"data dictionary {dictionary.source}")
+    except InputError as error:
+        # Which columns are secret is not known yet: how many rows differ, and none of their values.
+        raise InputError([replace(fault, values=()) for fault in error.faults]) from None
+
+
+def _line(words: Words, column: Column, kind: str, role: str, missing: int) -> DraftLine:
+    return DraftLine(column, len(set(words.words) - set(column.missing)), missing, kind, role)
+
+
+def _judge_first(names: Sequence[str], cells: Sequence[str], columns: Sequence[Words], layout: Layout, where: str) -> list[str]:
+    """What there is to say on the first line; InputError where it is not what it was taken for."""
+    if not layout.judged:
+        return []
+    if not layout.headed:
+        below = [
+            (words.words, words.counts - np.array([word == cell for word in words.words], int))
+            for words, cell in zip(columns, cells, strict=True)
+        ]
+        below = [(tuple(w for w, c in zip(words, counts, strict=True) if c), counts[counts > 0]) for words, counts in below]
+        if judge(cells, below) is FirstLine.NAMES:
+            raise InputError(
+                "the first line looks like column names: add --header (Python: header=True) to put the given names in its place, "
+                "or --no-header (header=False) if it is a record all the same",
+                where=where,
+            )
+        return []
+    verdict = judge(names, [(words.words, words.counts) for words in columns])
+    if verdict is FirstLine.DATA:
+        raise InputError(
+            "the first line looks like a record and not like column names, which would be published: give "
+            f"{OVERRIDES}. If it does hold names, give --header (header=True)",
+            where=where,
+        )
+    if verdict is FirstLine.REPEATED:
+        raise InputError("the column names stand again among the rows: take these lines out of the file", where=where)
+    if verdict is FirstLine.UNKNOWN:
+        return [
+            "Whether the first line of the file holds names could not be told. It became the column names, which are published: "
+            f"if it is somebody's record, draft again with {OVERRIDES}."
+        ]
+    return []
+
+
+def _weight(words: Words, column: Column) -> list[str]:
+    if not words.matches(naming.WEIGHT) or column.kind not in (Kind.INTEGER, Kind.REAL) or len(words.words) <= 2:
+        return []
+    return [
+        f"Column {words.name} seems to be a survey weight: how many people a row stands for. It says nothing about a person but "
+        f"can single out a record ({len(words.words):,} values in {words.rows:,} rows): leave it out with role: identifier, "
+        "unless readers need it."
     ]
-    return replace(drawn, notes=(*HEAD, *notes))
+
+
+def _copies(table: Table) -> list[str]:
+    """Columns that say the same as one before them, value for value."""
+    seen: dict[bytes, str] = {}
+    notes = []
+    for column in table.schema:
+        groups, count = table.groups([column.name])
+        # Of columns with a value for every row, or with two values in few rows, nothing follows.
+        if not 3 <= count <= table.rows // 2 or table.rows < 20:
+            continue
+        _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+        order = np.argsort(np.argsort(first))
+        known = seen.setdefault(order[codes].astype(np.int32).tobytes(), column.name)
+        if known != column.name:
+            notes.append(
+                f"Column {column.name} says the same as {known}, value for value: leave one of them out, or give both one role."
+            )
+    return notes
 
 
 HEAD = (
@@ -95,97 +211,11 @@ HEAD = (
 )
 
 
-def _draft(profile: _Profile) -> Column:
-    if _identifies(profile):
-        return Column(name=profile.name, kind=Kind.KEY)
-    kind, extra = _kind(profile)
-    if kind in (Kind.CATEGORY, Kind.KEY) and profile.matches(naming.SPOKEN) and not profile.answers:
-        kind, extra = Kind.TEXT, {}
-    return Column(name=profile.name, kind=kind, **extra)  # type: ignore[arg-type]
-
-
-def _identifies(profile: _Profile) -> bool:
-    """By its name alone: a name that many share is a name all the same."""
-    return naming.names_people(profile.name) and not profile.answers
-
-
-def _hidden(profile: _Profile, column: Column) -> list[str]:
-    if not profile.words:
-        return [f"Column {profile.name} has no value at all: drafted as text, which is left out. Declare it if it may have values."]
-    if column.kind is Kind.TEXT:
-        return [f"Column {profile.name} seems to be free text, in which anything may stand: it is never released."]
-    if _identifies(profile):
-        return [f"Column {profile.name} seems to say who somebody is: drafted as an identifier, which is dropped."]
-    if column.kind is Kind.KEY and all(_MOMENT.match(word) for word in profile.words):
-        reason = "seems to hold dates in a form that is not read, and is dropped"
-        return [f"Column {profile.name} {reason}: write them like 2024-01-31 or 2024-01-31 07:00, without a zone."]
-    if column.kind is Kind.KEY:
-        return [f"Column {profile.name} has almost as many values as rows: drafted as a key, which is dropped."]
-    return []
-
-
-def _kind(profile: _Profile) -> tuple[Kind, dict[str, object]]:
-    words = profile.words
-    if not words:
-        # A level would be invented, and released as if somebody had it.
-        return Kind.TEXT, {}
-    if all(_WHOLE.match(word) for word in words):
-        return _whole_kind(profile), {}
-    if all(_REAL.match(word) and np.isfinite(float(word)) for word in words) and not all(_DIGITS.match(word) for word in words):
-        if all(float(word).is_integer() and abs(float(word)) < 2**53 for word in words):
-            return Kind.INTEGER, {}
-        decimals = max((len(word.partition(".")[2]) for word in words), default=0)
-        exponents = any("e" in word.lower() for word in words)
-        return Kind.REAL, {} if exponents or decimals > 6 else {"decimals": decimals}
-    for form in DATE_FORMATS:
-        if _all_dates(words, form):
-            return Kind.DATE, {} if form is None else {"format": form}
-    for scale in SCALES:
-        if len(words) > 2 and {w.lower() for w in words} <= set(scale):
-            return Kind.ORDINAL, {"domain": Levels(tuple(sorted(words, key=lambda w: scale.index(w.lower()))), observed=True)}
-    if len(words) > 20 and profile.distinct_share > 0.2 and np.average([word.count(" ") for word in words]) >= 3:
-        return Kind.TEXT, {}
-    return (Kind.KEY if len(words) > 20 and profile.distinct_share > 0.5 else Kind.CATEGORY), {}
-
-
-_MOMENT = re.compile(r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d|\Z)", re.ASCII)
-_WHOLE = re.compile(r"^[-+]?\d{1,18}\Z", re.ASCII)
-_REAL = re.compile(r"^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z", re.ASCII)
-# Longer than any integer we hold: account numbers and the like, which a float would change.
-_DIGITS = re.compile(r"^[-+]?\d+\Z", re.ASCII)
-
-
-def _whole_kind(profile: _Profile) -> Kind:
-    words = profile.words
-    padded = any(len(word.lstrip("+-")) > 1 and word.lstrip("+-").startswith("0") for word in words)
-    unique = profile.distinct_share > 0.98 and len(words) > 20
-    if unique:
-        numbers = [int(word) for word in words]
-        dense = max(numbers) - min(numbers) < 1.5 * len(words)
-        if padded or dense or profile.matches(naming.IDENTIFIER):
-            return Kind.KEY
-    if padded or len(words) <= 2 or profile.matches(naming.CODE):
-        return Kind.CATEGORY
-    return Kind.INTEGER
-
-
-def _all_dates(words: Sequence[str], form: str | None) -> bool:
-    column = Column(name="", kind=Kind.DATE, format=form)
-    try:
-        for word in words:
-            if len(word) < 8:
-                return False
-            column.number(word)
-    except ValueError:
-        return False
-    return form is not None or all(len(word) == 10 for word in words)
-
-
-def _sentinels(profile: _Profile, column: Column) -> list[str]:
+def _sentinels(profile: Words, column: Column) -> list[str]:
     """A lone extreme code such as -8 among positive numbers is probably a missing value in disguise."""
     if column.kind not in (Kind.INTEGER, Kind.REAL):
         return []
-    values = np.array([float(word) for word in profile.words])
+    values = np.array([column.number(word) for word in profile.words if word not in column.missing], float)
     codes = []
     for code in SENTINELS:
         if float(code) in values:

@@ -12,40 +12,83 @@ import pandas as pd
 
 from hushtable.errors import Fault, InputError
 from hushtable.table.arrays import Array
+from hushtable.table.dictionary import Dictionary
 from hushtable.table.disk import whole_file
 from hushtable.table.files import form_of, opened
-from hushtable.table.infer import infer
+from hushtable.table.infer import Draft, examine
+from hushtable.table.layout import OVERRIDES, Layout
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import Source, make, repeated
 
 
-def read(source: object, schema: Schema | str | Path | None = None, *, generalized: bool = False, least: int = 2) -> Table:
+def read(
+    source: object,
+    schema: Schema | str | Path | None = None,
+    *,
+    generalized: bool = False,
+    least: int = 2,
+    header: bool | None = None,
+    names: Sequence[str] | str | Path | None = None,
+    encoding: str | None = None,
+) -> Table:
     """Read a file or a frame of at least so many rows under a schema, or under a drafted one where none is given.
 
-    ``generalized`` also accepts intervals, sets and ``*``, as in a release. InputError lists every fault.
+    ``generalized`` also accepts intervals, sets and ``*``, as in a release. A text file without a header needs ``header=False``
+    (its columns are then column_1, column_2, ...) or ``names``, a list or a file of them; ``encoding`` is that of a file that is
+    not UTF-8. InputError lists every fault.
     """
+    layout = Layout.of(header, names, encoding)
     if isinstance(schema, (str, Path)):
         schema = Schema.load(schema)
     if isinstance(source, Table):
+        layout.require_none("table")
         return source if schema is None else make(schema, source.schema.names, source.strings, generalized=generalized)
     if isinstance(source, (str, Path)):
         path = Path(source)
-        with opened(path) as (names, column):
-            return _read(path.name, names, column, schema, generalized=generalized, least=least)
-    names, column = _frame(source)
-    return _read("table", names, column, schema, generalized=generalized, least=least)
+        with opened(path, layout) as (columns, column):
+            _shape(path.name, columns, column, schema, least)
+            schema = schema or examine(columns, column, _judged(path, layout), path.name).schema
+            return make(schema, columns, column, generalized=generalized, where=path.name)
+    layout.require_none("table")
+    columns, column = _frame(source)
+    _shape("table", columns, column, schema, least)
+    return make(schema or examine(columns, column).schema, columns, column, generalized=generalized)
 
 
-def draft(source: object) -> Schema:
-    """Draft a schema for a file or a frame."""
+def draft(
+    source: object,
+    *,
+    header: bool | None = None,
+    names: Sequence[str] | str | Path | None = None,
+    encoding: str | None = None,
+    dictionary: str | Path | None = None,
+) -> Schema:
+    """Draft a schema for a file or a frame; ``header``, ``names`` and ``encoding`` as for ``read``.
+
+    ``dictionary`` is the file of a data dictionary, CSV or JSON: what it says is declared and not read off the rows.
+    """
+    return drafted(source, Layout.of(header, names, encoding), dictionary).schema
+
+
+def drafted(source: object, layout: Layout | None = None, dictionary: Dictionary | str | Path | None = None) -> Draft:
+    """Draft a schema for a file or a frame, with a reason for every column; a data dictionary declares what it describes."""
+    layout = layout or Layout()
+    known = Dictionary.load(dictionary) if isinstance(dictionary, (str, Path)) else dictionary
     if isinstance(source, (str, Path)):
-        with opened(Path(source)) as (names, column):
-            _shape(Path(source).name, names, column)
-            return infer(names, column)
+        path = Path(source)
+        with opened(path, layout) as (names, column):
+            _shape(path.name, names, column)
+            return examine(names, column, _judged(path, layout), path.name, known)
+    layout.require_none("table")
     names, column = _frame(source)
     _shape("table", names, column)
-    return infer(names, column)
+    return examine(names, column, dictionary=known)
+
+
+def _judged(path: Path, layout: Layout) -> Layout | None:
+    """The layout of a text file, whose first line is to be judged; a Parquet file has names of its own."""
+    return None if form_of(path) == "parquet" else layout
 
 
 def column_names(path: str | Path) -> list[str]:
@@ -112,17 +155,15 @@ def _typed(table: Table, where: str) -> pd.DataFrame:
     return frame
 
 
-def _read(where: str, names: Sequence[str], column: Source, schema: Schema | None, *, generalized: bool, least: int) -> Table:
-    _shape(where, names, column, schema, least)
-    return make(schema or infer(names, column), names, column, generalized=generalized, where=where)
-
-
 def _shape(where: str, names: Sequence[str], column: Source, schema: Schema | None = None, least: int = 2) -> None:
     if not names:
         raise InputError("has no columns", where=where)
     faults = [Fault(where, f"column {i} has no name in the header") for i, name in enumerate(names, 1) if not name]
     faults += repeated(names, schema, where)
     if faults:
+        faults.append(Fault(where, f"if the first line is no header but a record, give {OVERRIDES}"))
+        if not names[0] and all(names[1:]):
+            faults.append(Fault(where, "if the first column is the row index that pandas writes, write the file with index=False"))
         raise InputError(faults)
     rows = len(column(names[0]))
     if rows < least:

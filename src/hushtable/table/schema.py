@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 import yaml
 
@@ -31,8 +32,9 @@ from hushtable.display import Shown, meant
 from hushtable.errors import Fault, InputError
 from hushtable.table import entries
 from hushtable.table.columns import FREE, Column, Facet, Role
-from hushtable.table.disk import read_text
+from hushtable.table.disk import read_text, whole_file
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.levels import file_names, levels_text, long_levels
 from hushtable.table.rules import Zero, read_zeros
 
 _ABOUT = ("title", "contact", "licence")
@@ -245,8 +247,25 @@ class Schema(Shown):
         by = str(document.get("declared_by", ""))
         return cls(tuple(columns), missing, drafted=drafted, declared_by=by, size=size, zeros=zeros).described(**about)
 
-    def dump(self) -> str:
-        """The schema as YAML; ``parse`` reads back exactly this schema."""
+    def save(self, path: str | Path) -> None:
+        """Write the schema to a file; levels too many for a line go to files of their own, in a folder beside it.
+
+        Each file appears whole, the schema last, so that it never names a file that is not there.
+        """
+        path = Path(path)
+        folder = path.with_name(f"{path.stem}.levels")
+        long = long_levels(self.columns)
+        files = file_names(long)
+        if long:
+            folder.mkdir(exist_ok=True)
+        for name, (_, levels) in long.items():
+            with whole_file(folder / files[name]) as partial:
+                partial.write_text(levels_text(levels), encoding="utf-8")
+        with whole_file(path) as partial:
+            partial.write_text(self.dump({name: f"{folder.name}/{file}" for name, file in files.items()}), encoding="utf-8")
+
+    def dump(self, levels: Mapping[str, str] = MappingProxyType({})) -> str:
+        """The schema as YAML; ``parse`` reads back exactly this schema. ``levels`` names files of levels by column."""
         lines = [f"# {''.join(ch if ch.isprintable() else ' ' for ch in note)}" for note in self.notes]
         lines += [f"{key}: {entries.flow(text)}" for key, text in self.about.items()]
         if self.missing:
@@ -264,7 +283,7 @@ class Schema(Shown):
         names = {column.name: entries.flow(column.name) + ":" for column in self.columns}
         width = max(map(len, names.values()), default=0)
         for column in self.columns:
-            lines.append(f"  {names[column.name]:<{width}} {entries.flow(entries.write(column))}")
+            lines.append(f"  {names[column.name]:<{width}} {entries.flow(entries.write(column, levels.get(column.name, '')))}")
         return "\n".join(lines) + "\n"
 
 

@@ -17,6 +17,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.table.arrays import Array, Integers, Mask
 from hushtable.table.cell import Cell
 from hushtable.table.columns import CODED, FREE, MISSING_CODE, MISSING_INTEGER, Bounds, Cells, Column, Kind, Levels
+from hushtable.table.layout import OVERRIDES
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.trees import read_cell, uncovered
@@ -33,6 +34,8 @@ class Raw:
     words: tuple[str, ...]
     moments: bool = False
     """Whether the source holds dates and not texts: the words are then in ISO form, whatever the column's format."""
+    numbers: bool = False
+    """Whether the source holds numbers and not texts: the words then have a point and no groups, whatever the column's format."""
 
     @classmethod
     def of(cls, values: Array) -> Raw:
@@ -47,7 +50,8 @@ class Raw:
         words = _moments(uniques) if moments else [text_of(value) for value in uniques]
         index: dict[str, int] = {}
         merged = np.array([index.setdefault(word, len(index)) for word in words] + [MISSING_CODE], np.int64)
-        return cls(merged[codes], tuple(index), moments)
+        numbers = len(uniques) > 0 and not moments and all(isinstance(value, (int, float, np.number)) for value in uniques)
+        return cls(merged[codes], tuple(index), moments, numbers)
 
 
 def _moments(values: Iterable[Any]) -> list[str]:
@@ -83,7 +87,11 @@ def make(schema: Schema, names: Sequence[str], source: Source, *, generalized: b
     faults = repeated(names, schema, where)
     # Without one known name the first line is perhaps no header but somebody's record, and is not quoted.
     known = any(name in schema for name in names)
-    has = f"it has {', '.join(names)}" if known else "none of the schema's names stands in its first line: is there a header?"
+    has = (
+        f"it has {', '.join(names)}"
+        if known
+        else f"none of the schema's names stands in its first line: is there a header? If not, give {OVERRIDES}"
+    )
     faults += [
         Fault(f"{where}, column {name}", f"named by the schema, but the table has no such column; {has}")
         for name in schema.names
@@ -193,10 +201,16 @@ class _Reader:
         for i, word in enumerate(raw.words):
             if present[i]:
                 try:
-                    numbers[i] = self._moment(word) if raw.moments else self.column.number(word)
+                    numbers[i] = self._number(word, raw)
                 except (ValueError, OverflowError):
                     bad[i] = True
         return numbers, bad
+
+    def _number(self, word: str, raw: Raw) -> float:
+        if raw.moments:
+            return self._moment(word)
+        typed = raw.numbers and self.column.kind is not Kind.DATE
+        return self.column.plain_number(word) if typed else self.column.number(word)
 
     def _moment(self, word: str) -> float:
         """A date of a source that holds dates; ValueError if the column's format could not write it."""
