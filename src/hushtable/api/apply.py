@@ -47,10 +47,10 @@ def apply(
 
     The result is a release of its own: k, l and t are those of the new rows, verified on them. ``rows`` are read under the
     schema of the release, a file of them in this layout: every value must lie in its declared domains. Where more than ``limit``
-    of them would be suppressed (the limit of the recipe when absent, 1 for any number), GuaranteeRefused says how many. Where a key identified persons, the
-    same key identifies them in the new rows; rows without it count for the fewest people who could hold them. ``trust`` lets its
-    recipe name steps that are not of this package, whose code is then run. Rows of real people that would leave as they are are
-    refused, unless ``allow_copies`` gives the reason.
+    of them would be suppressed (the limit of the recipe when absent, 1 for any number), GuaranteeRefused says how many. Where a
+    key identified persons, the same key identifies them in the new rows; rows without it count for the fewest people who could
+    hold them. ``trust`` lets its recipe name steps that are not of this package, whose code is then run. Rows of real people that
+    would leave as they are are refused, unless ``allow_copies`` gives the reason.
     """
     folder = Path(folder)
     card = load_card(folder)
