@@ -39,10 +39,15 @@ class Run:
     audits: tuple[str, ...] = ()
     halved: bool | None = None
     """Whether the real rows were halved for want of a control; None for an audit, which always has one."""
+    known: tuple[str, ...] = ()
+    """What the attackers held, each as ``Finding.known`` has it; empty in a file of a version that did not say so."""
+    untried: str = ""
+    """Why somebody who is tried by default was not."""
 
     def to_json(self) -> dict[str, Any]:
         """As ``audit.json`` holds it."""
-        plain = {"hushtable": self.version, "seed": self.seed, "audits": list(self.audits)}
+        plain: dict[str, Any] = {"hushtable": self.version, "seed": self.seed, "audits": list(self.audits)}
+        plain |= {"known": list(self.known), "untried": self.untried} if self.known else {}
         return plain if self.halved is None else plain | {"halved": self.halved}
 
     @classmethod
@@ -53,6 +58,8 @@ class Run:
             seed=lenient.whole(plain.get("seed")),
             audits=lenient.texts(plain.get("audits")),
             halved=bool(plain["halved"]) if "halved" in plain else None,
+            known=lenient.texts(plain.get("known")),
+            untried=lenient.text(plain.get("untried")),
         )
 
 

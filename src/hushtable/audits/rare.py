@@ -56,11 +56,15 @@ class RareValues(Audit):
     Where there are too many sets of columns some are drawn by lot.
     """
 
+    by_knowledge = True
+
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding for each number of columns; no distance is computed."""
         case = case.read_as_values()
         pool = Pool.of(case)
-        return [_finding(pool, name, _tests(case, pool, sizes, rng)) for name, sizes in SIZES.items()]
+        found = [_finding(pool, name, _tests(case, pool, sizes, rng)) for name, sizes in SIZES.items()]
+        # Only tests of an attacker who holds all columns have a part of the error to themselves: the others are among them.
+        return [replace(finding, reserved=0.0) for finding in found] if case.limited else found
 
 
 def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
@@ -98,7 +102,7 @@ def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generato
     ours, others = np.split(-times, [pool.train.count])
     for cut in -thresholds(ours, others, SHARES):
         p = fisher(*pool.counts(everybody, times >= cut))
-        yield Test("knows a person's whole row", f"{does}, by {cut:.0f} sets of columns,", np.where(times >= cut, last, -1), p)
+        yield Test(f"knows {case.holding}", f"{does}, by {cut:.0f} sets of columns,", np.where(times >= cut, last, -1), p)
 
 
 def _struck(pool: Pool, ids: Integers) -> tuple[Mask, Integers]:

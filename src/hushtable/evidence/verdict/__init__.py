@@ -22,7 +22,7 @@ from hushtable.evidence.verdict.finding import (
     worst_of,
 )
 from hushtable.evidence.verdict.promise import STRENGTH, WEAK_EPSILON, binding_assurance, is_large, is_weak
-from hushtable.evidence.verdict.publish import BLIND, COARSE, Decision, Evidence, Ground, Publish, Reason, publish
+from hushtable.evidence.verdict.publish import BLIND, COARSE, Decision, Evidence, Ground, Publish, Reach, Reason, publish
 
 __all__ = [
     "BLIND",
@@ -36,6 +36,7 @@ __all__ = [
     "Evidence",
     "Ground",
     "Publish",
+    "Reach",
     "Reason",
     "Tone",
     "Verdict",

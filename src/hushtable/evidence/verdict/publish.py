@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from hushtable.evidence.finding import Finding, Risk, Subject
+from hushtable.evidence.known import ALL, QUASI
 from hushtable.evidence.power import Power
 from hushtable.evidence.verdict.finding import Tone, is_alarm, is_tested, severity, surely_worse
 from hushtable.evidence.verdict.promise import WEAK_EPSILON, binding_assurance, is_weak
@@ -83,6 +84,21 @@ class Ground(StrEnum):
     """What is verified covers only some of the columns that others may know."""
 
 
+class Reach(StrEnum):
+    """Who gains something: how much an attacker must hold for that. Each is a reason not to publish; cause and remedy differ."""
+
+    NOBODY = "nobody"
+    """No attack gained more than chance explains."""
+    QUASI = "quasi"
+    """Somebody who knows only the quasi-identifiers, and so whoever knows more."""
+    LISTED = "listed"
+    """Somebody who knows the columns that were named."""
+    ALL = "all"
+    """Only somebody who holds all released columns; with the quasi-identifiers alone they gain nothing beyond chance."""
+    OTHERS = "others"
+    """Somebody; what they must hold was not asked."""
+
+
 @dataclass(frozen=True)
 class Reason:
     """One reason, with what it rests on."""
@@ -144,6 +160,18 @@ class Evidence:
     def alarms(self) -> list[Finding]:
         """Those that chance does not explain."""
         return [f for f in self.tested if is_alarm(f.p_adjusted)]
+
+    @property
+    def reach(self) -> Reach:
+        """How little an attacker must hold to gain something."""
+        alarming, tried = ({f.known for f in some} for some in (self.alarms, self.tested))
+        if not self.alarms:
+            return Reach.NOBODY
+        if QUASI in alarming:
+            return Reach.QUASI
+        if alarming - {"", ALL, QUASI}:
+            return Reach.LISTED
+        return Reach.ALL if ALL in alarming and "" not in alarming and QUASI in tried else Reach.OTHERS
 
     @property
     def suspicious(self) -> list[Finding]:
