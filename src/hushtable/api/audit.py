@@ -19,6 +19,7 @@ from hushtable.evidence import groups as by_groups
 from hushtable.evidence import harness
 from hushtable.evidence import records as by_records
 from hushtable.evidence.case import Case
+from hushtable.evidence.causes import causes
 from hushtable.evidence.condition import Condition, Promised, refused
 from hushtable.evidence.finding import Audit, Finding, Subject
 from hushtable.evidence.known import BOTH, attackers, parse_known
@@ -178,6 +179,7 @@ def audit(
             version=__version__, seed=options.seed, audits=tuple(audits), known=tuple(one.label for one in tried), untried=untried
         ),
         assumed=[*sides.notes, *assumed(case)],
+        causes=causes(case, findings, None if card is None else card.stated),
         people={} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
     )
 

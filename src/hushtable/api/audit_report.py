@@ -16,7 +16,7 @@ from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.groups import Groups
 from hushtable.evidence.power import Power
 from hushtable.evidence.records import Record, Tail
-from hushtable.evidence.verdict import Evidence, alarms, of_risk
+from hushtable.evidence.verdict import Cause, Evidence, alarms, of_risk
 from hushtable.measures.catalogue import MODEL_SCORES, main_model
 from hushtable.pipeline.card import Card
 from hushtable.report.audit import audit_page
@@ -87,6 +87,8 @@ class AuditReport(Shown):
     """The version, the seed and the audits it was run with."""
     assumed: Sequence[str] = ()
     """What is not sure about who holds which rows: each a person, against the evidence; or nobody, so that it was left out."""
+    causes: Sequence[Cause] = ()
+    """Why the alarms were raised and what would remove that, the weightiest first; empty where no alarm was."""
     people: Mapping[str, int] = field(default_factory=dict)
     """How many people hold the training and the control rows; empty where each row is a person."""
 
@@ -120,7 +122,7 @@ class AuditReport(Shown):
         """All that decides whether the release should be published."""
         return Evidence(
             findings=self.findings, stated=None if self.card is None else self.card.stated, power=self.power,
-            outcomes=self.gates, void=self.void, assumed=self.assumed,
+            outcomes=self.gates, void=self.void, assumed=self.assumed, causes=self.causes,
         )  # fmt: skip
 
     @property
@@ -162,7 +164,8 @@ class AuditReport(Shown):
             "card": None if self.card is None else self.card.to_json(),
             "void": list(self.void),
             "assumed": list(self.assumed),
-            "alarms": [finding.label for finding in self.alarms],
+            "alarms": [", ".join(filter(None, (finding.name, finding.scope))) for finding in self.alarms],
+            "causes": [cause.to_json() for cause in self.causes],
             "gates": [outcome.to_json() for outcome in self.gates],
             "power": None if self.power is None else self.power.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
@@ -187,6 +190,7 @@ class AuditReport(Shown):
             void=lenient.texts(plain.get("void")),
             run=Run.from_json(lenient.mapping(plain.get("made"))),
             assumed=lenient.texts(plain.get("assumed")),
+            causes=[Cause.from_json(one) for one in lenient.mappings(plain.get("causes"))],
             people=_counts(plain.get("people")),
         )
 

@@ -110,7 +110,11 @@ class Attribution(Attack):
             text = f"{secret.name} of released rows that agree in {', '.join(known.columns)}{vague}"
             return f"{text}: {case.release.strings(secret.name)[chosen['train'][attempt]]}" if values else text
 
-        detail: dict[str, float | None] = {"tau": self.tau, "claiming_rows": float(release.entries.weight[claiming].sum())}
+        detail: dict[str, float | str | None] = {
+            "secret": secret.name,
+            "tau": self.tau,
+            "claiming_rows": float(release.entries.weight[claiming].sum()),
+        }
         for which, prefix in (("train", ""), ("control", "control_")):
             detail[f"{prefix}claims"] = int((chosen[which] >= 0).sum())
             detail[prefix + name.lower()] = _published(matching, which, claiming)

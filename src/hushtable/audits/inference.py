@@ -73,7 +73,8 @@ class Inference(Attack):
 
         return Way(
             "inference", Risk.INFERENCE, known.phrase, f"guesses {secret.name} correctly", strike,
-            secret.blind("train"), known.scope, describe, {"best_constant": secret.best_constant()}, known.known,
+            secret.blind("train"), known.scope, describe,
+            {"best_constant": secret.best_constant(), "secret": secret.name}, known.known,
         )  # fmt: skip
 
 

@@ -84,7 +84,7 @@ class LearnedInference(Attack):
             yield Way(
                 "learned inference", Risk.INFERENCE, f"{held.phrase} and trains a model on the release",
                 f"guesses {name} correctly", strike, secret.blind("train"), held.scope, None,
-                {"best_constant": secret.best_constant()}, held.known,
+                {"best_constant": secret.best_constant(), "secret": name}, held.known,
             )  # fmt: skip
             if means is not None:
                 yield _regression(case, secret, means, rng)

@@ -43,6 +43,8 @@ class Test(NamedTuple):
     """For each person a released row that hits them, -1 where none does."""
     p: float
     """How likely chance does as much."""
+    columns: tuple[str, ...] = ()
+    """Whose values are looked for; empty for all sets of columns together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +84,7 @@ def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
         naive=None,
         p=min(1.0, count * best.p),
         level=1 - (1 - LEVEL) / count,
-        detail={"tests": count},
+        detail={"tests": count, "columns": list(best.columns)},
     )
     return replace(finding, reserved=RESERVED[name], note=f"{finding.note}; this is the most significant of {count:,} tests")
 
@@ -95,7 +97,7 @@ def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generato
         exposed, released = _struck(pool, _ids(case, columns))
         hit = released >= 0
         if hit.any():
-            yield Test(f"knows a person's {' and '.join(columns)}", does, released, fisher(*pool.counts(exposed, hit)))
+            yield Test(f"knows a person's {' and '.join(columns)}", does, released, fisher(*pool.counts(exposed, hit)), columns)
         times += hit
         last = np.maximum(last, released)
     everybody = np.ones(len(times), np.bool_)

@@ -2,8 +2,10 @@
 
 ``finding`` judges one number: alarm, worst attack, worse than fresh rows, close to real. ``promise`` compares guarantees: which is
 stronger, which epsilon is weak. ``publish`` decides over all of it whether a release should be published, and for which reasons.
+``cause`` says why attacks succeed, and what would remove that.
 """
 
+from hushtable.evidence.verdict.cause import Action, Cause, CauseKind, Remedy, advice
 from hushtable.evidence.verdict.finding import (
     CLOSE,
     LEVEL,
@@ -32,14 +34,19 @@ __all__ = [
     "OFF",
     "STRENGTH",
     "WEAK_EPSILON",
+    "Action",
+    "Cause",
+    "CauseKind",
     "Decision",
     "Evidence",
     "Ground",
     "Publish",
     "Reach",
     "Reason",
+    "Remedy",
     "Tone",
     "Verdict",
+    "advice",
     "alarms",
     "binding_assurance",
     "by_excess",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from hushtable.evidence.finding import Finding, Risk, Subject
 from hushtable.evidence.known import ALL, QUASI
 from hushtable.evidence.power import Power
+from hushtable.evidence.verdict.cause import Cause
 from hushtable.evidence.verdict.finding import Tone, is_alarm, is_tested, severity, surely_worse
 from hushtable.evidence.verdict.promise import WEAK_EPSILON, binding_assurance, is_weak
 from hushtable.privacy.guarantee import Assurance
@@ -140,6 +141,8 @@ class Evidence:
     """Why nothing that the audit says about safety counts."""
     assumed: Sequence[str] = ()
     """What is not sure about who holds which rows."""
+    causes: Sequence[Cause] = ()
+    """Why alarms were raised; empty in a file of a version that did not ask."""
 
     @property
     def assurance(self) -> Assurance:
