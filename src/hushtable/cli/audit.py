@@ -108,6 +108,7 @@ def show_audit(report: AuditReport, folder: str) -> None:
 
 def _verdict(report: AuditReport) -> None:
     # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.evidence.verdict import advice
     from hushtable.report.attacks import power_of_parts
 
     tested = sum(f.p is not None for f in report.findings)
@@ -115,6 +116,8 @@ def _verdict(report: AuditReport) -> None:
         out.print(f"[bold red]This audit is void[/bold red]: {escape(reason)}.")
     for reason in report.assumed:
         out.print(f"[yellow]Caution[/yellow]: {escape(reason)}.")
+    if report.run.untried:
+        out.print(f"[yellow]Note[/yellow]: {escape(report.run.untried)}.")
     for finding in report.evidence.identifiers:
         out.print(f"[bold red]Caution[/bold red]: {escape(finding.note)}.")
     if report.alarms:
@@ -126,6 +129,8 @@ def _verdict(report: AuditReport) -> None:
         out.print(
             f"[bold]None of {tested} tests raises an alarm[/bold], corrected for their number. This is not a proof of safety."
         )
+    for line in advice(report.causes):
+        out.print(f"[bold]To do[/bold]: {escape(line)}.")
     if report.power is not None:
         least, most = report.power.smallest, report.power.largest
         seen = f"{100 * least:g} % of the released rows" if least else f"none, not even {100 * most:g} % of the released rows"

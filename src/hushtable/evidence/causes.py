@@ -19,6 +19,7 @@ from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Finding, Risk, Subject, Trace
 from hushtable.evidence.known import ALL
 from hushtable.evidence.persons import People
+from hushtable.evidence.pool import Pool
 from hushtable.evidence.verdict import alarms, binding_assurance, is_alarm
 from hushtable.evidence.verdict.cause import Cause, CauseKind, by_weight, remedies
 from hushtable.evidence.verdict.publish import NAMED
@@ -40,7 +41,7 @@ MOST, RELEASED = 4_000, 20_000
 """People of each side, and released rows, among whom columns are left out one by one: a sample finds the same columns."""
 NEAR = 0.01
 """Numbers this near, as a share of their range, are hardly changed."""
-TAIL = 0.02
+TAIL = 0.05
 """The share of all people at either end whose numbers are outliers."""
 LINKING = (CauseKind.VERBATIM, CauseKind.UNTOUCHED, CauseKind.COPIED, CauseKind.DISTURBED, CauseKind.OUTLIERS)
 """Causes by which rows are linked to people: one may be a part of another."""
@@ -111,39 +112,102 @@ class _Search:
         linked = (linked & frozenset(self._held(finding))) - {secret}
         if self._whole(finding, pairs):
             return _Explained(finding, self._proven(CauseKind.VERBATIM), linked, self._carried(frozenset(self.case.compared)))
+        return self._carried_over(finding, linked, pairs) or self._copied(finding, linked) or self._by_class(finding)
+
+    def _carried_over(self, finding: Finding, linked: frozenset[str], pairs: _Pairs) -> _Explained | None:
+        """Columns that most released rows have from one person, as they were or hardly changed."""
         if self._p(linked, near=False) <= SURE:
             kept = self._kept(linked)
             if (share := self._carried(kept)) >= MOSTLY:
                 return _Explained(finding, self._proven(CauseKind.UNTOUCHED), kept, share)
-            if self.assurance is not Assurance.VERIFIED or not linked <= self._quasi:
-                return _Explained(finding, self._proven(CauseKind.COPIED), linked, self._carried(linked))
-        if finding.risk is Risk.INFERENCE and secret and self._in_classes:
+        near = (self._agreeing(finding, pairs, near=True) & frozenset(self._held(finding))) - {finding.detail.get("secret", "")}
+        numeric = any(self.case.train.schema[name].numeric for name in near)
+        # Means and ranges of classes are near to people by design.
+        classed = self.assurance is Assurance.VERIFIED and near <= self._quasi
+        if numeric and not classed and self._p(near, near=True) <= SURE and (share := self._carried(near, near=True)) >= MOSTLY:
+            return _Explained(finding, self._proven(CauseKind.DISTURBED), near, share)
+        return None
+
+    def _copied(self, finding: Finding, linked: frozenset[str]) -> _Explained | None:
+        """Columns that some released rows have from one person."""
+        # Classes of few people keep some of their values; that is no copying.
+        own = linked - self._quasi if self.assurance is Assurance.VERIFIED else linked
+        if self._p(own, near=False) > SURE:
+            return None
+        harmful = self._harmful(linked, near=False)
+        if len(harmful) == 1:
+            return self._rare(finding, *harmful)
+        return _Explained(finding, self._proven(CauseKind.COPIED), linked, self._carried(linked))
+
+    def _by_class(self, finding: Finding) -> _Explained:
+        """What is learned though nothing is copied: from people who look alike, or from a generator that follows single ones."""
+        secret = finding.detail.get("secret", "")
+        if finding.risk is Risk.INFERENCE and secret in self._secrets and self._in_classes:
             return _Explained(finding, self._proven(CauseKind.HOMOGENEOUS), frozenset({secret}))
-        near = (self._agreeing(finding, pairs, near=True) & frozenset(self._held(finding))) - {secret}
-        moved = any(self.case.train.schema[name].numeric for name in near)
-        if moved and not (self.assurance is Assurance.VERIFIED and near <= self._quasi) and self._p(near, near=True) <= SURE:
-            return _Explained(finding, self._proven(CauseKind.DISTURBED), near)
-        kind = CauseKind.CLASSES if self.assurance is Assurance.VERIFIED else CauseKind.MEMORIZED
-        return _Explained(finding, self._proven(kind), frozenset())
+        kind = CauseKind.CLASSES if self._in_classes else CauseKind.MEMORIZED
+        return _Explained(finding, self._proven(kind), frozenset({secret} - {""}))
 
     def absorbed(self, explained: Sequence[_Explained]) -> list[_Explained]:
         """The same with alarms given to a cause that explains many others, where removing that one removes them too."""
+        explained = self._by_rarity(explained)
         whole = max((one.share or 0.0 for one in explained if one.kind is CauseKind.VERBATIM), default=0.0)
-        kept = [one.columns for one in explained if one.kind is CauseKind.UNTOUCHED and (one.share or 0.0) > whole]
-        if kept:
-            together = frozenset[str]().union(*kept)
-            harmful = self._harmful(together, near=False)
-            return [
-                replace(one, kind=CauseKind.UNTOUCHED, columns=together)
-                if one.kind is CauseKind.VERBATIM
-                or (one.kind in LINKING and one.columns & harmful and self._p(one.columns - harmful, near=False) >= HARMLESS)
-                else one
-                for one in explained
-            ]
+        for kind, near in ((CauseKind.UNTOUCHED, False), (CauseKind.DISTURBED, True)):
+            kept = [one.columns for one in explained if one.kind is kind and (one.share or 0.0) > whole]
+            if kept:
+                together = frozenset[str]().union(*kept)
+                harmful = self._harmful(together, near=near)
+                return [
+                    replace(one, kind=kind, columns=together) if self._removed_with(one, harmful, near=near) else one
+                    for one in explained
+                ]
         return [
-            replace(one, kind=CauseKind.VERBATIM) if one.kind in LINKING and (one.share or 0.0) <= whole + ABOUT and whole else one
+            replace(one, kind=CauseKind.VERBATIM)
+            if one.kind in LINKING and one.share is not None and one.share <= whole + ABOUT and whole
+            else one
             for one in explained
         ]
+
+    def _removed_with(self, one: _Explained, harmful: frozenset[str], *, near: bool) -> bool:
+        """Whether what explains one alarm is gone with these columns, of which some are its own."""
+        if one.kind is CauseKind.VERBATIM:
+            return True
+        if not one.columns & harmful:
+            return False
+        if one.kind in (CauseKind.CLASSES, CauseKind.MEMORIZED):
+            return True
+        return one.kind in LINKING and self._p(one.columns - harmful, near=near) >= HARMLESS
+
+    def _by_rarity(self, explained: Sequence[_Explained]) -> list[_Explained]:
+        """The same with alarms given to rare levels or outliers where most of those whom they hit beyond chance have some."""
+        result = list(explained)
+        for rare in [one for one in explained if one.kind in (CauseKind.RARE, CauseKind.OUTLIERS)]:
+            (name,) = rare.columns
+            alone = self._alone(name)
+            result = [
+                replace(one, kind=rare.kind, columns=rare.columns)
+                if one.kind in (CauseKind.MEMORIZED, CauseKind.CLASSES, CauseKind.COPIED) and self._hits_mostly(one.finding, alone)
+                else one
+                for one in result
+            ]
+        return result
+
+    def _alone(self, name: str) -> Mask:
+        """Which training rows have a value of this column that no other person has."""
+        ids = self.case.value_ids(name)
+        everyone = np.concatenate([ids["train"], ids["control"]])
+        return Pool.of(self.case).alone(everyone)[: self.case.train.rows]
+
+    def _hits_mostly(self, finding: Finding, some: Mask) -> bool:
+        """Whether most of what an attack gains beyond chance are these people."""
+        trace = finding.trace
+        if trace is None:
+            return False
+        hit = trace.persons[trace.train & (trace.persons >= 0)]
+        return len(hit) > 0 and bool(some[hit].mean() >= MOSTLY * _excess(finding))
+
+    @property
+    def _secrets(self) -> frozenset[str]:
+        return frozenset(self.case.train.schema.role(Role.SECRET, Role.TARGET)) or frozenset(self.case.compared)
 
     @property
     def _quasi(self) -> frozenset[str]:
@@ -169,7 +233,7 @@ class _Search:
             for own in self._also_near([one.finding for one in explained]):
                 harmful |= self._harmful(own - harmful, near=True)
             together = harmful
-        elif kind in (CauseKind.VERBATIM, CauseKind.EPSILON):
+        elif kind in (CauseKind.VERBATIM, CauseKind.EPSILON, CauseKind.CLASSES, CauseKind.MEMORIZED):
             together = frozenset()
         columns = tuple(self._ordered(together))
         rows = kind in (CauseKind.VERBATIM, CauseKind.UNTOUCHED, CauseKind.COPIED)
@@ -199,12 +263,13 @@ class _Search:
 
     def _rare(self, finding: Finding, name: str) -> _Explained:
         """Values of one column that nobody else has: levels, the ends of a number, or numbers that were left as they were."""
-        kind, columns = CauseKind.RARE, frozenset({name})
-        if self.case.train.schema[name].numeric:
-            kind = CauseKind.OUTLIERS if self._at_the_ends(finding.trace, name) else CauseKind.UNTOUCHED
+        columns = frozenset({name})
         share = self._carried(columns)
-        if kind is CauseKind.UNTOUCHED and share < MOSTLY:
-            kind = CauseKind.COPIED
+        kind = CauseKind.UNTOUCHED if share >= MOSTLY else CauseKind.COPIED
+        if self.case.train.schema[name].numeric:
+            kind = CauseKind.OUTLIERS if self._at_the_ends(finding.trace, name) else kind
+        elif self._hits_mostly(finding, self._alone(name)):
+            kind = CauseKind.RARE
         return _Explained(finding, self._proven(kind), columns, share)
 
     def _at_the_ends(self, trace: Trace | None, name: str) -> bool:
@@ -282,9 +347,7 @@ class _Search:
         same = np.ones(len(pairs.rows), np.bool_)
         for name in self.case.compared:
             same &= self._equal("train", name, pairs.rows, pairs.released)
-        gained = finding.gain
-        excess = gained.value / (gained.value + gained.outside) if gained and gained.value > 0 else 1.0
-        return bool(same.mean() >= MOSTLY * excess) and self._p(frozenset(self.case.compared), near=False) <= SURE
+        return bool(same.mean() >= MOSTLY * _excess(finding)) and self._p(frozenset(self.case.compared), near=False) <= SURE
 
     def _equal(self, which: str, name: str, rows: Integers, released: Integers) -> Mask:
         ids = self.case.value_ids(name)
@@ -334,14 +397,14 @@ class _Search:
             kept, share = kept - {best}, more
         return kept
 
-    def _carried(self, columns: frozenset[str]) -> float:
+    def _carried(self, columns: frozenset[str], *, near: bool = False) -> float:
         """The share of released rows that have these columns of a training row, beyond that of rows of people outside."""
 
         def share() -> float:
-            ours, fresh, released = (self._rows(which, columns, near=False) for which in ("train", "control", "release"))
+            ours, fresh, released = (self._rows(which, columns, near=near) for which in ("train", "control", "release"))
             return max(0.0, float(np.isin(released, ours).mean() - np.isin(fresh, ours).mean()))
 
-        return self.case.once(("carried columns", columns), share)
+        return self.case.once(("carried columns", columns, near), share)
 
     def _ordered(self, columns: Iterable[str]) -> list[str]:
         """The columns that identify most first: those with the most different values."""
@@ -392,3 +455,9 @@ class _Search:
         ends = np.cumsum([len(own) for own in steps.values()])[:-1]
         codes = np.unique(np.concatenate(list(steps.values())), return_inverse=True)[1]
         return dict(zip(steps, np.split(codes, ends), strict=True))
+
+
+def _excess(finding: Finding) -> float:
+    """The share of the hits of an attack that chance does not explain."""
+    gained = finding.gain
+    return gained.value / (gained.value + gained.outside) if gained and gained.value > 0 else 1.0

@@ -13,6 +13,7 @@ from hushtable.pipeline.card import Card
 from hushtable.report import attacks, budget, decision, promise, tables, utility
 from hushtable.report import card as cards
 from hushtable.report import findings as show
+from hushtable.report.causes import causes_list
 from hushtable.report.charts import distances, roc
 from hushtable.report.decision import Answer
 from hushtable.report.html import INTERNAL, Html, Section, element, join, page
@@ -112,6 +113,7 @@ def _head(kind: str, report: AuditReport) -> Html:
         element("ul", counts, [element("li", line) for line in origin(report)], class_="counts"),
         element("p", HALVED, class_="caution") if report.run.halved else None,
         [element("p", sentence(reason), class_="caution") for reason in report.assumed],
+        element("p", sentence(report.run.untried), class_="soft") if report.run.untried else None,
     )
 
 
@@ -123,6 +125,7 @@ def _summary(evidence: Evidence) -> Html:
     return join(
         element("div", [_answer(answer) for answer in answers], class_="answers"),
         element("div", element("h3", "Why"), element("ul", reasons), class_="reasons") if reasons else None,
+        causes_list(evidence),
         [attacks.gate(outcome) for outcome in evidence.outcomes],
         element("p", APART, class_="soft"),
     )

@@ -18,6 +18,7 @@ from hushtable.report import attacks, budget, decision, tables
 from hushtable.report import findings as show
 from hushtable.report.audit import APART, HALVED, RULES, counted, kind_of, origin, title_of
 from hushtable.report.card import SECRETS, cautions, counted_by, meanings
+from hushtable.report.causes import what_to_do
 from hushtable.report.html import INTERNAL
 from hushtable.report.utility import PAGES, of_page
 from hushtable.report.words import number, p_value, sentence, share
@@ -40,6 +41,7 @@ def audit_markdown(report: AuditReport) -> str:
         plain(", ".join([*counts, *origin(report)])),
         plain(HALVED) if report.run.halved else "",
         *(plain(sentence(reason)) for reason in report.assumed),
+        plain(sentence(report.run.untried)) if report.run.untried else "",
         *_decision(evidence),
         *(["## Conditions", bullets(gates)] if gates else []),
         *_attacks(evidence),
@@ -113,6 +115,7 @@ def _decision(evidence: Evidence) -> list[str]:
         "## Decision",
         grid(["Question", "Answer", "In words", "Evidence"], rows),
         *(["Why:", bullets(map(plain, reasons))] if reasons else []),
+        *(["What to do:", bullets(map(plain, what_to_do(evidence)))] if evidence.advised else []),
         APART,
     ]
 

@@ -67,7 +67,7 @@ class Action(StrEnum):
 
 
 _DO = {
-    Action.MAKE_QUASI: "declare {} quasi-identifiers, so that the recipe changes them",
+    Action.MAKE_QUASI: "declare {0} {as_quasi}, so that the recipe changes what is plain",
     Action.DROP: "leave {} out",
     Action.LARGER_K: "ask for a larger k",
     Action.DIVERSITY: "ask for l-diversity of {} (l of 2 or more) or t-closeness",
@@ -81,9 +81,9 @@ _DO = {
 _WHY = {
     CauseKind.IDENTIFIERS: "{} can be read off the release",
     CauseKind.VERBATIM: "whole training rows stand in the release",
-    CauseKind.UNTOUCHED: "the release carries {} of each person as they were",
+    CauseKind.UNTOUCHED: "the release carries {0} of each person as {it} {was}",
     CauseKind.COPIED: "some released rows repeat {} of one person",
-    CauseKind.DISTURBED: "{} of each person are hardly changed",
+    CauseKind.DISTURBED: "{0} of each person {is_} hardly changed",
     CauseKind.RARE: "levels of {} that only one person has were released",
     CauseKind.OUTLIERS: "the largest or smallest values of {} were released",
     CauseKind.HOMOGENEOUS: "released rows that look alike give {} away",
@@ -104,14 +104,14 @@ class Remedy:
     @property
     def text(self) -> str:
         """In words, without a full stop."""
-        return _DO[self.action].format(few(self.columns))
+        return _worded(_DO[self.action], few(self.columns), len(self.columns))
 
     def after(self, columns: Sequence[str]) -> str:
         """The same where these columns were just named."""
         if not self.columns or len(columns) == 1:
             return self.text
         some = set(self.columns) < set(columns)
-        return _DO[self.action].format(f"{len(self.columns)} of them" if some else "them")
+        return _worded(_DO[self.action], f"{len(self.columns)} of them" if some else "them", len(self.columns))
 
     def to_json(self) -> dict[str, Any]:
         """As ``audit.json`` holds it."""
@@ -136,7 +136,7 @@ class Cause:
     @property
     def why(self) -> str:
         """What is wrong, in a clause."""
-        text = _WHY[self.kind].format(few(self.columns))
+        text = _worded(_WHY[self.kind], few(self.columns), len(self.columns))
         return text if self.share is None else f"{text}, in {100 * self.share:.0f} % of its rows"
 
     @property
@@ -228,6 +228,12 @@ def few(columns: Sequence[str]) -> str:
     if len(columns) > SHOWN:
         return f"{', '.join(columns[: SHOWN - 1])} and {len(columns) - SHOWN + 1} more columns"
     return listed(columns) if columns else "columns"
+
+
+def _worded(form: str, names: str, count: int) -> str:
+    one = {"it": "it", "was": "was", "is_": "is", "as_quasi": "a quasi-identifier"}
+    many = {"it": "they", "was": "were", "is_": "are", "as_quasi": "quasi-identifiers"}
+    return form.format(names, **(one if count == 1 else many))
 
 
 def _action(value: object) -> Action | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hushtable.evidence.finding import Finding, Risk, Subject
 from hushtable.evidence.known import ALL, QUASI
 from hushtable.evidence.power import Power
-from hushtable.evidence.verdict.cause import Cause
+from hushtable.evidence.verdict.cause import Cause, CauseKind, remedies
 from hushtable.evidence.verdict.finding import Tone, is_alarm, is_tested, severity, surely_worse
 from hushtable.evidence.verdict.promise import WEAK_EPSILON, binding_assurance, is_weak
 from hushtable.privacy.guarantee import Assurance
@@ -32,11 +32,11 @@ NAMED = "identifier columns"
 
 RULE = (
     "an audit that is void decides nothing, nor does one without a tested attack; do not publish it as it is if a condition fails "
-    "or an attack gains more than chance explains; examine it further if it is not sure who holds which rows, if the release has "
-    "an identifier column, if a number without a test is worse than for fresh rows, if some attack may still gain more than "
-    f"{100 * BLIND:g} %, if epsilon is above {WEAK_EPSILON:g}, or if what is verified covers only some of the columns that others "
-    "may know; no reason is found to withhold it if the promise is proven or verified; else no leak was found, but there is no "
-    "guarantee either. The rule never calls a release safe"
+    "or an attack gains more than chance explains, however much its attacker must hold for that; examine it further if it is not "
+    "sure who holds which rows, if the release has an identifier column, if a number without a test is worse than for fresh rows, "
+    f"if some attack may still gain more than {100 * BLIND:g} %, if epsilon is above {WEAK_EPSILON:g}, or if what is verified "
+    "covers only some of the columns that others may know; no reason is found to withhold it if the promise is proven or verified; "
+    "else no leak was found, but there is no guarantee either. The rule never calls a release safe"
 )
 """The rule of ``publish`` in words."""
 
@@ -163,6 +163,14 @@ class Evidence:
     def alarms(self) -> list[Finding]:
         """Those that chance does not explain."""
         return [f for f in self.tested if is_alarm(f.p_adjusted)]
+
+    @property
+    def advised(self) -> Sequence[Cause]:
+        """The causes with what would remove them; one that is not known where a file has alarms and no causes."""
+        if self.causes or not self.alarms:
+            return self.causes
+        unknown = remedies(CauseKind.UNEXPLAINED, (), (), self.assurance)
+        return [Cause(kind=CauseKind.UNEXPLAINED, alarms=tuple(f.label for f in self.alarms), remedies=unknown)]
 
     @property
     def reach(self) -> Reach:
