@@ -59,11 +59,16 @@ def test_every_key_of_a_saved_audit_is_still_written(tmp_path):
     report = ht.audit(train, released, control, card=card, only=old["made"]["audits"], gates=["max_risk<0.9"])
     new = json.loads((report.save(tmp_path / "audit") / "audit.json").read_text())
     assert old.keys() <= new.keys()
-    assert all(before.keys() <= after.keys() for before, after in zip(old["findings"], new["findings"], strict=True))
-    assert old["alarms"] == new["alarms"]
+    # Since then attacks are also run for who knows the quasi-identifiers alone: under scopes of their own.
+    after = {(f["name"], f["scope"]): f for f in new["findings"]}
+    assert all(before.keys() <= after[before["name"], before["scope"]].keys() for before in old["findings"])
+    # More tests are corrected together: what was an alarm only just may be none.
+    sure = {", ".join(filter(None, (f["name"], f["scope"]))) for f in old["findings"] if (f["p_adjusted"] or 1.0) <= 0.01}
+    assert sure <= set(new["alarms"]) <= set(old["alarms"])
     assert old["gates"] == new["gates"] or [gate["holds"] for gate in old["gates"]] == [gate["holds"] for gate in new["gates"]]
-    values = [[(f["name"], f["scope"], f["value"]) for f in one["findings"]] for one in (old, new)]
-    assert values[0] == values[1]
+    assert {key: f["value"] for key, f in after.items() if key in {(f["name"], f["scope"]) for f in old["findings"]}} == {
+        (f["name"], f["scope"]): f["value"] for f in old["findings"]
+    }
 
 
 def test_sentences_that_were_reworded_since_are_recognized():

@@ -19,8 +19,10 @@ from hushtable.evidence import groups as by_groups
 from hushtable.evidence import harness
 from hushtable.evidence import records as by_records
 from hushtable.evidence.case import Case
+from hushtable.evidence.causes import causes
 from hushtable.evidence.condition import Condition, Promised, refused
 from hushtable.evidence.finding import Audit, Finding, Subject
+from hushtable.evidence.known import BOTH, attackers, parse_known
 from hushtable.evidence.persons import held_by
 from hushtable.evidence.power import Power
 from hushtable.evidence.validity import assumed, void
@@ -52,6 +54,7 @@ class AuditFields(TypedDict, total=False):
     power: bool
     values: bool
     gates: Iterable[str]
+    known: str | Iterable[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,12 +82,15 @@ class AuditOptions:
     """Whether records at risk are shown with values and not by row number alone."""
     gates: Iterable[str] = ()
     """Conditions such as ``max_gain<0.05``, judged by upper bounds, or ``k>=10``, judged by the card."""
+    known: str | Iterable[str] = BOTH
+    """What the attacker holds of a person: ``quasi``, ``all``, ``both`` in turn, or the names of columns."""
 
     def __post_init__(self) -> None:
         """One text is a list of itself, and a card may be given as plain values."""
         require_seed(self.seed)
         object.__setattr__(self, "only", several(self.only))
         object.__setattr__(self, "gates", several(self.gates))
+        object.__setattr__(self, "known", parse_known(self.known))
         if isinstance(self.card, Mapping):
             object.__setattr__(self, "card", Card.from_json(self.card))
 
@@ -130,7 +136,8 @@ def audit(
     release was made, for attacks that make it again; a file inside a release may name code only with ``trust``. With ``power``
     leaks are planted to see which ones this audit would notice. Records at risk are shown by row number; ``values`` also shows
     what the attacker used. ``gates`` are conditions such as ``max_gain<0.05``, judged by upper bounds, or ``k>=10``,
-    ``epsilon<=2`` and ``promise=proven``, judged by the card.
+    ``epsilon<=2`` and ``promise=proven``, judged by the card. ``known`` says what the attacker holds of a person: the
+    quasi-identifiers, all released columns, some that are named, or (by default) the first two in turn, told apart.
     """
     options = AuditOptions.of(options, keywords)
     conditions = [Condition.parse(text) for text in options.gates]
@@ -148,6 +155,8 @@ def audit(
     audits = pick_audits(options.only, options.settings)
     sides = _identified(train, control, options.person, card)
     case = Case(sides.train, released, sides.control, None if recipe is None else _generator(recipe, options.epsilon))
+    tried, untried = attackers(case, options.known)
+    case = replace(case, attackers=tried)
     efforts = harness.efforts(audits)
     announce(progress, efforts | (power_study.efforts(efforts) if options.power else {}))
     findings = harness.run(case, audits, options.seed, progress)
@@ -169,8 +178,16 @@ def audit(
         power=power,
         gates=[refused(one, reasons) if reasons else one.judge(findings, promised) for one in conditions],
         void=reasons,
-        run=Run(version=__version__, seed=options.seed, audits=tuple(audits), date=today()),
+        run=Run(
+            version=__version__,
+            seed=options.seed,
+            audits=tuple(audits),
+            date=today(),
+            known=tuple(one.label for one in tried),
+            untried=untried,
+        ),  # fmt: skip
         assumed=[*sides.notes, *assumed(case)],
+        causes=causes(case, findings, None if card is None else card.stated),
         people={} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
     )
 

@@ -16,7 +16,7 @@ from hushtable.evidence.finding import Finding, Risk
 from hushtable.evidence.groups import Groups
 from hushtable.evidence.power import Power
 from hushtable.evidence.records import Record, Tail
-from hushtable.evidence.verdict import Evidence, alarms, of_risk
+from hushtable.evidence.verdict import Cause, Evidence, alarms, of_risk
 from hushtable.measures.catalogue import MODEL_SCORES, main_model
 from hushtable.pipeline.card import Card
 from hushtable.report.audit import audit_page
@@ -43,10 +43,15 @@ class Run:
     """The day it was run, as 2026-11-17."""
     halved: bool | None = None
     """Whether the real rows were halved for want of a control; None for an audit, which always has one."""
+    known: tuple[str, ...] = ()
+    """What the attackers held, each as ``Finding.known`` has it; empty in a file of a version that did not say so."""
+    untried: str = ""
+    """Why somebody who is tried by default was not."""
 
     def to_json(self) -> dict[str, Any]:
         """As ``audit.json`` holds it."""
-        plain = {"hushtable": self.version, "date": self.date, "seed": self.seed, "audits": list(self.audits)}
+        plain: dict[str, Any] = {"hushtable": self.version, "date": self.date, "seed": self.seed, "audits": list(self.audits)}
+        plain |= {"known": list(self.known), "untried": self.untried} if self.known else {}
         return plain if self.halved is None else plain | {"halved": self.halved}
 
     @classmethod
@@ -58,6 +63,8 @@ class Run:
             audits=lenient.texts(plain.get("audits")),
             date=lenient.text(plain.get("date")),
             halved=bool(plain["halved"]) if "halved" in plain else None,
+            known=lenient.texts(plain.get("known")),
+            untried=lenient.text(plain.get("untried")),
         )
 
 
@@ -87,6 +94,8 @@ class AuditReport(Shown):
     """The version, the seed and the audits it was run with."""
     assumed: Sequence[str] = ()
     """What is not sure about who holds which rows: each a person, against the evidence; or nobody, so that it was left out."""
+    causes: Sequence[Cause] = ()
+    """Why the alarms were raised and what would remove that, the weightiest first; empty where no alarm was."""
     people: Mapping[str, int] = field(default_factory=dict)
     """How many people hold the training and the control rows; empty where each row is a person."""
 
@@ -120,7 +129,7 @@ class AuditReport(Shown):
         """All that decides whether the release should be published."""
         return Evidence(
             findings=self.findings, stated=None if self.card is None else self.card.stated, power=self.power,
-            outcomes=self.gates, void=self.void, assumed=self.assumed, several_rows=bool(self.people),
+            outcomes=self.gates, void=self.void, assumed=self.assumed, causes=self.causes, several_rows=bool(self.people),
         )  # fmt: skip
 
     @property
@@ -173,7 +182,8 @@ class AuditReport(Shown):
             "headline": None
             if self.evidence.headline is None
             else self.evidence.headline.to_json() | {"proven": self.evidence.allowed},
-            "alarms": [finding.label for finding in self.alarms],
+            "alarms": [", ".join(filter(None, (finding.name, finding.scope))) for finding in self.alarms],
+            "causes": [cause.to_json() for cause in self.causes],
             "gates": [outcome.to_json() for outcome in self.gates],
             "power": None if self.power is None else self.power.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
@@ -199,6 +209,7 @@ class AuditReport(Shown):
             void=lenient.texts(plain.get("void")),
             run=Run.from_json(lenient.mapping(plain.get("made"))),
             assumed=lenient.texts(plain.get("assumed")),
+            causes=[Cause.from_json(one) for one in lenient.mappings(plain.get("causes"))],
             people=_counts(plain.get("people")),
         )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.audits.inference_targets import Knowledge, Secret, column_sets, knowledge, secrets
+from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, column_sets, knowledge, secrets
 from hushtable.audits.matching import Matching
 from hushtable.evidence.attack import Attack, Strike, Way, of_hundred
 from hushtable.evidence.confidence import Rate, bootstrap
@@ -39,6 +39,8 @@ class Attribution(Attack):
     Keys are all other columns (the worst case), and the quasi columns where there are some; CAP is for those only, then.
     """
 
+    by_knowledge = True
+
     secrets: tuple[str, ...] = ()
     """The columns to guess; secrets and targets when empty, else the last column."""
     known: tuple[str, ...] = ()
@@ -54,20 +56,24 @@ class Attribution(Attack):
 
     def ways(self, case: Case, rng: np.random.Generator) -> Iterator[Way | Finding]:
         """TCAP, GTCAP and CAP for each secret and each set of keys."""
-        sets = column_sets(case, self.known, "known")
+        sets = [] if case.limited else column_sets(case, self.known, "known")
         named, refused = secrets(case, self.secrets, "attribution")
-        yield from refused
+        # Once is enough: who holds fewer columns cannot guess it either.
+        yield from () if case.limited else refused
         for name in named:
             secret = Secret.of(case, name, 0.0)
-            if secret.constant or len(case.columns) < 2:
+            if case.limited and secret.constant:
+                continue
+            if secret.constant or len(case.compared) < 2:
                 reason = "all people have the same value" if secret.constant else "there is no other column to serve as a key"
                 yield uncomputed("attribution", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
-            everything, *fewer = knowledge(case, name, sets)
-            for known in (everything, *fewer):
+            every = knowledge(case, name, sets)
+            fewer = len(every) > 1 or any(not known.whole for known in case.attackers)
+            for known in every:
                 matching = yield from self._targeted(case, secret, known)
                 # Equal in every column but one are hardly any two people: where fewer keys are declared, CAP is about those.
-                if known is not everything or not fewer:
+                if known.label != EVERYTHING or not fewer:
                     yield _cap(case, matching, known, rng)
 
     def _targeted(self, case: Case, secret: Secret, known: Knowledge) -> Generator[Way, None, Matching]:
@@ -104,14 +110,18 @@ class Attribution(Attack):
             text = f"{secret.name} of released rows that agree in {', '.join(known.columns)}{vague}"
             return f"{text}: {case.release.strings(secret.name)[chosen['train'][attempt]]}" if values else text
 
-        detail: dict[str, float | None] = {"tau": self.tau, "claiming_rows": float(release.entries.weight[claiming].sum())}
+        detail: dict[str, float | str | None] = {
+            "secret": secret.name,
+            "tau": self.tau,
+            "claiming_rows": float(release.entries.weight[claiming].sum()),
+        }
         for which, prefix in (("train", ""), ("control", "control_")):
             detail[f"{prefix}claims"] = int((chosen[which] >= 0).sum())
             detail[prefix + name.lower()] = _published(matching, which, claiming)
         # Blind guessing, too, counts only for those about whom something is claimed.
         naive = secret.blind("train") * (chosen["train"] >= 0)
         does = f"correctly reads {secret.name} from matching released rows that agree on it"
-        return Way(name, Risk.INFERENCE, known.phrase + vague, does, strike, naive, known.scope, describe, detail)
+        return Way(name, Risk.INFERENCE, known.phrase + vague, does, strike, naive, known.scope, describe, detail, known.known)
 
 
 def _published(matching: Matching, which: str, claiming: Mask) -> float | None:
@@ -141,7 +151,7 @@ def _cap(case: Case, matching: Matching, known: Knowledge, rng: np.random.Genera
         detail[f"{prefix}matched"] = float(matched.mean())
     ours, others = (_mean(shares[which], rng) for which in ("train", "control"))
     return Finding(
-        name="CAP", scope=known.scope, value=ours.value, low=ours.low, high=ours.high,
+        name="CAP", scope=known.scope, known=known.known, value=ours.value, low=ours.low, high=ours.high,
         baseline=others.value, baseline_bad=others.high, better=Better.LOWER, subject=Subject.PRIVACY, n=len(shares["train"]),
         note=f"an attacker who {known.phrase} and takes {known.secret} from a random released row with the same values is right "
         f"for {of_hundred(ours.value)} people in the table, against {of_hundred(others.value)} who are not in it",

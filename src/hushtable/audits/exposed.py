@@ -18,8 +18,10 @@ from hushtable.table.arrays import Floats, Mask
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
 
-RESERVED = 0.66
-"""The part of the error that is reserved for this test: with as many control as training people five copies raise an alarm."""
+RESERVED, IN_PART = 0.66, 0.03
+"""The part of the error that is reserved for this test: with as many control as training people five copies raise an alarm.
+
+The second is for an attacker who holds less than all columns: ten copies of what they hold do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,8 @@ class ExposedRecords(Audit):
     are the fewest that could raise an alarm. Where fewer stand in the release, which does not depend on who is who, nothing
     is tested, the error is left to the others, and the finding says how many it would have taken.
     """
+
+    by_knowledge = True
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding; no distance is computed."""
@@ -51,13 +55,14 @@ class ExposedRecords(Audit):
         at, least = pool.people.strongest(surprise), pool.people.most(surprise)
         hit = least > -np.inf
         _, ours, _, others = pool.counts(exposed, hit)
-        few = fewest(ours, others, RESERVED * LEVEL)
+        reserved = IN_PART if case.limited else RESERVED
+        few = fewest(ours, others, reserved * LEVEL)
         finding = judge(
             pool.trace(np.ones(len(hit), np.bool_), hit, released[at]),
             Scenario(
                 name=name,
                 risk=Risk.SINGLING_OUT,
-                knows="knows a person's whole row",
+                knows=f"knows {case.holding}",
                 does="finds it unchanged in the release, though nobody else has the same,",
             ),
             naive=None,
@@ -70,7 +75,7 @@ class ExposedRecords(Audit):
         return [
             replace(
                 finding,
-                reserved=RESERVED,
+                reserved=reserved,
                 note=f"{finding.note}; the test is on the {few:,} copies that are least likely by chance",
             )
         ]

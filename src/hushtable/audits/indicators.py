@@ -16,6 +16,7 @@ from hushtable.errors import InputError
 from hushtable.evidence.attack import LEVEL, Scenario, judge
 from hushtable.evidence.confidence import Rate, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Risk, Subject, Trace, uncomputed
+from hushtable.evidence.known import ALL, QUASI, Known
 from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import Role
 
@@ -45,11 +46,15 @@ class IdenticalMatches(Audit):
     are made on whole rows, and on the quasi columns and on the rest where there are both.
     """
 
+    by_knowledge = True
+
     level: float = LEVEL
     """Confidence of the intervals."""
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding on the release, one for each set of columns; no distance is computed."""
+        if case.limited:
+            return list(self._parts(case))
         ids = case.row_ids()
         copied = np.isin(ids["release"], ids["train"])
         chance = np.isin(ids["control"], ids["train"])
@@ -67,27 +72,47 @@ class IdenticalMatches(Audit):
                 ),
             ),
             self._published(
-                case, case.columns, "published verbatim", "", "knows a person's whole row", "finds it unchanged in the release"
+                case,
+                case.columns,
+                Scenario(
+                    name="published verbatim", risk=Risk.SINGLING_OUT, knows=f"knows {case.holding}",
+                    does="finds it unchanged in the release", known=ALL,
+                ),
             ),
             *self._parts(case),
         ]  # fmt: skip
 
     def _parts(self, case: Case) -> Iterator[Finding]:
         """Rows copied in part: the quasi-identifiers, and all other columns."""
-        quasi = tuple(n for n in case.columns if case.train.schema[n].role is Role.QUASI)
-        rest = tuple(n for n in case.columns if n not in quasi)
-        if len(quasi) > 1 and len(rest) > 1:
-            does = "finds exactly these values in a released row"
-            yield self._published(case, quasi, "published in part", "quasi columns", "knows a person's quasi-identifiers", does)
+        schema, does = case.train.schema, "finds exactly these values in a released row"
+        quasi = Known(QUASI, tuple(n for n in case.compared if schema[n].role is Role.QUASI))
+        known = case.known if case.limited and case.known else quasi
+        rest = tuple(n for n in case.compared if n not in quasi.columns)
+        apart = len(quasi.columns) > 1 and len(rest) > 1
+        if case.limited or (apart and case.known is None):
+            scope = "quasi columns" if known.label == QUASI else known.label
+            part = Scenario(
+                name="published in part",
+                scope=scope,
+                risk=Risk.SINGLING_OUT,
+                knows=f"knows {known.noun}",
+                does=does,
+                known=known.label,
+            )
+            yield self._published(case, known.columns, part)
+        if apart and not case.limited:
             knows = "knows everything about a person but the quasi-identifiers"
-            yield self._published(case, rest, "published in part", "all but quasi columns", knows, does)
+            part = Scenario(
+                name="published in part", scope="all but quasi columns", risk=Risk.SINGLING_OUT, knows=knows, does=does, known=ALL
+            )
+            yield self._published(case, rest, part)
 
-    def _published(self, case: Case, columns: Sequence[str], name: str, scope: str, knows: str, does: str) -> Finding:
+    def _published(self, case: Case, columns: Sequence[str], scenario: Scenario) -> Finding:
         ids = case.row_ids(columns)
         published, others, released = _copied(ids["train"], ids["control"], ids["release"])
         return judge(
             Trace.of(case, published, others, released),
-            Scenario(name=name, scope=scope, risk=Risk.SINGLING_OUT, knows=knows, does=does),
+            scenario,
             level=self.level,
             naive=None,
         )

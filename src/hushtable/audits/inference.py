@@ -29,6 +29,8 @@ class Inference(Attack):
     it. Blind guessing takes the secret of a random released row; its rate is exact.
     """
 
+    by_knowledge = True
+
     secrets: tuple[str, ...] = ()
     """The columns to guess; every column when empty."""
     known: tuple[str, ...] = ()
@@ -42,19 +44,22 @@ class Inference(Attack):
 
     def ways(self, case: Case, rng: np.random.Generator) -> Iterator[Way | Finding]:
         """One for each secret and set of known columns."""
-        sets = column_sets(case, self.known, "known")
-        named, refused = secrets(case, self.secrets or case.columns, "inference")
-        yield from refused
+        sets = [] if case.limited else column_sets(case, self.known, "known")
+        named, refused = secrets(case, self.secrets or case.compared, "inference")
+        # Once is enough: who holds fewer columns cannot guess it either.
+        yield from () if case.limited else refused
         sensitive = [n for n in named if self.secrets or case.train.schema[n].role in (Role.SECRET, Role.TARGET)]
         for name in named:
             secret = Secret.of(case, name, self.tolerance)
-            reason = "there is no other column to guess it from" if len(case.columns) < 2 else ""
+            reason = "there is no other column to guess it from" if len(case.compared) < 2 else ""
             reason = "all people have the same value, so there is nothing to guess" if secret.constant else reason
+            if reason and case.limited:
+                continue
             if reason:
                 yield uncomputed("inference", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
             for known in knowledge(case, name, sets):
-                if known.label == EVERYTHING or name in sensitive or (known.columns in sets and not sensitive):
+                if known.label == EVERYTHING or name in sensitive or (not sensitive and (case.limited or known.columns in sets)):
                     yield self._guess(case, secret, known)
 
     def _guess(self, case: Case, secret: Secret, known: Knowledge) -> Way:
@@ -68,7 +73,8 @@ class Inference(Attack):
 
         return Way(
             "inference", Risk.INFERENCE, known.phrase, f"guesses {secret.name} correctly", strike,
-            secret.blind("train"), known.scope, describe, {"best_constant": secret.best_constant()},
+            secret.blind("train"), known.scope, describe,
+            {"best_constant": secret.best_constant(), "secret": secret.name}, known.known,
         )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hushtable.errors import Fault, InputError
+from hushtable.evidence import known as knowledge_of
 from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.table.arrays import Floats, Mask
 from hushtable.table.columns import FREE, NUMBERS, Bounds, Column, Kind, Levels, Role
@@ -92,15 +93,28 @@ class Knowledge:
         return self.secret if self.label == EVERYTHING else f"{self.secret} from {self.label}"
 
     @property
+    def known(self) -> str:
+        """As in ``Finding``."""
+        labels = {EVERYTHING: knowledge_of.ALL, QUASI: knowledge_of.QUASI}
+        return labels.get(self.label, ", ".join(self.columns))
+
+    @property
     def phrase(self) -> str:
         """To follow "an attacker who"."""
         return f"knows every column but {self.secret}" if self.label == EVERYTHING else f"knows {listed(self.columns)}"
 
 
 def knowledge(case: Case, secret: str, known: Sequence[tuple[str, ...]] = ()) -> list[Knowledge]:
-    """All other columns; the quasi columns where there are some; the sets that were asked for. None of them twice."""
+    """All other columns; the quasi columns where there are some; the sets that were asked for. None of them twice.
+
+    Of a case that is attacked by somebody who holds some columns only those; by one who holds all, not the quasi columns.
+    """
+    if case.limited and case.known:
+        held = tuple(name for name in case.known.columns if name != secret)
+        label = QUASI if case.known.label == knowledge_of.QUASI else ", ".join(held)
+        return [Knowledge(secret, label, held)] if held else []
     everything = tuple(name for name in case.columns if name != secret)
-    quasi = tuple(name for name in everything if case.train.schema[name].role is Role.QUASI)
+    quasi = tuple(name for name in everything if case.train.schema[name].role is Role.QUASI and case.known is None)
     sets = {everything: EVERYTHING}
     for label, columns in ((QUASI, quasi), *((", ".join(columns), columns) for columns in known)):
         if columns and secret not in columns:
@@ -114,7 +128,7 @@ def secrets(case: Case, named: Sequence[str], attack: str) -> tuple[tuple[str, .
     unknown = [Fault("secrets", f"there is no column {name!r}") for name in named if name not in schema]
     if unknown:
         raise InputError(unknown)
-    wanted = tuple(named) or schema.role(Role.SECRET, Role.TARGET) or case.columns[-1:]
+    wanted = tuple(named) or schema.role(Role.SECRET, Role.TARGET) or case.compared[-1:]
     reasons = {name: _refusal(case, name) for name in wanted}
     rows = case.train.rows
     refused = [uncomputed(attack, rows, f"{n} {why}", scope=n, risk=Risk.INFERENCE) for n, why in reasons.items() if why]
@@ -157,7 +171,7 @@ def _refusal(case: Case, name: str) -> str:
     column = case.train.schema[name]
     if name not in case.release.schema:
         return "is not in the release, so nothing can be learned about it"
-    if name not in case.columns:
+    if name not in case.compared:
         if column.kind in FREE:
             return f"is {column.kind}: there is no rule by which a guess of it would be right"
         return f"is {column.role}: it says who somebody is, and is not guessed as a secret"

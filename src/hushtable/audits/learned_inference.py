@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hushtable.audits.inference_targets import EVERYTHING, Knowledge, Secret, secrets
+from hushtable.audits.inference_targets import Secret, knowledge, secrets
 from hushtable.evidence.attack import Attack, Strike, Way
 from hushtable.evidence.confidence import Rate, bootstrap
 from hushtable.evidence.finding import Better, Finding, Risk, Subject, uncomputed
@@ -39,6 +39,8 @@ class LearnedInference(Attack):
     finding of its own. A missing secret is never guessed.
     """
 
+    by_knowledge = True
+
     secrets: tuple[str, ...] = ()
     """The columns to guess; secrets and targets when empty, else the last column."""
     iterations: int = 40
@@ -58,25 +60,31 @@ class LearnedInference(Attack):
     def ways(self, case: Case, rng: np.random.Generator) -> Iterator[Way | Finding]:
         """One for each secret, and the regression's score where it is a number."""
         named, refused = secrets(case, self.secrets, "learned inference")
-        yield from refused
+        # Once is enough: who holds fewer columns cannot guess it either.
+        yield from () if case.limited else refused
         for name in named:
+            held = next(iter(knowledge(case, name)), None)
+            if held is None:
+                continue
             secret = Secret.of(case, name, self.tolerance)
             most = self.classes if case.train.schema[name].kind in CODED else None
             learnt = learnable(secret.offered, np.isnan(secret.offered), most)
-            known = [n for n in case.columns if n != name and not case.release.missing(n)[learnt].all()]
+            known = [n for n in held.columns if not case.release.missing(n)[learnt].all()]
             reason = _unfit(secret, secret.offered[learnt], known)
+            if reason and case.limited:
+                continue
             if reason:
                 yield uncomputed("learned inference", case.train.rows, f"{name}: {reason}", scope=name, risk=Risk.INFERENCE)
                 continue
             guesses, means = self._guesses(case, secret, known, learnt, rng)
-            knows = Knowledge(name, EVERYTHING, ()).phrase
 
             def strike(which: str, secret: Secret = secret, guesses: Guesses = guesses) -> Strike:
                 return Strike(secret.hits(which, guesses[which]))
 
             yield Way(
-                "learned inference", Risk.INFERENCE, f"{knows} and trains a model on the release", f"guesses {name} correctly",
-                strike, secret.blind("train"), name, None, {"best_constant": secret.best_constant()},
+                "learned inference", Risk.INFERENCE, f"{held.phrase} and trains a model on the release",
+                f"guesses {name} correctly", strike, secret.blind("train"), held.scope, None,
+                {"best_constant": secret.best_constant(), "secret": name}, held.known,
             )  # fmt: skip
             if means is not None:
                 yield _regression(case, secret, means, rng)
@@ -96,7 +104,9 @@ class LearnedInference(Attack):
         # Where the median is shared by many, no tree gets ahead: their errors of 0 all count as errors of one sign.
         apart = offered + 1e-6 * np.ptp(offered) * rng.uniform(-1, 1, len(offered))
         medians, values = fit(apart, "absolute_error"), np.unique(offered)
-        return {which: _snapped(guess, values) for which, guess in medians.items()}, fit(offered, "squared_error")
+        guesses = {which: _snapped(guess, values) for which, guess in medians.items()}
+        # The score of the means is about the model as such, and is asked for once.
+        return guesses, None if case.limited else fit(offered, "squared_error")
 
     def _predictions(self, data: Guesses, learnt: Mask, levels: list[bool], seed: int, values: Floats, loss: str) -> Guesses:
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor

@@ -32,6 +32,8 @@ class Linkability(Attack):
     copy is depends on the split, so read the rate beside that of people who are not in the table, never alone.
     """
 
+    by_knowledge = True
+
     neighbours: tuple[int, ...] = (1, 5, 10)
     """The numbers of released rows that each source may name; at most half of the release."""
     random: int = 1

@@ -228,6 +228,8 @@ class Membership(ScoreAttack):
     score can distinguish without any leak. That number stands in the detail as ``published_auc``, for comparison only.
     """
 
+    by_knowledge = True
+
     neighbours: int = 5
     """How many released rows the mean distance is taken over."""
     outliers: float = 0.1
@@ -250,18 +252,22 @@ class Membership(ScoreAttack):
         halves = Halves.of(case, rng, self.neighbours)
         ours, others = halves.near("train"), halves.near("control")
         everybody = np.arange(case.train.rows), np.arange(case.control.rows)
+        records = case.holding if case.limited else "whole records"
         near = Scores(
-            "nearest distance", "knows whole records and measures how near the release comes to each",
+            "nearest distance", f"knows {records} and measures how near the release comes to each",
             -ours.distance[:, 0], -others.distance[:, 0], *everybody, ours.index[:, 0],
         )  # fmt: skip
         yield near
         if halves.k > 1:
             yield replace(
                 near, name="mean distance",
-                knows=f"knows whole records and measures how near {halves.k} released rows come to each",
+                knows=f"knows {records} and measures how near {halves.k} released rows come to each",
                 train=-ours.distance.mean(axis=1), control=-others.distance.mean(axis=1),
             )  # fmt: skip
         yield _calibrated(halves)
+        if case.limited:
+            # Densities of a few columns say what distances in them say.
+            return
         clouds = Clouds.of(halves, self.dimensions)
         if clouds.flat:
             yield flat("density", case)
@@ -305,8 +311,9 @@ def _calibrated(halves: Halves) -> Scores:
     """Distance to the reference over distance to the release; a little is added to both, so that no distance is zero."""
     little = 0.01 * float(np.median(np.concatenate(halves.far))) or 1.0
     near = halves.near("train").distance[:, 0], halves.near("control").distance[halves.tested, 0]
+    records = halves.case.holding if halves.case.limited else "whole records"
     return halves.scores(
-        "calibrated distance", "knows whole records, has real rows of others, and compares which come nearer to each",
+        "calibrated distance", f"knows {records}, has real rows of others, and compares which come nearer to each",
         *((far + little) / (distance + little) for far, distance in zip(halves.far, near, strict=True)),
     )  # fmt: skip
 

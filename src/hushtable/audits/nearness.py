@@ -36,8 +36,10 @@ EQUALLY_FAR = "all people lie equally far from the release, so no threshold sepa
 class NearMatches(Audit):
     """People for whom a released row lies suspiciously near: an exact test of training people against control people.
 
-    It finds what identical matches miss: copies with a little noise. The distance is Gower's over all compared columns.
+    It finds what identical matches miss: copies with a little noise. The distance is Gower's, over what the attacker holds.
     """
+
+    by_knowledge = True
 
     shares: tuple[float, ...] = TAIL
     """The shares of people, training and control together, at which thresholds are set; rising, inside (0, 1)."""
@@ -51,7 +53,7 @@ class NearMatches(Audit):
         case = case.read_as_values()
         attack = LowScoreAttack(
             "near matches",
-            "knows a person's whole row",
+            f"knows {case.holding}",
             lambda t: f"finds a released row within a distance of {t:.2g}",
             EQUALLY_FAR,
         )
@@ -71,6 +73,8 @@ class DistanceRatio(Audit):
     Where two released rows are both at distance 0 neither stands out, and the ratio is 1.
     """
 
+    by_knowledge = True
+
     shares: tuple[float, ...] = TAIL
     """As in ``NearMatches``."""
 
@@ -84,7 +88,7 @@ class DistanceRatio(Audit):
         ours, others = (case.nearest(who, "release", 2) for who in ("train", "control"))
         scores = RowScores(case.sides, _ratio(ours.distance), _ratio(others.distance), ours.index[:, 0])
         attack = LowScoreAttack(
-            "distance ratio", "knows a person's whole row",
+            "distance ratio", f"knows {case.holding}",
             lambda t: f"finds one released row that is at most {t:.2g} times as far from it as any other",
             "the distance ratio is the same for all people, so no threshold separates any of them",
         )  # fmt: skip

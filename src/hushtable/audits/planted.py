@@ -109,7 +109,9 @@ def _moved(table: Table, column: Column, noise: Noise, rng: Rng, spread: Table) 
 def plant(case: Case, share: float, rng: Rng) -> Case:
     """The case with this share of the released rows replaced by training rows, and with a generator that leaks alike."""
     make = case.generator
-    return Case(case.train, planted(case.release, case.train, share, rng), case.control, make and _leaking(make, share))
+    return Case(
+        case.train, planted(case.release, case.train, share, rng), case.control, make and _leaking(make, share), case.attackers
+    )
 
 
 def _leaking(make: Generator, share: float) -> Generator:

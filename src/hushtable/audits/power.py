@@ -117,7 +117,7 @@ def parts(
     """
 
     def noticed(part: Part, release: Table) -> bool:
-        planted = Case(case.train, release, case.control)
+        planted = Case(case.train, release, case.control, attackers=case.attackers)
         others = [finding for finding in findings if finding.audit != part.audit]
         tested = harness.corrected([*others, *harness.run(planted, {part.audit: audits[part.audit]}, seed)])
         return any(f.audit == part.audit and f.p_adjusted is not None and f.p_adjusted <= level for f in tested)

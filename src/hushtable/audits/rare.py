@@ -43,6 +43,8 @@ class Test(NamedTuple):
     """For each person a released row that hits them, -1 where none does."""
     p: float
     """How likely chance does as much."""
+    columns: tuple[str, ...] = ()
+    """Whose values are looked for; empty for all sets of columns together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +58,15 @@ class RareValues(Audit):
     Where there are too many sets of columns some are drawn by lot.
     """
 
+    by_knowledge = True
+
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding for each number of columns; no distance is computed."""
         case = case.read_as_values()
         pool = Pool.of(case)
-        return [_finding(pool, name, _tests(case, pool, sizes, rng)) for name, sizes in SIZES.items()]
+        found = [_finding(pool, name, _tests(case, pool, sizes, rng)) for name, sizes in SIZES.items()]
+        # Only tests of an attacker who holds all columns have a part of the error to themselves: the others are among them.
+        return [replace(finding, reserved=0.0) for finding in found] if case.limited else found
 
 
 def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
@@ -78,7 +84,7 @@ def _finding(pool: Pool, name: str, tests: Iterator[Test]) -> Finding:
         naive=None,
         p=min(1.0, count * best.p),
         level=1 - (1 - LEVEL) / count,
-        detail={"tests": count},
+        detail={"tests": count, "columns": list(best.columns)},
     )
     return replace(finding, reserved=RESERVED[name], note=f"{finding.note}; this is the most significant of {count:,} tests")
 
@@ -91,14 +97,14 @@ def _tests(case: Case, pool: Pool, sizes: Sequence[int], rng: np.random.Generato
         exposed, released = _struck(pool, _ids(case, columns))
         hit = released >= 0
         if hit.any():
-            yield Test(f"knows a person's {' and '.join(columns)}", does, released, fisher(*pool.counts(exposed, hit)))
+            yield Test(f"knows a person's {' and '.join(columns)}", does, released, fisher(*pool.counts(exposed, hit)), columns)
         times += hit
         last = np.maximum(last, released)
     everybody = np.ones(len(times), np.bool_)
     ours, others = np.split(-times, [pool.train.count])
     for cut in -thresholds(ours, others, SHARES):
         p = fisher(*pool.counts(everybody, times >= cut))
-        yield Test("knows a person's whole row", f"{does}, by {cut:.0f} sets of columns,", np.where(times >= cut, last, -1), p)
+        yield Test(f"knows {case.holding}", f"{does}, by {cut:.0f} sets of columns,", np.where(times >= cut, last, -1), p)
 
 
 def _struck(pool: Pool, ids: Integers) -> tuple[Mask, Integers]:

@@ -29,6 +29,8 @@ class Reconstruction(Audit):
     distances from released rows to training rows, and the number of released rows within the threshold, are in ``detail``.
     """
 
+    by_knowledge = True
+
     shares: tuple[float, ...] = CURVE
     """The shares of all people, training and control together, at which the thresholds of the curve are set."""
 
@@ -42,8 +44,9 @@ class Reconstruction(Audit):
         return [self._curve(case), self._pairs(case)]
 
     def _curve(self, case: Case) -> Finding:
+        limited = f"knows {case.holding} and " if case.limited else ""
         attack = LowScoreAttack(
-            "reconstruction", "takes a released row for the row of the person nearest to it",
+            "reconstruction", f"{limited}takes a released row for the row of the person nearest to it",
             lambda t: f"is at most {t:.2g} from the truth", EQUALLY_FAR,
         )  # fmt: skip
         finding = excess_of_low(nearest_distances(case), self.shares, attack)
@@ -63,13 +66,14 @@ class Reconstruction(Audit):
         ours, others = (case.nearest(who, "release") for who in ("train", "control"))
         paired, control_paired = (near.distance[:, 0] == nearest[near.index[:, 0]] for near in (ours, others))
         trace = Trace.of(case, paired, control_paired, np.where(paired, ours.index[:, 0], -1))
+        limited = f"knows {case.holding} and " if case.limited else ""
         linked = len(np.unique(ours.index[paired, 0]))
         return judge(
             trace,
             Scenario(
                 name="mutual nearest",
                 risk=Risk.LINKABILITY,
-                knows="pairs people and released rows that are nearest to one another",
+                knows=f"{limited}pairs people and released rows that are nearest to one another",
                 does="finds a partner",
             ),
             naive=None,

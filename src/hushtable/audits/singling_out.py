@@ -47,6 +47,8 @@ class SinglingOut(Audit):
     people: valid at any sizes and however descriptions overlap, which a test on successes is not.
     """
 
+    by_knowledge = True
+
     columns: tuple[int, ...] = (3, 4, 5, 6, 8, 12)
     """How many columns a description has; at most those of the table. One column is always tried."""
     exact: tuple[int, ...] = (6, 12)
@@ -141,6 +143,7 @@ class _Attack:
             hit["train"], hit["control"], persons["train"], persons["control"], released=sources,
             describe=lambda i, values: self._describe(book, predicates[i], int(sources[i]), values),
         )  # fmt: skip
+        among = f" among {case.holding}" if case.limited else ""
         part = "" if self.people["train"].count == self.common else f"{self.common:,} of "
         # For each column the descriptions that use it, how many succeed, and how many on control rows.
         used, width = book.conditions.column[predicates], len(self.places.names)
@@ -150,7 +153,7 @@ class _Attack:
             Scenario(
                 name=name,
                 risk=Risk.SINGLING_OUT,
-                knows=f"takes from the release descriptions by {size} that match a single released row",
+                knows=f"takes from the release descriptions by {size}{among} that match a single released row",
                 does="singles out exactly one person",
                 whom=f"descriptions, tried on {part}the people",
             ),

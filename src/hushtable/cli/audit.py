@@ -48,6 +48,9 @@ def audit(
     trust: Trust = False,
     epsilon: Annotated[float | None, typer.Option(help="The budget that recipe spends.", show_default=False)] = None,
     power: Annotated[bool, typer.Option("--power", help="Plant leaks, and say which ones this audit would notice.")] = False,
+    known: Annotated[
+        str, typer.Option(help="What the attacker holds of a person: quasi, all, both in turn, or columns with commas.")
+    ] = "both",
     gates: Annotated[
         list[str] | None,
         typer.Option("--gate", help="What must hold, by upper bounds: max_gain<0.05; or by the card: k>=10. Exit code 3 if not."),
@@ -74,7 +77,7 @@ def audit(
         report = ht.audit(
             rows, seen, others, person=person, only=only or (), settings=settings_of(settings), recipe=recipe,
             trust=trust,
-            epsilon=epsilon, card=card, seed=seed, power=power, values=values, gates=gates or (), progress=update,
+            epsilon=epsilon, card=card, seed=seed, power=power, values=values, gates=gates or (), known=known, progress=update,
         )  # fmt: skip
     report.save(folder, formats)
     if as_json:

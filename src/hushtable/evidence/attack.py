@@ -55,6 +55,8 @@ class Way:
     """As in ``Trace``."""
     detail: dict[str, Any] = field(default_factory=dict)
     """More numbers for the finding."""
+    known: str = ""
+    """As in ``Finding``; empty where it is what the attacker of the case holds."""
 
 
 class Attack(Audit):
@@ -74,7 +76,7 @@ class Attack(Audit):
         ours, others = way.strike("train"), way.strike("control")
         naive = float(np.mean(case.people("train").chance(way.naive)))
         trace = Trace.of(case, ours.hit, others.hit, ours.released, way.describe)
-        scenario = Scenario(name=way.name, scope=way.scope, risk=way.risk, knows=way.knows, does=way.does)
+        scenario = Scenario(name=way.name, scope=way.scope, risk=way.risk, knows=way.knows, does=way.does, known=way.known)
         return judge(trace, scenario, naive=naive, detail=way.detail)
 
 
@@ -91,6 +93,8 @@ class Scenario:
     """What is achieved, to follow that: "guesses income"."""
     whom: str = "people"
     """What is counted, if not people."""
+    known: str = ""
+    """As in ``Way``."""
 
     def sentence(self, rate: float, control: float, naive: float | None, p: float = 1.0) -> str:
         """What the attack achieves, for a reader who decides. Not to beat blind guessing shows nothing, unless ``p`` is small."""
@@ -130,7 +134,7 @@ def judge(
     p = fisher(ours, n, others, m) if p is None else p
     return Finding(
         name=scenario.name, scope=scenario.scope, value=left.value, low=left.low, high=left.high, baseline=0.0,
-        better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=scenario.risk,
+        better=Better.LOWER, subject=Subject.PRIVACY, n=n, risk=scenario.risk, known=scenario.known,
         gain=gain(observed(ours, n, level), observed(others, m, level)),
         p=p,
         note=scenario.sentence(rate, rest, naive, p),

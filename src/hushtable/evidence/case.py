@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.joint import jointly
+from hushtable.evidence.known import Known
 from hushtable.evidence.neighbours import search as neighbours
 from hushtable.evidence.neighbours.search import Encoding, Neighbours, Points
 from hushtable.evidence.persons import People
@@ -38,6 +40,10 @@ class Case:
     control: Table
     generator: Generator | None = field(default=None, repr=False)
     """How the release was made, for attacks that make it again; None if that is not known."""
+    attackers: tuple[Known, ...] = ()
+    """What each attacker holds; when empty, each audit is run once and chooses for itself."""
+    known: Known | None = field(default=None, repr=False)
+    """What the attacker at hand holds; None before there is one (``knowing``)."""
     _cache: dict[object, object] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -69,13 +75,39 @@ class Case:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are compared."""
+        """The columns that are compared, as far as the attacker holds them."""
+        if self.known is None or self.known.whole:
+            return self.compared
+        return self.known.columns
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """All columns that the three tables can be compared on, whoever attacks."""
         schema = self.train.schema
         return tuple(
             name
             for name in neighbours.comparable([self.train, self.release, self.control])
             if schema[name].role is not Role.IDENTIFIER and schema[name].kind is not Kind.TEXT
         )
+
+    def knowing(self, known: Known | None) -> Case:
+        """The same case for an attacker who holds no more than this; all that is computed serves both."""
+        if known == self.known:
+            return self
+        # Not made anew: three tables that differ may well agree in the few columns that somebody holds.
+        limited = copy(self)
+        object.__setattr__(limited, "known", known)
+        return limited
+
+    @property
+    def limited(self) -> bool:
+        """Whether the attacker holds less than all columns."""
+        return self.known is not None and not self.known.whole
+
+    @property
+    def holding(self) -> str:
+        """What the attacker knows of whoever is attacked, in words."""
+        return (self.known or Known()).noun
 
     def people(self, which: str) -> People:
         """Who holds the rows of ``train`` or of ``control``: what every rate and every test is about."""
@@ -121,7 +153,7 @@ class Case:
             nearest = neighbours.search_without(self.points(queries), self.points(targets), encoding, skip_self=queries == targets)
             return nearest.index[:, [encoding.names.index(name) for name in self.columns]]
 
-        return self.once(("without", queries, targets), search)
+        return self.once(("without", queries, targets, self.columns), search)
 
     @property
     def generalized(self) -> bool:
@@ -132,7 +164,8 @@ class Case:
         """The case with generalized cells of the release read as values drawn from them; itself if there are none."""
         if not self.generalized:
             return self
-        return self.once("as values", lambda: Case(self.train, self.ordinary(), self.control, self.generator))
+        read = self.once("as values", lambda: Case(self.train, self.ordinary(), self.control, self.generator, self.attackers))
+        return read.knowing(self.known)
 
     def ordinary(self) -> Table:
         """The release with generalized cells read as values drawn from them (always the same draw)."""

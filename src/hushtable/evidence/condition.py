@@ -14,6 +14,7 @@ from typing import Any
 from hushtable.display import meant
 from hushtable.errors import Fault, InputError
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
+from hushtable.evidence.known import ALL, QUASI, knowing
 from hushtable.evidence.verdict import alarms, resolution
 from hushtable.privacy.guarantee import Assurance, Guarantee
 from hushtable.table import lenient
@@ -39,6 +40,8 @@ GAINS = {"max_gain": None, **{f"{name}_gain": risk for name, risk in RISKS.items
 """Names that bound the gain r - c of attacks, of one kind or (None) of all; those without it bound (r - c)/(1 - c)."""
 ATTACKED = ("max_gain", "max_risk", *RISKS, *(name for name in GAINS if name != "max_gain"))
 """All names that bound what attacks achieve."""
+KNOWN = {f"_{label}": label for label in (QUASI, ALL)}
+"""Endings by which a name means only attackers who hold that much: ``max_gain_quasi``. Without one it means all attackers."""
 _NEVER_NEGATIVE = (*ATTACKED, "alarms", "epsilon", "k")
 
 
@@ -112,7 +115,7 @@ class Condition:
     ``linkability_gain``, ``inference_gain``; without ``_gain`` as ``max_risk``), ``alarms`` (their number), the name of a metric
     with underscores for spaces, ``epsilon`` (the proven one, infinite where nothing is proven), ``k`` (verified on the release
     itself over all its quasi-identifiers), ``promise`` (``=proven``, or ``=verified``, which a proof keeps too) or, in a
-    comparison, ``score``.
+    comparison, ``score``. ``_quasi`` or ``_all`` behind a name of attacks means only those whose attacker holds that much.
 
     Gains, risks and other metrics of which less is better are judged by their upper bounds, those of which more is better by
     their lower bounds. Each bound of an attack lies above the truth in about 97.5 of 100 audits (fewer where there are only some
@@ -133,10 +136,20 @@ class Condition:
             raise InputError(f"expected something like max_gain<0.05, k>=10 or promise=proven, got {text!r}", where=where)
         name, sign, limit = joined(match.group(1)), match.group(2), match.group(3)
         try:
-            read = _promise_limit(sign, limit) if name == "promise" else _numeric_limit(name, sign, limit, names)
+            read = _promise_limit(sign, limit) if name == "promise" else _numeric_limit(_stem(name)[0], sign, limit, names)
         except ValueError as error:
             raise InputError(f"{text.strip()}: {error}", where=where) from None
         return cls(f"{name}{sign}{limit}", name, sign, read)
+
+    @property
+    def stem(self) -> str:
+        """The name without what the attacker holds."""
+        return _stem(self.name)[0]
+
+    @property
+    def known(self) -> str:
+        """What the attacker holds, as in ``Finding``; empty for all of them."""
+        return _stem(self.name)[1]
 
     @property
     def about_promise(self) -> bool:
@@ -149,11 +162,13 @@ class Condition:
         bound = f"{_ORDERS[self.sign]} {self.limit if isinstance(self.limit, Assurance) else f'{self.limit:g}'}".strip()
         if self.name == "promise":
             return f"what it promises must be {self.limit}" + (", or proven" if self.limit is Assurance.VERIFIED else "")
-        if self.name == "alarms":
+        if self.stem == "alarms":
             order = "fewer than" if self.sign == "<" else "at most"
-            return f"{order} {self.limit:g} attacks may raise an alarm" if self._allows(1) else "no attack may raise an alarm"
-        if self.name in ATTACKED:
-            return _attacks_must(self.name, bound)
+            what = f"{order} {self.limit:g} attacks may raise an alarm" if self._allows(1) else "no attack may raise an alarm"
+            return f"{what}, {knowing(self.known)}" if self.known else what
+        if self.stem in ATTACKED:
+            what = _attacks_must(self.stem, bound)
+            return f"{what}, {knowing(self.known)}" if self.known else what
         words = {
             "epsilon": f"differential privacy must be proven with an epsilon of {bound}",
             "k": f"k-anonymity over all quasi-identifiers must be verified on the release with a k of {bound}",
@@ -164,7 +179,7 @@ class Condition:
 
     def judge(self, findings: Sequence[Finding], promised: Promised | None = None) -> Outcome:
         """Whether it holds for one audit; InputError if it names a metric that is not among the findings."""
-        if not (self.about_promise or self.name in (*ATTACKED, "alarms")):
+        if not (self.about_promise or self.stem in (*ATTACKED, "alarms")):
             self._require_metric(findings)
         return self._judge(findings, promised, None)
 
@@ -178,8 +193,8 @@ class Condition:
             return self._judge_promise(promised)
         if self.name == "score":
             return self._unknown("it has no score") if score is None else self._decided(score, f"lower bound {score:.3g}")
-        if self.name == "alarms":
-            return self._judge_alarms(findings)
+        if self.stem == "alarms":
+            return self._judge_alarms([f for f in findings if self.known in ("", f.known)])
         selected = self._selected(findings)
         return self._judge_upper(selected) if self.sign in UPPER else self._judge_lower(selected)
 
@@ -205,13 +220,14 @@ class Condition:
         return self._decided(len(raised), f"{len(raised)} of {tests} tests raise an alarm", raised[0] if raised else None)
 
     def _selected(self, findings: Sequence[Finding]) -> list[Finding]:
-        if self.name in ATTACKED:
-            kind = GAINS.get(self.name) or RISKS.get(self.name)
+        findings = [f for f in findings if self.known in ("", f.known)]
+        if self.stem in ATTACKED:
+            kind = GAINS.get(self.stem) or RISKS.get(self.stem)
             return [f for f in findings if f.risk is not None and kind in (None, f.risk)]
-        return [f for f in findings if joined(f.name) == self.name]
+        return [f for f in findings if joined(f.name) == self.stem]
 
     def _judge_upper(self, selected: Sequence[Finding]) -> Outcome:
-        by_gain = self.name in GAINS
+        by_gain = self.stem in GAINS
         ends = [
             (f.gain.value, f.gain.high, f) if by_gain and f.gain else (f.value, None if by_gain else upper_bound(f), f)
             for f in selected
@@ -288,6 +304,12 @@ def upper_bound(finding: Finding) -> float | None:
     if finding.high is None and finding.subject is Subject.UTILITY:
         return finding.value
     return finding.high
+
+
+def _stem(name: str) -> tuple[str, str]:
+    """A name without its ending that says what the attacker holds, and that; empty where there is none."""
+    ending = next((one for one in KNOWN if name.endswith(one) and len(name) > len(one)), "")
+    return name.removesuffix(ending), KNOWN.get(ending, "")
 
 
 def _attacks_must(name: str, bound: str) -> str:

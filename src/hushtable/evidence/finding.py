@@ -13,6 +13,7 @@ import numpy as np
 
 from hushtable.display import Shown
 from hushtable.evidence.confidence import Gain, gain, observed
+from hushtable.evidence.known import ALL, knowing
 from hushtable.table import lenient
 from hushtable.table.arrays import Integers, Mask
 
@@ -112,6 +113,10 @@ class Finding(Shown):
     """One sentence for the reader: what it means here."""
     scope: str = ""
     """The column or pair it is about; empty for the whole table."""
+    known: str = ""
+    """What the attacker holds: ``quasi``, ``all``, or columns joined by a comma; empty where that does not matter.
+
+    What is less than all is part of the scope too, so that name and scope still identify a finding."""
     span: tuple[float | None, float | None] | None = None
     """The least and the largest value there can be; None in place of one that has no bound."""
     risk: Risk | None = None
@@ -138,8 +143,8 @@ class Finding(Shown):
 
     @property
     def label(self) -> str:
-        """Name and scope."""
-        return f"{self.name}, {self.scope}" if self.scope else self.name
+        """Name and scope, and what the attacker holds."""
+        return ", ".join(part for part in (self.name, self.scope, knowing(ALL) if self.known == ALL else "") if part)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, without the trace; numbers that are not finite become None."""
@@ -153,6 +158,7 @@ class Finding(Shown):
         return cls(
             name=lenient.text(plain.get("name")),
             scope=lenient.text(plain.get("scope")),
+            known=lenient.text(plain.get("known")),
             note=lenient.text(plain.get("note")),
             audit=lenient.text(plain.get("audit")),
             value=number.get("value"),
@@ -181,6 +187,8 @@ class Audit(ABC):
 
     subject: ClassVar[Subject] = Subject.PRIVACY
     """What all its findings are about: it is run as an attack on privacy, or as a measure of utility."""
+    by_knowledge: ClassVar[bool] = False
+    """Whether it attacks people by what is known of them (``Case.columns``), so that it is run for each attacker of a case."""
     costly: ClassVar[bool] = False
     """Whether it runs only when it is named: it trains a network, or makes the release again many times."""
     sanity: ClassVar[bool] = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 from hushtable.display import Progress, announce, silent
 from hushtable.evidence.confidence import holm
 from hushtable.evidence.finding import Audit, Finding
+from hushtable.evidence.known import ALL, Known, knowing
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
@@ -40,18 +41,37 @@ def efforts(audits: Iterable[str]) -> dict[str, float]:
 
 
 def run(case: Case, audits: Mapping[str, Audit], seed: int = 0, progress: Progress = silent) -> list[Finding]:
-    """All findings of all audits. Leaving one audit out changes nothing in the others but the correction of their tests."""
+    """All findings of all audits. Leaving one audit out changes nothing in the others but the correction of their tests.
+
+    Audits that attack by what is known of people are run for each attacker of the case, those who hold all columns first.
+    """
     findings = []
     announce(progress, efforts(audits))
     for name, audit in audits.items():
         progress(name, 0.0)
         start = time.perf_counter()
-        rng = np.random.default_rng([seed, *name.encode()])
-        own = audit.run(case, rng)
+        each = case.attackers if audit.by_knowledge and case.attackers else (case.known,)
+        own = [finding for known in each for finding in _attacked(case.knowing(known), audit, [seed, *name.encode()])]
         seconds = time.perf_counter() - start
         findings += [replace(finding, audit=name, seconds=seconds / len(own)) for finding in own]
         progress(name, 1.0)
     return corrected(findings)
+
+
+def _attacked(case: Case, audit: Audit, seed: Sequence[int]) -> list[Finding]:
+    """What one attacker finds, with what they hold."""
+    more = case.known.label.encode() if case.limited and case.known else b""
+    found = audit.run(case, np.random.default_rng([*seed, *more]))
+    return [_marked(finding, case.known or Known()) for finding in found] if audit.by_knowledge else found
+
+
+def _marked(finding: Finding, known: Known) -> Finding:
+    """An attack with what its attacker holds, unless it says so itself."""
+    if finding.known or (finding.risk is None and finding.p is None):
+        return finding
+    if known.whole:
+        return replace(finding, known=ALL)
+    return replace(finding, known=known.label, scope=", ".join(filter(None, (finding.scope, knowing(known.label)))))
 
 
 def corrected(findings: list[Finding]) -> list[Finding]:

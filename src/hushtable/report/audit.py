@@ -13,6 +13,7 @@ from hushtable.pipeline.card import Card
 from hushtable.report import attacks, budget, decision, gist, promise, tables, utility
 from hushtable.report import card as cards
 from hushtable.report import findings as show
+from hushtable.report.causes import causes_list
 from hushtable.report.charts import distances, roc
 from hushtable.report.decision import Answer
 from hushtable.report.html import INTERNAL, Html, Section, element, join, page
@@ -180,17 +181,10 @@ def _summary(report: AuditReport) -> Html:
     )
 
 
-def _what_to_do(report: AuditReport, reasons: Sequence[str]) -> Html | None:
-    """What would remove the cause of each alarm, where causes are known; and the reasons of the decision."""
-    parts = to_do(report, reasons)
-    lists = [join(element("h3", title), element("ul", [element("li", line) for line in lines])) for title, lines in parts]
-    return element("div", lists, class_="reasons") if lists else None
-
-
-def to_do(report: AuditReport, reasons: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """What to do, by cause, and why: titles and lines, of which empty ones are left out."""
-    causes = [str(cause.text) for cause in getattr(report, "causes", ())]
-    return [(title, list(lines)) for title, lines in (("What to do", causes), ("Why", reasons)) if lines]
+def _what_to_do(report: AuditReport, reasons: Sequence[str]) -> Html:
+    """What would remove the cause of each alarm; and the reasons of the decision."""
+    why = element("div", element("h3", "Why"), element("ul", [element("li", line) for line in reasons]), class_="reasons")
+    return join(causes_list(report.evidence), why if reasons else None)
 
 
 def _about(report: AuditReport) -> Html:
@@ -200,6 +194,7 @@ def _about(report: AuditReport) -> Html:
         element("ul", counts, [element("li", line) for line in origin(report)], class_="counts") if counts else None,
         element("p", HALVED, class_="caution") if report.run.halved else None,
         [element("p", sentence(reason), class_="caution") for reason in report.assumed],
+        element("p", sentence(report.run.untried), class_="soft") if report.run.untried else None,
     )
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hushtable.evidence.finding import Finding, Subject
-from hushtable.evidence.verdict import Publish, Tone, headline, is_alarm, publish
+from hushtable.evidence.verdict import Publish, Tone, advice, headline, is_alarm, publish
 from hushtable.privacy.guarantee import rounded_up
-from hushtable.report import attacks, decision
+from hushtable.report import attacks
 from hushtable.report import findings as show
 from hushtable.report.audit import key_figures
 from hushtable.report.words import number, sentence, share, shortened
@@ -100,12 +100,11 @@ def _verdict(report: AuditReport) -> list[Line]:
 
 
 def _to_do(report: AuditReport) -> list[Line]:
-    advice = decision.to_do(report.evidence)
-    return [Line("To do", advice, Tone.WATCH, least=2)] if advice else []
+    return [Line("To do", f"{line}.", Tone.WATCH, least=2) for line in advice(report.evidence.advised)]
 
 
 def _cautions(report: AuditReport) -> list[Line]:
-    found = [*(f.note for f in report.evidence.identifiers), *report.assumed]
+    found = [*(f.note for f in report.evidence.identifiers), *report.assumed, *filter(None, [report.run.untried])]
     return _first([Line("Caution", f"{text}.", Tone.WATCH) for text in found], CAUTIONS, "cautions")
 
 

@@ -15,18 +15,12 @@ from hushtable.measures.cost import Cost, cost
 from hushtable.privacy.guarantee import LARGE, Assurance, rounded_up
 from hushtable.report import attacks
 from hushtable.report import findings as show
+from hushtable.report.causes import not_tried, who_gains
 from hushtable.report.words import number, sentence, share
 
 EXCESS = "more on people in the table than on people outside it"
 SHOWN = 4
 """So many attacks are named one by one."""
-REMEDIES = {
-    Assurance.PROVEN: "a smaller epsilon, for a proven bound limits what an attack gains and does not forbid it",
-    Assurance.VERIFIED: "a larger k, or a promise about the secrets as well (l, t)",
-    Assurance.CLAIMED: "a recipe whose promise is proven or verified, for a claim does not bind",
-    Assurance.NONE: "a recipe that promises something: k-anonymity, or a privacy budget",
-}
-"""What to try next, by what the release promises now."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +156,7 @@ def _refused(evidence: Evidence, decision: Decision) -> Worded:
     text = "a condition does not hold"
     if evidence.alarms:
         text = f"{attacks.gaining(evidence.tested)} more on people in the table than chance explains"
-    return text, [*_reasons(decision), *_too_few(evidence), f"To try: {to_do(evidence)}"]
+    return text, [line for line in (who_gains(evidence), *_reasons(decision), *_too_few(evidence)) if line]
 
 
 def _examined(evidence: Evidence, decision: Decision) -> Worded:
@@ -192,13 +186,6 @@ _WORDS = {
     Publish.UNPROMISED: _unpromised,
     Publish.NO_OBJECTION: _unopposed,
 }
-
-
-def to_do(evidence: Evidence) -> str:
-    """What to do next about a release that should not be published as it is; empty for any other."""
-    if publish(evidence).answer is not Publish.REFUSE:
-        return ""
-    return f"{REMEDIES[evidence.assurance]}; hush compare runs several on the same rows."
 
 
 def _doubt(ground: Ground, reasons: Sequence[Reason], evidence: Evidence) -> str:
@@ -247,7 +234,7 @@ def _limits(evidence: Evidence, decision: Decision) -> list[str]:
     """What finding nothing does not mean here: what is promised, which attacks were not run, what would have been noticed."""
     held = [outcome.expression for outcome in evidence.outcomes if outcome.holds]
     lines = [f"These conditions hold: {', '.join(held)}."] if held else []
-    lines += [*_reasons(decision), _scope(evidence)]
+    lines += [*_reasons(decision), _scope(evidence), *filter(None, [not_tried(evidence)])]
     if evidence.untried:
         kinds = ", ".join(attacks.RISKS[risk][0].lower() for risk in evidence.untried)
         lines.append(f"Not attacked: {kinds}. Not knowing is not the same as finding nothing.")

@@ -16,8 +16,9 @@ from hushtable.pipeline.card import Card
 from hushtable.privacy.stated import MEANINGS
 from hushtable.report import attacks, budget, decision, tables
 from hushtable.report import findings as show
-from hushtable.report.audit import APART, HALVED, RULES, counted, dated, key_figures, kind_of, origin, to_do
+from hushtable.report.audit import APART, HALVED, RULES, counted, dated, key_figures, kind_of, origin
 from hushtable.report.card import cautions, counted_by, meanings, secret_meaning, suppression, whom
+from hushtable.report.causes import what_to_do
 from hushtable.report.html import INTERNAL
 from hushtable.report.utility import PAGES, of_page
 from hushtable.report.words import number, p_value, sentence, share
@@ -44,6 +45,7 @@ def audit_markdown(report: AuditReport) -> str:
         plain(", ".join([*counts, *origin(report)])),
         plain(HALVED) if report.run.halved else "",
         *(plain(sentence(reason)) for reason in report.assumed),
+        plain(sentence(report.run.untried)) if report.run.untried else "",
         *_attacks(evidence),
         *_whom(report),
         *_power(report.power),
@@ -117,7 +119,8 @@ def _decision(report: AuditReport) -> list[str]:
     return [
         f"## {plain(last.question)}",
         f"**{plain(last.figure)}.** {plain(last.text)}",
-        *(part for title, lines in to_do(report, last.reasons) for part in (f"{title}:", bullets(map(plain, lines)))),
+        *(["What to do:", bullets(map(plain, what_to_do(report.evidence)))] if report.evidence.advised else []),
+        *(["Why:", bullets(map(plain, last.reasons))] if last.reasons else []),
         grid(["Question", "Answer", "In words", "Evidence"], rows),
         APART,
     ]

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from hushtable.api.audit_report import AuditReport
 from hushtable.evidence.condition import Outcome
 from hushtable.evidence.finding import Better, Finding, Subject
 from hushtable.evidence.power import Power
-from hushtable.evidence.verdict import Evidence
+from hushtable.evidence.verdict import Evidence, advice
 from hushtable.privacy.stated import StatedGuarantee
 from hushtable.report.audit import audit_page
+from hushtable.report.causes import what_to_do
 from hushtable.report.decision import answers, published
 from tests.unit.report import samples
 from tests.unit.report.documents import Reader
@@ -74,9 +76,19 @@ def test_without_an_alarm_the_number_is_the_largest_upper_bound() -> None:
             "alarm",
             "max_risk<0.05 fails: The largest upper bound is 0.3.",
         ),
-        (evidence(attack(0.01), card=samples.card(samples.PROVEN)), "Do not publish it as it is", "alarm", "smaller epsilon"),
-        (evidence(attack(0.01), card=samples.card(samples.VERIFIED)), "Do not publish it as it is", "alarm", "larger k"),
-        (evidence(attack(0.01)), "Do not publish it as it is", "alarm", "a recipe that promises something"),
+        (
+            evidence(attack(0.01, known="all"), attack(0.5, known="quasi", scope="x"), card=samples.card(samples.VERIFIED)),
+            "Do not publish it as it is",
+            "alarm",
+            "only the quasi-identifiers gains nothing beyond chance; somebody who already holds all other columns",
+        ),
+        (
+            evidence(attack(0.01, known="quasi")),
+            "Do not publish it as it is",
+            "alarm",
+            "knows only the quasi-identifiers of a person",
+        ),
+        (evidence(attack(0.9, known="quasi")), "No leak found, but no guarantee either", "watch", "--known"),
         (
             evidence(*QUIET, card=samples.card(samples.PROVEN)),
             "No reason found to withhold it",
@@ -112,6 +124,38 @@ def test_the_rule(found: Evidence, figure: str, tone: str, reason: str) -> None:
     answer = published(found)
     assert (answer.figure, answer.tone) == (figure, tone)
     assert any(reason in line for line in answer.reasons), answer.reasons
+
+
+def test_a_file_without_causes_is_advised_by_its_promise_and_never_a_larger_k() -> None:
+    advised = {
+        name: " ".join(what_to_do(evidence(attack(0.01), card=samples.card(guarantee))))
+        for name, guarantee in (("proven", samples.PROVEN), ("verified", samples.VERIFIED), ("none", samples.NONE))
+    }
+    assert "smaller epsilon" in advised["proven"]
+    assert "privacy budget" in advised["verified"]
+    assert "privacy budget" in advised["none"]
+    assert not any("larger k" in text for text in advised.values())
+    assert what_to_do(evidence(*QUIET)) == []
+
+
+def test_causes_stand_under_the_verdict() -> None:
+    plain = {
+        "kind": "untouched columns", "columns": ["<wage>", "job"], "share": 0.97, "alarms": ["near matches"], "known": ["all"],
+        "remedies": [{"action": "make quasi", "columns": ["<wage>"]}, {"action": "drop", "columns": ["<wage>", "job"]},
+                     {"action": "?"}],
+    }  # fmt: skip
+    report = AuditReport.from_json({"findings": [attack(0.01)], "rows": ROWS, "causes": [plain, {"kind": "of a later version"}]})
+    line = (
+        "the release carries <wage> and job of each person as they were, in 97 % of its rows (1 alarm; an attacker needs all "
+        "columns): declare 1 of them a quasi-identifier, so that the recipe changes what is plain, or leave them out"
+    )
+    assert [cause.text for cause in report.causes] == [line, "the cause is not known: "]
+    assert report.to_json()["causes"][0] == plain | {"text": line, "remedies": plain["remedies"][:2]}
+    (told,) = Reader(report.page()).all("div", "causes")
+    assert "What to do" in told.text
+    assert "<wage>" in told.text
+    assert "What to do:" in report.markdown()
+    assert len(advice([report.causes[0]] * 5)) == 3
 
 
 def test_a_number_without_a_test_asks_for_a_closer_look() -> None:

@@ -3,8 +3,10 @@
 ``finding`` judges one number: alarm, worst attack, worse than fresh rows, close to real. ``headline`` says what the worst of all
 attacks gains. ``promise`` compares guarantees: which is stronger, which epsilon is weak, what a proof allows an attack to gain.
 ``publish`` decides over all of it whether a release should be published, and for which reasons.
+``cause`` says why attacks succeed, and what would remove that.
 """
 
+from hushtable.evidence.verdict.cause import Action, Cause, CauseKind, Remedy, advice
 from hushtable.evidence.verdict.finding import (
     CLOSE,
     FEWEST,
@@ -41,7 +43,7 @@ from hushtable.evidence.verdict.promise import (
     is_weak,
     proven_gain,
 )
-from hushtable.evidence.verdict.publish import BLIND, COARSE, Decision, Evidence, Ground, Publish, Reason, publish
+from hushtable.evidence.verdict.publish import BLIND, COARSE, Decision, Evidence, Ground, Publish, Reach, Reason, publish
 
 __all__ = [
     "BLIND",
@@ -54,14 +56,20 @@ __all__ = [
     "QUIET",
     "STRENGTH",
     "WEAK_EPSILON",
+    "Action",
+    "Cause",
+    "CauseKind",
     "Decision",
     "Evidence",
     "Ground",
     "Headline",
     "Publish",
+    "Reach",
     "Reason",
+    "Remedy",
     "Tone",
     "Verdict",
+    "advice",
     "alarms",
     "allowed_gain",
     "attempts",

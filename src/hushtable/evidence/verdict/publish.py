@@ -12,7 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from hushtable.evidence.finding import Finding, Risk, Subject
+from hushtable.evidence.known import ALL, QUASI
 from hushtable.evidence.power import Power
+from hushtable.evidence.verdict.cause import Cause, CauseKind, remedies
 from hushtable.evidence.verdict.finding import Tone, is_alarm, is_tested, severity, surely_worse
 from hushtable.evidence.verdict.headline import Headline, headline
 from hushtable.evidence.verdict.promise import WEAK_EPSILON, binding_assurance, is_weak, proven_gain
@@ -36,12 +38,12 @@ NAMED = "identifier columns"
 
 RULE = (
     "an audit that is void decides nothing, nor does one without a tested attack; do not publish it as it is if a condition fails "
-    "or an attack gains more than chance explains; examine it further if it is not sure who holds which rows, if the release has "
-    "an identifier column, if a number without a test is worse than for fresh rows, if some attack may still hit more than "
-    f"{100 * BLIND:g} more of 100 people in the table than outside it, if epsilon is above {WEAK_EPSILON:g}, if what is verified "
-    f"covers only some of the columns that others may know, or, for its use, if more than {100 * BROKEN:g} % of its rows break "
-    "rules that real rows follow; no reason is found to withhold it if the promise is proven or verified; else no leak was found, "
-    "but there is no guarantee either. The rule never calls a release safe"
+    "or an attack gains more than chance explains, however much its attacker must hold for that; examine it further if it is not "
+    "sure who holds which rows, if the release has an identifier column, if a number without a test is worse than for fresh rows, "
+    f"if some attack may still hit more than {100 * BLIND:g} more of 100 people in the table than outside it, if epsilon is above "
+    f"{WEAK_EPSILON:g}, if what is verified covers only some of the columns that others may know, or, for its use, if more than "
+    f"{100 * BROKEN:g} % of its rows break rules that real rows follow; no reason is found to withhold it if the promise is proven "
+    "or verified; else no leak was found, but there is no guarantee either. The rule never calls a release safe"
 )
 """The rule of ``publish`` in words."""
 
@@ -92,6 +94,21 @@ class Ground(StrEnum):
     """Fitness for use, not privacy: it holds rows that cannot be (``Reason.finding``)."""
 
 
+class Reach(StrEnum):
+    """Who gains something: how much an attacker must hold for that. Each is a reason not to publish; cause and remedy differ."""
+
+    NOBODY = "nobody"
+    """No attack gained more than chance explains."""
+    QUASI = "quasi"
+    """Somebody who knows only the quasi-identifiers, and so whoever knows more."""
+    LISTED = "listed"
+    """Somebody who knows the columns that were named."""
+    ALL = "all"
+    """Only somebody who holds all released columns; with the quasi-identifiers alone they gain nothing beyond chance."""
+    OTHERS = "others"
+    """Somebody; what they must hold was not asked."""
+
+
 @dataclass(frozen=True)
 class Reason:
     """One reason, with what it rests on."""
@@ -135,6 +152,8 @@ class Evidence:
     """What is not sure about who holds which rows."""
     several_rows: bool = False
     """Whether people hold several rows, so that all numbers are about people and not about rows."""
+    causes: Sequence[Cause] = ()
+    """Why alarms were raised; empty in a file of a version that did not ask."""
 
     @property
     def assurance(self) -> Assurance:
@@ -155,6 +174,26 @@ class Evidence:
     def alarms(self) -> list[Finding]:
         """Those that chance does not explain."""
         return [f for f in self.tested if is_alarm(f.p_adjusted)]
+
+    @property
+    def advised(self) -> Sequence[Cause]:
+        """The causes with what would remove them; one that is not known where a file has alarms and no causes."""
+        if self.causes or not self.alarms:
+            return self.causes
+        unknown = remedies(CauseKind.UNEXPLAINED, (), (), self.assurance)
+        return [Cause(kind=CauseKind.UNEXPLAINED, alarms=tuple(f.label for f in self.alarms), remedies=unknown)]
+
+    @property
+    def reach(self) -> Reach:
+        """How little an attacker must hold to gain something."""
+        alarming, tried = ({f.known for f in some} for some in (self.alarms, self.tested))
+        if not self.alarms:
+            return Reach.NOBODY
+        if QUASI in alarming:
+            return Reach.QUASI
+        if alarming - {"", ALL, QUASI}:
+            return Reach.LISTED
+        return Reach.ALL if ALL in alarming and "" not in alarming and QUASI in tried else Reach.OTHERS
 
     @property
     def suspicious(self) -> list[Finding]:
