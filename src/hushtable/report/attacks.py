@@ -167,7 +167,8 @@ def achieved(attack: Finding) -> str:
         between = f" (interval {show.interval(attack)})" if show.interval(attack) else ""
         return f"it succeeds on {show.value(attack)} {OF_WHOM}{between}"
     between = f"interval {show.people(attack.gain.low, attack.gain.high)}"
-    return f"it hits {show.beyond(attack.gain.value)} ({between}; residual risk {show.value(attack)})"
+    count = show.beyond(attack.gain.value).partition(" people")[0]
+    return f"it hits {count} ({between}; residual risk {show.value(attack)})"
 
 
 def excluded(head: Headline) -> str:

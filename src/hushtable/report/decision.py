@@ -72,7 +72,7 @@ def attacked(evidence: Evidence) -> Answer:
             )  # fmt: skip
         line += f": {attacks.achieved(worst)}"
         if head.widest is not worst:
-            line += f"; no attack that was tried is known to hit more than {show.people(head.high)}"
+            line += f"; none hits more than {show.people(head.high)}"
         return Answer(
             question, show.most(head), sentence(line) + allowed(evidence), Tone.ALARM, "measured", attacks.anchor_of(worst)
         )  # fmt: skip
