@@ -185,7 +185,7 @@ def audit(
             date=today(),
             known=tuple(one.label for one in tried),
             untried=untried,
-        ),  # fmt: skip
+        ),
         assumed=[*sides.notes, *assumed(case)],
         causes=causes(case, findings, None if card is None else card.stated),
         people={} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
