@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hushtable.evidence.finding import Better, Finding
+from hushtable.evidence.finding import Better, Finding, Subject
 from hushtable.table import lenient
 
 MEAN = "mean "
@@ -21,11 +21,11 @@ class Worst:
 
 
 def worst_part(mean: Finding, findings: Sequence[Finding]) -> Worst | None:
-    """The worst part of a number of the whole table; None for one that is no mean, or whose parts are not known.
+    """The worst part of a measure of utility of the whole table; None for one that is no mean, or whose parts are not known.
 
     Its parts are findings of the same audit for single columns or groups, or pairs of columns that it brought itself.
     """
-    if mean.scope or mean.value is None:
+    if mean.scope or mean.value is None or mean.subject is not Subject.UTILITY:
         return None
     names = (mean.name, mean.name.removeprefix(MEAN))
     parts = [Worst(f.scope, f.value) for f in findings if f.scope and f.name in names and f.value is not None] or _pairs(mean)

@@ -166,9 +166,8 @@ def achieved(attack: Finding) -> str:
     if attack.gain is None:
         between = f" (interval {show.interval(attack)})" if show.interval(attack) else ""
         return f"it succeeds on {show.value(attack)} {OF_WHOM}{between}"
-    between = f"interval {show.people(attack.gain.low, attack.gain.high)}"
-    count = show.beyond(attack.gain.value).partition(" people")[0]
-    return f"it hits {count} ({between}; residual risk {show.value(attack)})"
+    count = f"{show.points(abs(attack.gain.value))} {'fewer' if attack.gain.value < 0 else 'more'} of 100"
+    return f"it hits {count} (interval {show.gained_between(attack)}; residual risk {show.value(attack)})"
 
 
 def excluded(head: Headline) -> str:

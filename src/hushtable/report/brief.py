@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hushtable.evidence.finding import Finding, Subject
 from hushtable.evidence.verdict import Publish, Tone, advice, headline, is_alarm, publish
 from hushtable.privacy.guarantee import rounded_up
-from hushtable.report import attacks
+from hushtable.report import attacks, decision
 from hushtable.report import findings as show
 from hushtable.report.audit import key_figures
 from hushtable.report.words import number, sentence, share, shortened
@@ -90,6 +90,8 @@ def _verdict(report: AuditReport) -> list[Line]:
         amount = f"at most {show.beyond(head.high)}" if head.alarm is None else show.beyond(head.low, head.high)
         text += f"; attacks hit {amount}"
     lines = [Line(decided.answer, f"{text}.", decided.tone, whole=True)]
+    if decided.answer is Publish.EXAMINE:
+        lines.append(Line("Why", decision.published(evidence).text, Tone.WATCH, least=2))
     if evidence.stated is not None:
         proof = ""
         if evidence.allowed is not None:

@@ -74,6 +74,7 @@ PLACEHOLDERS = frozenset(
 _CURRENCIES = r"(?:[€$£¥₹₽₩₺%‰]|EUR|USD|GBP|CHF|JPY|PLN|CZK|SEK|NOK|DKK|kr|zł|Fr\.?|Rs\.?|DM)"
 _AFFIXED = re.compile(rf"(?P<prefix>{_CURRENCIES}\s?)?(?P<number>[-+−]?[\d.,'’\s\u00a0\u202f]*\d)(?P<suffix>\s?{_CURRENCIES})?")
 _WHOLE = re.compile(r"[-+]?\d{1,18}", re.ASCII)
+_POINTED = re.compile(r"[-+]?\d{1,15}\.0*", re.ASCII)
 _REAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 # Longer than any integer we hold: account numbers and the like, which a float would change.
 _DIGITS = re.compile(r"[-+]?\d+", re.ASCII)
@@ -83,6 +84,8 @@ FEW = 30
 """Whole numbers of so many values at most can be a short list of codes."""
 STEPS = 8
 """Whole numbers of so many values at most can be a scale."""
+PANEL = 50
+"""So many whole numbers at least that all stand equally often, more than once, number people of whom each has as many rows."""
 UNIQUE = 0.98
 """The share of distinct values from which whole numbers count as unique."""
 OFTEN = 3
@@ -115,6 +118,11 @@ class Words:
     def answers(self) -> bool:
         """Whether the values say whether there is something, not what."""
         return {word.lower() for word in self.words} <= ANSWERS
+
+    @property
+    def numbers(self) -> list[int]:
+        """The values of whole numbers, written with or without a point."""
+        return [int(word.partition(".")[0]) for word in self.words]
 
     def matches(self, pattern: re.Pattern[str]) -> bool:
         """Whether the name holds a word of the pattern."""
@@ -230,7 +238,8 @@ def _looks_numeric(word: str) -> bool:
 
 def _number_or_date(column: Words) -> Guess | None:
     words = column.words
-    if all(map(_WHOLE.fullmatch, words)):
+    # Libraries write whole numbers with a point as soon as one of them is missing.
+    if all(map(_WHOLE.fullmatch, words)) or all(map(_POINTED.fullmatch, words)):
         return _whole(column)
     if (
         all(map(_REAL.fullmatch, words))
@@ -243,7 +252,7 @@ def _number_or_date(column: Words) -> Guess | None:
 
 def number(column: Words) -> Guess | None:
     """Numbers, where somebody says that they are numbers and not codes; None if some value is none."""
-    if column.words and all(map(_WHOLE.fullmatch, column.words)):
+    if column.words and (all(map(_WHOLE.fullmatch, column.words)) or all(map(_POINTED.fullmatch, column.words))):
         return Guess(Kind.INTEGER, "whole numbers")
     guess = _number_or_date(column) if column.words else None
     return guess if guess is not None and guess.kind in (Kind.INTEGER, Kind.REAL) else None
@@ -343,7 +352,8 @@ def _all_dates(words: Sequence[str], form: str | None) -> bool:
 def _whole(column: Words) -> Guess:
     """Whole numbers: a key, a code, a scale, or something counted."""
     words = column.words
-    padded = any(len(word.lstrip("+-")) > 1 and word.lstrip("+-").startswith("0") for word in words)
+    digits = [word.lstrip("+-").partition(".")[0] for word in words]
+    padded = any(len(word) > 1 and word.startswith("0") for word in digits)
     if len(words) > 20 and column.matches(naming.DAY) and all(len(word) == 8 for word in words) and _all_dates(words, "%Y%m%d"):
         return Guess(Kind.DATE, "dates written like %Y%m%d", {"format": "%Y%m%d"})
     if key := _whole_key(column, padded=padded):
@@ -351,7 +361,7 @@ def _whole(column: Words) -> Guess:
     if padded:
         return Guess(Kind.CATEGORY, "codes with leading zeros")
     amount = column.matches(naming.AMOUNT) or column.matches(naming.COUNTED)
-    if len(words) <= 2 and not (amount and len(words) == 2 and set(words) != {"0", "1"}):
+    if len(words) <= 2 and not (amount and len(words) == 2 and set(column.numbers) != {0, 1}):
         return Guess(Kind.CATEGORY, "two values" if len(words) == 2 else "one value", weak=True)
     if not amount and (code := _code(column)):
         return code
@@ -365,10 +375,11 @@ def _whole_key(column: Words, *, padded: bool) -> Guess | None:
     named = column.matches(naming.PERSONAL_ID) and not column.matches(naming.PLACE)
     if named and not (column.matches(naming.AMOUNT) and column.distinct_share < 0.5):
         return _key(column, "its name, and many values")
+    if len(words) >= PANEL and column.counts.min() == column.counts.max() > 1:
+        return _key(column, "each of many numbers stands equally often")
     if column.distinct_share <= UNIQUE or (column.matches(naming.AMOUNT) and not column.matches(naming.ORDERING)):
         return None
-    numbers = [int(word) for word in words]
-    dense = max(numbers) - min(numbers) < 1.5 * len(words)
+    dense = max(column.numbers) - min(column.numbers) < 1.5 * len(words)
     if padded or dense or column.matches(naming.IDENTIFIER) or column.matches(naming.PLACE):
         return _place(column) or _key(column, "nearly a number to a row")
     return None
@@ -377,9 +388,9 @@ def _whole_key(column: Words, *, padded: bool) -> Guess | None:
 def _code(column: Words) -> Guess | None:
     """Whole numbers that stand for something else; None where nothing says so."""
     words, few = column.words, len(column.words) <= FEW
-    numbers = sorted(int(word) for word in words)
+    numbers = sorted(column.numbers)
     if column.matches(naming.SCALE) and len(words) <= STEPS and numbers[-1] - numbers[0] < 2 * len(words):
-        levels = tuple(sorted(words, key=int))
+        levels = tuple(sorted(words, key=float))
         return Guess(Kind.ORDINAL, "a scale, by its name", {"domain": Levels(levels, observed=True)})
     if column.matches(naming.SCALE):
         return None
@@ -395,8 +406,8 @@ def _code(column: Words) -> Guess | None:
 
 def _irregular(column: Words) -> bool:
     """Whether a histogram of few whole numbers has gaps between its values and several peaks, as lists of codes have."""
-    order = np.argsort([int(word) for word in column.words])
-    numbers = np.array([int(column.words[i]) for i in order])
+    order = np.argsort(column.numbers)
+    numbers = np.array(column.numbers)[order]
     counts = column.counts[order].astype(float)
     gaps = np.diff(numbers)
     if len(numbers) < 5 or column.present < 100 or numbers[0] < 0 or gaps.max() < 2:

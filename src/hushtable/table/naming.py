@@ -20,13 +20,15 @@ IDENTIFIER = re.compile(
     r"(first|last|full|sur|given|family|patient|user)_?name|name)($|_)"
 )
 QUASI = re.compile(
-    r"(^|_)(age|sex|gender|race|ethnic\w*|zip(_?codes?)?\d*|post(al|(al)?_?codes?)\d*|plz|city|town|county|district|"
-    r"region|state|country|place|birth\w*|dob|yob|born|marital\w*|marriage|edu|educ\w*|occupation|profession|job|nationality|native\w*|"
-    r"household\w*|family|relationship|workclass|socprof|employ\w*|citizen\w*|admission|discharge|industry|nativity|ancestry|"
-    r"province|canton|municipality|commune|borough|parish|tract|neighbou?rhood|latitude|longitude|lat|lon|lng)($|_)"
+    r"(^|_)(age|alter|sex|gender|geschlecht|race|ethn\w*|hispan\w*|latin[oax]|black|white|non_?white|zip(_?codes?)?|post(al|(al)?_?codes?)|"
+    r"plz|city|town|county|district|region|state|country|place|residen\w*|wohnort|urban\w*|rural|smsa|birth\w*|geburt\w*|dob|yob|born|"
+    r"marital\w*|marriage|married|single|familienstand|edu|educ\w*|schooling|bildung|occupation|profession|beruf|job|nationality|"
+    r"native\w*|household\w*|hh_?size|fam_?size|family|child(ren)?|kids\w*|kinder|dependents|relationship|workclass|socprof|employ\w*|"
+    r"citizen\w*|admission|discharge|industry|nativity|ancestry|province|canton|municipality|commune|borough|parish|tract|"
+    r"neighbou?rhood|latitude|longitude|lat|lon|lng)\d*($|_)"
     # The codes of censuses, which are names only where nothing else stands beside them.
     r"|^(agep|puma\w*|rac\w{0,3}p|msp|hisp|schl|st|pobp|cit|citwp|occp|indp|indp_cat|socp|naicsp|relp|relshipp|statefip|countyfip|"
-    r"marst\w*|maritl|bpl|hispan|numprec)$"
+    r"marst\w*|maritl|bpl|numprec)$"
 )
 PLACE = re.compile(
     r"(^|_)(zip(_?codes?)?\d*|zcta\d*|post(al)?_?codes?|postal|plz|fips|puma\d*|tract|block_?group|county|kreis|gemeinde|ags|nuts\d?|lsoa|"
@@ -70,12 +72,12 @@ DAY = re.compile(r"(^|_)(\w*date|\w*datum|dob|day|birth\w*|geb\w*|\w+_?dt|dt|whe
 PERSONAL_ID = re.compile(
     r"(^|_)((patient|person|pers|pat|case|fall|record|customer|client|member|subject|user|respondent|resp|participant|student|pupil|"
     r"employee|household|haushalt|hh|family|fam|account|policy|claim|admission|stay|visit|encounter|row|index)_?"
-    r"(id|ids|no|nr|num|number|key|code|seq)|id|ids|uid|uuid|guid|pid|hhid|serial_?no|serial|case_?id|pseudonym|unnamed_\d+)\d*$"
+    r"(id|ids|no|nr|num|number|key|code|seq)|id|ids|nr|seqn|individual|respondent|subject|uid|uuid|guid|pid|hhid|serial_?no|serial|case_?id|pseudonym|unnamed_\d+)\d*$"
 )
 """Numbers that only tell one record, person or household from another, however many rows share them."""
 HOUSEHOLD = re.compile(r"(^|_)((household|haushalt|hh|family|fam)_?(id|no|nr|num|number|key|seq)|hhid|serial_?no)\d*$")
 WEIGHT = re.compile(
-    r"(^|_)(fnlwgt|p?wgtp?\d*|perwt|hhwt|asecwt|wtfinl|finalwt|pweight|fweight|aweight|iweight|repwt\w*|wt|wts|hochrechnung\w*|gewichtung|"
+    r"(^|_)(fnlwgt|p?wgh?tp?\d*|perwt|hhwt|asecwt|wtfinl|finalwt|pweight|fweight|aweight|iweight|repwt\w*|wt|wts|hochrechnung\w*|gewichtung|"
     r"(survey|sample|sampling|design|final|person|household|hh|analysis|base|replicate|frequency|freq|post_?strat\w*|cross_?section\w*|"
     r"longitudinal)_?(weights?|wgts?|wts?))\d*($|_)"
 )

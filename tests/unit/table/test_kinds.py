@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import hushtable as ht
 from hushtable.table import io
 from hushtable.table.columns import Kind, Role
 from hushtable.table.schema import Schema
@@ -178,3 +179,32 @@ def test_a_day_that_may_be_a_month_is_said():
     assert any("does not show whether day or month comes first" in note for note in schema.notes)
     clear = drafted(x=[f"{i % 28 + 1:02d}/0{i % 7 + 1}/2020" for i in range(ROWS)]).schema
     assert not any("comes first" in note for note in clear.notes)
+
+
+def test_whole_numbers_that_are_written_with_a_point_are_told_like_others(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {
+        "RAC1P": rng.choice([1, 2, 6, 8, 9], 300),
+        "grade": rng.integers(1, 6, 300),
+        "answer": rng.integers(0, 2, 300),
+        "visits": rng.poisson(3, 300),
+    }
+    for point in ("", ".0"):
+        rows = [",".join(f"{column[i]}{point}" for column in columns.values()) for i in range(300)]
+        path = tmp_path / f"rows{point}.csv"
+        path.write_text("\n".join([",".join(columns), *rows]))
+        schema = ht.draft(path)
+        assert [str(schema[name].kind) for name in columns] == ["category", "ordinal", "category", "integer"], point
+        assert schema["grade"].levels == tuple(f"{step}{point}" for step in range(1, 6))
+
+
+def test_numbers_that_all_stand_equally_often_are_those_of_people(tmp_path):
+    rng = np.random.default_rng(0)
+    people = rng.permutation(np.repeat(rng.choice(5000, 80, replace=False), 4))
+    (tmp_path / "panel.csv").write_text("\n".join(["code_of_wave,hours", *(f"{p},{p % 7}" for p in people)]))
+    schema = ht.draft(tmp_path / "panel.csv")
+    assert str(schema["code_of_wave"].role) == "identifier"
+    assert any("--person" in note for note in schema.notes)
+    uneven = np.append(people, people[:5])
+    (tmp_path / "uneven.csv").write_text("\n".join(["code_of_wave,hours", *(f"{p},{p % 7}" for p in uneven)]))
+    assert str(ht.draft(tmp_path / "uneven.csv")["code_of_wave"].role) != "identifier"
