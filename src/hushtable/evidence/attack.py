@@ -98,7 +98,7 @@ class Scenario:
 
     def sentence(self, rate: float, control: float, naive: float | None, p: float = 1.0) -> str:
         """What the attack achieves, for a reader who decides. Not to beat blind guessing shows nothing, unless ``p`` is small."""
-        ours, others, blind = counted(rate, control, naive or 0.0)
+        ours, others, blind = map(of_hundred, (rate, control, naive or 0.0))
         text = f"an attacker who {self.knows} {self.does} for {ours} {self.whom} in the table, against {others} who are not in it"
         if naive is None:
             return text
@@ -150,15 +150,8 @@ def judge(
 
 
 def of_hundred(share: float) -> str:
-    """A share as people count."""
-    return counted(share)[0]
-
-
-def counted(*shares: float) -> list[str]:
-    """Shares as people count, all of as many."""
-    least = min((share for share in shares if share > 0), default=1.0)
-    base = next((b for b in (100, 10_000) if least * b >= 0.1), 1_000_000)
-    return [f"{_digits(base * share)} of {base:,}" for share in shares]
+    """A share as people count, with one base for all: of 100."""
+    return "fewer than 0.01 of 100" if 0 < share < 1e-4 else f"{_digits(100 * share)} of 100"
 
 
 def _digits(number: float) -> str:

@@ -95,14 +95,14 @@ def _verdict(report: AuditReport) -> list[Line]:
     if evidence.stated is not None:
         proof = ""
         if evidence.allowed is not None:
-            count, _, base = show.people(rounded_up(evidence.allowed, 3)).partition(" of ")
-            proof = f"; it allows no attack at all more than {count} more of {base}"
+            count = show.points(rounded_up(evidence.allowed, 3))
+            proof = f"; it allows no attack at all more than {count} more of 100"
         lines.append(Line(f"Promised, {evidence.stated.assurance}", f"{evidence.stated.figure}{proof}."))
     return lines
 
 
 def _to_do(report: AuditReport) -> list[Line]:
-    return [Line("To do", f"{line}.", Tone.WATCH, least=2) for line in advice(report.evidence.advised)]
+    return [Line("To do", f"{line}.", Tone.WATCH, least=4) for line in advice(report.evidence.advised)]
 
 
 def _cautions(report: AuditReport) -> list[Line]:

@@ -91,8 +91,8 @@ def allowed(evidence: Evidence) -> str:
     """What the proof allows beside what was measured, as a sentence of its own; empty where nothing is proven."""
     if evidence.allowed is None:
         return ""
-    count, _, base = show.people(rounded_up(evidence.allowed, 3)).partition(" of ")
-    return f" The proof allows any attack whatever at most {count} more of {base} than if they were not in it."
+    count = show.points(rounded_up(evidence.allowed, 3))
+    return f" The proof allows any attack whatever at most {count} more of 100 than if they were not in it."
 
 
 def accuracy(findings: Sequence[Finding]) -> Answer:

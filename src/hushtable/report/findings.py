@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hushtable.evidence.attack import counted
 from hushtable.evidence.finding import Finding
 from hushtable.evidence.measure import Measure, Page
 from hushtable.evidence.verdict import Headline, Tone, Verdict, is_few, is_tested, little_left, surely_worse, verdict
@@ -71,16 +70,15 @@ def points(share: float) -> str:
 
 
 def people(*shares: float) -> str:
-    """One share as people count, "5.3 of 100", or two as a range; of more people where it is small."""
-    *first, last = (text.replace("-", "−") for text in counted(*shares))
-    return " to ".join([*(text.partition(" ")[0] for text in first), last])
+    """One share as people count, "5.3 of 100", or two as a range."""
+    return f"{' to '.join(map(points, shares))} of 100"
 
 
 def beyond(*shares: float) -> str:
     """A gain, or the two ends of one, in a sentence: "5.3 more of 100 people in the table than of 100 outside it"."""
     fewer = max(shares) < 0
-    count, _, base = people(*(-share if fewer else share for share in shares)).partition(" of ")
-    return f"{count} {'fewer' if fewer else 'more'} of {base} people in the table than of {base} outside it"
+    count = " to ".join(points(-share if fewer else share) for share in shares)
+    return f"{count} {'fewer' if fewer else 'more'} of 100 people in the table than of 100 outside it"
 
 
 def most(head: Headline) -> str:

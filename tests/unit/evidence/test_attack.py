@@ -47,7 +47,8 @@ def test_an_attack_that_does_not_beat_blind_guessing_is_never_called_safe():
 
 
 def test_small_shares_are_counted_in_people():
-    assert of_hundred(0.00012) == "1.2 of 10,000"
+    assert of_hundred(0.00012) == "0.012 of 100"
+    assert of_hundred(0.00001) == "fewer than 0.01 of 100"
     assert of_hundred(0.0) == "0 of 100"
 
 
