@@ -130,6 +130,7 @@ class AuditReport(Shown):
         return Evidence(
             findings=self.findings, stated=None if self.card is None else self.card.stated, power=self.power,
             outcomes=self.gates, void=self.void, assumed=self.assumed, causes=self.causes, several_rows=bool(self.people),
+            exposed=() if self.card is None else self.card.exposed,
         )  # fmt: skip
 
     @property

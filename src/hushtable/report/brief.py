@@ -97,7 +97,8 @@ def _verdict(report: AuditReport) -> list[Line]:
         if evidence.allowed is not None:
             count = show.points(rounded_up(evidence.allowed, 3))
             proof = f"; it allows no attack at all more than {count} more of 100"
-        lines.append(Line(f"Promised, {evidence.stated.assurance}", f"{evidence.stated.figure}{proof}."))
+        text = " ".join((f"{evidence.stated.figure}{proof}.", *evidence.exposed))
+        lines.append(Line(f"Promised, {evidence.stated.assurance}", text, least=2))
     return lines
 
 

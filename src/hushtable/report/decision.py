@@ -52,7 +52,8 @@ def promised(evidence: Evidence) -> Answer:
             question, "not known", "The card of the audited release is not known, so its promise is not shown.", Tone.OPEN
         )
     word = evidence.stated.assurance
-    return Answer(question, evidence.stated.figure, evidence.stated.sentences()[0], word, word, "guarantee")
+    text = " ".join((evidence.stated.sentences()[0], *evidence.exposed))
+    return Answer(question, evidence.stated.figure, text, word, word, "guarantee")
 
 
 def attacked(evidence: Evidence) -> Answer:

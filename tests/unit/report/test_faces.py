@@ -41,7 +41,7 @@ def test_every_face_names_the_same_worst_attack_and_the_same_gain(report: AuditR
     assert "20 to 42.1 of 100" in answers[1]
     worst = (
         "more on people in the table than on people outside it; the worst is “large”: it hits 32.1 more of 100 (interval 20 to "
-        "42.1 of 100; residual risk 70 %)"
+        "42.1; residual risk 70 %)"
     )
     assert worst in answers[1]
     boxes = [e.text for e in reader.all("article") if any(p.has("risks") for p in e.parents)]

@@ -154,6 +154,8 @@ class Evidence:
     """Whether people hold several rows, so that all numbers are about people and not about rows."""
     causes: Sequence[Cause] = ()
     """Why alarms were raised; empty in a file of a version that did not ask."""
+    exposed: Sequence[str] = ()
+    """What no promise may hide, in sentences: columns that left unchanged, and rows of real people that somebody allowed."""
 
     @property
     def assurance(self) -> Assurance:
