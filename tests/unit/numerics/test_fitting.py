@@ -1,4 +1,4 @@
-"""Whether a model converged is an answer; other warnings are passed on."""
+"""That a model stopped at its limit is not printed; other warnings are passed on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Talking:
         warnings.warn("the rows are old", UserWarning, stacklevel=1)
 
 
-def test_a_model_that_does_not_converge_says_so_and_prints_nothing():
+def test_a_model_that_does_not_converge_prints_nothing():
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
@@ -28,10 +28,11 @@ def test_a_model_that_does_not_converge_says_so_and_prints_nothing():
         LogisticRegression(max_iter=2).fit(x, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert not fit(LogisticRegression(max_iter=2), x, y)
-        assert fit(LogisticRegression(max_iter=2000), x / x.std(axis=0), y)
+        model = LogisticRegression(max_iter=2)
+        fit(model, x, y)
+    assert model.predict(x).shape == y.shape
 
 
 def test_other_warnings_are_passed_on():
     with pytest.warns(UserWarning, match="rows are old"):
-        assert fit(Talking())
+        fit(Talking())
