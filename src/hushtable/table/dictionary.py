@@ -20,7 +20,7 @@ from typing import Any
 from hushtable.errors import Fault, InputError
 from hushtable.table.columns import CODED, FREE, Bounds, Column, Facet, Kind, Levels, Role
 from hushtable.table.disk import read_text
-from hushtable.table.kinds import Guess
+from hushtable.table.guess import Guess
 
 _HEADINGS = {
     "name": "name variable variablename varname var field fieldname column columnname attribute attributename feature",

@@ -15,8 +15,9 @@ from hushtable.errors import Fault, InputError
 from hushtable.table import naming, roles
 from hushtable.table.columns import DRAFTED, FREE, Column, Facet, Kind
 from hushtable.table.dictionary import Declared, Dictionary
+from hushtable.table.guess import Guess, Words
 from hushtable.table.header import FirstLine, judge
-from hushtable.table.kinds import Guess, Words, align, number, tell
+from hushtable.table.kinds import align, number, tell
 from hushtable.table.layout import OVERRIDES, Layout
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -8,37 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from hushtable.table import naming
-from hushtable.table.arrays import Integers
-from hushtable.table.columns import Column, Kind, Levels
+from hushtable.table.columns import Kind, Levels
+from hushtable.table.guess import Guess, Words
+from hushtable.table.moments import MOMENT, date_kind
 from hushtable.table.numbers import NumberFormat
-from hushtable.table.roles import ANSWERS
+from hushtable.table.whole_numbers import key, place, whole_kind
 
-_DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%Y.%m.%d")
-_NAMED_DAYS = (
-    "%d %b %Y",
-    "%d %B %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-    "%d-%b-%Y",
-    "%d%b%Y",
-    "%d/%m/%y",
-    "%m/%d/%y",
-    "%d.%m.%y",
-    "%d-%b-%y",
-)
-_CLOCKS = ("%H:%M:%S", "%H:%M", "%H:%M:%S.%f")
-_ZONES = ("", "Z", "%z", " %z")
-DATE_FORMATS = (
-    *(None, *_DAYS, *_NAMED_DAYS),
-    *(f"%Y-%m-%d{between}{clock}{zone}" for zone in _ZONES for clock in _CLOCKS for between in (" ", "T")),
-    *(f"{day} {clock}" for clock in (*_CLOCKS, "%I:%M %p", "%I:%M:%S %p") for day in _DAYS),
-)
 SCALES = (
     ("very low", "low", "medium", "high", "very high"),
     ("low", "moderate", "high"),
@@ -78,78 +58,11 @@ _POINTED = re.compile(r"[-+]?\d{1,15}\.0*", re.ASCII)
 _REAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 # Longer than any integer we hold: account numbers and the like, which a float would change.
 _DIGITS = re.compile(r"[-+]?\d+", re.ASCII)
-_MOMENT = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})([ T]\d.*)?", re.ASCII)
 
-FEW = 30
-"""Whole numbers of so many values at most can be a short list of codes."""
-STEPS = 8
-"""Whole numbers of so many values at most can be a scale."""
-PANEL = 50
-"""So many whole numbers at least that all stand equally often, more than once, number people of whom each has as many rows."""
-UNIQUE = 0.98
-"""The share of distinct values from which whole numbers count as unique."""
 OFTEN = 3
 """A word that is no known code for missing must come so often to be taken for one."""
 MOSTLY = 0.95
 """The share of rows with a number (or a date) from which a lone word beside them is a missing code."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """The distinct values of a raw column, missing codes left out, with their counts."""
-
-    name: str
-    words: tuple[str, ...]
-    counts: Integers
-    rows: int
-    """Of the whole table."""
-
-    @property
-    def present(self) -> int:
-        """Rows that have a value."""
-        return int(self.counts.sum())
-
-    @property
-    def distinct_share(self) -> float:
-        """Distinct values to a row."""
-        return len(self.words) / max(1, self.present)
-
-    @property
-    def answers(self) -> bool:
-        """Whether the values say whether there is something, not what."""
-        return {word.lower() for word in self.words} <= ANSWERS
-
-    @property
-    def numbers(self) -> list[int]:
-        """The values of whole numbers, written with or without a point."""
-        return [int(word.partition(".")[0]) for word in self.words]
-
-    def matches(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the name holds a word of the pattern."""
-        return naming.matches(self.name, pattern)
-
-    def without(self, words: Sequence[str]) -> Words:
-        """The column without these values."""
-        gone = frozenset(words)
-        keep = [i for i, word in enumerate(self.words) if word not in gone]
-        return replace(self, words=tuple(self.words[i] for i in keep), counts=self.counts[keep])
-
-
-@dataclass(frozen=True)
-class Guess:
-    """A kind, the reason in a few words, and what else of the column follows."""
-
-    kind: Kind
-    reason: str
-    facets: dict[str, Any] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    """What a person should check; each continues 'Column x'."""
-    weak: bool = False
-    """Whether too few values spoke: columns of like name decide with it."""
-
-    def column(self, name: str) -> Column:
-        """The column that is drafted."""
-        return Column(name=name, kind=self.kind, **self.facets)
 
 
 def tell(column: Words) -> Guess:
@@ -185,15 +98,15 @@ def _by_values(column: Words) -> Guess:
     if many and column.distinct_share > 0.2 and np.average([word.count(" ") for word in words]) >= 3:
         return Guess(Kind.TEXT, "sentences that often differ")
     if column.matches(naming.PERSONAL_ID) and many:
-        return _key(column, "its name, and many values")
+        return key(column, "its name, and many values")
     if many and column.distinct_share > 0.5:
-        return _place(column) or _key(column, "nearly a value to a row")
+        return place(column) or key(column, "nearly a value to a row")
     return Guess(Kind.CATEGORY, "words")
 
 
 def _beside_codes(column: Words) -> Guess | None:
     """Numbers or dates beside a few words that mean a missing value; None if it is not that."""
-    others = [word for word in column.words if not (_looks_numeric(word) or _MOMENT.fullmatch(word) or _REAL.fullmatch(word))]
+    others = [word for word in column.words if not (_looks_numeric(word) or MOMENT.fullmatch(word) or _REAL.fullmatch(word))]
     rest = column.without(others)
     if not others or len(rest.words) < 3 or len(rest.words) <= len(others):
         return None
@@ -240,14 +153,14 @@ def _number_or_date(column: Words) -> Guess | None:
     words = column.words
     # Libraries write whole numbers with a point as soon as one of them is missing.
     if all(map(_WHOLE.fullmatch, words)) or all(map(_POINTED.fullmatch, words)):
-        return _whole(column)
+        return whole_kind(column)
     if (
         all(map(_REAL.fullmatch, words))
         and all(np.isfinite(float(word)) for word in words)
         and not all(map(_DIGITS.fullmatch, words))
     ):
         return _measured(column, list(words))
-    return _formatted(column) or _date(column)
+    return _formatted(column) or date_kind(column)
 
 
 def number(column: Words) -> Guess | None:
@@ -316,139 +229,6 @@ def _candidates(bodies: Sequence[str], prefix: str, suffix: str) -> list[NumberF
         for group, point in marks
         if (not group or group in used) and (point in used or group in used or prefix or suffix)
     ]
-
-
-def _date(column: Words) -> Guess | None:
-    words = column.words
-    for form in DATE_FORMATS:
-        if _all_dates(words, form):
-            remarks = []
-            twin = form and {"%d/%m": form.replace("%d/%m", "%m/%d"), "%d.%m": None, "%m/%d": None}.get(form[:5])
-            if twin and _all_dates(words, twin):
-                remarks.append(
-                    f"does not show whether day or month comes first: read as {form}; mend its 'format' if it is {twin}."
-                )
-            if form and "%z" in form:
-                remarks.append("holds times of several zones, or with an offset: they are kept and written in UTC.")
-            if form and "%f" in form:
-                remarks.append("holds fractions of a second, which are cut off.")
-            facets = {} if form is None else {"format": form}
-            return Guess(Kind.DATE, "dates" if form is None else f"dates written like {form}", facets, tuple(remarks))
-    return None
-
-
-def _all_dates(words: Sequence[str], form: str | None) -> bool:
-    column = Column(name="", kind=Kind.DATE, format=form)
-    try:
-        for word in words:
-            if len(word) < 8:
-                return False
-            column.number(word)
-    except ValueError:
-        return False
-    return form is not None or all(len(word) == 10 for word in words)
-
-
-def _whole(column: Words) -> Guess:
-    """Whole numbers: a key, a code, a scale, or something counted."""
-    words = column.words
-    digits = [word.lstrip("+-").partition(".")[0] for word in words]
-    padded = any(len(word) > 1 and word.startswith("0") for word in digits)
-    if len(words) > 20 and column.matches(naming.DAY) and all(len(word) == 8 for word in words) and _all_dates(words, "%Y%m%d"):
-        return Guess(Kind.DATE, "dates written like %Y%m%d", {"format": "%Y%m%d"})
-    if key := _whole_key(column, padded=padded):
-        return key
-    if padded:
-        return Guess(Kind.CATEGORY, "codes with leading zeros")
-    amount = column.matches(naming.AMOUNT) or column.matches(naming.COUNTED)
-    if len(words) <= 2 and not (amount and len(words) == 2 and set(column.numbers) != {0, 1}):
-        return Guess(Kind.CATEGORY, "two values" if len(words) == 2 else "one value", weak=True)
-    if not amount and (code := _code(column)):
-        return code
-    return Guess(Kind.INTEGER, "whole numbers")
-
-
-def _whole_key(column: Words, *, padded: bool) -> Guess | None:
-    words = column.words
-    if len(words) <= 20:
-        return None
-    named = column.matches(naming.PERSONAL_ID) and not column.matches(naming.PLACE)
-    if named and not (column.matches(naming.AMOUNT) and column.distinct_share < 0.5):
-        return _key(column, "its name, and many values")
-    if len(words) >= PANEL and column.counts.min() == column.counts.max() > 1:
-        return _key(column, "each of many numbers stands equally often")
-    if column.distinct_share <= UNIQUE or (column.matches(naming.AMOUNT) and not column.matches(naming.ORDERING)):
-        return None
-    dense = max(column.numbers) - min(column.numbers) < 1.5 * len(words)
-    if padded or dense or column.matches(naming.IDENTIFIER) or column.matches(naming.PLACE):
-        return _place(column) or _key(column, "nearly a number to a row")
-    return None
-
-
-def _code(column: Words) -> Guess | None:
-    """Whole numbers that stand for something else; None where nothing says so."""
-    words, few = column.words, len(column.words) <= FEW
-    numbers = sorted(column.numbers)
-    if column.matches(naming.SCALE) and len(words) <= STEPS and numbers[-1] - numbers[0] < 2 * len(words):
-        levels = tuple(sorted(words, key=float))
-        return Guess(Kind.ORDINAL, "a scale, by its name", {"domain": Levels(levels, observed=True)})
-    if column.matches(naming.SCALE):
-        return None
-    if column.matches(naming.CODE) or (few and (column.matches(naming.FEW_CODES) or column.matches(naming.OUTCOME))):
-        return _place(column) or Guess(Kind.CATEGORY, "codes, by its name")
-    if few and _irregular(column):
-        remark = (
-            "holds few whole numbers with gaps, in no regular shape: drafted as codes. Make it an integer if they count something."
-        )
-        return Guess(Kind.CATEGORY, "codes, by gaps and shape", remarks=(remark,))
-    return None
-
-
-def _irregular(column: Words) -> bool:
-    """Whether a histogram of few whole numbers has gaps between its values and several peaks, as lists of codes have."""
-    order = np.argsort(column.numbers)
-    numbers = np.array(column.numbers)[order]
-    counts = column.counts[order].astype(float)
-    gaps = np.diff(numbers)
-    if len(numbers) < 5 or column.present < 100 or numbers[0] < 0 or gaps.max() < 2:
-        return False
-    # Amounts are often round, and then their gaps are alike: 10, 20, 30.
-    if len(set(gaps.tolist())) == 1 or np.gcd.reduce(numbers) > 1:
-        return False
-    noise = 3 * np.sqrt(counts)
-    down = counts[1:-1] + noise[1:-1] < np.minimum(counts[:-2] - noise[:-2], counts[2:] - noise[2:])
-    return int(down.sum()) >= 2
-
-
-def _place(column: Words) -> Guess | None:
-    """A place that nearly every row has to itself is no key to be dropped without a word, but what others know best."""
-    if not column.matches(naming.PLACE) or column.distinct_share <= 0.5 or len(column.words) <= 20:
-        return None
-    coarser = "hierarchy: {prefix: [3, 2, 1]}" if all(len(word) >= 4 for word in column.words) else "a hierarchy file"
-    remark = (
-        f"seems to be a place with {len(column.words):,} values in {column.rows:,} rows: others may know it, and nearly everybody "
-        f"is alone in it. It is kept as a category; give it {coarser}, or leave it out with role: identifier."
-    )
-    return Guess(Kind.CATEGORY, "a place, by its name", remarks=(remark,))
-
-
-def _key(column: Words, reason: str) -> Guess:
-    if all(map(_MOMENT.fullmatch, column.words)):
-        remark = "seems to hold dates in a form that is not read, and is dropped: write them like 2024-01-31 or 2024-01-31 07:00."
-    elif column.matches(naming.HOUSEHOLD):
-        people = column.present / max(1, len(column.words))
-        remark = (
-            f"seems to number households ({people:.1f} rows to each): drafted as a key, which is dropped. To protect whole "
-            "households, name it with --person."
-        )
-    elif column.distinct_share <= 0.5:
-        remark = (
-            f"seems to number people or records that hold several rows ({1 / column.distinct_share:.1f} each): drafted as a key, "
-            "which is dropped. To protect people and not rows, name it with --person."
-        )
-    else:
-        remark = "has almost as many values as rows: drafted as a key, which is dropped."
-    return Guess(Kind.KEY, reason, remarks=(remark,))
 
 
 def align(guesses: dict[str, Guess]) -> dict[str, Guess]:
