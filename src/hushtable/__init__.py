@@ -7,7 +7,7 @@
 >>> released.guarantee
 Guarantee(verified: k-anonymity, k = 10)
 >>> ht.audit(train, released, control, only=["linkability"])  # doctest: +ELLIPSIS
-AuditReport(... findings; ... tests raise an alarm)
+AuditReport(... findings; ... tests raise an alarm; ...)
 >>> ht.utility(train, released, control, only=["margins"])    # doctest: +ELLIPSIS
 AuditReport(... findings; no attack was run)
 """

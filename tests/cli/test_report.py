@@ -46,7 +46,7 @@ def test_the_page_is_the_one_that_was_written(folders: dict[str, Path]) -> None:
 
 def test_markdown_and_json_are_printed(folders: dict[str, Path]) -> None:
     assert run(folders["audit"]) == (folders["audit"] / "audit.md").read_text(encoding="utf-8")
-    assert run(folders["card"], "--format", "md").startswith("# MDAV microaggregation")
+    assert run(folders["card"], "--format", "md").startswith("# People of a fictional town\n")
     assert json.loads(run(folders["card"], "--format", "json"))["recipe"] == "mdav"
 
 

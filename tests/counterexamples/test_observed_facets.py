@@ -134,7 +134,8 @@ def test_learnt_kinds_are_the_ones_that_anybody_would_see():
     assert released.guarantee_.epsilon() <= 4.0
     assert not schema.undeclared
     assert not schema.drafted
-    assert 29 <= released.sample()["wealth"].mean() <= 60
+    # The frame held text, and text comes back.
+    assert 29 <= released.sample()["wealth"].astype(int).mean() <= 60
 
 
 def test_a_table_that_was_written_with_marks_is_read_with_them():

@@ -45,7 +45,7 @@ def test_the_story_without_its_long_parts(tmp_path, monkeypatch):
     assert "It shows that the card agrees with its own ledger" in reported
     assert names["private"].guarantee.epsilon() <= 1
     assert {path.name for path in (tmp_path / "to-share").iterdir()} == {
-        "card.html", "card.json", "data.csv", "recipe.yaml", "schema.yaml",
+        "card.html", "card.json", "data.csv", "levels", "recipe.yaml", "schema.yaml",
     }  # fmt: skip
     assert not (tmp_path / "to-share" / "audit.json").exists()
 

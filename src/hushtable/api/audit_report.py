@@ -140,7 +140,7 @@ class AuditReport(Shown):
         parts = [f"void: {'; '.join(self.void)}"] if self.void else []
         parts.append(f"{len(self.alarms)} of {tests} tests raise an alarm" if tests else "no attack was run")
         if not self.void and (head := self.evidence.headline) is not None:
-            parts.append(f"{most(head)} more people hit in the table than outside it")
+            parts.append(f"attacks gain {most(head)} people")
         if self.gates:
             parts.append(f"{sum(gate.holds for gate in self.gates)} of {len(self.gates)} conditions hold")
         return "; ".join(parts)

@@ -10,9 +10,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 import hushtable as ht
-from hushtable.api.compare.axis import target_of
 from hushtable.api.compare.cores import usual_workers
-from hushtable.api.compare.follows import follow_note, sources
 from hushtable.cli.console import err, out, print_json, progress, warn_of_epsilon
 from hushtable.cli.options import (
     Data,
@@ -27,8 +25,6 @@ from hushtable.cli.options import (
     names_of,
     numbers_of,
 )
-from hushtable.report.compare_text import points
-from hushtable.report.ranking import baselines, measures
 
 if TYPE_CHECKING:
     from hushtable.api.compare.cell import Cell
@@ -90,6 +86,10 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Release a table in many ways, attack and measure each, and say which to take. Exit code 3 if none meets the conditions."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.api.compare.axis import target_of
+    from hushtable.api.compare.follows import follow_note, sources
+
     options = ht.CompareOptions(
         recipes=tuple(names_of(recipes)),
         target=target,
@@ -142,11 +142,17 @@ def _score(cell: Cell) -> str:
 
 def _gain(cell: Cell) -> str:
     """The worst that was measured, and the largest upper bound, of 100 people."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.report.compare_text import points
+
     return "not known" if cell.worst is None else f"{points(cell.worst.value)} (≤ {points(cell.worst.upper)})"
 
 
 def _show(comparison: Comparison, folder: str) -> None:
     """All releases in order, then the recommendation with its reasons and its limits."""
+    # The start of the command line waits for no table, no attack and no compiled code.
+    from hushtable.report.ranking import baselines, measures
+
     axis, advice = comparison.axis, comparison.recommendation
     out.print(_table(comparison))
     out.print("* nothing that was tried has both a smaller upper bound (≤) of what attacks gain and a larger score")

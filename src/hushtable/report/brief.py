@@ -64,8 +64,8 @@ def brief(report: AuditReport, folder: str) -> list[Line]:
     Each begins with one; then the weighty ones get what they ask for, and what is left goes to those that lack least.
     """
     lines = [
-        *_verdict(report), *_to_do(report), *_cautions(report), *_gates(report), *_risks(report), *_limits(report),
-        *_utility(report), *_where(report, folder),
+        *_verdict(report), *_to_do(report), *_cautions(report), *_gates(report), *_risks(report), *_untested(report),
+        *_limits(report), *_utility(report), *_where(report, folder),
     ]  # fmt: skip
     heights = [line.height if line.whole else 1 for line in lines]
     while sum(heights) > MOST and len(lines) > 2:
@@ -139,6 +139,15 @@ def _worst(own: Sequence[Finding]) -> str:
     measured = f" {show.gained(worst)} ({show.gained_between(worst)})" if worst.gain else ""
     remark = f", {show.remark(worst)}" if show.remark(worst) else ""
     return f"{amount}; worst of {len(own)}: {worst.label}{measured}{remark}. {sentence(worst.note)}"
+
+
+def _untested(report: AuditReport) -> list[Line]:
+    """Where no attack was tested, what else was measured about privacy, such as by an audit of one's own."""
+    if report.evidence.tested:
+        return []
+    own = [f for f in report.findings if f.subject is Subject.PRIVACY and f.risk is None and f.value is not None]
+    lines = [Line(shortened(f.label, LABEL), f"{_measured(f)}. {sentence(f.note)}") for f in own if f.name != "coverage"]
+    return _first(lines, NUMBERS, "numbers about privacy")
 
 
 def _limits(report: AuditReport) -> list[Line]:

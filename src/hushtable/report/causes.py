@@ -11,7 +11,7 @@ REACHED = {
     Reach.QUASI: "Somebody who knows only the quasi-identifiers of a person gains by it, and so does whoever knows more.",
     Reach.ALL: (
         "Somebody who knows only the quasi-identifiers gains nothing beyond chance; somebody who already holds all other columns "
-        "of a person does, and finds their row or joins two sources by it. Both count; what would remove it is below."
+        "of a person does, and finds their row or joins two sources by it. Both count."
     ),
     Reach.LISTED: "Somebody who knows the columns that were named gains by it.",
 }

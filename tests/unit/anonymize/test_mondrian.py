@@ -127,7 +127,7 @@ def staff(ages: list[int], jobs: list[int]) -> Table:
     [
         ("ranges", [("[20, 21]", "{cook, baker}"), ("[50, 70]", "{judge, lawyer}")]),
         ("sets", [("[20, 21]", "{cook, baker}"), ("[50, 70]", "{judge, lawyer}")]),
-        ("ancestor", [("[20, 21]", "food"), ("*", "court")]),
+        ("ancestor", [("[20, 24]", "food"), ("[40, 79]", "court")]),
     ],
 )
 def test_what_is_written(cells, expected):

@@ -63,7 +63,7 @@ def test_levels_chosen_in_public_cost_nothing(thousand):
     released = release(thousand, recipe(Safe(levels=TOWN)), epsilon=1.0, delta=1e-6)
     (entry,) = released.guarantee.ledger
     assert entry.event.epsilon == pytest.approx(1.0)
-    assert released.result["safe"]["levels"] == {"age": 7, "town": 0, "school": 2, "sick": 0}
+    assert released.result["safe"]["levels"] == {"age": 6, "town": 0, "school": 2, "sick": 0}
     assert set(released.table.strings("age")) == {ANY_TEXT}
     assert released.table.schema["town"] == thousand.schema["town"]
     # The smallest cell that holds about k/beta rows survives: north, south and west, sick or not, are 100 rows and more.
@@ -73,7 +73,7 @@ def test_levels_chosen_in_public_cost_nothing(thousand):
 def test_some_levels_may_be_fixed_and_the_others_chosen(thousand):
     released = release(thousand, recipe(Safe(levels=("age=*",))), epsilon=1.0, delta=1e-6)
     assert released.result["safe"]["candidates"] == 2 * 3 * 2
-    assert released.result["safe"]["levels"]["age"] == 7
+    assert released.result["safe"]["levels"]["age"] == 6
 
 
 def test_the_released_domain_holds_every_cell_of_the_level_and_not_only_those_seen(thousand):

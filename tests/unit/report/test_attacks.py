@@ -73,7 +73,8 @@ def test_the_first_sentence_decides_and_names_the_worst() -> None:
     found = [attack("mild", 0.2, low=0.01), attack("bad", 0.1, low=0.09), attack("none", 0.5, p=0.3)]
     told = inside(page(found), "summary", "p", "explained")[1]
     assert told.startswith("2 of 3 attacks gain more on people in the table than on people outside it; the worst is “bad")
-    assert inside(page(found), "summary", "li")[0] == "bad: An attacker who knows x does bad.", "by what is surely gained"
+    reasons = [line for line in inside(page(found), "summary", "li") if "An attacker who knows" in line]
+    assert reasons[0] == "bad: An attacker who knows x does bad.", "by what is surely gained"
     assert "2 of 3 attacks gain" not in " ".join(inside(page(found), "figures", "p")), "the decision is told once"
 
 
@@ -237,11 +238,12 @@ def test_attacks_with_little_left_to_gain_stand_apart_and_still_raise_alarms() -
     own = attack("own", **gained(0.02, 0.01, 0.03))
     calm, alarm = (attack(f"general {p}", p=p, **gained(0.01, 0.0, 0.02, 0.95)) for p in (0.9, 1e-6))
     reader = page([own, calm])
-    assert inside(reader, "inference", "summary") == ["Little left to gain: 1 attack"]
+    # The first one folds the section, and the others what is in it.
+    assert inside(reader, "inference", "summary")[1:] == ["Little left to gain: 1 attack"]
     assert len([e for e in reader.all("circle") if any(p.attributes.get("id") == "inference" for p in e.parents)]) == 1
     assert "no excess found (not a proof of safety); little left to gain" in reader.text
     loud = page([own, calm, alarm])
-    assert not inside(loud, "inference", "summary")
+    assert len(inside(loud, "inference", "summary")) == 1
     assert "Little left to gain: 2 attacks" in inside(loud, "inference", "h3")
     assert "2 of 3 attacks gain more" in inside(loud, "summary", "article")[1]
 

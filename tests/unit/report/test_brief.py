@@ -95,3 +95,13 @@ def test_no_number_has_more_than_three_digits() -> None:
     numbers = re.findall(r"\d+\.\d+", "\n".join(printed(crowded())))
     assert numbers
     assert all(len(one.replace(".", "").lstrip("0")) <= 3 for one in numbers), numbers
+
+
+def test_without_an_attack_other_numbers_about_privacy_are_told() -> None:
+    alone = samples.finding("alone", 0.25, subject=Subject.PRIVACY, baseline=0.5, note="a quarter of the rows are alone")
+    rows = {"train": 1000, "release": 1000, "control": 500}
+    assert "A quarter of the rows are alone." in " ".join(printed(samples.report([alone], None, rows=rows)))
+    assert "are alone" not in " ".join(printed(samples.report([alone, attack(0, 0.9)], None, rows=rows)))
+    many = printed(samples.report([alone] * 40, None, rows=rows))
+    assert height(many) <= MOST
+    assert any(line.startswith("And 37 more") for line in many)

@@ -52,7 +52,7 @@ def test_every_face_names_the_same_worst_attack_and_the_same_gain(report: AuditR
     shown = ht.show(report).html
     assert "32.1 (20 to 42.1)" in shown
     assert "unlikely" not in shown
-    assert "20 to 42.1 of 100 more people hit in the table than outside it" in repr(report)
+    assert "attacks gain 20 to 42.1 of 100 people" in repr(report)
     assert demo._gained(report.attacks[Risk.INFERENCE]) == "20 to 42.1 of 100"
     plain = report.to_json()["headline"]
     assert (plain["alarm"], plain["gain"], plain["low"]) == ("large", 0.321, 0.2)

@@ -81,16 +81,17 @@ def test_what_follows_from_what_is_told_from_chance_and_copies_are_called_so():
 
 
 def test_a_profile_counts_missing_and_distinct_values_and_shows_no_row():
-    table = ht.read(survey(500))
+    table = ht.read(survey(500).assign(SERIAL=[f"Q{i:06d}" for i in range(500)]))
     found = ht.profile(table)
     assert found["PUMA"].distinct == len(set(survey(500)["PUMA"]))
     assert found.people == found.rows == 500
-    assert "PINCP" in found.aside
+    assert found.aside == ("SERIAL",)
     assert found.to_json()["columns"][0]["name"] == "PUMA"
     assert "for you alone" in repr(found)
     html = found._repr_html_()
     assert "not for publication" in html
     assert "25-00503" not in html
+    assert "Q000007" not in html
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_they_are_given_whole_or_by_name_and_never_both():
     for given, settings, match in (
         (OPTIONS, {"runs": 2}, "beside whole options: runs"),
         (["mdav"], {"recipes": ["mst"]}, "recipes: are given twice"),
-        (None, {"recipies": ["mst"]}, "recipies: there is no such option; there are recipes, target"),
+        (None, {"recipies": ["mst"]}, r"recipies: there is no such option \(did you mean 'recipes'\?\); there are recipes, target"),
     ):
         with pytest.raises(InputError, match=match):
             CompareOptions.of(given, settings)

@@ -424,7 +424,7 @@ def test_every_task_is_done_once_and_a_lost_process_costs_its_own(monkeypatch):
     first, *done = crew(monkeypatch, 9, {"mdav k=4", "mdav k=8"}, hires)
     assert len(hires) <= 4, "only what ended is replaced, not what failed and goes on"
     assert first.task is None
-    assert first.at_work == ["mdav k=0", "mdav k=1", "mdav k=2"]
+    assert [trial.id for trial, _ in first.at_work] == ["mdav k=0", "mdav k=1", "mdav k=2"]
     assert sorted(update.task[0].id for update in done) == [f"mdav k={k}" for k in range(9)]
     assert {update.task[0].id for update in done if update.observation.lost} == {"mdav k=4", "mdav k=8"}
     assert all(update.observation.notes == (update.task[0].id,) for update in done if not update.observation.lost)
