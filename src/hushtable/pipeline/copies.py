@@ -109,8 +109,9 @@ def copies(table: Table, released: Table, *, generated: bool) -> Copies:
     somebodys = holders[ours] == 1
     chance = error = 0.0
     if not generated:
-        # A row that was handed on with twins (the middle of a group that stands for all of them) shows nobody's.
-        somebodys &= np.bincount(ours, minlength=len(holders))[ours] == 1
+        # A row that was handed on with more twins than the person holds (the middle of a group that stands for all of them) shows
+        # nobody's.
+        somebodys &= (np.bincount(ours, minlength=len(holders)) <= np.bincount(real, minlength=len(holders)))[ours]
     alone = float(somebodys.mean())
     if generated:
         twice = int((holders == 2).sum())

@@ -216,3 +216,17 @@ def test_matching_long_tables_takes_no_time():
     copies(table, table, generated=False)
     untouched(table, table)
     assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize("recipe", ["k-anonymity", "sample"])
+def test_rows_that_a_person_holds_twice_are_still_that_persons_alone(recipe):
+    rng = np.random.default_rng(3)
+    once = pd.DataFrame({"pid": [f"p{i}" for i in range(200)], "age": rng.integers(18, 30, 200), "pay": rng.integers(0, 10**6, 200)})
+    schema = ht.Schema.parse(
+        "columns: {pid: {kind: key, role: identifier}, age: {kind: integer, role: quasi, domain: [18, 30]}, "
+        "pay: {kind: integer, domain: [0, 1000000]}}"
+    )
+    table = ht.read(pd.concat([once, once]), schema)
+    knobs = {"k": 2} if recipe == "k-anonymity" else {"beta": 0.5}
+    with pytest.raises(GuaranteeRefused, match="the row of a real person that nobody else has"):
+        ht.release(table, recipe, unit=ht.Unit(rows=2, by="pid"), seed=1, **knobs)
