@@ -22,6 +22,7 @@ from hushtable.table.table import Table
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})(?:[ T].*)?", re.ASCII)
 _ZONED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}[ T]\d[\d:.]* ?(?:Z|[-+]\d{2}:?\d{2}(?::?\d{2})?)", re.ASCII)
+_WEEK = re.compile(r"\d{4}-?W\d{2}(?:-?\d)?", re.ASCII)
 _NAMED = re.compile(r"\d{1,2}[\s-]*[A-Za-z]{3,9}[\s-]*\d{2,4}|[A-Za-z]{3,9}\s+\d{1,2},\s+\d{4}", re.ASCII)
 _NAMED_DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d%b%Y", "%d-%b-%y")
 WORDS = (
@@ -110,6 +111,8 @@ def plain_text(text: str) -> str:
         return repr(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     if _ZONED.fullmatch(text) and (moment := _moment(text)) is not None:
         return moment.astimezone(UTC).date().isoformat()
+    if _WEEK.fullmatch(text) and (moment := _moment(text)) is not None:
+        return moment.date().isoformat()
     if _NAMED.fullmatch(text):
         return _named_day(text)
     if match := DATE.fullmatch(text):
