@@ -41,7 +41,11 @@ def test_one_row_more_changes_nobodys_cell(words):
 
 @pytest.mark.parametrize("form", [form or "%Y-%m-%d" for form in DATE_FORMATS])
 def test_every_form_of_a_day_that_is_drafted_reads_alike_among_words(form):
-    days = [datetime(2020, 1, 5, 23, 30, 15, tzinfo=UTC), datetime(2021, 12, 25, 1, 5, tzinfo=UTC), datetime(1999, 7, 3, 9, tzinfo=UTC)]
+    days = [
+        datetime(2020, 1, 5, 23, 30, 15, tzinfo=UTC),
+        datetime(2021, 12, 25, 1, 5, tzinfo=UTC),
+        datetime(1999, 7, 3, 9, tzinfo=UTC),
+    ]
     words = [day.strftime(form) for day in days]
     try:
         alone = texts(words, [])
