@@ -120,7 +120,7 @@ def test_the_best_of_several_warns_of_dropped_rows_too(request_of, tmp_path):
     table.schema.save(tmp_path / "visits.yaml")
     options = ReleaseOptions(epsilon=1.0, unit=Unit(by="pid"))
     asked = replace(
-        request_of, data=tmp_path / "visits.csv", schema=tmp_path / "visits.yaml", recipe=None, settings={}, best_of=("independent",),
-        options=options,
+        request_of, data=tmp_path / "visits.csv", schema=tmp_path / "visits.yaml", recipe=None, settings={},
+        best_of=("independent",), options=options,
     )  # fmt: skip
     assert any("rows would be dropped" in line for line in ht.release_to_folder(asked).release.warnings)
