@@ -40,5 +40,5 @@ def preflight(
     given, knobs = split_keywords(more)
     loaded = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
     chosen = ReleaseOptions.of(options, given)
-    require_key(table, chosen.unit)
+    require_key(table, chosen)
     return try_recipe(table, loaded.set({**(settings or {}), **knobs}), chosen, progress=progress)

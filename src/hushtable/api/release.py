@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from hushtable.report.card import card_page
 from hushtable.report.mapping import mapping_csv
 from hushtable.table import io
 from hushtable.table.arguments import require_tables
-from hushtable.table.columns import Kind, Role
+from hushtable.table.columns import Facet, Kind, Role
 from hushtable.table.disk import refuse_existing, require_form, whole_folder
 from hushtable.table.layout import Layout
 from hushtable.table.table import Table
@@ -71,10 +71,10 @@ def release(
     given, knobs = split_keywords(more)
     loaded = recipe if isinstance(recipe, Recipe) else recipes.load(recipe)
     chosen = ReleaseOptions.of(options, given)
-    require_key(table, chosen.unit)
+    warnings = require_key(table, chosen)
     made = run_recipe(table, loaded.set({**(settings or {}), **knobs}), chosen, progress=progress)
     made.refuse_copies()
-    return made
+    return replace(made, warnings=(*made.warnings, *warnings)) if warnings else made
 
 
 def split_keywords(more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -246,8 +246,9 @@ def release_to_folder(
     if recipe is not None:
         released = release(train, recipe, options, progress=progress)
     else:
-        require_key(train, options.unit)
+        warnings = require_key(train, options)
         released = best_of(train, request.best_of, options, progress=progress)
+        released = replace(released, warnings=(*released.warnings, *warnings))
     if request.model is not None:
         # First, so that a release without a model is refused before anything is written.
         save_model(released, request.model)
@@ -285,27 +286,44 @@ def rows_used(table: Table, unit: Unit) -> int:
     return int(np.minimum(np.bincount(groups[~table.missing(unit.by)]), unit.rows).sum())
 
 
-def require_key(table: Table, unit: Unit) -> None:
-    """InputError where the column that is to identify persons is no key, so that most rows would be dropped.
+def require_key(table: Table, options: ReleaseOptions) -> tuple[str, ...]:
+    """InputError where the column that is to identify persons is no key; and what is to be said of it to whoever holds the rows.
 
-    A check of the input, like that of a domain: it is said to whoever holds the rows, and says only how many there are.
+    With a budget no refusal may depend on the rows: there the schema decides, and how many rows are dropped is a warning. Without
+    one a column is refused that most rows would be dropped for; that says only how many there are.
     """
-    if unit.by is None or unit.by not in table.schema or not table.rows:
-        return
-    column = table.schema[unit.by]
+    unit = options.unit
+    if unit.by is None or unit.by not in table.schema:
+        return ()
+    column, where = table.schema[unit.by], f"person (--person): {unit.by}"
     declared = column.kind is Kind.KEY or column.role is Role.IDENTIFIER
-    dropped = 1 - rows_used(table, unit) / table.rows
-    if dropped <= (MOST_DROPPED if declared else MOST_DROPPED_OTHERWISE):
-        return
+    # What the rows gave away decides nothing, and whoever says how many rows a person holds knows that it groups them.
+    if options.epsilon is not None and not declared and unit.rows == 1 and not column.drafted & {Facet.KIND, Facet.ROLE}:
+        raise InputError(
+            f"the schema declares it as {column.kind} with the role {column.role}, so it is no key, and of all rows with the same "
+            "value but one would be read. If it identifies persons, give it the kind key or the role identifier in the schema; if "
+            "it does and persons hold several rows, say how many (--rows-per-person, Unit(rows=...))",
+            where=where,
+        )
+    why = _dropped(table, unit, MOST_DROPPED if declared else MOST_DROPPED_OTHERWISE)
+    if why and options.epsilon is None:
+        raise InputError(why, where=where)
+    return (f"{where}: {why}",) if why else ()
+
+
+def _dropped(table: Table, unit: Unit, most: float) -> str:
+    """That more than this share of the rows is dropped, because their person has others; else empty."""
+    dropped = 1 - rows_used(table, unit) / table.rows if table.rows else 0.0
+    if unit.by is None or dropped <= most:
+        return ""
     held = np.bincount(table.groups([unit.by])[0][~table.missing(unit.by)])
     held = held[held > 0]
     if not len(held):
-        raise InputError("has no value in any row: it identifies nobody", where=f"person (--person): {unit.by}")
-    raise InputError(
+        return "has no value in any row: it identifies nobody"
+    return (
         f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read, and the "
         f"column has {len(held):,} values, with {held.mean():,.0f} rows to a value on average and {held.max():,} at most. Name the "
-        "key that identifies persons, or say how many rows one person may hold (--rows-per-person, Unit(rows=...))",
-        where=f"person (--person): {unit.by}",
+        "key that identifies persons, or say how many rows one person may hold (--rows-per-person, Unit(rows=...))"
     )
 
 

@@ -12,13 +12,14 @@ All of this is read off the raw rows: it is for whoever holds them, and is done 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from hushtable.display import listed
+from hushtable.table import lenient
 from hushtable.table.arrays import Integers
 from hushtable.table.columns import Column
 from hushtable.table.singling import coded_values
@@ -56,6 +57,12 @@ class Copies:
     def too_many(self) -> bool:
         """Whether a release with so many is refused unless somebody gives a reason."""
         return self.excess > MOST_COPIES
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Copies:
+        """As a card has them, which does not say what chance would give."""
+        equal, alone = (lenient.finite(plain.get(name)) or 0.0 for name in ("equal", "alone"))
+        return cls(rows=lenient.whole(plain.get("rows")) or 0, equal=equal, alone=alone, chance=0.0, error=0.0)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; as private as the rows."""
@@ -109,8 +116,9 @@ def copies(table: Table, released: Table, *, generated: bool) -> Copies:
     somebodys = holders[ours] == 1
     chance = error = 0.0
     if not generated:
-        # A row that was handed on with twins (the middle of a group that stands for all of them) shows nobody's.
-        somebodys &= np.bincount(ours, minlength=len(holders))[ours] == 1
+        # A row that was handed on with more twins than the person holds (the middle of a group that stands for all of them) shows
+        # nobody's.
+        somebodys &= (np.bincount(ours, minlength=len(holders)) <= np.bincount(real, minlength=len(holders)))[ours]
     alone = float(somebodys.mean())
     if generated:
         twice = int((holders == 2).sum())

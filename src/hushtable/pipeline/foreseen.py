@@ -22,14 +22,19 @@ from hushtable.privacy.guarantee import Assurance, Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic, uncovered
 from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.table.broken import breaks_any
+from hushtable.table.rules import IMPOSSIBLE
 from hushtable.table.schema import Schema
+from hushtable.table.table import Table
 
 BEST_OF = "best-of"
 """The step that stands in the ledger of the best of several runs, in place of those of the recipe."""
 
 
-def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False, reworded: bool = False) -> Verification:
-    """The recipe in ``text`` on the released schema: whether it can have led to this guarantee.
+def verify_plan(
+    text: str, schema: Schema, guarantee: Guarantee, *, trust: bool = False, reworded: bool = False, table: Table | None = None
+) -> Verification:
+    """The recipe in ``text`` on the released schema: whether it can have led to this guarantee, and to this table if it is given.
 
     ``reworded``: a later version of hushtable wrote the card, so that its sentences may be worded otherwise.
     """
@@ -53,6 +58,8 @@ def verify_plan(text: str, schema: Schema, guarantee: Guarantee, *, trust: bool 
     if course is None:
         return Verification(faults) + _unplanned(guarantee, "the columns or the budget that it began with are not in the release")
     faults += tuple(_promised(course, schema, guarantee))
+    if table is not None and course.draws and (broken := int(breaks_any(table, course.zeros).sum())):
+        faults += (Fault("zeros", f"{broken} rows have a combination of values that the schema declares to be impossible"),)
     return Verification(faults) + _words(course, schema, guarantee, reworded=reworded) + _ledger(course, guarantee)
 
 
@@ -112,7 +119,8 @@ def _words(course: Course, schema: Schema, guarantee: Guarantee, *, reworded: bo
     for name, planned, stated in (("public", course.public, guarantee.public), ("caveats", course.caveats, guarantee.caveats)):
         faults = [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if not states(stated, text)]
         verification += worded(faults, reworded=reworded and len(stated) >= len(planned))
-    return verification
+    strange = [text for text in guarantee.public if text.startswith(IMPOSSIBLE) and text not in course.public]
+    return verification + Verification(tuple(Fault("zeros", f"the card says, and the schema does not: {text}") for text in strange))
 
 
 def _promised(course: Course, schema: Schema, guarantee: Guarantee) -> Iterator[Fault]:

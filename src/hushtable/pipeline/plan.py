@@ -17,7 +17,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import LOOSE, Scheme, amplifying_rate, require_declared, unstable
-from hushtable.table.rules import Zero
+from hushtable.table.rules import IMPOSSIBLE, Zero
 from hushtable.table.schema import Schema
 
 
@@ -49,9 +49,14 @@ class Course:
         return tuple(p for segment in self.segments for p in segment)
 
     @property
+    def draws(self) -> bool:
+        """Whether its rows leave as a model drew them, none of which has such a combination."""
+        return self.steps[-1].plan.effect is Effect.GENERATE
+
+    @property
     def public(self) -> tuple[str, ...]:
         """What is assumed to be public beside the schema."""
-        texts = [*(f"that no record is: {zero}" for zero in self.zeros), *(text for p in self.steps for text in p.plan.public)]
+        texts = [*(f"{IMPOSSIBLE}{zero}" for zero in self.zeros), *(text for p in self.steps for text in p.plan.public)]
         return ("the recipe and its knobs", *dict.fromkeys(texts))
 
     @property

@@ -56,7 +56,8 @@ def _short(column: Column, array: Array) -> Array:
     if not 0 < width < math.inf:
         return array
     decimals = max(0, DIGITS - 1 - math.floor(math.log10(width)))
-    return np.clip(np.round(array, decimals), column.bounds.low, column.bounds.high)
+    # Not to bounds that were read off the rows: their last digits are somebody's.
+    return np.clip(np.round(array, decimals), bounds.low, bounds.high)
 
 
 def private_domain(column: Column) -> bool:

@@ -97,16 +97,18 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, options: ReleaseOptions
     warnings = _warnings(table, budget)
     made = Release(leaving, guarantee, recipe, walk.results, dropped, fitted=walk.fitted, warnings=warnings)
     # Where a budget paid for every look, there is no unpaid one at how the release compares with the rows.
-    return made if not walk.ledger.culprits else _compared(made, walk, table, options.allow_copies)
+    return made if not walk.ledger.culprits else _compared(made, walk, table, options)
 
 
-def _compared(released: Release, walk: _Walk, table: Table, reason: str | None) -> Release:
+def _compared(released: Release, walk: _Walk, table: Table, options: ReleaseOptions) -> Release:
     """The release with what left as it was, and how many of its rows are real ones."""
     generated = walk.fitted is not None
-    found = copies(table, released.table, generated=generated)
+    # What one person holds twice, nobody else has.
+    people = table if options.unit.by is None else table.held_by(options.unit.by)
+    found = copies(people, released.table, generated=generated)
     moved = {name for planned in walk.course.steps for name in planned.plan.moves}
     left = Untouched() if generated else untouched(table, released.table, moved)
-    return replace(released, untouched=left, copies=found, allowed=reason or "" if found.too_many else "")
+    return replace(released, untouched=left, copies=found, allowed=options.allow_copies or "" if found.too_many else "")
 
 
 def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ import numpy as np
 
 from hushtable.errors import Fault, InputError
 from hushtable.pipeline import registry
+from hushtable.pipeline.card import Card
+from hushtable.pipeline.copies import Copies
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import RECIPE, SCHEMA, Release, parse_card
@@ -34,6 +36,7 @@ from hushtable.pipeline.verify import read_guarantee, verify_card
 from hushtable.privacy.criteria import Counted
 from hushtable.privacy.guarantee import Assurance, Guarantee
 from hushtable.privacy.preserve import Form, Promise, uncovered, unmet
+from hushtable.table import lenient
 from hushtable.table.arguments import require_seed
 from hushtable.table.disk import CARD, refuse_existing, whole_file
 from hushtable.table.hierarchy import FileTree
@@ -71,13 +74,18 @@ class SavedModel:
     dropped: tuple[str, ...]
     versions: Mapping[str, str]
     """What the model was fitted with."""
+    allowed: str = ""
+    """Why rows of real people may be published as they are, where the model repeats them."""
+    copies: Copies | None = None
+    """How many rows of the release that the model was fitted for are real ones, where that needed a reason."""
 
     @classmethod
     def of(cls, release: Release) -> SavedModel:
         """The model of a release in memory; InputError where the release is the anonymized table itself."""
         return cls(
             fitted=release.require_fitted(), guarantee=release.guarantee, recipe=release.recipe, result=release.result,
-            dropped=release.dropped, versions=release.versions,
+            dropped=release.dropped, versions=release.versions, allowed=release.allowed,
+            copies=release.copies if release.allowed else None,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -98,7 +106,7 @@ class SavedModel:
         asked = {"rows": "as many as the model says" if rows is None else rows, "given": fixed}
         return Release(
             table, self._guarantee(table, fixed), self.recipe, {**self.result, "draw": asked}, self.dropped, self.versions,
-            fitted=self.fitted,
+            fitted=self.fitted, allowed=self.allowed, copies=self.copies,
         )  # fmt: skip
 
     def _guarantee(self, table: Table, fixed: Given) -> Guarantee:
@@ -129,6 +137,7 @@ def save(release: Release, path: str | Path) -> Path:
     """
     path = Path(path)
     fitted = release.require_fitted()
+    release.refuse_copies()
     _require_declared(fitted)
     arrays: list[np.ndarray[Any, Any]] = []
     parts = [_stored(part, arrays) for part in (fitted.model, *fitted.codes)]
@@ -196,9 +205,11 @@ def load(path: str | Path, *, trust: bool = False) -> SavedModel:
     if not isinstance(model, Model) or len(known) < len(codes):
         raise InputError("names a class that is no model, or no code", where=str(path))
     fitted = Fitted(model=model, codes=known, schema=schema, origin=schema, hierarchies=trees)
+    stated = Card.from_json(card)
     return SavedModel(
         fitted=fitted, guarantee=guarantee, recipe=recipe, result=dict(card.get("result", {})),
         dropped=tuple(map(str, card.get("dropped", ()))), versions=dict(card.get("versions", {})),
+        allowed=lenient.text(stated.copies.get("reason")), copies=Copies.from_json(stated.copies) if stated.copies else None,
     )  # fmt: skip
 
 

@@ -39,6 +39,8 @@ from hushtable.table.table import Table
 
 _ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"(hierarchies|levels)/\d{2,}\.csv"]))
 """The names of the files that a release may have beside its card."""
+SAYS_UNTOUCHED = "0.3.0"
+"""From this version on every card says which columns left unchanged."""
 _ON_TRUST = ("dropped", "copies", "result", "versions", "date")
 _ABOUT = {"data_title": "title", "contact": "contact", "licence": "licence"}
 """What a card says of its data, and what the schema beside it calls the same."""
@@ -68,7 +70,7 @@ def verify_and_load(folder: str | Path, key: str | Path | None = None, *, trust:
     if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/", "levels/")) for fault in verification.faults):
         return verification, None
     table = load_table(folder)
-    verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust)
+    verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust, table=table)
     verification += Verification((*_verify_shape(table, card), *_verify_measured(table, guarantee)))
     verification += _verify_untouched(table, card, guarantee)
     verification += Verification(unchecked=tuple(_not_in_the_file(guarantee)), assumed=tuple(_taken_on_trust(card, guarantee)))
@@ -84,7 +86,9 @@ def read_guarantee(card: Mapping[str, Any], where: str) -> Guarantee:
         raise InputError(f"card.json is damaged: {type(error).__name__}: {error}", where=where) from None
 
 
-def verify_card(card: Mapping[str, Any], guarantee: Guarantee, recipe: str, schema: Schema, *, trust: bool = False) -> Verification:
+def verify_card(
+    card: Mapping[str, Any], guarantee: Guarantee, recipe: str, schema: Schema, *, trust: bool = False, table: Table | None = None
+) -> Verification:
     """Whether a card agrees with itself, and with the text of its recipe planned on the schema of the released columns.
 
     Sentences are compared with those of this version and of all before it. A later version may say the same in other words: then
@@ -92,7 +96,8 @@ def verify_card(card: Mapping[str, Any], guarantee: Guarantee, recipe: str, sche
     """
     reworded = later(str(dict(card.get("versions") or {}).get("hushtable")), installed_versions()["hushtable"])
     verification = Verification((*_verify_entries(card, guarantee), *_verify_about(card, schema)))
-    verification += _verify_recipe(recipe, card, guarantee, schema, trust=trust, reworded=reworded)
+    verification += Verification(tuple(_verify_recipe(recipe, card)))
+    verification += verify_plan(recipe, schema, guarantee, trust=trust, reworded=reworded, table=table)
     return verification + _verify_words(guarantee, card, reworded=reworded)
 
 
@@ -173,17 +178,13 @@ def _unknown(known: object, stated: object) -> Iterator[str]:
             yield from _unknown(one, two)
 
 
-def _verify_recipe(
-    text: str, card: Mapping[str, Any], guarantee: Guarantee, schema: Schema, *, trust: bool, reworded: bool
-) -> Verification:
-    faults = [
-        Fault(name, f"the card says {card.get(name)!r}, the recipe {words!r}")
-        for name, words in described(text, RECIPE).items()
-        if card.get(name) != words
-    ]
+def _verify_recipe(text: str, card: Mapping[str, Any]) -> Iterator[Fault]:
+    """What the card says of its recipe, against the recipe."""
+    for name, words in described(text, RECIPE).items():
+        if card.get(name) != words:
+            yield Fault(name, f"the card says {card.get(name)!r}, the recipe {words!r}")
     if list(names := step_names(text, RECIPE)) != card.get("steps"):
-        faults.append(Fault("steps", f"the card says {card.get('steps')}, the recipe has {', '.join(names)}"))
-    return Verification(tuple(faults)) + verify_plan(text, schema, guarantee, trust=trust, reworded=reworded)
+        yield Fault("steps", f"the card says {card.get('steps')}, the recipe has {', '.join(names)}")
 
 
 def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
@@ -212,8 +213,15 @@ def _verify_measured(table: Table, guarantee: Guarantee) -> list[Fault]:
 
 def _verify_untouched(table: Table, card: Mapping[str, Any], guarantee: Guarantee) -> Verification:
     """How many rows are alone on the columns that left unchanged, measured again; what they give away stands beside every ok."""
+    # A budget paid for every look: nothing was compared with the rows, and nothing of the kind can stand on the card.
+    compared = bool(Ledger(guarantee.ledger).culprits)
+    if not compared and (card.get("copies") or lenient.mapping(card.get("untouched")).get("columns")):
+        return Verification((Fault("untouched, copies", "a release that a budget paid for is not compared with the rows"),))
     if "untouched" not in card:
-        why = "which columns left unchanged, which cards before 0.3.0 do not say"
+        version = str(dict(card.get("versions") or {}).get("hushtable"))
+        if compared and (version == SAYS_UNTOUCHED or later(version, SAYS_UNTOUCHED)):
+            return Verification((Fault("untouched", f"the card does not say which columns left unchanged, as {version} does"),))
+        why = f"which columns left unchanged, which cards before {SAYS_UNTOUCHED} do not say"
         return Verification(assumed=(Unchecked("untouched", why),)) if guarantee.promises else Verification()
     said = Untouched.from_json(card["untouched"])
     if strange := sorted(set(said.columns) - set(table.schema.names)):
@@ -314,8 +322,10 @@ def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[U
             yield Unchecked("unit", f"that nobody holds more than {guarantee.unit.rows} of the rows that were read")
     if guarantee.promises or math.isfinite(guarantee.epsilon()):
         yield Unchecked(SCHEMA, "that what it declares is public, and that its roles name what others may know")
-    if lenient.mapping(card.get("untouched")).get("columns"):
-        yield Unchecked("untouched", "that no other column left unchanged: only the rows it was made of could show that")
+    if "untouched" in card and Ledger(guarantee.ledger).culprits:
+        reason = "" if card.get("copies") else ", and that not many of its rows are rows of real people"
+        why = f"that no {'other ' if lenient.mapping(card['untouched']).get('columns') else ''}column left unchanged{reason}"
+        yield Unchecked("untouched", f"{why}: only the rows it was made of could show that")
     if guarantee.claims:
         yield Unchecked("claims", "what a publication states, with the gaps that the card names, is no guarantee")
     if said := [name for name in _ON_TRUST if card.get(name)]:

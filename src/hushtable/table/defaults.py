@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -20,6 +21,10 @@ from hushtable.table.table import Table
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})(?:[ T].*)?", re.ASCII)
+_ZONED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}[ T]\d[\d:.]* ?(?:Z|[-+]\d{2}:?\d{2}(?::?\d{2})?)", re.ASCII)
+_WEEK = re.compile(r"\d{4}-?W\d{2}(?:-?\d)?", re.ASCII)
+_NAMED = re.compile(r"\d{1,2}[\s-]*[A-Za-z]{3,9}[\s-]*\d{2,4}|[A-Za-z]{3,9}\s+\d{1,2},\s+\d{4}", re.ASCII)
+_NAMED_DAYS = ("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d%b%Y", "%d-%b-%y")
 WORDS = (
     "where nobody declared more, fixed defaults: a column named like an identifier or a remark is left out, dates are read to the "
     "day, numbers have about four digits of their range, and an empty cell, '?', 'NA' and their like mean a missing value"
@@ -97,14 +102,38 @@ def _texts(table: Table, column: Column) -> tuple[tuple[str, ...], Array]:
 
 
 def plain_text(text: str) -> str:
-    """A number by its value, a day without its time and in full digits, anything else as it is.
+    """A number by its value, a day (in UTC, if it knows its zone) without its time and in full digits, anything else as it is.
 
     The same for a cell that was read as a number or a date and for one that was read as a word.
     """
     text = text.strip()
     if NUMBER.fullmatch(text) and math.isfinite(value := float(text)):
         return repr(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    if _ZONED.fullmatch(text) and (moment := _moment(text)) is not None:
+        return moment.astimezone(UTC).date().isoformat()
+    if _WEEK.fullmatch(text) and (moment := _moment(text)) is not None:
+        return moment.date().isoformat()
+    if _NAMED.fullmatch(text):
+        return _named_day(text)
     if match := DATE.fullmatch(text):
         first, between, second, third = match.groups()
         return between.join(part.zfill(2) for part in (first, second, third))
+    return text
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text.replace(" ", "T", 1).replace(" ", ""))
+    except ValueError:
+        return None
+
+
+def _named_day(text: str) -> str:
+    """A day with the name of its month, as every column of such days writes it."""
+    for form in _NAMED_DAYS:
+        try:
+            day = datetime.strptime(text, form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+        return day.strftime(form.replace("%Y", f"{day.year:04d}"))
     return text

@@ -35,6 +35,16 @@ def read_text(path: Path, where: str) -> str:
         raise InputError(f"the file cannot be read: {error.strerror}", where=where) from None
 
 
+def beside(folder: Path | None, path: str, where: str) -> Path:
+    """The file that a schema in a folder names. That of a release names files of the release: it may come from anybody."""
+    if folder is None:
+        return Path(path)
+    full = folder / path
+    if (folder / CARD).exists() and not full.resolve().is_relative_to(folder.resolve()):
+        raise InputError("lies outside of the release", where=where)
+    return full
+
+
 @contextmanager
 def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A name beside ``path`` to write to; it becomes ``path`` when all went well, and leaves nothing when not.

@@ -25,7 +25,7 @@ from typing import Protocol, TypeVar
 
 from hushtable.errors import Fault, InputError
 from hushtable.table.cell import ANY_TEXT
-from hushtable.table.disk import read_text
+from hushtable.table.disk import beside, read_text
 
 Number = TypeVar("Number", int, float)
 DATE_UNITS = ("week", "month", "quarter", "year", "5 years", "decade")
@@ -169,8 +169,7 @@ def _numbers(kind: type[Number], items: Sequence[str], what: str) -> tuple[Numbe
 
 def read_file(path: str, folder: Path | None) -> FileTree:
     """Read and lint a level-per-column file (comma, semicolon or tab; with or without a ``level0,...`` header)."""
-    full = Path(path) if folder is None else folder / path
-    text = read_text(full, f"hierarchy {path}")
+    text = read_text(beside(folder, path, f"hierarchy {path}"), f"hierarchy {path}")
     try:
         rows = _split(text)
     except csv.Error as error:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hushtable.errors import InputError
 from hushtable.table.columns import Column, Levels
-from hushtable.table.disk import read_text
+from hushtable.table.disk import beside, read_text
 
 INLINE = 50
 """The most levels that a schema file holds in the line of their column."""
@@ -19,7 +19,7 @@ HEADING = "level"
 
 def read_levels(path: str, folder: Path | None) -> list[str]:
     """The levels of a file, from its first column; further columns, such as labels, are for people to read."""
-    text = read_text(Path(path) if folder is None else folder / path, f"levels {path}")
+    text = read_text(beside(folder, path, f"levels {path}"), f"levels {path}")
     rows = list(csv.reader(io.StringIO(text, newline="")))
     levels = [row[0].strip() for row in rows if row]
     levels = levels[1:] if levels[:1] == [HEADING] else levels

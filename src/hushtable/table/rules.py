@@ -36,6 +36,8 @@ class Sign(StrEnum):
     PRESENT = "is not missing"
 
 
+IMPOSSIBLE = "that no record is: "
+"""What a card says before a combination that its models never draw, among what is public."""
 ORDER = frozenset({Sign.BELOW, Sign.AT_MOST, Sign.ABOVE, Sign.AT_LEAST})
 _SIGNS = {**{str(sign): sign for sign in Sign}, "==": Sign.EQUAL, "≤": Sign.AT_MOST, "≥": Sign.AT_LEAST, "≠": Sign.UNEQUAL}
 _WORDS = frozenset({"and", "in", "is"})

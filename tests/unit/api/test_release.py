@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -76,3 +78,49 @@ def test_an_output_that_exists_is_refused_before_the_rows_are_read(request_of):
     request_of.folder.mkdir()
     with pytest.raises(InputError, match="exists already"):
         ht.release_to_folder(replace(request_of, data=Path("nowhere.csv")))
+
+
+VISITS = """
+columns:
+  pid: {kind: %s, role: %s}
+  age: {kind: integer, domain: [0, 99], required: true}
+  sex: {kind: category, domain: [f, m], required: true}
+"""
+
+
+def visits(persons: int, rows: int, kind: str = "key", role: str = "identifier") -> ht.Table:
+    """So many rows, spread evenly over so many persons."""
+    plain = {"pid": [f"p{i % persons}" for i in range(rows)], "age": [i % 99 for i in range(rows)], "sex": ["f", "m"] * (rows // 2)}
+    return ht.read(pd.DataFrame(plain), ht.Schema.parse(VISITS % (kind, role)))
+
+
+@pytest.mark.parametrize("persons", [1, 2, 60])
+def test_with_a_budget_the_schema_alone_decides_who_can_be_a_person(persons):
+    """A refusal that flips where one row more or less is dropped would give away how many there are."""
+    released = ht.release(visits(persons, 60), "independent", epsilon=1.0, unit=Unit(by="pid"))
+    said = [line for line in released.warnings if "rows would be dropped" in line]
+    assert len(said) == (persons < 6)
+    assert not any("would be dropped" in text for text in json.dumps(released.card()).splitlines())
+    with pytest.raises(InputError, match="declares it as category with the role plain, so it is no key") as refused:
+        ht.release(visits(persons, 60, "category", "plain"), "independent", epsilon=1.0, unit=Unit(by="pid"))
+    assert "60" not in str(refused.value)
+    # Whoever says how many rows a person holds means it.
+    table = visits(persons, 60, "category", "plain").declared()
+    assert ht.release(table, "independent", epsilon=1.0, unit=Unit(rows=2, by="pid"))
+
+
+def test_without_a_budget_a_person_column_that_drops_most_rows_is_refused():
+    with pytest.raises(InputError, match="97% of the 60 rows would be dropped"):
+        ht.release(visits(2, 60), "mdav", k=2, unit=Unit(by="pid"), seed=1)
+
+
+def test_the_best_of_several_warns_of_dropped_rows_too(request_of, tmp_path):
+    table = visits(2, 60)
+    ht.write(table, tmp_path / "visits.csv")
+    table.schema.save(tmp_path / "visits.yaml")
+    options = ReleaseOptions(epsilon=1.0, unit=Unit(by="pid"))
+    asked = replace(
+        request_of, data=tmp_path / "visits.csv", schema=tmp_path / "visits.yaml", recipe=None, settings={},
+        best_of=("independent",), options=options,
+    )  # fmt: skip
+    assert any("rows would be dropped" in line for line in ht.release_to_folder(asked).release.warnings)

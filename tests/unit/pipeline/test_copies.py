@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,9 @@ import pytest
 
 import hushtable as ht
 from hushtable.errors import GuaranteeRefused, InputError
-from hushtable.pipeline.copies import MOST_COPIES, copies
+from hushtable.pipeline.copies import MOST_COPIES, Copies, copies
 from hushtable.pipeline.untouched import untouched
+from hushtable.pipeline.verify import SAYS_UNTOUCHED
 from tests.survey import survey
 
 
@@ -216,3 +218,55 @@ def test_matching_long_tables_takes_no_time():
     copies(table, table, generated=False)
     untouched(table, table)
     assert time.process_time() - before < 2
+
+
+@pytest.mark.parametrize("recipe", ["k-anonymity", "sample"])
+def test_rows_that_a_person_holds_twice_are_still_that_persons_alone(recipe):
+    rng = np.random.default_rng(3)
+    once = pd.DataFrame(
+        {"pid": [f"p{i}" for i in range(200)], "age": rng.integers(18, 30, 200), "pay": rng.integers(0, 10**6, 200)}
+    )
+    schema = ht.Schema.parse(
+        "columns: {pid: {kind: key, role: identifier}, age: {kind: integer, role: quasi, domain: [18, 30]}, "
+        "pay: {kind: integer, domain: [0, 1000000]}}"
+    )
+    table = ht.read(pd.concat([once, once]), schema)
+    knobs = {"k": 2} if recipe == "k-anonymity" else {"beta": 0.5}
+    with pytest.raises(GuaranteeRefused, match="the row of a real person that nobody else has"):
+        ht.release(table, recipe, unit=ht.Unit(rows=2, by="pid"), seed=1, **knobs)
+
+
+def test_the_reason_stays_with_a_model_that_repeats_rows(tmp_path):
+    released = ht.release(answers(200, 4), "sequential", seed=1)
+    many = Copies(rows=200, equal=1.0, alone=0.5, chance=0.0, error=0.0)
+    with pytest.raises(GuaranteeRefused, match="nothing is released"):
+        ht.save_model(replace(released, copies=many), tmp_path / "refused.model")
+    assert not (tmp_path / "refused.model").exists()
+    allowed = replace(released, copies=many, allowed="nobody exists")
+    ht.save_model(allowed, tmp_path / "it.model")
+    for model in (allowed, tmp_path / "it.model"):
+        drawn = ht.draw(model, 50, seed=1)
+        assert drawn.card()["copies"]["reason"] == "nobody exists"
+        assert "The reason given: nobody exists" in drawn.exposed[0]
+
+
+def test_verify_says_what_only_the_rows_could_show_and_refuses_what_no_card_can_say(raw, tmp_path):
+    ht.save(ht.release(raw, "k-anonymity", k=10, seed=1, allow_copies="a test"), tmp_path / "k")
+    ht.save(ht.release(answers(200, 3), "mst", epsilon=1.0), tmp_path / "private")
+
+    def edited(folder, **entries):
+        card = json.loads((folder / "card.json").read_text())
+        card = {name: value for name, value in (card | entries).items() if value is not None}
+        (folder / "card.json").write_text(json.dumps(card))
+        return ht.verify(folder)
+
+    assert not ht.verify(tmp_path / "private").faults
+    assert not any(one.where == "untouched" for one in ht.verify(tmp_path / "private").assumed)
+    emptied = edited(tmp_path / "k", copies=None, untouched={"columns": [], "alone": 0.0})
+    assert any("rows of real people" in one.reason for one in emptied.assumed)
+    versions = json.loads((tmp_path / "k" / "card.json").read_text())["versions"]
+    without = edited(tmp_path / "k", untouched=None, versions=versions | {"hushtable": SAYS_UNTOUCHED})
+    assert any(fault.where == "untouched" for fault in without.faults)
+    for entries in ({"copies": {"reason": "x", "equal": 1.0, "alone": 1.0}}, {"untouched": {"columns": ["q0"], "alone": 0.0}}):
+        found = edited(tmp_path / "private", **entries)
+        assert any("not compared with the rows" in fault.reason for fault in found.faults)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,8 @@ import hushtable as ht
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.possible import only_possible
 from hushtable.pipeline.publish import rounded
+from hushtable.pipeline.release import file_hash
+from hushtable.synthesize.marginal.walls import require_possible, walls
 from hushtable.table.broken import breaks_any
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -83,3 +89,54 @@ def test_reals_have_the_digits_of_their_range_and_declared_decimals_stay():
     assert table["w"][0] == value[0]
     assert np.isnan(table["x"][1])
     assert table["x"][2] == 100_000
+
+
+def test_bounds_of_other_rows_do_not_cut_what_is_rounded():
+    """Where rounding leads beyond bounds that were read off the rows, cutting there would write their last digits."""
+    schema = Schema.parse("columns: {x: {kind: real, domain: [0, 99.9999987654], observed: [domain]}}")
+    table = rounded(Table(schema, {"x": np.array([0.0, 99.9999961])}))
+    assert table["x"][1] != 99.9999987654
+    assert table["x"][1] == 99.9999961
+
+
+def test_zeros_of_the_recipe_and_of_the_schema_that_leave_nothing_together_cost_nothing():
+    schema = Schema.parse(
+        "{zeros: ['a = x and b = u', 'a = x and b = v'], columns: {a: {kind: category, domain: [x, y], required: 'true'}, "
+        "b: {kind: category, domain: [u, v], required: 'true'}}}"
+    )
+    table = Table(schema, {"a": np.array([0, 1] * 20, np.int32), "b": np.array([0, 0, 1, 1] * 10, np.int32)})
+    with pytest.raises(PlanError, match="no record is possible"):
+        ht.release(table, "aim", epsilon=1.0, zeros="a=y, b=u; a=y, b=v")
+    assert ht.release(table, "aim", epsilon=1.0, zeros="a=y, b=u").result["zeros"]["impossible"] == 0
+
+
+def test_walls_that_leave_nothing_once_a_domain_is_learnt_do_not_lose_what_was_paid_for():
+    schema = Schema.parse("{zeros: [a = x], columns: {a: {kind: category, domain: [x], required: 'true'}}}")
+    assert walls(schema, 100) == {}
+    with pytest.raises(PlanError, match="no record is possible"):
+        require_possible(schema, 100, "mst")
+
+
+def test_verify_sees_zeros_that_differ_and_rows_that_break_them(tmp_path):
+    declared = drawn(300, 3).under(SCHEMA.with_zeros("a < 5 and b = x"))
+    ht.save(ht.release(declared, "mst", epsilon=1.0), tmp_path / "out")
+    assert not ht.verify(tmp_path / "out").faults
+
+    def edited(name, file, change):
+        folder = tmp_path / name
+        shutil.copytree(tmp_path / "out", folder)
+        (folder / file).write_text(change((folder / file).read_text()))
+        card = json.loads((folder / "card.json").read_text())
+        card["hashes"][file] = file_hash(folder / file)
+        (folder / "card.json").write_text(json.dumps(card))
+        return [fault.where for fault in ht.verify(folder).faults]
+
+    without = edited("without", "schema.yaml", lambda text: re.sub(r"zeros:\n  - .*\n", "", text))
+    assert without == ["zeros"]
+    assert "public" in edited("other", "schema.yaml", lambda text: text.replace("a < 5", "a < 4"))
+    first = ["1" if name == "a" else "x" if name == "b" else "" for name in SCHEMA.names]
+    row = dict(zip(SCHEMA.names, first, strict=True))
+    lines = (tmp_path / "out" / "data.csv").read_text().splitlines()
+    kept = dict(zip(SCHEMA.names, lines[1].split(","), strict=True))
+    lines[1] = ",".join(row[name] or kept[name] for name in SCHEMA.names)
+    assert edited("broken", "data.csv", lambda _: "\n".join(lines) + "\n") == ["zeros"]

@@ -103,3 +103,22 @@ def test_every_yaml_reader_sees_words_as_words():
     assert entry["missing"] == ["null"]
     assert entry["required"] is True
     assert read["missing"] == ["N"]
+
+
+@pytest.mark.parametrize("entry", ["domain", "hierarchy"])
+@pytest.mark.parametrize("way", ["absolute", "above", "link"])
+def test_the_schema_of_a_release_names_no_file_outside_of_it(tmp_path, entry, way):
+    """A release may come from anybody: reading it must not read a file of whoever reads it."""
+    (tmp_path / "own.csv").write_text("ann,*\nbob,*\n")
+    folder = tmp_path / "release"
+    folder.mkdir()
+    (folder / "card.json").write_text("{}")
+    path = {"absolute": str(tmp_path / "own.csv"), "above": "../own.csv", "link": "near.csv"}[way]
+    (folder / "near.csv").symlink_to(tmp_path / "own.csv")
+    (folder / "schema.yaml").write_text(f"columns: {{a: {{kind: category, {entry}: '{path}'}}}}")
+    with pytest.raises(InputError, match="lies outside of the release") as refused:
+        Schema.load(folder / "schema.yaml")
+    assert "ann" not in str(refused.value)
+    # A schema of one's own may lie anywhere.
+    (folder / "card.json").unlink()
+    assert Schema.load(folder / "schema.yaml")

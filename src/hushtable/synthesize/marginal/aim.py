@@ -31,6 +31,7 @@ from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.walls import require_possible, walls
 from hushtable.synthesize.marginal.workload import impossible, some, target_of, workload
 from hushtable.table.arrays import Floats
+from hushtable.table.rules import IMPOSSIBLE
 from hushtable.table.schema import Schema
 
 Columns = tuple[str, ...]
@@ -88,8 +89,7 @@ class Aim(PrivateCore):
         """Refuses columns that cannot be counted, a target that is no column, and zeros that name no value."""
         require_counted(schema, "aim")
         target_of(schema, self.target, "aim")
-        impossible(schema, self.zeros, "aim")
-        require_possible(schema, self.cells // ROOM, "aim")
+        require_possible(schema, self.cells // ROOM, "aim", impossible(schema, self.zeros, "aim"))
         events: tuple[Event, ...] = ()
         if budget is not None:
             first, rest = budget.split([self.margins, 1 - self.margins] if len(schema) > 1 else [1.0, 0.0])
@@ -102,7 +102,7 @@ class Aim(PrivateCore):
                 ),
                 *((Exponential(choose.choice), measure.event(Histogram(schema.names[:1]), schema)) if len(schema) > 1 else ()),
             )
-        public = tuple(f"that no record is: {zero}" for zero in self.zeros)
+        public = tuple(f"{IMPOSSIBLE}{zero}" for zero in self.zeros)
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, public=public)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
@@ -128,8 +128,7 @@ class _Run:
         self.sizes = sizes_of(self.schema)
         self.total = float(max(public_rows(vault, self.allowance), 1)) if self.allowance.unit.fixes_rows else None
         self.target = target_of(self.schema, knobs.target, "aim")
-        declared, known = walls(self.schema, knobs.cells // ROOM), impossible(self.schema, knobs.zeros, "aim")
-        self.zeros = declared | {group: mask | declared[group] if group in declared else mask for group, mask in known.items()}
+        self.zeros = walls(self.schema, knobs.cells // ROOM, known=impossible(self.schema, knobs.zeros, "aim"))
         self.candidates = workload(self.schema, knobs.way, self.target, knobs.favour)
         self.measured: list[Measurement] = []
         self.spent = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -30,12 +31,28 @@ _NUMBERED = re.compile(r"\d+: (?=[\[(])")
 """What stands before the text of a bin where two bins would have the same."""
 
 
-def walls(schema: Schema, limit: int, beside: Iterable[Columns] = ()) -> dict[Columns, Mask]:
+def walls(
+    schema: Schema, limit: int, beside: Iterable[Columns] = (), known: Mapping[Columns, Mask] = MappingProxyType({})
+) -> dict[Columns, Mask]:
     """For sets of columns their impossible cells, of as many zeros as a model with these other cliques has room for.
 
-    ``limit`` is the most cells of the model. Which zeros there is room for follows from the schema alone.
+    ``limit`` is the most cells of the model; what is ``known`` beside the schema is among them in any case. Which zeros there is
+    room for follows from the schema and the cliques alone. Where they leave no record, as they may where domains were learnt,
+    the model does without those of the schema: what was paid for is not lost, and rows are checked one by one all the same.
     """
-    sizes, masks = sizes_of(schema), dict[Columns, Mask]()
+    masks = _walls(schema, limit, beside, known)
+    return masks if _leave_any(schema, masks) else dict(known)
+
+
+def require_possible(schema: Schema, limit: int, step: str, known: Mapping[Columns, Mask] = MappingProxyType({})) -> None:
+    """PlanError where the zeros of the schema, with those that are known beside it, leave no record at all."""
+    masks = _walls(schema, limit, (), known)
+    if masks and not _leave_any(schema, masks):
+        raise PlanError(f"{step}: by the zeros of the schema no record is possible at all")
+
+
+def _walls(schema: Schema, limit: int, beside: Iterable[Columns], known: Mapping[Columns, Mask]) -> dict[Columns, Mask]:
+    sizes, masks = sizes_of(schema), dict(known)
     groups = list(beside)
     for zero in schema.zeros:
         columns = tuple(name for name in schema.names if name in zero.columns)
@@ -48,13 +65,13 @@ def walls(schema: Schema, limit: int, beside: Iterable[Columns] = ()) -> dict[Co
     return masks
 
 
-def require_possible(schema: Schema, limit: int, step: str) -> None:
-    """PlanError where the zeros of the schema leave no record at all."""
-    if masks := walls(schema, limit):
-        try:
-            Graphical(sizes_of(schema), {}, 1.0, masks).beliefs  # noqa: B018 - computed to see whether anything is left
-        except InputError:
-            raise PlanError(f"{step}: by the zeros of the schema no record is possible at all") from None
+def _leave_any(schema: Schema, masks: Mapping[Columns, Mask]) -> bool:
+    """Whether a record is possible that has none of these cells."""
+    try:
+        Graphical(sizes_of(schema), {}, 1.0, masks).beliefs  # noqa: B018 - computed to see whether anything is left
+    except InputError:
+        return False
+    return True
 
 
 def _impossible(schema: Schema, zero: Zero, columns: Columns, sizes: Mapping[str, int]) -> Mask:
