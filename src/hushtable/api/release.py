@@ -322,8 +322,8 @@ def _dropped(table: Table, unit: Unit, most: float) -> str:
         return "has no value in any row: it identifies nobody"
     return (
         f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read, and the "
-        f"column has {len(held):,} values, with {held.mean():,.0f} rows to a value on average and {held.max():,} at most. Name the "
-        "key that identifies persons, or say how many rows one person may hold (--rows-per-person, Unit(rows=...))"
+        f"column has {len(held):,} values, with {held.mean():,.0f} rows to a value on average and {held.max():,} at most. If it "
+        "does identify persons, say how many rows of each are read (--rows-per-person N, Unit(rows=N)); if not, name what does",
     )
 
 

@@ -56,6 +56,7 @@ def release(
     An error after that has a note of what was spent by then.
     """
     options = ReleaseOptions.of(options, keywords)
+    table = _key_held_back(table, options.unit.by)
     unit, budget, seed = options.unit, options.budget(table.schema), options.seed
     if options.learn_domain and (table.schema.undeclared or table.schema.drafted):
         recipe = learning_domains(recipe)
@@ -72,6 +73,13 @@ def release(
     walk = _Walk(course, vault, np.random.default_rng(seed), options.rows, progress)
     with Spending(walk.ledger, budget):
         return _released(walk, recipe, table, options)
+
+
+def _key_held_back(table: Table, key: str | None) -> Table:
+    """The table whose key is an identifier: a column that shows which rows are one person's never leaves, whatever its role."""
+    if key is None or key not in table.schema or key not in table.schema.released:
+        return table
+    return table.under(table.schema.with_columns(replace(table.schema[key], role=Role.IDENTIFIER)))
 
 
 def _released(walk: _Walk, recipe: Recipe, table: Table, options: ReleaseOptions) -> Release:

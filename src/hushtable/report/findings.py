@@ -90,7 +90,8 @@ def remark(finding: Finding) -> str:
     """What to keep in mind when its numbers are read; empty if nothing."""
     if little_left(finding):
         return "little left to gain"
-    return "too few attempts to say" if finding.risk is not None and is_few(finding) else ""
+    unsure = finding.risk is not None and is_few(finding) and not surely_worse(finding)
+    return "too few attempts to say" if unsure else ""
 
 
 def direction(finding: Finding) -> str:

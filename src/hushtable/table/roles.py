@@ -1,11 +1,11 @@
 """Which role the drafter proposes for each column, and why.
 
-Which columns other people could know cannot be read off rows. Names say something (an age, a postcode), and so does what follows
-from them. Beyond that the proposal errs to the safe side, by what the columns *do*: as long as a few everyday columns outside
-the quasi-identifiers single out a fifth of the people, these are proposed too, up to a number that an anonymizer can still work
-with. A number that hardly recurs (an income, a weight, a laboratory value) singles out nearly everybody by itself and is rarely
-known to the last digit: it is never proposed for that alone, nor is a column that is to be kept private. Whatever is left out
-and still singles out a fifth of the people is named in a note.
+Which columns other people could know cannot be read off rows. Names say something (an age, a postcode), and so does what
+follows from them. Beyond that the proposal errs to the safe side, by what the columns *do*: as long as a few everyday columns
+outside the quasi-identifiers, or a few of both, single out a fifth of the people, these are proposed too, up to a number that
+an anonymizer can still work with. A number that hardly recurs (an income, a weight, a laboratory value) singles out nearly
+everybody by itself and is rarely known to the last digit: it is never proposed for that alone, nor is a column that is to be
+kept private. Whatever is left out and still singles out a fifth of the people is named in a note.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ LEAST_ROWS = 100
 SHOWN = 8
 """So many names stand in a note."""
 BY_NAME = "its name"
+NUMBERS_PEOPLE = "numbers people or records that hold several rows"
 
 
 class Proposal(NamedTuple):
@@ -48,14 +49,20 @@ class Proposal(NamedTuple):
 def propose(table: Table) -> dict[str, Proposal]:
     """A role for every column of a table whose kinds are drafted."""
     proposed = {column.name: _by_name(table, column.name) for column in table.schema}
+    proposed |= _numbering(table, proposed)
     proposed |= _followers(table, proposed)
     while table.rows >= LEAST_ROWS and len(quasi := _having(proposed, Role.QUASI)) < MOST:
-        few = _few(table, _everyday(table, proposed))
-        if few is None or len(few.columns) > FEW or len(quasi) + len(few.columns) > MOST:
+        everyday = _everyday(table, proposed)
+        few = _few(table, everyday)
+        if (few is None or len(few.columns) > FEW) and Columns(table, quasi).share(quasi) < MANY:
+            # Who knows the one may know the other: few everyday columns may single people out beside those proposed already.
+            few = _few(table, [*quasi, *everyday])
+        new = [] if few is None else [name for name in few.columns if name not in quasi]
+        if few is None or not new or len(few.columns) > FEW or len(quasi) + len(new) > MOST:
             break
         word = "singles" if len(few.columns) == 1 else "together single"
         reason = f"{listed(few.columns)} {word} out {few.share:.0%} of the rows"
-        proposed |= {name: Proposal(Role.QUASI, reason) for name in few.columns}
+        proposed |= {name: Proposal(Role.QUASI, reason) for name in new}
     if not _having(proposed, Role.QUASI):
         spread = _quasi_by_shape(table, proposed)
         proposed |= {
@@ -67,10 +74,17 @@ def propose(table: Table) -> dict[str, Proposal]:
 def notes(table: Table, proposed: Mapping[str, Proposal]) -> list[str]:
     """What a person should know before they accept the roles."""
     quasi = _having(proposed, Role.QUASI)
+    numbering = [name for name in _having(proposed, Role.IDENTIFIER) if proposed[name].reason.startswith(NUMBERS_PEOPLE)]
     leaving = [c.name for c in table.schema if c.name in table.schema.released and proposed[c.name].role is not Role.IDENTIFIER]
     if not leaving or not table.rows:
         return []
     said = []
+    for name in numbering:
+        most = coded_values(table[name])[1].max()
+        said.append(
+            f"Column {name} {proposed[name].reason}: proposed as an identifier, which is dropped. To protect people and not rows, "
+            f"name it with --person {name} --rows-per-person {most}."
+        )
     columns = Columns(table, leaving)
     whole = f"{columns.share(leaving):.1%} on all {len(leaving)} columns that would be released"
     if quasi:
@@ -174,6 +188,34 @@ def _quasi_by_shape(table: Table, proposed: Mapping[str, Proposal]) -> list[str]
             shares = counts / counts.sum()
             spread[column.name] = -float((shares * np.log(shares)).sum())
     return sorted(spread, key=lambda name: -spread[name])[:5]
+
+
+def _numbering(table: Table, proposed: Mapping[str, Proposal]) -> dict[str, Proposal]:
+    """Plain whole numbers that number people with several rows each: with a second column (a year, a visit) they are a key.
+
+    The second column has hardly more values than a person has rows, and something about a person is the same in all their rows:
+    two amounts that are a key together have neither.
+    """
+    found: dict[str, Proposal] = {}
+    if table.rows < LEAST_ROWS:
+        return found
+    coded = {name: coded_values(table[name]) for name in table.schema.released}
+    for name in _having(proposed, Role.PLAIN):
+        if name not in coded or table.schema[name].kind is not Kind.INTEGER:
+            continue
+        codes, held = coded[name]
+        if not 20 <= len(held) <= table.rows // 2:
+            continue
+        others = {other: seen for other, seen in coded.items() if other != name and 2 <= len(seen[1]) <= len(held)}
+        turns = [
+            other for other, (turn, seen) in others.items()
+            if len(seen) <= 2 * held.max() and len(np.unique(codes * len(seen) + turn)) == table.rows
+        ]  # fmt: skip
+        same = any(decided(codes, value) == 1 and other not in turns for other, (value, _) in others.items())
+        if turns and same:
+            reason = f"{NUMBERS_PEOPLE} ({table.rows / len(held):.1f} each, and no two of one with the same {turns[0]})"
+            found[name] = Proposal(Role.IDENTIFIER, reason)
+    return found
 
 
 def _followers(table: Table, proposed: Mapping[str, Proposal]) -> dict[str, Proposal]:

@@ -13,6 +13,7 @@ from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.anonymize.sample import Method, Sample
 from hushtable.encode.bins import Bins, Edges
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError, PlanError
+from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
@@ -26,7 +27,7 @@ from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal.independent import Margins
 from hushtable.synthesize.sequential.sequential import Sequential
-from hushtable.table.columns import Column, Kind, Role
+from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from hushtable.table.values import from_mapping
@@ -339,3 +340,14 @@ def test_a_drafters_notes_are_not_published(small, tmp_path):
     assert table.schema.notes
     folder = ht.save(release(table, recipe(Microaggregate())), tmp_path / "out")
     assert "#" not in (folder / "schema.yaml").read_text()
+
+
+def test_the_key_of_persons_never_leaves_whatever_its_role():
+    rows = np.arange(80, dtype=np.int64)
+    who = Column(name="who", kind=Kind.INTEGER, domain=Bounds(0, 19))
+    group = Column(name="group", kind=Kind.CATEGORY, role=Role.QUASI, domain=Levels(("a", "b")))
+    table = Table(Schema((who, group)), {"who": rows // 4, "group": (rows // 4 % 2).astype(np.int32)})
+    made = release(table, recipes.load("k-anonymity").set({"k": 2}), unit=Unit(rows=4, by="who"))
+    assert made.table.schema.names == ("group",)
+    assert "who" in made.dropped
+    assert "who" in release(table, recipes.load("k-anonymity").set({"k": 2})).table.schema

@@ -65,3 +65,29 @@ def test_the_draft_of_a_survey_is_never_silent_about_a_set_that_singles_out_many
 def test_few_rows_propose_nothing_by_what_they_single_out():
     schema = ht.draft(anonymous(40))
     assert not any("together single out" in note for note in schema.notes)
+
+
+def panel(people: int = 120, years: int = 6) -> pd.DataFrame:
+    """Several years of each person, under a name that does not say so."""
+    rng = np.random.default_rng(0)
+    nr = np.repeat(rng.choice(9000, people, replace=False) + 100, years)
+    born = np.repeat(rng.choice(["a", "b", "c"], people), years)
+    return pd.DataFrame(
+        {"nr": nr, "year": np.tile(np.arange(years) + 1990, people), "born": born, "w": rng.integers(0, 50, len(nr))}
+    )
+
+
+def test_a_number_of_people_with_several_rows_is_named_and_dropped():
+    schema = ht.draft(panel())
+    assert schema["nr"].role is Role.IDENTIFIER
+    assert any("no two of one with the same year" in note and "--person nr --rows-per-person 6" in note for note in schema.notes)
+    # In another order of the years it numbers nothing.
+    mixed = panel().assign(year=lambda frame: np.random.default_rng(1).permutation(frame["year"]))
+    assert ht.draft(mixed)["nr"].role is not Role.IDENTIFIER
+
+
+def test_everyday_columns_that_single_people_out_beside_named_ones_are_proposed():
+    rng = np.random.default_rng(0)
+    frame = {name: [f"v{v}" for v in rng.integers(0, 11, 3000)] for name in ("industry", "occupation", "p", "q")}
+    schema = ht.draft(pd.DataFrame(frame | {"r": rng.choice(["x", "y"], 3000)}))
+    assert {"industry", "occupation", "p", "q"} <= set(schema.quasi)
