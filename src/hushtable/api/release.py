@@ -323,7 +323,7 @@ def _dropped(table: Table, unit: Unit, most: float) -> str:
     return (
         f"{dropped:.0%} of the {table.rows:,} rows would be dropped, because of each person at most {unit.rows} is read, and the "
         f"column has {len(held):,} values, with {held.mean():,.0f} rows to a value on average and {held.max():,} at most. If it "
-        "does identify persons, say how many rows of each are read (--rows-per-person N, Unit(rows=N)); if not, name what does",
+        "does identify persons, say how many rows of each are read (--rows-per-person N, Unit(rows=N)); if not, name what does"
     )
 
 
