@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hushtable.api.compare.caveats import Setting, caveats, chance_caveat, common_caveats, points, target_caveats, with_interval
-from hushtable.api.compare.cell import Cell
+from hushtable.api.compare.cell import Cell, WorstGain
 from hushtable.api.compare.choice import chosen, undecided
 from hushtable.api.compare.comparison import Alternative, Recommendation
 from hushtable.api.compare.knee import KIND, RATE, Step
@@ -65,8 +65,7 @@ def _numbers(cell: Cell, setting: Setting, of: str = "") -> list[str]:
         chance = "" if cell.gain.alarm else ", which chance explains"
         lines.append(
             f"{start} worst attack measured, “{cell.gain.name}”, succeeds on {points(cell.gain.value)} more of 100 people in the "
-            f"table than of 100 outside{chance}; the largest upper bound of any attack is {points(cell.gain.upper)} more "
-            f"(“{cell.gain.bounded_by or cell.gain.name}”, with about 97.5 % confidence)."
+            f"table than of 100 outside{chance}; {_excluded(cell.gain)}."
         )
     elif cell.risk:
         lines.append(
@@ -74,6 +73,14 @@ def _numbers(cell: Cell, setting: Setting, of: str = "") -> list[str]:
             f"share of {cell.risk.value:.3f} {OF_WHOM}, and with about 97.5 % confidence on no more than {cell.risk.upper:.3f}."
         )
     return lines
+
+
+def _excluded(gain: WorstGain) -> str:
+    """What cannot be excluded of any attack, and why it is no less."""
+    if gain.upper > gain.widest:
+        return f"an audit of this size cannot exclude {points(gain.upper)} more, even where nothing leaks"
+    by = f"“{gain.bounded_by or gain.name}”, with about 97.5 % confidence"
+    return f"the largest upper bound of any attack is {points(gain.upper)} more ({by})"
 
 
 def _proviso(cells: Sequence[Cell], setting: Setting) -> list[str]:

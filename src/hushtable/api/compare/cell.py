@@ -92,7 +92,8 @@ class WorstGain(WorstAttack):
     """On how many more people in the table than outside it attacks succeed (r - c), as a share: two numbers, of two attacks.
 
     ``value`` is the worst that was measured, never negative: the largest gain of an attack that raised an alarm, else of any;
-    ``low``, ``name`` and ``kind`` are of that attack. ``high`` is the largest upper bound of any attack: what cannot be excluded.
+    ``low``, ``name`` and ``kind`` are of that attack. ``high`` is what cannot be excluded of any attack, as in the headline of an
+    audit: the largest upper bound, or what an audit of this size reads where nothing leaks, if that is more.
     """
 
     alarm: bool = False
@@ -103,11 +104,18 @@ class WorstGain(WorstAttack):
     """The gain that was measured of the attack with the largest upper bound; it may be negative."""
     outside: float | None = None
     """The rate of that attack on people outside."""
+    bound: float | None = None
+    """The largest upper bound itself, by which conditions are judged; None in a file of a version that had only ``high``."""
+
+    @property
+    def widest(self) -> float:
+        """The largest upper bound of any attack."""
+        return self.upper if self.bound is None else self.bound
 
     def to_json(self) -> dict[str, Any]:
         """As a file holds it."""
         more = {"alarm": self.alarm, "bounded_by": self.bounded_by, "measured": self.measured, "outside": self.outside}
-        return super().to_json() | more
+        return super().to_json() | more | {"bound": self.bound}
 
     @classmethod
     def from_json(cls, given: object) -> WorstGain | None:
@@ -118,6 +126,7 @@ class WorstGain(WorstAttack):
         return cls(
             max(0.0, worst.value), worst.low, worst.high, worst.name, worst.kind, bool(named.get("alarm")),
             str(named.get("bounded_by") or ""), finite(named.get("measured")) or 0.0, finite(named.get("outside")),
+            finite(named.get("bound")),
         )  # fmt: skip
 
 

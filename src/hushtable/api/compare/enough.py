@@ -19,7 +19,7 @@ def upper_bound(inside: float, outside: float, rows: float) -> float:
 def least_bound(worst: WorstGain) -> float:
     """The upper bound that the attack with the largest one would have here if it gained nothing."""
     outside = worst.outside or 0.0
-    return upper_bound(outside, outside, _rows(outside + worst.measured, outside, worst.upper))
+    return upper_bound(outside, outside, _rows(outside + worst.measured, outside, worst.widest))
 
 
 def rows_needed(worst: WorstGain, limit: float, control: int) -> int:
@@ -28,7 +28,7 @@ def rows_needed(worst: WorstGain, limit: float, control: int) -> int:
     What it gained by chance is then taken to shrink as chance does: the largest of many bounds is of an attack that was lucky.
     """
     outside = worst.outside or 0.0
-    today = _rows(outside + worst.measured, outside, worst.upper)
+    today = _rows(outside + worst.measured, outside, worst.widest)
     low, high = 0.0, math.log(MOST)
     for _ in range(80):
         middle = (low + high) / 2

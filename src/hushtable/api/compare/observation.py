@@ -9,12 +9,12 @@ from typing import Any
 from hushtable.api.compare.cell import GuaranteeSummary
 from hushtable.evidence.confidence import Gain
 from hushtable.evidence.finding import Better, Finding, Risk, Subject
-from hushtable.evidence.verdict import STRENGTH
+from hushtable.evidence.verdict import ATTEMPTS, STRENGTH
 from hushtable.privacy.guarantee import Assurance, Statement
 
 SAVED = (
     *("audit", "name", "scope", "value", "low", "high", "gain", "baseline", "better", "subject", "risk"),
-    *("n", "note", "p", "p_adjusted"),
+    *("n", "note", "p", "p_adjusted", "detail"),
 )
 """What is saved of a finding."""
 
@@ -81,8 +81,9 @@ class Observation:
 
 
 def without_detail(finding: Finding) -> Finding:
-    """The finding with what is saved of it: neither whom it hit, nor what a plot needs."""
-    return Finding(**{key: getattr(finding, key) for key in SAVED})
+    """The finding with what is saved of it: neither whom it hit, nor what a plot needs, but on how many attempts it rests."""
+    detail = {key: value for key, value in finding.detail.items() if key in ATTEMPTS}
+    return Finding(**{key: getattr(finding, key) for key in SAVED if key != "detail"}, detail=detail)
 
 
 def _finding(given: Mapping[str, Any]) -> Finding:

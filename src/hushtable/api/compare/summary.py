@@ -11,7 +11,7 @@ from hushtable.api.compare.cell import Cell, MeasureValue, Score, WorstAttack, W
 from hushtable.api.compare.grid import EPSILON, Trial
 from hushtable.api.compare.observation import Observation
 from hushtable.evidence.finding import Finding, Risk, Subject
-from hushtable.evidence.verdict import alarms, is_alarm
+from hushtable.evidence.verdict import alarms, headline, is_alarm
 from hushtable.measures.catalogue import main_model
 from hushtable.privacy.guarantee import PROVISO, Assurance, Statement
 
@@ -75,20 +75,22 @@ def worst_attack(findings: Sequence[Finding]) -> WorstAttack | None:
 
 
 def worst_gain(findings: Sequence[Finding]) -> WorstGain | None:
-    """The worst gain that was measured, of attacks that raised an alarm if any did, and the largest upper bound of any attack.
+    """The worst gain that was measured, of attacks that raised an alarm if any did, and what cannot be excluded of any attack.
 
-    They are of two attacks as a rule: where few people can be attacked the bound is wide, and says nothing of what was found.
-    None if no attack has a gain.
+    They are of two attacks as a rule, by the rule of an audit's headline: attacks with too few attempts to say set neither, and
+    releases that leak nothing read alike. None if no attack has a gain.
     """
-    gains = [(f, f.gain) for f in findings if f.risk is not None and f.gain is not None]
-    if not gains:
+    attacks = [f for f in findings if f.gain is not None]
+    head = headline(attacks)
+    if head is None or head.widest.gain is None:
         return None
-    raised = [(f, gain) for f, gain in gains if is_alarm(f.p_adjusted)]
-    worst, gained = max(raised or gains, key=lambda pair: pair[1].value)
-    widest, bound = max(gains, key=lambda pair: (pair[1].high, pair[1].value))
+    counted = [(f, f.gain) for f in attacks if f.gain is not None and f.risk is not None and f not in head.few]
+    raised = [(f, gain) for f, gain in counted if is_alarm(f.p_adjusted)]
+    worst, gained = max(raised or counted, key=lambda pair: pair[1].value)
+    bound = head.widest.gain
     return WorstGain(
-        max(0.0, gained.value), max(0.0, gained.low), max(0.0, bound.high), worst.label, str(worst.risk), bool(raised),
-        widest.label, bound.value, bound.outside,
+        max(0.0, gained.value), max(0.0, gained.low), max(0.0, head.high), worst.label, str(worst.risk), bool(raised),
+        head.widest.label, bound.value, bound.outside, max(0.0, bound.high),
     )  # fmt: skip
 
 

@@ -142,7 +142,7 @@ class _Stuck:
         blind = f"What attacks gained from {count} is no more than chance explains, and only upper bounds are too large."
         if self.condition.name not in GAINS:
             return f"{blind} {self._as_gain(calm)}".strip()
-        worst = min((g for c in calm if (g := _gain(c, self.condition)) is not None), key=lambda g: g.upper, default=None)
+        worst = min((g for c in calm if (g := _gain(c, self.condition)) is not None), key=lambda g: g.widest, default=None)
         if worst is None or not self.setting.control:
             return blind
         least, needed = least_bound(worst), rows_needed(worst, limit, self.setting.control)
@@ -164,7 +164,7 @@ class _Stuck:
         return not gained.alarm if gained is not None else miss is not None and miss.kind is MissKind.BLIND
 
     def _as_gain(self, calm: Sequence[Cell]) -> str:
-        gains = [g.upper for c in calm if (g := _gain(c, self.condition)) is not None]
+        gains = [g.widest for c in calm if (g := _gain(c, self.condition)) is not None]
         if not gains:
             return ""
         name = next(n for n, kind in GAINS.items() if kind is RISKS.get(self.condition.name))
@@ -179,7 +179,7 @@ def reached(cell: Cell, condition: Condition) -> float | None:
     name = condition.name
     if name in GAINS:
         gained = _gain(cell, condition)
-        return None if gained is None else gained.upper
+        return None if gained is None else gained.widest
     if name == "max_risk" or name in RISKS:
         worst = cell.risk if name == "max_risk" else cell.risks.get(str(RISKS[name]))
         return None if worst is None else worst.upper

@@ -8,6 +8,7 @@ attacks gains. ``promise`` compares guarantees: which is stronger, which epsilon
 
 from hushtable.evidence.verdict.cause import Action, Cause, CauseKind, Remedy, advice
 from hushtable.evidence.verdict.finding import (
+    ATTEMPTS,
     CLOSE,
     FEWEST,
     LEVEL,
@@ -46,6 +47,7 @@ from hushtable.evidence.verdict.promise import (
 from hushtable.evidence.verdict.publish import BLIND, COARSE, Decision, Evidence, Ground, Publish, Reach, Reason, publish
 
 __all__ = [
+    "ATTEMPTS",
     "BLIND",
     "CLOSE",
     "COARSE",

@@ -11,6 +11,8 @@ from hushtable.table import lenient
 
 LEVEL = 0.05
 """An alarm is a finding whose corrected p-value is at most this: one false alarm in twenty audits that should have none."""
+ATTEMPTS = ("independent", "attempts", "control_attempts")
+"""Where the detail of an attack says on how many attempts it rests."""
 CLOSE = 0.02
 """Up to this much worse than real rows is "close to real": two points in a hundred seldom change what one concludes."""
 OFF = 0.1
@@ -88,7 +90,7 @@ def upper(finding: Finding) -> float | None:
 
 def attempts(finding: Finding) -> float:
     """How many independent attempts an attack rests on, on the side that has fewer."""
-    detail = {key: lenient.finite(finding.detail.get(key)) for key in ("independent", "attempts", "control_attempts")}
+    detail = {key: lenient.finite(finding.detail.get(key)) for key in ATTEMPTS}
     return min((count for count in detail.values() if count is not None), default=float(finding.n))
 
 

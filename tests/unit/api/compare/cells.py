@@ -44,7 +44,8 @@ def attack(high: float, *, p: float = 1.0, name: str = "linkability") -> Finding
 def gaining(hits: int, rows: int, others: int, control: int, *, p: float = 1.0) -> Finding:
     """An attack that succeeds on so many rows of the table, and on so many control rows."""
     gained = gain(observed(hits, rows), observed(others, control))
-    return replace(attack(min(1.0, gained.high), p=p), value=max(0.0, gained.value), gain=gained)
+    attempts = {"attempts": rows, "control_attempts": control}
+    return replace(attack(min(1.0, gained.high), p=p), value=max(0.0, gained.value), gain=gained, detail=attempts)
 
 
 def measured(association: float, rules: float) -> dict[str, MeasureValue]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from hushtable.api.compare.advice import _excluded
 from hushtable.api.compare.axis import Axis
 from hushtable.api.compare.caveats import Setting
 from hushtable.api.compare.cell import WorstGain
@@ -14,7 +15,6 @@ from hushtable.api.compare.enough import least_bound, rows_needed, upper_bound
 from hushtable.api.compare.options import CompareOptions
 from hushtable.api.compare.summary import worst_gain
 from hushtable.api.compare.ways_out import ways_out
-from hushtable.evidence.confidence import gain, observed
 from tests.unit.api.compare.cells import attack, cell, gaining
 
 SETTING = Setting(label="AUC for y", public=False, axis=Axis("a", "AUC for y", "", baseline=0.93), control=1000)
@@ -112,15 +112,24 @@ def test_conditions_that_collide_are_named_with_who_keeps_them():
     assert "aim epsilon=1 fails score>=0.8 alone, with 0.698." in told
 
 
-def test_the_worst_measured_gain_is_of_an_alarm_and_the_bound_of_any_attack():
-    leak, wide, small = gaining(300, 1000, 100, 1000, p=0.001), gaining(4, 10, 3, 10), gaining(800, 1000, 550, 1000)
-    found = worst_gain([leak, replace(wide, name="rare guess"), small])
+def test_the_worst_measured_gain_is_of_an_alarm_and_the_bound_of_any_attack_with_attempts_enough():
+    leak, wide, small = gaining(300, 1000, 100, 1000, p=0.001), gaining(64, 150, 45, 150), gaining(800, 1000, 550, 1000)
+    found = worst_gain([leak, replace(wide, name="wide guess"), small])
     assert (found.value, found.alarm, found.name) == (pytest.approx(0.2), True, "linkability")
-    assert found.bounded_by == "rare guess"
-    assert found.upper == wide.gain.high > leak.gain.high
-    assert found.outside == 0.3
+    assert (found.bounded_by, found.widest) == ("linkability", small.gain.high)
+    assert found.upper >= found.widest > wide.gain.high
+    few = replace(gaining(4, 10, 3, 10), name="rare guess")
+    assert few.gain.high > small.gain.high
+    assert worst_gain([leak, few, small]).upper == worst_gain([leak, small]).upper, "ten attempts say nothing"
     calm = worst_gain([gaining(100, 1000, 120, 1000)])
     assert (calm.value, calm.alarm) == (0.0, False), "never negative"
     assert WorstGain.from_json(found.to_json()) == found
     assert worst_gain([attack(0.3)]) is None
-    assert gain(observed(4, 10), observed(3, 10)).high == wide.gain.high
+
+
+def test_releases_that_leak_nothing_read_alike_and_conditions_go_by_their_own_bounds():
+    lucky, unlucky = (worst_gain([gaining(hits, 1000, 300, 1000) for _ in range(40)]) for hits in (290, 305))
+    assert lucky.upper == unlucky.upper, "what an audit of this size reads where nothing leaks"
+    assert lucky.widest < unlucky.widest < lucky.upper
+    assert "an audit of this size cannot exclude" in _excluded(lucky)
+    assert "the largest upper bound" in _excluded(replace(lucky, high=lucky.widest))
