@@ -41,8 +41,9 @@ class Fitted:
         if redrawn and not table.rows:
             raise InputError(redrawn.get("note", "no row is possible"), where="zeros")
         trees = [replace(table.schema[name], hierarchy=tree) for name, tree in self.hierarchies.items() if name in table.schema]
-        table = table.under(table.schema.with_columns(*trees))
-        return own_domains(shuffled(table, rng))
+        # A model that was read from a file does not know what else the schema declares.
+        declared = replace(table.schema.with_columns(*trees), zeros=self.schema.zeros).select(table.schema.names)
+        return own_domains(shuffled(table.under(declared.described(**self.schema.about)), rng))
 
     def possible(self, table: Table, rng: np.random.Generator, given: Given | None = None) -> tuple[Table, dict[str, Any]]:
         """A table that was drawn, with rows that the schema declares impossible drawn again; and how many there were."""

@@ -110,12 +110,12 @@ def key(column: Words, reason: str) -> Guess:
         people = column.present / max(1, len(column.words))
         remark = (
             f"seems to number households ({people:.1f} rows to each): drafted as a key, which is dropped. To protect whole "
-            "households, name it with --person."
+            f"households: --person {column.name} --rows-per-person {column.counts.max()}."
         )
     elif column.distinct_share <= 0.5:
         remark = (
             f"seems to number people or records that hold several rows ({1 / column.distinct_share:.1f} each): drafted as a key, "
-            "which is dropped. To protect people and not rows, name it with --person."
+            f"which is dropped. To protect people and not rows: --person {column.name} --rows-per-person {column.counts.max()}."
         )
     else:
         remark = "has almost as many values as rows: drafted as a key, which is dropped."

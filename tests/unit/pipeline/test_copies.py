@@ -189,10 +189,13 @@ def test_verify_names_what_leaves_unchanged_beside_ok_and_measures_it_again(tmp_
     assert "which the data has not" in str(ht.verify(folder).faults[0])
 
 
-def test_a_card_that_does_not_say_still_verifies(tmp_path):
+def test_a_card_of_an_earlier_version_that_does_not_say_still_verifies(tmp_path):
     folder = ht.save(ht.release(ht.people(300), "mdav", k=10, seed=1), tmp_path / "out")
     card = json.loads((folder / "card.json").read_text())
     del card["untouched"]
+    (folder / "card.json").write_text(json.dumps(card))
+    assert any(fault.where == "untouched" for fault in ht.verify(folder).faults)
+    card["versions"]["hushtable"] = "0.2.0"
     (folder / "card.json").write_text(json.dumps(card))
     found = ht.verify(folder)
     assert found.holds

@@ -10,7 +10,7 @@ import pytest
 from hushtable.errors import GuaranteeRefused
 from hushtable.table import io
 from hushtable.table.defaults import with_defaults
-from hushtable.table.kinds import DATE_FORMATS
+from hushtable.table.moments import DATE_FORMATS
 
 OTHERS = ([], ["hello there"], ["42"], ["?"])
 
