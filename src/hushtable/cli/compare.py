@@ -183,7 +183,7 @@ def _table(comparison: Comparison) -> Grid:
     longest = max(map(len, comparison.axis.label.split()))
     gain = "gain, of 100" if comparison.by_gain else "residual risk, %"
     heads = ("", "release", comparison.axis.label, gain, "alarms", "assurance", "fails")
-    for head, width in zip(heads, (1, 12, longest, 11, 8, 9, 6), strict=True):
+    for head, width in zip(heads, (1, 12, longest, 11, 8, 8, 8), strict=True):
         grid.add_column(head, no_wrap=head == "release", min_width=width, overflow="fold")
     for cell in cells:
         name = cell.id + ("*" if cell.front else "")

@@ -53,6 +53,6 @@ def profile(
             sets.add_row(*map(escape, row))
         out.print(sets)
     out.print(f"All columns together single out {found.alone:.1%} of the {whom(found)}.")
-    out.print(f"[yellow]For you alone:[/yellow] {escape(PRIVATE)}")
+    out.print(f"[yellow]{escape(PRIVATE)}[/yellow]")
     if target is not None:
         out.print(f"The page is in [bold]{escape(str(target))}[/bold].")

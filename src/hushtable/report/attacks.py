@@ -106,8 +106,8 @@ def section(risk: Risk, findings: Sequence[Finding], planted: float | None) -> H
     worse = sum(map(surely_worse, ours))
     count = f"{number(worse)} of {number(len(ours))} attacks gain more on people in the table than chance explains, worst first."
     own, general = ([f for f in ours if little_left(f) is apart] for apart in (False, True))
-    told = join(_dots(own[:DRAWN]), folded(own, DRAWN, f"{title}: attacks", draw)) if own else None
-    return join(lead, element("p", count), told, _general(general, title, draw))
+    drawn = join(_dots(own[:DRAWN]), folded(own, DRAWN, f"{title}: attacks", draw)) if own else None
+    return join(lead, element("p", count), drawn, _general(general, title, draw))
 
 
 def _general(attacks: Sequence[Finding], title: str, draw: Callable[..., Html]) -> Html | None:

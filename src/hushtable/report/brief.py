@@ -190,6 +190,6 @@ def _where(report: AuditReport, folder: str) -> list[Line]:
 
 def _first(lines: Iterable[Line], most: int, what: str) -> list[Line]:
     """The first so many, and how many there are besides."""
-    told = list(lines)
-    rest = [Line(f"And {number(len(told) - most)} more", f"{what}, in the report.")] if len(told) > most else []
-    return told[:most] + rest
+    shown = list(lines)
+    rest = [Line(f"And {number(len(shown) - most)} more", f"{what}, in the report.")] if len(shown) > most else []
+    return shown[:most] + rest

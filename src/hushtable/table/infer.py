@@ -17,7 +17,7 @@ from hushtable.table.columns import DRAFTED, FREE, Column, Facet, Kind
 from hushtable.table.dictionary import Declared, Dictionary
 from hushtable.table.guess import Guess, Words
 from hushtable.table.header import FirstLine, judge
-from hushtable.table.kinds import align, number, tell
+from hushtable.table.kinds import align, guess_kind, number
 from hushtable.table.layout import OVERRIDES, Layout
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -73,7 +73,7 @@ def examine(
         columns.append(Words(name, tuple(raw.words[i] for i in present), counts[present], len(raw.codes)))
         cells.append(raw.words[raw.codes[0]] if len(raw.codes) and raw.codes[0] >= 0 else "")
     remarks = [] if layout is None else _judge_first(names, cells, columns, layout, where)
-    guesses = align({column.name: tell(column) for column in columns})
+    guesses = align({column.name: guess_kind(column) for column in columns})
     declared = {} if dictionary is None else _declared(columns, guesses, dictionary)
     schema = Schema(
         tuple(declared[name].column if name in declared else guesses[name].column(name) for name in names),
@@ -118,7 +118,7 @@ def _declared(columns: Sequence[Words], guesses: Mapping[str, Guess], dictionary
         if (said := described.get(words.name)) is None:
             continue
         present = words.without([word for word in words.words if word in said.missing])
-        guess = (number(present) if said.numeric else None) or (tell(present) if said.missing else guesses[words.name])
+        guess = (number(present) if said.numeric else None) or (guess_kind(present) if said.missing else guesses[words.name])
         try:
             declared[words.name] = said.apply(guess)
         except ValueError as error:

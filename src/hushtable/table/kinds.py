@@ -1,4 +1,4 @@
-"""How the drafter tells the kind of a column from its name and its distinct values, and why.
+"""How the drafter guesses the kind of a column by its name and its distinct values, and why.
 
 The rule where it cannot be sure: what is wrong must do no harm. Whole numbers that may be codes are a category only where their
 name or their shape says so; a scale of a few steps is ordinal; everything else stays a number, whose order is kept.
@@ -65,7 +65,7 @@ MOSTLY = 0.95
 """The share of rows with a number (or a date) from which a lone word beside them is a missing code."""
 
 
-def tell(column: Words) -> Guess:
+def guess_kind(column: Words) -> Guess:
     """The kind of a column; no value of it stands in the reason or the remarks but missing codes and marks of a format."""
     if naming.names_people(column.name) and not column.answers:
         return Guess(

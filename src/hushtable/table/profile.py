@@ -13,7 +13,7 @@ import numpy as np
 from hushtable.display import Shown
 from hushtable.table.arrays import Integers
 from hushtable.table.columns import Column, Kind, Role
-from hushtable.table.singling import Columns, Singling, smallest
+from hushtable.table.singling import Columns, Singling, SinglingSet, smallest
 from hushtable.table.table import Table
 
 NEARLY = 0.99
@@ -81,7 +81,7 @@ class Profile(Shown):
         """Counts only."""
         whom = "people" if self.people != self.rows else "rows"
         few = next((one.sets[0] for one in self.singling if one.share == NEAR_KEY and one.sets), None)
-        found = f"; {len(few.columns)} columns single out {few.share:.0%} of the {whom}" if few else ""
+        found = f"; {_columns(few)} out {few.share:.0%} of the {whom}" if few else ""
         return f"Profile({self.rows:,} rows, {len(self.columns)} columns{found}; for you alone)"
 
     def __getitem__(self, name: str) -> ColumnProfile:
@@ -109,6 +109,10 @@ class Profile(Shown):
             "near_keys": list(self.near_keys),
             "recurring": [one.to_json() for one in self.recurring],
         }
+
+
+def _columns(few: SinglingSet) -> str:
+    return "1 column singles" if len(few.columns) == 1 else f"{len(few.columns)} columns single"
 
 
 def profile(table: Table) -> Profile:

@@ -86,7 +86,7 @@ def notes(table: Table, proposed: Mapping[str, Proposal]) -> list[str]:
             f"name it with --person {name} --rows-per-person {most}."
         )
     columns = Columns(table, leaving)
-    whole = f"{columns.share(leaving):.1%} on all {len(leaving)} columns that would be released"
+    whole = f"{columns.share(leaving):.1%} on all columns that would be released ({len(leaving)})"
     if quasi:
         alone = f"{columns.share(quasi):.1%} of the rows are unique on the likely quasi-identifiers"
         said.append(f"{alone}: {', '.join(quasi)}; {whole}.")

@@ -327,7 +327,7 @@ def test_the_unique_share_counts_rows_alone_in_their_group(groups, share):
 
 def test_the_unique_share_is_remarked():
     schema = draft(age=["1", "2", "2", "3"], sex=["f", "m", "m", "f"])
-    on_all = "50.0% on all 2 columns that would be released"
+    on_all = "50.0% on all columns that would be released (2)"
     assert f"50.0% of the rows are unique on the likely quasi-identifiers: age, sex; {on_all}." in schema.notes
 
 

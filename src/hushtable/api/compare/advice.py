@@ -176,7 +176,7 @@ def _weakest(cells: Sequence[Cell], take: Cell, setting: Setting) -> list[str]:
         return []
     real = "" if weak.baseline is None else f"; fresh real rows have {weak.baseline:.3f}"
     return [
-        f"It is worst in {weak.label}: {weak.value:.3f}, where the best that was tried, {weak.best.id}, has "
+        f"Its weakest point is {weak.label}: {weak.value:.3f}, where the best that was tried, {weak.best.id}, has "
         f"{weak.best_value:.3f}{real}."
     ]
 

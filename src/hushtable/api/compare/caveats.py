@@ -56,8 +56,9 @@ class Setting:
 
 
 def with_interval(score: Estimate) -> str:
-    """A score with its interval."""
-    return f"{score.value:.3f} ({score.lower:.3f} to {score.upper:.3f})"
+    """A score with its interval, where it has one."""
+    between = f"{score.lower:.3f} to {score.upper:.3f}"
+    return f"{score.value:.3f}" if score.lower == score.upper else f"{score.value:.3f} ({between})"
 
 
 def points(share: float) -> str:

@@ -100,8 +100,8 @@ def test_the_use_for_which_it_is_worst_is_named():
     taken = replace(AIM[1], measures=measured(0.03, 0.4))
     told = " ".join(advise([taken, better], replace(SETTING, axis=axis)).why)
     assert (
-        "It is worst in rules broken: 0.400, where the best that was tried, mst epsilon=1, has 0.000; fresh real rows have 0.001."
-        in told
+        "Its weakest point is rules broken: 0.400, where the best that was tried, mst epsilon=1, has 0.000; fresh real rows have "
+        "0.001." in told
     )
     same = replace(MST, measures=taken.measures, score=taken.score)
     assert "It is worst" not in " ".join(advise([taken, same], replace(SETTING, axis=axis)).why)
