@@ -115,7 +115,9 @@ def _score(audits: Sequence[Sequence[Finding]], axis: Axis) -> Score | None:
         return None
     values = [axis.read(f.value or 0.0) for f in known]
     ends = [axis.read(end) for f in known for end in (f.low, f.high) if end is not None]
-    return Score(float(np.mean(values)), min(values + ends), max(values + ends))
+    every = values + ends
+    # One run of a score without an interval has none: its own value twice would be a false one.
+    return Score(float(np.mean(values)), *((min(every), max(every)) if len(every) > 1 else (None, None)))
 
 
 def _measures(audits: Sequence[Sequence[Finding]]) -> dict[str, MeasureValue]:
