@@ -25,7 +25,7 @@ def test_a_profile_is_shown_for_the_holder_alone(hush, files):
     code, told, _ = hush("profile", files / "survey.csv", "-o", files / "profile.html")
     assert code == 0
     assert "AGEP, INDP" in told
-    assert "For you alone" in told
+    assert "for you alone" in told
     assert ((files / "profile.html").stat().st_mode & 0o077) == 0
     code, told, _ = hush("profile", files / "survey.csv", "--schema", files / "poor.yaml", "--json")
     assert code == 0
