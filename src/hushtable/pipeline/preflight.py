@@ -53,7 +53,8 @@ class Preflight(Shown):
                 "leaves unchanged, and no row of the table is handed out."
             ]
         lines = [self.untouched.sentence(self.promises) or "No column leaves unchanged."]
-        lines.append(f"{percent(self.copies.equal)} of the released rows equal a real row in every column.")
+        share = percent(self.copies.equal)
+        lines.append(f"{share[:1].upper()}{share[1:]} of the released rows equal a real row in every column.")
         if self.refused:
             return [*lines, f"It would be refused: {self.copies.refusal(self.untouched.columns, generated=self.generated)}"]
         return [*lines, f"It would not be refused: {self.copies.words()}."]
