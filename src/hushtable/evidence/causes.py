@@ -2,15 +2,13 @@
 
 A column that a released row carries from a person agrees with theirs. How often it does so among people who were hit stands beside
 how often it does among people outside who would have been hit alike, each with the released row nearest to them: columns that
-agree more often are those by which the attack may succeed. Of these the ones that do harm are found by leaving columns out, one
-after the other, until the rest no longer stands in the release more often for training people than for others: whoever changes
-them removes the link. Nothing here depends on values beyond their being equal or near.
+agree more often are those by which the attack may succeed. Which of these do harm, ``links`` finds out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +16,7 @@ import numpy as np
 from hushtable.evidence.confidence import fisher
 from hushtable.evidence.finding import Finding, Risk, Subject, Trace
 from hushtable.evidence.known import ALL
-from hushtable.evidence.persons import People
+from hushtable.evidence.links import HARMLESS, NEARLY, Links
 from hushtable.evidence.pool import Pool
 from hushtable.evidence.verdict import alarms, binding_assurance, is_alarm
 from hushtable.evidence.verdict.cause import Cause, CauseKind, by_weight, remedies
@@ -33,14 +31,8 @@ if TYPE_CHECKING:
 
 SURE = 1e-3
 """A column counts where chance explains its agreement, or what is left of a link, with at most this probability."""
-HARMLESS = 0.05
-"""What is left links nobody beyond chance where chance explains it with at least this probability."""
 LEAST = 20
 """So many people outside who were hit are compared with; where there are fewer, all people outside are."""
-MOST, RELEASED = 4_000, 20_000
-"""People of each side, and released rows, among whom columns are left out one by one: a sample finds the same columns."""
-NEAR = 0.01
-"""Numbers this near, as a share of their range, are hardly changed."""
 TAIL = 0.05
 """The share of all people at either end whose numbers are outliers."""
 LINKING = (CauseKind.VERBATIM, CauseKind.UNTOUCHED, CauseKind.COPIED, CauseKind.DISTURBED, CauseKind.OUTLIERS)
@@ -49,8 +41,6 @@ ASKED = 5
 """So many alarms of each attacker say which columns are hardly changed."""
 ABOUT = 0.05
 """Shares of released rows that differ by no more than this are about the same rows."""
-NEARLY = 0.95
-"""From this share on, released rows carry something nearly always."""
 MOSTLY = 0.5
 """From this share of the cases on, something holds for most."""
 
@@ -61,7 +51,8 @@ def causes(case: Case, findings: Sequence[Finding], stated: StatedGuarantee | No
     named = [finding for finding in findings if finding.name == NAMED]
     if not raised and not named:
         return ()
-    search = _Search(case.knowing(None), binding_assurance(stated))
+    whole = case.knowing(None)
+    search = _Search(whole, binding_assurance(stated), Links(whole))
     # Columns that name people need no test.
     explained = [_Explained(f, CauseKind.IDENTIFIERS, frozenset(f.detail.get("columns", ()))) for f in named]
     explained += [search.explain(finding) for finding in raised]
@@ -96,8 +87,7 @@ class _Search:
 
     case: Case
     assurance: Assurance
-    _links: dict[tuple[frozenset[str], bool], tuple[float, float]] = field(default_factory=dict)
-    _hashed: dict[tuple[str, bool], dict[str, Integers]] = field(default_factory=dict)
+    links: Links
 
     def explain(self, finding: Finding) -> _Explained:
         """The cause of one alarm."""
@@ -111,24 +101,24 @@ class _Search:
         secret = finding.detail.get("secret", "")
         linked = (linked & frozenset(self._held(finding))) - {secret}
         if self._whole(finding, pairs):
-            return _Explained(finding, self._proven(CauseKind.VERBATIM), linked, self._carried(frozenset(self.case.compared)))
+            return _Explained(finding, self._proven(CauseKind.VERBATIM), linked, self.links.carried(frozenset(self.case.compared)))
         return self._carried_over(finding, linked, pairs) or self._copied(finding, linked) or self._by_class(finding)
 
     def _carried_over(self, finding: Finding, linked: frozenset[str], pairs: _Pairs) -> _Explained | None:
         """Columns that most released rows have from one person, as they were or hardly changed."""
-        if self._p(linked, near=False) <= SURE:
-            kept = self._kept(linked)
-            if (share := self._carried(kept)) >= MOSTLY:
+        if self.links.p(linked, near=False) <= SURE:
+            kept = self.links.kept(linked)
+            if (share := self.links.carried(kept)) >= MOSTLY:
                 return _Explained(finding, self._proven(CauseKind.UNTOUCHED), kept, share)
         near = (self._agreeing(finding, pairs, near=True) & frozenset(self._held(finding))) - {finding.detail.get("secret", "")}
         numeric = any(self.case.train.schema[name].numeric for name in near)
         # Means and ranges of classes are near to people by design.
         classed = self.assurance is Assurance.VERIFIED and near <= self._quasi
-        if numeric and not classed and self._p(near, near=True) <= SURE:
+        if numeric and not classed and self.links.p(near, near=True) <= SURE:
             # Beside them stands what hardly ever differs, though it agrees with others too.
-            held = (n for n in self._held(finding) if self._near("train", n, pairs.rows, pairs.released).mean() >= NEARLY)
+            held = (n for n in self._held(finding) if self.links.near("train", n, pairs.rows, pairs.released).mean() >= NEARLY)
             whole = near | (frozenset(held) - {finding.detail.get("secret", "")})
-            if (share := self._carried(whole, near=True)) >= MOSTLY:
+            if (share := self.links.carried(whole, near=True)) >= MOSTLY:
                 return _Explained(finding, self._proven(CauseKind.DISTURBED), whole, share)
         return None
 
@@ -136,12 +126,12 @@ class _Search:
         """Columns that some released rows have from one person."""
         # Classes of few people keep some of their values; that is no copying.
         own = linked - self._quasi if self.assurance is Assurance.VERIFIED else linked
-        if self._p(own, near=False) > SURE:
+        if self.links.p(own, near=False) > SURE:
             return None
-        harmful = self._harmful(linked, near=False)
+        harmful = self.links.harmful(linked, near=False)
         if len(harmful) == 1:
             return self._rare(finding, *harmful)
-        return _Explained(finding, self._proven(CauseKind.COPIED), linked, self._carried(linked))
+        return _Explained(finding, self._proven(CauseKind.COPIED), linked, self.links.carried(linked))
 
     def _by_class(self, finding: Finding) -> _Explained:
         """What is learned though nothing is copied: from people who look alike, or from a generator that follows single ones."""
@@ -159,7 +149,7 @@ class _Search:
             kept = [one.columns for one in explained if one.kind is kind and (one.share or 0.0) > whole]
             if kept:
                 together = frozenset[str]().union(*kept)
-                harmful = self._harmful(together, near=near)
+                harmful = self.links.harmful(together, near=near)
                 return [
                     replace(one, kind=kind, columns=together) if self._removed_with(one, harmful, near=near) else one
                     for one in explained
@@ -179,7 +169,7 @@ class _Search:
             return False
         if one.kind in (CauseKind.CLASSES, CauseKind.MEMORIZED):
             return True
-        return one.kind in LINKING and self._p(one.columns - harmful, near=near) >= HARMLESS
+        return one.kind in LINKING and self.links.p(one.columns - harmful, near=near) >= HARMLESS
 
     def _by_rarity(self, explained: Sequence[_Explained]) -> list[_Explained]:
         """The same with alarms given to rare levels or outliers where most of those whom they hit beyond chance have some."""
@@ -231,15 +221,15 @@ class _Search:
         together = frozenset[str]().union(*sets)
         if kind in (CauseKind.UNTOUCHED, CauseKind.COPIED, CauseKind.DISTURBED):
             near = kind is CauseKind.DISTURBED
-            harmful = self._harmful(together, near=near)
+            harmful = self.links.harmful(together, near=near)
             for own in sets:
-                harmful |= self._harmful(own - harmful, near=near)
+                harmful |= self.links.harmful(own - harmful, near=near)
             for own in self._also_near([one.finding for one in explained]):
-                harmful |= self._harmful(own - harmful, near=True)
+                harmful |= self.links.harmful(own - harmful, near=True)
             together = harmful
         elif kind in (CauseKind.VERBATIM, CauseKind.EPSILON, CauseKind.CLASSES, CauseKind.MEMORIZED):
             together = frozenset()
-        columns = tuple(self._ordered(together))
+        columns = tuple(self.links.ordered(together))
         rows = kind in (CauseKind.VERBATIM, CauseKind.UNTOUCHED, CauseKind.COPIED)
         shares = [one.share for one in explained if one.share is not None and rows]
         findings = [one.finding for one in explained]
@@ -268,7 +258,7 @@ class _Search:
     def _rare(self, finding: Finding, name: str) -> _Explained:
         """Values of one column that nobody else has: levels, the ends of a number, or numbers that were left as they were."""
         columns = frozenset({name})
-        share = self._carried(columns)
+        share = self.links.carried(columns)
         kind = CauseKind.UNTOUCHED if share >= MOSTLY else CauseKind.COPIED
         if self.case.train.schema[name].numeric:
             kind = CauseKind.OUTLIERS if self._at_the_ends(finding.trace, name) else kind
@@ -314,7 +304,9 @@ class _Search:
         pair = np.repeat(np.arange(len(held)), held)
         inside = np.arange(len(pair)) - np.repeat(np.cumsum(held) - held, held)
         rows = order[starts[people.who[pairs.rows]][pair] + inside]
-        equal = sum((self._equal("train", name, rows, pairs.released[pair]).astype(np.int64) for name in self.case.compared), 0)
+        equal = sum(
+            (self.links.equal("train", name, rows, pairs.released[pair]).astype(np.int64) for name in self.case.compared), 0
+        )
         best = np.lexsort((-np.asarray(equal), pair))[np.cumsum(held) - held]
         return _Pairs(rows[best], pairs.released)
 
@@ -333,7 +325,7 @@ class _Search:
         others = self._outside(finding)
         if not len(pairs.rows) or not len(others.rows):
             return frozenset()
-        agree = self._near if near else self._equal
+        agree = self.links.near if near else self.links.equal
         counts = {
             name: (
                 int(agree("train", name, pairs.rows, pairs.released).sum()),
@@ -350,115 +342,8 @@ class _Search:
             return False
         same = np.ones(len(pairs.rows), np.bool_)
         for name in self.case.compared:
-            same &= self._equal("train", name, pairs.rows, pairs.released)
-        return bool(same.mean() >= MOSTLY * _excess(finding)) and self._p(frozenset(self.case.compared), near=False) <= SURE
-
-    def _equal(self, which: str, name: str, rows: Integers, released: Integers) -> Mask:
-        ids = self.case.value_ids(name)
-        return np.asarray(ids[which][rows] == ids["release"][released])
-
-    def _near(self, which: str, name: str, rows: Integers, released: Integers) -> Mask:
-        if not self.case.train.schema[name].numeric:
-            return self._equal(which, name, rows, released)
-        reach = NEAR * self.case.encoding((name,)).ranges[name]
-        ours, theirs = self.case.tables[which].floats(name)[rows], self.case.ordinary().floats(name)[released]
-        return (np.abs(ours - theirs) <= reach) | (np.isnan(ours) & np.isnan(theirs))
-
-    def _p(self, columns: frozenset[str], *, near: bool) -> float:
-        """How likely chance puts these columns of so many more training people into released rows."""
-        return self._link(columns, near=near)[0]
-
-    def _link(self, columns: frozenset[str], *, near: bool) -> tuple[float, float]:
-        """That probability, and by how much the share of training people is larger."""
-        if not columns:
-            return 1.0, 0.0
-        if (columns, near) not in self._links:
-            rows = {which: self._rows(which, columns, near=near) for which in ("train", "control", "release")}
-            released = np.unique(rows["release"])
-            ours, others = (self._sides[which].any(np.isin(rows[which], released)) for which in ("train", "control"))
-            p = fisher(int(ours.sum()), len(ours), int(others.sum()), len(others))
-            self._links[columns, near] = p, float(ours.mean() - others.mean())
-        return self._links[columns, near]
-
-    def _harmful(self, columns: frozenset[str], *, near: bool) -> frozenset[str]:
-        """Columns to change so that the rest links nobody beyond chance: each time the one without which least is linked."""
-        rest, harmful = columns, frozenset[str]()
-        while rest and self._p(rest, near=near) < HARMLESS:
-            worst = min(sorted(rest), key=lambda name: self._link(rest - {name}, near=near)[1])
-            rest, harmful = rest - {worst}, harmful | {worst}
-        return harmful
-
-    def _kept(self, columns: frozenset[str]) -> frozenset[str]:
-        """Of some columns those that released rows carry together most often, beyond chance."""
-        return self.case.once(("kept columns", columns), lambda: self._most_carried(columns))
-
-    def _most_carried(self, columns: frozenset[str]) -> frozenset[str]:
-        kept, share = columns, self._carried(columns)
-        while len(kept) > 1 and share < NEARLY:
-            best = max(sorted(kept), key=lambda name: self._carried(kept - {name}))
-            if (more := self._carried(kept - {best})) <= share:
-                break
-            kept, share = kept - {best}, more
-        return kept
-
-    def _carried(self, columns: frozenset[str], *, near: bool = False) -> float:
-        """The share of released rows that have these columns of a training row, beyond that of rows of people outside."""
-
-        def share() -> float:
-            ours, fresh, released = (self._rows(which, columns, near=near) for which in ("train", "control", "release"))
-            return max(0.0, float(np.isin(released, ours).mean() - np.isin(fresh, ours).mean()))
-
-        return self.case.once(("carried columns", columns, near), share)
-
-    def _ordered(self, columns: Iterable[str]) -> list[str]:
-        """The columns that identify most first: those with the most different values."""
-        return sorted(columns, key=lambda name: (-self._distinct(name), name))
-
-    def _distinct(self, name: str) -> int:
-        return len(np.unique(self.case.value_ids(name)["train"])) if name in self.case.compared else 0
-
-    @property
-    def _sides(self) -> dict[str, People]:
-        """Who holds the rows that are looked at."""
-        return self.case.once("cause sides", lambda: {w: self.case.people(w).among(self._some(w)) for w in ("train", "control")})
-
-    def _some(self, which: str) -> Integers:
-        """The rows that are looked at: all, or those of as many people as are enough."""
-
-        def chosen() -> Integers:
-            if which == "release":
-                rows = np.random.default_rng(0).permutation(self.case.release.rows)[:RELEASED]
-            else:
-                people = self.case.people(which)
-                rows = people.rows_of(np.random.default_rng(0).permutation(people.count)[:MOST])
-            return np.sort(rows)
-
-        return self.case.once(("cause rows", which), chosen)
-
-    def _rows(self, which: str, columns: frozenset[str], *, near: bool) -> Integers:
-        """A number for each row that is looked at, equal where these columns are (but for collisions of 64 bits)."""
-        total = np.zeros(len(self._some(which)), np.uint64)
-        for name in sorted(columns):
-            total += self._hashes(name, near=near)[which]
-        return total  # type: ignore[return-value] # only ever compared
-
-    def _hashes(self, name: str, *, near: bool) -> dict[str, Integers]:
-        """A random number for each value of a column; sums of them stand for combinations."""
-        if (name, near) not in self._hashed:
-            ids = self._steps(name) if near and self.case.train.schema[name].numeric else self.case.value_ids(name)
-            size = max(int(own.max(initial=0)) for own in ids.values()) + 1
-            drawn = np.random.default_rng([*name.encode(), near]).integers(0, 2**64, size, dtype=np.uint64)
-            self._hashed[name, near] = {which: drawn[own[self._some(which)]] for which, own in ids.items()}  # type: ignore[misc]
-        return self._hashed[name, near]
-
-    def _steps(self, name: str) -> dict[str, Integers]:
-        """A number in steps as wide as what counts as hardly changed."""
-        reach = 4 * NEAR * self.case.encoding((name,)).ranges[name] or 1.0
-        tables = {"train": self.case.train, "control": self.case.control, "release": self.case.ordinary()}
-        steps = {which: np.floor(table.floats(name) / reach) for which, table in tables.items()}
-        ends = np.cumsum([len(own) for own in steps.values()])[:-1]
-        codes = np.unique(np.concatenate(list(steps.values())), return_inverse=True)[1]
-        return dict(zip(steps, np.split(codes, ends), strict=True))
+            same &= self.links.equal("train", name, pairs.rows, pairs.released)
+        return bool(same.mean() >= MOSTLY * _excess(finding)) and self.links.p(frozenset(self.case.compared), near=False) <= SURE
 
 
 def _excess(finding: Finding) -> float:

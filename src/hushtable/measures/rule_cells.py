@@ -79,7 +79,7 @@ def _levels(table: Table, column: Column, *, missing: bool) -> Axis:
     build = _Builder(column.name, size, missing=missing)
     for cell, text in enumerate(texts):
         build.add(Comparison(column.name, Sign.EQUAL, (text,)), [cell], level=True)
-    # Where some levels are not among the cells a range could not be told from its cells.
+    # Where some levels are not among the cells a range could not be distinguished from its cells.
     if column.kind is Kind.ORDINAL and len(named) == len(words):
         for cell in range(1, len(named) - 1):
             build.add(Comparison(column.name, Sign.BELOW, (texts[cell],)), range(cell), border=cell)

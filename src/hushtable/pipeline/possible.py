@@ -1,7 +1,7 @@
 """Rows that can exist: what a model draws, without the combinations that the schema declares to be impossible.
 
 That a row is drawn again because it breaks a public rule is post-processing of the model and of fresh randomness: no private row is
-read, nothing is spent, and how often it happened may be told to anybody.
+read, nothing is spent, and anybody may know how often it happened.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ WIDTH = 80
 LABEL = 50
 """So many letters of the name of a measure."""
 GATES, CAUTIONS, NUMBERS = 3, 2, 3
-"""So many conditions, cautions and measures of utility are told; the others are counted."""
+"""So many conditions, cautions and measures of utility are shown; the others are counted."""
 
 
 @dataclass(frozen=True)

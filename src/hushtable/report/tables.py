@@ -85,7 +85,7 @@ RULES = (
 
 
 def every_finding(findings: Sequence[Finding]) -> Html:
-    """All findings with all digits as a file to store: each is told once on the page, in the part that it belongs to."""
+    """All findings with all digits as a file to store: each stands once on the page, in the part that it belongs to."""
     if not findings:
         return element("p", "There are no findings.")
     encoded = base64.b64encode(as_csv(findings).encode("utf-8-sig", "replace")).decode()
