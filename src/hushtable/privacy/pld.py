@@ -65,7 +65,7 @@ def _step(mu: float, counted: tuple[tuple[Event, int], ...]) -> float:
     rho = mu**2 / 2 + sum(e.cost().rho * times / _multiplicity(e) for e, times in counted)
     if not math.isfinite(rho):
         return 1e-4
-    return FINE * 2.0 ** round(math.log2(math.sqrt(2 * rho))) if 0 < rho < 1 else FINE
+    return FINE * 2.0 ** min(round(math.log2(2 * rho) / 2), 3) if rho else FINE
 
 
 def gaussian_mu(e: Event) -> float:
