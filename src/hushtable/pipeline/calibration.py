@@ -38,7 +38,8 @@ def calibrated(planned: Callable[[float], Course], budget: Budget) -> Course:
     """The plan with the largest rho, within ``CLOSE``, that the budget covers; as it is where its queries are not fixed."""
     best = planned(1.0)
     spent = price(best, budget) if fixed(best) else math.inf
-    if not spent <= (goal := budget.epsilon * (1 - MARGIN)):
+    # An epsilon so small that delta alone covers everything costs nothing, whatever the factor.
+    if not 0 < spent <= (goal := budget.epsilon * (1 - MARGIN)):
         return best
     first, low, high = best.ledger.rho(), 1.0, math.inf
     # What a Gaussian alone could have; choices allow a little less.
@@ -58,7 +59,7 @@ def calibrated(planned: Callable[[float], Course], budget: Budget) -> Course:
             best, spent, low = course, cost, factor
         else:
             high = factor
-        aim = factor * (goal * (1 - CLOSE / 2) / cost) ** (1 / ROOT)
+        aim = factor * (goal * (1 - CLOSE / 2) / max(cost, spent)) ** (1 / ROOT)
         factor = aim if low < aim < high else (low + high) / 2
     return best
 
