@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hushtable.privacy import pld
-from hushtable.privacy.accountant import epsilon_of, gdp_delta, gdp_epsilon
+from hushtable.privacy.accountant import compose, epsilon_of, gdp_delta, gdp_epsilon
 from hushtable.privacy.event import DiscreteGaussian, Exponential, Gaussian, SampledGaussian
 from tests.unit.privacy.exact import epsilon_at, gaussian, hockey, joint, judge
 
@@ -83,3 +83,43 @@ def test_samples_cost_less_than_their_renyi_curve_says_and_no_less_than_on_a_fin
     assert finer * (1 - 1e-6) <= found <= finer * 1.002
     whole = SampledGaussian(20.0, 1.0, 9)
     assert pld.epsilon([whole], 1e-5) == pytest.approx(gdp_epsilon(3 / 20, 1e-5), rel=1e-3)
+
+
+def worst(epsilon: float, rest, e: float) -> float:
+    """The largest value of one choice over a fine grid of its largest loss t, if ``rest`` is what may be lost after it."""
+    t, most = np.linspace(0.0, epsilon, 301), math.exp(epsilon)
+    return float(np.max((most - np.exp(t)) * rest(e - t) + (np.exp(t) - 1) * rest(e - t + epsilon)) / (most - 1))
+
+
+def halfway(epsilon: float, times: int):
+    """As if every choice had the same losses, half of epsilon up or down: what one might take for the worst."""
+    p = math.exp(epsilon / 2) / (1 + math.exp(epsilon / 2))
+    places = pld.choice_profile(epsilon, times)[0]
+    ups = np.arange(times + 1)
+    chance = np.array([math.comb(times, int(k)) for k in ups]) * p**ups * (1 - p) ** (times - ups)
+    losses = (2 * ups - times) * epsilon / 2
+    return places, np.maximum(-np.expm1(places[:, None] - losses), 0.0) @ chance
+
+
+@pytest.mark.parametrize(("profile_of", "holds"), [(pld.choice_profile, True), (halfway, False)])
+def test_two_choices_lose_no_more_than_their_profile_says_however_the_second_depends_on_the_first(profile_of, holds):
+    def check(profile_of):
+        for epsilon in (0.1, 0.7, 3.0):
+            alone = lambda e, epsilon=epsilon: np.array(  # noqa: E731
+                [worst(epsilon, lambda x: np.maximum(-np.expm1(x), 0.0), one) for one in np.atleast_1d(e)]
+            )
+            places, profile = profile_of(epsilon, 2)
+            for i in range(0, len(places), 5):
+                true = worst(epsilon, alone, places[i])
+                assert true - 1e-12 <= profile[i] <= true + 2e-3
+
+    judge(check, profile_of, holds=holds)
+
+
+def test_many_choices_cost_about_what_their_rho_says_a_gaussian_costs():
+    for times, epsilon in ((40, 0.03), (100, 0.2)):
+        numerical = pld.epsilon([Exponential(epsilon)] * times, 1e-6)
+        assert numerical <= epsilon_of(compose([Exponential(epsilon).cost()] * times), 1e-6)
+        assert numerical >= gdp_epsilon(math.sqrt(times) * epsilon / 2, 1e-6) * 0.99
+    # No less than the same choices all alike, exactly.
+    assert (pld.choice_profile(0.2, 40)[1] >= halfway(0.2, 40)[1] - 1e-12).all()

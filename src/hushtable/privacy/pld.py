@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential, Gaussian, SampledGaussian
+from hushtable.table.arrays import Floats
 
 FINE = 1e-3
 """The step of the losses beside the root of twice rho, which is how far the losses of all events together spread."""
@@ -22,6 +23,11 @@ BLUR = 4.0
 """The variance by which integer Gaussian noise is taken to be narrower where it is treated as continuous."""
 NARROW, WIDE = 10.0, 100.0
 """Integer noise from ``NARROW`` on may be treated as continuous, and from ``WIDE`` on is."""
+
+PARTS, WIDEST = 8, 0.1
+"""The epsilon of a choice is cut into so many parts, up to four times as many where they would be wider than that."""
+TOGETHER = 64
+"""So many equal choices are accounted for together; more are blocks of so many, which compose."""
 
 
 def available() -> bool:
@@ -55,8 +61,12 @@ def _composed(mu: float, counted: tuple[tuple[Event, int], ...], delta: float) -
     step = _step(mu, counted)
     total = library.from_gaussian_mechanism(1 / mu, value_discretization_interval=step) if mu else library.identity(step)
     for e, times in counted:
-        one = _distribution(library, e, step)
-        total = total.compose(one.self_compose(times) if times > 1 else one)
+        if isinstance(e, Exponential) and times % TOGETHER:
+            total = total.compose(_choices(library, e.epsilon, times % TOGETHER, step))
+        many = times // TOGETHER if isinstance(e, Exponential) else times
+        if many:
+            one = _distribution(library, e, step)
+            total = total.compose(one.self_compose(many) if many > 1 else one)
     return float(total.get_epsilon_for_delta(delta))
 
 
@@ -104,31 +114,61 @@ def _distribution(library: Any, e: Event, step: float) -> Any:
     if isinstance(e, DiscreteGaussian):
         return library.from_discrete_gaussian_mechanism(e.sigma, value_discretization_interval=step, use_connect_dots=True)
     if isinstance(e, SampledGaussian):
-        # One record more, or one less: the library keeps both directions apart, and takes the worse in the end.
+        # A record more, or a record less: the library keeps both directions apart, and takes the worse in the end.
         return library.from_gaussian_mechanism(e.multiplier, value_discretization_interval=step, sampling_prob=e.rate)
     if isinstance(e, Exponential):
-        return _bounded_range(library, e.epsilon, step)
+        return _choices(library, e.epsilon, TOGETHER, step)
     # Any pure mechanism is dominated by randomized response with its epsilon.
     pure = library.common.DifferentialPrivacyParameters(e.cost().epsilon, 0.0)
     return library.from_privacy_parameters(pure, value_discretization_interval=step)
 
 
-def _bounded_range(library: Any, epsilon: float, step: float) -> Any:
-    """The exponential mechanism: the logarithms of its odds span at most epsilon, which is less than pure epsilon allows.
-
-    Of all such mechanisms, those with loss t or t - epsilon are the worst (Dong, Durfee and Rogers 2020). Their delta at e is
-    (E - e^t)(1 - e^(e - t))/(E - 1) with E = e^epsilon, and largest at t = (epsilon + e)/2: (sqrt E - sqrt e^e)^2/(E - 1). The
-    largest of all is a privacy profile again, so one pair of distributions dominates them all, and such pairs compose
-    (Zhu, Dong and Wang 2022).
-    """
+def _choices(library: Any, epsilon: float, times: int, step: float) -> Any:
+    """So many choices by the exponential mechanism, each in view of those before."""
     from dp_accounting.pld import pld_pmf
 
-    ends = math.ceil(epsilon / step)
+    places, profile = choice_profile(epsilon, times)
+    h, ends = places[-1] - places[-2], math.ceil(times * epsilon / step)
     rounded = np.arange(-ends, ends + 1)
-    losses = np.clip(rounded * step, -epsilon, epsilon)
-    # Factors of (E - 1) are taken out of both: nothing is lost to rounding for a small epsilon.
-    deltas = np.expm1((epsilon - losses) / 2) ** 2 * np.exp(losses) / np.expm1(epsilon)
-    outside = rounded * step < -epsilon
-    deltas[outside] = -np.expm1(rounded[outside] * step)
-    pmf = pld_pmf.create_pmf_pessimistic_connect_dots(step, rounded, deltas)
-    return library.PrivacyLossDistribution(pmf)
+    along = (rounded * step - places[0]) / h
+    piece = np.clip(along.astype(np.int64), 0, len(places) - 2)
+    # Between its places the profile lies below the chord in the exponential of the loss.
+    share = np.expm1((along - piece) * h) / math.expm1(h)
+    deltas = profile[piece] + share * (profile[piece + 1] - profile[piece])
+    outside = np.abs(rounded) * step >= places[-1]
+    deltas[outside] = np.maximum(-np.expm1(rounded[outside] * step), 0.0)
+    return library.PrivacyLossDistribution(pld_pmf.create_pmf_pessimistic_connect_dots(step, rounded, deltas))
+
+
+@lru_cache(maxsize=64)
+def choice_profile(epsilon: float, times: int) -> tuple[Floats, Floats]:
+    """The largest delta of so many choices of this epsilon, at losses from -times epsilon to times epsilon.
+
+    The logarithms of the odds of a choice span at most epsilon. Of all such mechanisms those with loss t or t - epsilon are the
+    worst, for some t, since what comes after is convex in the exponential of the loss (Dong, Durfee and Rogers 2020); the loss is t
+    with probability (E - e^t)/(E - 1), E = e^epsilon. Which t it is may depend on the choices before. So if V is the profile of the
+    choices that follow, it is sup over t of P[t] V(e - t) + P[t - epsilon] V(e - t + epsilon) with this one. V is kept at multiples
+    of h and taken between them as the chord in the exponential of e, which is above it. There the supremum is that of A + B u + C/u
+    with u = e^-t, at an end of the piece or where its derivative vanishes. Together with other mechanisms, in whatever order, the
+    choices compose as one mechanism of this profile (Vadhan and Zhang 2023: concurrent composition of interactive mechanisms).
+    """
+    parts = min(max(PARTS, math.ceil(epsilon / WIDEST)), 4 * PARTS)
+    h, most, last = epsilon / parts, math.exp(epsilon), times * parts
+    places: Floats = h * np.arange(-last, last + 1.0)
+    profile = np.maximum(-np.expm1(places), 0.0)
+    low, high = -np.expm1(h * np.arange(-last - parts, -last)), np.zeros(parts)
+    near = np.exp(-h * np.arange(parts))[:, None]
+    far = near * math.exp(-h)
+    # For each piece of t the places of e - t at its two ends; those of e - t + epsilon lie so many parts further on.
+    at = parts + np.arange(len(places)) - np.arange(parts)[:, None]
+    for _ in range(times):
+        padded = np.concatenate([low, profile, high])
+        ends = padded[at], padded[at - 1], padded[at + parts], padded[at + parts - 1]
+        first, second = (ends[0] - ends[1]) / (near - far), (ends[2] - ends[3]) / (near - far)
+        a, c = ends[0] - first * near, ends[2] - second * near
+        rest, rising, falling = most * a - first + second - c, most * first - second, c - a
+        with np.errstate(invalid="ignore", divide="ignore"):
+            top = np.where((rising < 0) & (falling < 0), np.sqrt(falling / rising), near)
+        values = [rest + rising * u + falling / u for u in (near, far, np.clip(top, far, near))]
+        profile = np.asarray(np.clip(np.max(values, axis=(0, 1)) / math.expm1(epsilon), profile, 1.0), dtype=np.float64)
+    return places, profile
