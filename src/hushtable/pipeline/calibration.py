@@ -43,7 +43,8 @@ def calibrated(planned: Callable[[float], Course], budget: Budget) -> Course:
         return best
     first, low, high = best.ledger.rho(), 1.0, math.inf
     # What a Gaussian alone could have; choices allow a little less.
-    factor = accountant.gdp_mu(budget.epsilon, budget.delta) ** 2 / 2 / accountant.zcdp_rho(budget.epsilon, budget.delta)
+    allowed = accountant.gdp_mu(budget.epsilon, budget.delta) ** 2 / 2
+    factor = max(allowed / accountant.zcdp_rho(budget.epsilon, budget.delta), 1 + CLOSE)
     for _ in range(TRIES):
         if spent > goal * (1 - CLOSE) or high - low < CLOSE:
             break

@@ -198,8 +198,8 @@ def _same(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
 def _fits(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
     """Whether the queries of an undecided step are of the kinds that it plans, for this unit, and cost the whole that it plans.
 
-    Of a list that it plans they may be a part.
-    One that learned domains began with columns that are not in the release; one that found nothing to ask made no query.
+    Of a list that it plans they may be a part. One that learned domains began with columns that are not in the release; one that
+    found nothing to ask made no query.
     """
     taken = _of(planned, guarantee.ledger)
     if planned.step.learns_domains or not taken.paid:
