@@ -89,6 +89,7 @@ AUDITS = {
     "downstream": "hushtable.measures.downstream:TrainOnRelease",
     "composite": "hushtable.measures.composite_audit:CompositeScore",
     "frechet-means": "hushtable.measures.frechet_means:FrechetMeans",
+    "k-marginal": "hushtable.measures.kmarginal:KMarginal",
     "joint": "hushtable.measures.joint:Joint",
     "discriminator": "hushtable.measures.discriminator:Discriminator",
     "geometry": "hushtable.measures.geometry:Geometry",
