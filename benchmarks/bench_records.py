@@ -16,6 +16,7 @@ import hashlib
 import json
 import multiprocessing
 import resource
+import signal
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -82,7 +83,10 @@ def main(folder: Path, options: Sequence[str] = ()) -> None:
     chosen = _options(options)
     chosen.out.mkdir(parents=True, exist_ok=True)
     path, sources = chosen.out / "cells.jsonl", _digest()
-    done = {cell: numbers for own, cell, numbers in _read(path) if own == sources}
+    # A cell that was stopped is tried again where it may take longer.
+    done = {
+        cell: numbers for own, cell, numbers in _read(path) if own == sources and numbers.get("limit", chosen.limit) >= chosen.limit
+    }
     present = [name for name in chosen.tables if _split(name, chosen.rows) is not None]
     for name in sorted(set(chosen.tables) - set(present)):
         print(f"{name} is not here: set HUSHTABLE_DATA to the folder that holds it")
@@ -159,7 +163,8 @@ def _limited(cell: Cell, limit: int) -> dict[str, object]:
         numbers: dict[str, object] = ours.recv()
     except EOFError:
         child.join()
-        numbers = {"note": f"stopped after {limit} CPU s" if child.exitcode in (-24, -9) else f"ended with {child.exitcode}"}
+        stopped = child.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
+        numbers = {"note": f"stopped after {limit} CPU s", "limit": limit} if stopped else {"note": f"ended with {child.exitcode}"}
     child.join()
     return numbers
 

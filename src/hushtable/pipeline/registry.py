@@ -56,6 +56,7 @@ STEPS = {
 }
 AUDITS = {
     "identical-matches": "hushtable.audits.indicators:IdenticalMatches",
+    "unique-matches": "hushtable.audits.unique_matches:UniqueMatches",
     "closest-record": "hushtable.audits.indicators:ClosestRecord",
     "k-nearest": "hushtable.audits.indicators:KNearest",
     "near-matches": "hushtable.audits.nearness:NearMatches",
