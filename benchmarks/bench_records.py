@@ -29,7 +29,7 @@ import hushtable as ht
 from benchmarks import generated
 from benchmarks.peers import table as show
 from hushtable.data import datasets
-from hushtable.errors import HushError
+from hushtable.errors import HushError, InputError
 from hushtable.evidence.case import Case
 from hushtable.measures.downstream import task_of
 from hushtable.measures.downstream_models import predictions
@@ -83,7 +83,7 @@ def main(folder: Path, options: Sequence[str] = ()) -> None:
     chosen = _options(options)
     chosen.out.mkdir(parents=True, exist_ok=True)
     path, sources = chosen.out / "cells.jsonl", _digest()
-    # A cell that was stopped is tried again where it may take longer.
+    # A cell that was stopped is tried again where it may take longer, one that broke off always.
     done = {
         cell: numbers for own, cell, numbers in _read(path) if own == sources and numbers.get("limit", chosen.limit) >= chosen.limit
     }
@@ -94,7 +94,8 @@ def main(folder: Path, options: Sequence[str] = ()) -> None:
         if cell not in done:
             done[cell] = _limited(cell, chosen.limit)
             with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"sources": sources, **asdict(cell), **done[cell]}) + "\n")
+                # The line break comes first: the last line may have been cut off when a run was stopped.
+                file.write("\n" + json.dumps({"sources": sources, **asdict(cell), **done[cell]}))
             print(f"{cell.table}, {cell.recipe}, epsilon {cell.epsilon:g}, seed {cell.seed}: {_line(done[cell])}", flush=True)
     wanted = set(_cells(chosen, present))
     report({cell: numbers for cell, numbers in done.items() if cell in wanted})
@@ -142,10 +143,11 @@ def _split(name: str, rows: int) -> tuple[Table, Table] | None:
     """Training and control rows; None where the table is not to be had. Domains are taken for public knowledge."""
     if name in GENERATED:
         table = generated.survey(2 * rows, GENERATED[name])
-    elif datasets.data_folder() is None:
-        return None
     else:
-        table = datasets.load(FILES[name])
+        try:
+            table = datasets.load(FILES[name])
+        except InputError:
+            return None
         table = table.select(table.schema.released).declared("benchmark")
     order = np.random.default_rng(20261117).permutation(table.rows)
     held = min(table.rows // 4, 2 * rows)
@@ -164,7 +166,8 @@ def _limited(cell: Cell, limit: int) -> dict[str, object]:
     except EOFError:
         child.join()
         stopped = child.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
-        numbers = {"note": f"stopped after {limit} CPU s", "limit": limit} if stopped else {"note": f"ended with {child.exitcode}"}
+        why = f"stopped after {limit} CPU s" if stopped else f"ended with {child.exitcode}"
+        numbers = {"note": why, "limit": limit if stopped else 0}
     child.join()
     return numbers
 
@@ -295,7 +298,7 @@ def save(done: Mapping[Cell, Mapping[str, object]]) -> None:
 
 
 def _read(path: Path) -> Iterator[tuple[str, Cell, dict[str, object]]]:
-    """Finished cells; a line that was cut off when the run was stopped is none."""
+    """Finished cells; a line that was cut off is none."""
     for text in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
         if text.endswith("}"):
             line = json.loads(text)
