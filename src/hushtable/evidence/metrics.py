@@ -18,6 +18,17 @@ METRICS = {
     "identical match share": Metric(
         "the share of released rows that equal a training row, beside the same share of fresh real rows", share=True
     ),
+    "unique exact matches": Metric(
+        "the share of training people whose row nobody else has and that stands in the release, beside that of people outside",
+        share=True,
+    ),
+    "apparent matches": Metric(
+        "the share of training people who seem to be found: alone with their quasi-identifiers, which one released row has too",
+        share=True,
+    ),
+    "apparent matches that are real": Metric(
+        "of those who seem to be found by their quasi-identifiers, the share for whom all other columns agree as well", share=True
+    ),
     "published in part": Metric(
         "the share of released rows that equal a training row in the quasi columns alone, or in all others: secrets may be copied "
         "beside the quasi values of somebody else",

@@ -63,6 +63,13 @@ class People:
         """How many independent rows these are worth at least, were all rows of a person alike (Kish): rows^2 / sum of squares."""
         return float(self.rows**2 / max(1, int((self.held**2).sum())))
 
+    def alone(self, ids: Integers) -> Mask:
+        """For each row, whether its value (a number from 0 for each) is held by nobody but its own person."""
+        if self.persons is None:
+            return np.asarray(np.bincount(ids)[ids] == 1)
+        _, first = np.unique(ids * self.count + self.who, return_index=True)
+        return np.asarray(np.bincount(ids[first])[ids] == 1)
+
     def any(self, hit: Mask) -> Mask:
         """Who is hit: those of whom any row is."""
         return hit if self.persons is None else np.bincount(self.persons, weights=hit) > 0

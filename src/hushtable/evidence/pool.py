@@ -40,10 +40,7 @@ class Pool:
 
     def alone(self, ids: Integers) -> Mask:
         """For each row, whether its value (a number from 0 for each) is held by nobody but its own person."""
-        if self.people.persons is None:
-            return np.asarray(np.bincount(ids)[ids] == 1)
-        _, first = np.unique(ids * self.people.count + self.people.who, return_index=True)
-        return np.asarray(np.bincount(ids[first])[ids] == 1)
+        return self.people.alone(ids)
 
     def counts(self, tried: Mask, hit: Mask) -> tuple[int, int, int, int]:
         """Hits and attempts among training people, then among control people: one attempt a person, as ``fisher`` takes them."""

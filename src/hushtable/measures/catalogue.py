@@ -117,6 +117,14 @@ RULE_BROKEN = Measure(
 )
 
 # All columns together.
+K_MARGINAL = Measure(
+    name="k-marginal",
+    meaning="how alike the margins of two and three columns are: 1,000 (1 - mean total variation distance), so 1,000 is the same "
+    "and 0 is nothing in common; the baseline is the score of a bootstrap of the real rows",
+    page=Page.JOINT,
+    better=HIGHER,
+    high=1000.0,
+)
 MMD = Measure(
     name="MMD",
     meaning="maximum mean discrepancy: how far the two tables lie apart as clouds of points; 0 is the same distribution",
@@ -310,6 +318,13 @@ GROUP_SHARE = Measure(
     page=Page.GROUPS,
     high=None,
     share=True,
+)
+K_MARGINAL_GROUP = Measure(
+    name="k-marginal of a group",
+    meaning="the k-marginal score (0 to 1,000) among the people of one group alone; overall, that of the worst group",
+    page=Page.GROUPS,
+    better=HIGHER,
+    high=1000.0,
 )
 GROUP_SCORE = Measure(
     name="downstream loss of a group",

@@ -71,7 +71,7 @@ def partitions(case: Case, least: int, fresh: int) -> list[Partition]:
     schema = case.train.schema
     named = [n for n in case.columns if schema[n].kind in CODED or schema[n].role is not Role.PLAIN]
     named = sorted(named, key=lambda name: ROLES.index(schema[name].role))[:COLUMNS]
-    singles = [_by(case, name).large_enough(least, fresh) for name in named]
+    singles = [groups_by(case, name).large_enough(least, fresh) for name in named]
     singles = [partition for partition in singles if partition.labels]
     wide = sorted(
         (p for p in singles if len(p.labels) > 1), key=lambda p: (schema[p.columns[0]].role is not Role.QUASI, len(p.labels))
@@ -80,7 +80,7 @@ def partitions(case: Case, least: int, fresh: int) -> list[Partition]:
     return [*singles, *(pair for pair in pairs if pair.labels)]
 
 
-def _by(case: Case, name: str) -> Partition:
+def groups_by(case: Case, name: str) -> Partition:
     """By the levels of a column, or by the quarters of a number, and by missing."""
     column, own = case.train.schema[name], tables(case)
     if column.kind in CODED:

@@ -56,6 +56,7 @@ STEPS = {
 }
 AUDITS = {
     "identical-matches": "hushtable.audits.indicators:IdenticalMatches",
+    "unique-matches": "hushtable.audits.unique_matches:UniqueMatches",
     "closest-record": "hushtable.audits.indicators:ClosestRecord",
     "k-nearest": "hushtable.audits.indicators:KNearest",
     "near-matches": "hushtable.audits.nearness:NearMatches",
@@ -89,6 +90,7 @@ AUDITS = {
     "downstream": "hushtable.measures.downstream:TrainOnRelease",
     "composite": "hushtable.measures.composite_audit:CompositeScore",
     "frechet-means": "hushtable.measures.frechet_means:FrechetMeans",
+    "k-marginal": "hushtable.measures.kmarginal:KMarginal",
     "joint": "hushtable.measures.joint:Joint",
     "discriminator": "hushtable.measures.discriminator:Discriminator",
     "geometry": "hushtable.measures.geometry:Geometry",

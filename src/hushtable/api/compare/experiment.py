@@ -46,6 +46,7 @@ MEASURED = 20_000
 MEASURES: dict[str, dict[str, str]] = {
     "margins": {},
     "association": {},
+    "k-marginal": {},
     "downstream": {"models": "boosting", "rows": "5000"},
     "discriminator": {"most": "10000"},
     "queries": {"queries": "300"},
