@@ -22,7 +22,7 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.histogram_cells import MEAN, noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
-from hushtable.synthesize.marginal.histograms import Histograms, measured, measured_one
+from hushtable.synthesize.marginal.histograms import Histograms, measured_each, measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, rows_of
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
@@ -87,10 +87,11 @@ class FieldGroups(PrivateCore):
         groups = self._groups(schema)
         events: tuple[Event, ...] = ()
         if budget is not None and chosen:
-            first, choosing, tables = _shares(budget, len(groups) - 1)
+            first, choosing, tables = _shares(budget, len(groups))
             # Noisy answers decide how many groups there are; what they cost together is known.
-            events = (first.event(Histograms(groups), schema), *(Exponential(part.choice) for part in choosing))
-            events = (*rows_event(budget, schema), *events, tables.event(Histograms(groups), schema))
+            one = Histogram(schema.names[:1])
+            events = (*rows_event(budget, schema), *(part.event(one, schema) for part in (*first, tables)))
+            events += tuple(Exponential(part.choice) for part in choosing)
         elif budget is not None:
             events = rows_event(budget, schema)
             events += tuple(part.event(Histogram(g), schema) for g, part in zip(groups, _parts(budget, groups), strict=True))
@@ -128,13 +129,13 @@ class FieldGroups(PrivateCore):
         """Measure the columns, choose groups, measure them, and fit a model in which all of them agree."""
         schema, allowance = vault.schema, vault.paid()
         sizes, alone = sizes_of(schema), self._groups(schema)
-        first, choosing, part = _shares(allowance, len(alone) - 1)
-        singles = measured(vault, alone, first)
+        first, choosing, part = _shares(allowance, len(alone))
+        singles = [measured_one(vault, group, each) for group, each in zip(alone, first, strict=True)]
         total = rows_of(vault, allowance, singles)
         vault.report(0.3)
         groups = self._joined(vault, singles, choosing, part, total)
         vault.report(0.6)
-        tables = measured(vault, groups, part)
+        tables = measured_each(vault, groups, part)
         zeros = walls(schema, LARGEST, groups)
         model = estimate(sizes, [*singles, *tables], total=total, zeros=zeros)
         return CountModel(schema, model, self._summary(tables, total))
@@ -223,10 +224,10 @@ def _packed(sizes: Mapping[str, int], cells: int, top: Columns) -> tuple[Columns
     return tuple(groups)
 
 
-def _shares(allowance: Allowance, choices: int) -> tuple[Allowance, list[Allowance], Allowance]:
-    """What the first tables, each choice and the groups may spend."""
+def _shares(allowance: Allowance, columns: int) -> tuple[list[Allowance], list[Allowance], Allowance]:
+    """What each first table, each choice and the groups together may spend."""
     first, choosing, tables = allowance.split([FIRST, CHOICES, TABLES])
-    return first, choosing.split([1.0] * choices), tables
+    return first.split([1.0] * columns), choosing.split([1.0] * (columns - 1)), tables
 
 
 def _pair_scores(alone: Graphical, pairs: Sequence[Columns], sigma: float) -> MarginalScores:

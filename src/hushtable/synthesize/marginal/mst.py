@@ -14,13 +14,14 @@ from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.query import Histogram
 from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.histogram_cells import CELLS, MEAN, noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.further import Batch, Further, batches
 from hushtable.synthesize.marginal.graphical import Graphical
-from hushtable.synthesize.marginal.histograms import Histograms, measured
+from hushtable.synthesize.marginal.histograms import Histograms, measured_each
 from hushtable.synthesize.marginal.measurement import rows_of
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
@@ -83,9 +84,10 @@ class Mst(PrivateCore):
         if budget is not None:
             single, choose, pair, beyond = self._parts(schema, budget)
             events = rows_event(budget, schema)
-            events += (single.event(Histograms(first), schema), *(Exponential(part.choice) for part in choose))
-            if choose:
-                events += (pair.event(Histograms(first[:1] * len(choose)), schema),)
+            one = Histogram(schema.names[:1])
+            events += tuple(part.event(one, schema) for part in single.split([1.0] * len(first)))
+            events += tuple(Exponential(part.choice) for part in choose)
+            events += tuple(part.event(one, schema) for part in pair.split([1.0] * len(choose)))
             events += tuple(event for batch in beyond for event in batch.events(schema))
         caveat = "columns depend on one another as in the measured pairs and triples only: dependence between more of them is lost"
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,) if len(schema) > 1 else ())
@@ -95,13 +97,13 @@ class Mst(PrivateCore):
         schema, allowance = vault.schema, vault.paid()
         sizes, target = sizes_of(schema), target_of(schema, self.target, "mst")
         single, choose, pair, beyond = self._parts(schema, allowance)
-        singles = measured(vault, self._first(schema), single)
+        singles = measured_each(vault, self._first(schema), single)
         vault.report(0.2)
         total = rows_of(vault, allowance, singles)
         alone = estimate(sizes, singles, total=total)
         chosen = self._tree(vault, alone, choose, pair)
         vault.report(0.4)
-        pairs = measured(vault, tuple(chosen), pair) if chosen else []
+        pairs = measured_each(vault, chosen, pair) if chosen else []
         model = estimate(sizes, [*singles, *pairs], total=total, start=alone)
         candidates = workload(schema, 2, target, self.favour)
         small = {c: weight for c, weight in candidates.items() if math.prod(sizes[name] for name in c) <= self.cells}

@@ -32,6 +32,8 @@ FIRST, CHOICES, TABLES = 0.45, 0.05, 0.5
 """The shares of the budget for the first tables, the choices and the tables with parents."""
 WIDEST = 1 << 18
 """The most cells of a column."""
+SURE = 4
+"""How many times as many further tables as there are must be affordable: no later fit smooths the shares of a network."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +169,7 @@ class PrivBayes(PrivateCore):
         sizes, top = sizes_of(schema), self._top(schema)
         middling = float(np.median([size for name, size in sizes.items() if name not in top]))
         cells = middling**2 * math.prod(sizes[name] for name in top)
-        tables = affordable(_tables(rest, 1)[1][0], cells, schema, total)
+        tables = affordable(_tables(rest, 1)[1][0], cells, schema, total) / SURE
         return int(np.clip(tables - rounds, 0, math.ceil(self.further * len(schema))))
 
     def _parts(self, allowance: Allowance, columns: int, top: int) -> tuple[list[Allowance], Allowance]:
