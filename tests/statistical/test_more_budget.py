@@ -23,7 +23,7 @@ BUDGETS = (0.3, 3.0, 30.0)
 SEEDS = (1, 2)
 SLACK = 0.012, 0.02
 """By how much chance may lower the mean agreement of the margins, and the AUC, from one budget to the next."""
-GAIN = 0.02
+GAIN = 0.01
 """By how much the agreement must be larger at the largest budget than at the smallest."""
 EDGES = {"hours": (10, 20, 30, 35, 40, 45, 50, 60), "gain": (1, 200, 1000, 4000)}
 
