@@ -63,7 +63,13 @@ def test_the_ledger_holds_the_budget_and_no_raw_look(relation, delta):
     model = Mst().fit(vault, np.random.default_rng(0))
     events = [entry.event for entry in vault.ledger.entries]
     assert not any(isinstance(event, Raw) for event in events)
-    assert sum(isinstance(event, Exponential) for event in events) == 3
+    # Three of the tree, and two, two, four and eight of the batches beyond it.
+    assert sum(isinstance(event, Exponential) for event in events) == 19
+    planned = Mst().plan(vault.schema, Allowance.of(Budget(1.0, delta), Unit(relation=relation))).events
+    kinds, prices = zip(*sorted((type(e).__name__, e.cost().rho) for e in events), strict=True)
+    expected, costs = zip(*sorted((type(e).__name__, e.cost().rho) for e in planned), strict=True)
+    assert kinds == expected
+    assert prices == pytest.approx(costs, rel=1e-3)
     assert vault.ledger.epsilon(delta) <= 1.0
     assert vault.ledger.epsilon(delta) > 0.9
     if relation is Relation.REPLACE_ONE:

@@ -257,7 +257,7 @@ def test_what_is_refused():
         (PrivBayes, {"degree": 0}), (PrivBayes, {"degree": 4}), (PrivBayes, {"cells": 1}), (PrivBayes, {"share": 0.0}),
         (PrivBayesPublished, {"degree": 9}), (PrivBayesPublished, {"theta": 0.0}), (PrivBayesPublished, {"beta": 1.0}),
         (PrivBayesPublished, {"score": "G"}), (Mwem, {"rounds": -1}), (Mwem, {"way": 4}), (Mwem, {"cells": 0}),
-        (FieldGroups, {"cells": 0}), (FieldGroups, {"threshold": -1.0}),
+        (FieldGroups, {"cells": -1}), (FieldGroups, {"threshold": -1.0}),
     ],
 )  # fmt: skip
 def test_knobs_out_of_range(kind, knobs):

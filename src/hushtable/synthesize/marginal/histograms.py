@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,3 +64,12 @@ def measured(vault: Vault, groups: tuple[tuple[str, ...], ...], part: Allowance)
 def measured_one(vault: Vault, columns: tuple[str, ...], part: Allowance) -> Measurement:
     """A noisy histogram of one group, for all of this allowance."""
     return measured(vault, (columns,), part)[0]
+
+
+def measured_each(vault: Vault, groups: Sequence[tuple[str, ...]], part: Allowance) -> list[Measurement]:
+    """A noisy histogram of each group, one query after the other, in equal parts of this allowance.
+
+    The noise is that of ``measured``. For groups whose number a plan does not know: what one record can change of a query does
+    not depend on it.
+    """
+    return [measured_one(vault, group, each) for group, each in zip(groups, part.split([1.0] * len(groups)), strict=True)]

@@ -1,7 +1,8 @@
-"""MST: all columns and a spanning tree of pairs, measured with noise, and a graphical model fitted to them."""
+"""MST: all columns and a spanning tree of pairs, measured with noise, then what the tree gets wrong, in a graphical model."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,98 +14,149 @@ from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.preserve import Effect
+from hushtable.privacy.query import Histogram
 from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.histogram_cells import CELLS, MEAN, noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal.estimate import estimate
+from hushtable.synthesize.marginal.further import Batch, Further, batches
 from hushtable.synthesize.marginal.graphical import Graphical
-from hushtable.synthesize.marginal.histograms import Histograms, measured
+from hushtable.synthesize.marginal.histograms import Histograms, measured_each
 from hushtable.synthesize.marginal.measurement import rows_of, without_missing
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.walls import require_possible, walls
-from hushtable.synthesize.marginal.workload import TOGETHER
+from hushtable.synthesize.marginal.workload import TOGETHER, target_of, workload
 from hushtable.table.schema import Schema
 
 Pair = tuple[str, str]
 
 WALLED = 2_000_000
 """The most cells of a model in which the combinations that the schema declares to be impossible have no probability."""
+GROWN = 400_000
+"""The most cells of the model that further margins may make."""
+CLASSES = 10
+"""Every other column is counted together with a target of at most so many cells."""
+SHARES = (0.45, 0.1, 0.45)
+"""Of what the tree gets: for the columns, the choices and the pairs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mst(PrivateCore):
-    """A maximum spanning tree of pairs: (epsilon, delta)-differential privacy, and pure epsilon where delta is zero.
+    """A maximum spanning tree of pairs, and more where it pays: (epsilon, delta)-differential privacy, pure epsilon at delta zero.
 
-    A third of the budget measures every column. A third chooses, by the exponential mechanism, one pair after the other that joins
-    two parts of a growing tree: the pair whose counts are farthest (L1) from what independent columns would have, which one record
-    changes by at most 1. A third measures the chosen pairs. One record changes one cell of each histogram by one. Fitting
-    and drawing rows are post-processing. Keeps the dependence of the pairs along the tree. McKenna, Miklau and Sheldon 2021.
+    First every column is measured. Then the exponential mechanism chooses, one after the other, pairs that join two parts of a
+    growing tree: the pair whose counts are farthest (L1) from what the columns alone would have, which one record changes by at
+    most 1. The chosen pairs are measured. One record changes one cell of each histogram by one. McKenna, Miklau and Sheldon 2021
+    end there, and so does this with ``further`` 0 and no target. Beyond them, every column is counted together with a target of few
+    cells as well, and the tree is one of what the target does not explain. The rest of the budget measures further
+    pairs, and triples with the target, that the tree gets most wrong, as far as they are worth their noise (``further.Further``).
+    How many queries there are, and what each may spend, follows from the columns alone. Fitting and drawing rows are
+    post-processing.
     """
 
     cells: int = 100_000
-    """Pairs with more cells than this are no candidates: they would be mostly noise."""
+    """Margins with more cells than this are no candidates: they would be mostly noise."""
     corrected: bool = True
     """Whether the distance that chance and noise alone would cause is subtracted; otherwise large tables are favoured."""
+    target: str = ""
+    """The column that the release is made for: all others are counted with it if it has at most 10 cells; empty: by its role."""
+    favour: float = 4.0
+    """The weight of a further margin that contains the target, relative to the others."""
+    further: float = 0.4
+    """The share of the budget for margins beyond the tree; 0: the tree alone."""
 
     def __post_init__(self) -> None:
         """All in range."""
-        check_knobs(self, cells=(1 <= self.cells <= CELLS, f"must lie between 1 and {CELLS:,}"))
+        check_knobs(
+            self,
+            cells=(1 <= self.cells <= CELLS, f"must lie between 1 and {CELLS:,}"),
+            favour=(0 < self.favour <= 100, "must lie in (0, 100]"),
+            further=(0 <= self.further < 1, "must lie in [0, 1)"),
+        )
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
-        """Refuses columns that cannot be counted, by name."""
+        """Refuses columns that cannot be counted, by name, and a target that is no column."""
         require_counted(schema, "mst")
         require_possible(schema, WALLED, "mst")
+        first = self._first(schema)
         events: tuple[Event, ...] = ()
         if budget is not None:
-            single, choose, pair = self._parts(schema, budget)
+            single, choose, pair, beyond = self._parts(schema, budget)
             events = rows_event(budget, schema)
-            events += (single.event(Histograms(_alone(schema)), schema), *(Exponential(part.choice) for part in choose))
-            if choose:
-                events += (pair.event(Histograms(_alone(schema)[: len(choose)]), schema),)
-        caveat = "columns depend on one another in pairs along a tree only: dependence between three columns beyond that is lost"
+            one = Histogram(schema.names[:1])
+            events += tuple(part.event(one, schema) for part in single.split([1.0] * len(first)))
+            events += tuple(Exponential(part.choice) for part in choose)
+            events += tuple(part.event(one, schema) for part in pair.split([1.0] * len(choose)))
+            events += tuple(event for batch in beyond for event in batch.events(schema))
+        caveat = "columns depend on one another as in the measured pairs and triples only: dependence between more of them is lost"
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(caveat,) if len(schema) > 1 else ())
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
-        """Measure the columns, choose the tree, measure its pairs; ``rng`` is not needed."""
+        """Measure the columns, choose the tree, measure its pairs, and go on; ``rng`` thins out too many candidates."""
         schema, allowance = vault.schema, vault.paid()
-        sizes = sizes_of(schema)
-        single, choose, pair = self._parts(schema, allowance)
-        singles = measured(vault, _alone(schema), single)
+        sizes, target = sizes_of(schema), target_of(schema, self.target, "mst")
+        single, choose, pair, beyond = self._parts(schema, allowance)
+        singles = measured_each(vault, self._first(schema), single)
         vault.report(0.2)
         total = rows_of(vault, allowance, singles)
         alone = estimate(sizes, singles, total=total)
         chosen = self._tree(vault, alone, choose, pair)
-        vault.report(0.6)
-        pairs = measured(vault, tuple(chosen), pair) if chosen else []
-        zeros = walls(schema, WALLED, chosen, without_missing(schema, singles))
-        model = estimate(sizes, [*singles, *pairs], total=alone.total, zeros=zeros, start=alone)
+        vault.report(0.4)
+        pairs = measured_each(vault, chosen, pair) if chosen else []
+        model = estimate(sizes, [*singles, *pairs], total=total, start=alone)
+        candidates = workload(schema, 2, target, self.favour)
+        small = {c: weight for c, weight in candidates.items() if math.prod(sizes[name] for name in c) <= self.cells}
+        grown = Further(vault, small, model, [*singles, *pairs], GROWN)
+        grown.grow(beyond, rng)
+        zeros = walls(schema, WALLED, [m.columns for m in grown.measured], without_missing(schema, singles))
+        model = estimate(sizes, grown.measured, total=total, zeros=zeros, start=grown.model)
         vault.report(1.0)
         noise = {"single columns": round(singles[0].sigma, 2)}
         if pairs:
             noise["pairs"] = round(pairs[0].sigma, 2)
         summary: dict[str, Any] = {"measured": [" x ".join(columns) for columns in chosen], "noise_of_a_cell": noise}
+        if grown.chosen:
+            summary["further"] = [" x ".join(columns) for columns in grown.chosen]
         return CountModel(schema, model, summary | noise_note(sizes, singles[0].sigma, model.total))
 
-    def _parts(self, schema: Schema, allowance: Allowance) -> tuple[Allowance, list[Allowance], Allowance]:
-        """A third each for columns, choices and pairs; all for the columns where there is nothing to choose from."""
-        sizes = sizes_of(schema)
-        edges = _edges(sizes, self._candidates(sizes))
-        if not edges:
-            return allowance, [], allowance
-        one, two, three = allowance.split([1.0, 1.0, 1.0])
-        return one, two.split([1.0] * edges), three
+    def _top(self, schema: Schema) -> str:
+        """The target, if every other column is counted together with it."""
+        target = target_of(schema, self.target, "mst")
+        return target if target and len(schema) > 1 and sizes_of(schema)[target] <= CLASSES else ""
 
-    def _candidates(self, sizes: Mapping[str, int]) -> list[Pair]:
-        """Pairs that are small enough; of more than memory holds together, the smallest."""
-        small = [(a, b) for a, b in combinations(sizes, 2) if sizes[a] * sizes[b] <= self.cells]
+    def _first(self, schema: Schema) -> tuple[tuple[str, ...], ...]:
+        """What is measured first: every column, and each with the target if that has few cells."""
+        top = self._top(schema)
+        with_top = (tuple(n for n in schema.names if n in (name, top)) for name in schema.names if top and name != top)
+        return (*((name,) for name in schema.names), *with_top)
+
+    def _parts(self, schema: Schema, allowance: Allowance) -> tuple[Allowance, list[Allowance], Allowance, list[Batch]]:
+        """What the columns, each choice of the tree, its pairs and the batches beyond it may spend.
+
+        All goes to the columns where there is nothing to choose from.
+        """
+        edges = _edges(sizes_of(schema), self._candidates(schema))
+        if not edges:
+            return allowance, [], allowance, []
+        first, choose, pair = ((1 - self.further) * share for share in SHARES)
+        if not self.further:
+            one, two, three = allowance.split([first, choose, pair])
+            return one, two.split([1.0] * edges), three, []
+        one, two, three, four = allowance.split([first, choose, pair, self.further])
+        return one, two.split([1.0] * edges), three, batches(four, len(schema))
+
+    def _candidates(self, schema: Schema) -> list[Pair]:
+        """Pairs for the tree that are small enough; of more than memory holds together, the smallest."""
+        sizes, top = sizes_of(schema), self._top(schema)
+        small = [(a, b) for a, b in combinations(sizes, 2) if top not in (a, b) and sizes[a] * sizes[b] <= self.cells]
         cells = np.array([sizes[a] * sizes[b] for a, b in small], np.float64)
         order = np.argsort(cells, kind="stable")
         return [small[i] for i in np.sort(order[np.cumsum(cells[order]) <= TOGETHER])]
 
     def _tree(self, vault: Vault, alone: Graphical, choices: Sequence[Allowance], pair: Allowance) -> list[Pair]:
         """Pairs that join the columns, each chosen among those that join two parts."""
-        candidates = self._candidates(alone.sizes)
+        candidates = self._candidates(vault.schema)
         if not choices:
             return []
         model = alone.project_all(candidates)
@@ -120,10 +172,6 @@ class Mst(PrivateCore):
             chosen.append((a, b))
             part = _joined(part, a, b)
         return chosen
-
-
-def _alone(schema: Schema) -> tuple[tuple[str, ...], ...]:
-    return tuple((name,) for name in schema.names)
 
 
 def _edges(sizes: Mapping[str, int], candidates: Sequence[Pair]) -> int:
