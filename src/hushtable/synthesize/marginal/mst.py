@@ -22,7 +22,7 @@ from hushtable.synthesize.marginal.histograms import Histograms, measured
 from hushtable.synthesize.marginal.measurement import rows_of
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
-from hushtable.synthesize.marginal.walls import require_possible, walls
+from hushtable.synthesize.marginal.walls import decided, require_possible, walls
 from hushtable.synthesize.marginal.workload import TOGETHER
 from hushtable.table.schema import Schema
 
@@ -42,6 +42,7 @@ class Mst(PrivateCore):
     and drawing rows are post-processing. Keeps the dependence of the pairs along the tree. McKenna, Miklau and Sheldon 2021.
     """
 
+    keeps_groups = True
     cells: int = 100_000
     """Pairs with more cells than this are no candidates: they would be mostly noise."""
     corrected: bool = True
@@ -89,7 +90,7 @@ class Mst(PrivateCore):
     def _parts(self, schema: Schema, allowance: Allowance) -> tuple[Allowance, list[Allowance], Allowance]:
         """A third each for columns, choices and pairs; all for the columns where there is nothing to choose from."""
         sizes = sizes_of(schema)
-        edges = _edges(sizes, self._candidates(sizes))
+        edges = _edges(_parts_known(schema), self._candidates(sizes))
         if not edges:
             return allowance, [], allowance
         one, two, three = allowance.split([1.0, 1.0, 1.0])
@@ -112,7 +113,7 @@ class Mst(PrivateCore):
         # The distance expected for a pair of independent columns: a count of m varies by about sqrt(m), and noise adds to that.
         bias = [MEAN * float(np.sqrt(expected + sigma**2).sum()) for expected in model] if self.corrected else ()
         scores = MarginalScores(tuple(candidates), model, bias=bias)
-        part = {name: name for name in alone.sizes}
+        part = _parts_known(vault.schema)
         chosen: list[Pair] = []
         for choice in choices:
             joining = [i for i, (a, b) in enumerate(candidates) if part[a] != part[b]]
@@ -126,9 +127,16 @@ def _alone(schema: Schema) -> tuple[tuple[str, ...], ...]:
     return tuple((name,) for name in schema.names)
 
 
-def _edges(sizes: Mapping[str, int], candidates: Sequence[Pair]) -> int:
+def _parts_known(schema: Schema) -> dict[str, str]:
+    """The parts of the forest before anything is chosen: a code list joins two columns, and nothing of the pair is measured."""
+    part = {name: name for name in schema.names}
+    for a, b in decided(schema):
+        part = _joined(part, a, b)
+    return part
+
+
+def _edges(part: Mapping[str, str], candidates: Sequence[Pair]) -> int:
     """How many pairs a spanning forest of the candidates has: the same whichever are chosen."""
-    part = {name: name for name in sizes}
     edges = 0
     for a, b in candidates:
         if part[a] != part[b]:

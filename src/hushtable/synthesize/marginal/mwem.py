@@ -57,6 +57,7 @@ class Mwem(PrivateCore):
     Hardt, Ligett and McSherry 2012; McKenna, Sheldon and Miklau 2019 for the graphical model.
     """
 
+    keeps_groups = True
     rounds: int = 0
     """How many margins are chosen; 0: twice as many as there are columns."""
     way: int = 2

@@ -1,0 +1,170 @@
+"""Columns that others determine: left out before a model is fitted, and computed again from what it draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event, Raw
+from hushtable.privacy.query import Histogram
+from hushtable.privacy.vault import Vault
+from hushtable.table.code_list import LISTED, Dependency
+from hushtable.table.columns import Column, Facet
+from hushtable.table.determined import determined, follow, most_common
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table, histogram_sizes
+
+_WHY = "which values go together in a column that another one determines is read off the rows"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Determined(Coder):
+    """Take out the columns that others determine (``determined_by`` in the schema), and compute them again from the drawn rows.
+
+    With a declared code list both are functions of one row and of the list: nothing is paid, every generator keeps the dependency
+    in all rows, and one row changes one row. A list that nobody declared is learnt from one noisy count of all pairs of values: a
+    record lies in one cell of it (replacing it changes two), and the determined value is the one with the largest noisy count.
+    A release puts this step before every generator by itself, where the schema says that a column is determined by another.
+    """
+
+    keep: tuple[str, ...] = ()
+    """Determined columns that the model sees all the same: groups of codes, with which other columns are counted with less noise,
+    and columns that another step names. They are computed again like the others."""
+    discover: tuple[str, ...] = ()
+    """Determined columns whose code list is learnt from noisy counts, and paid for."""
+    read: tuple[str, ...] = ()
+    """Determined columns whose code list is read off the rows, which protects nothing."""
+    share: float = 0.05
+    """Its part of the budget relative to the other steps', spent only where there is something to discover."""
+
+    def __post_init__(self) -> None:
+        """A positive share, and one way to learn each list."""
+        both = sorted(set(self.discover) & set(self.read))
+        check_knobs(self, read=(not both, f"has {', '.join(both)}, which is to be discovered"))
+
+    @property
+    def spends(self) -> bool:
+        """Only where a list is to be learnt."""
+        return bool(self.discover)
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that nothing determines, and lists of which no pairs can be counted."""
+        known = determined(schema)
+        if strange := [name for name in (*self.keep, *self.discover, *self.read) if name not in known]:
+            raise PlanError(f"determined: no column determines {', '.join(strange)}; say by which with determined_by in the schema")
+        learnt = {*self.discover, *self.read}
+        if bare := [name for name, by in known.items() if by.codes is None and name not in learnt]:
+            raise PlanError(f"determined: {', '.join(bare)} has no code list; name it in discover or read")
+        events: list[Event] = []
+        for name in self.discover:
+            try:
+                histogram_sizes(schema, (known[name].source, name))
+            except InputError as error:
+                raise PlanError(f"determined: the code list of {name} cannot be learnt from counts ({error}); give it") from None
+        if budget is not None and self.discover:
+            parts = budget.split([1.0] * len(self.discover))
+            events += [p.event(Histogram((known[n].source, n)), schema) for n, p in zip(self.discover, parts, strict=True)]
+        events += [Raw(_WHY)] if self.read else []
+        declared = [name for name in known if name not in learnt and Facet.DETERMINED not in schema[name].drafted]
+        public = tuple(f"{LISTED}{known[name].words(name)}" for name in declared)
+        return Plan(schema=_left(schema, known, self.keep), events=tuple(events), stability=1, public=public)
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Lists:
+        """Learn the lists that are not known; ``rng`` is not used."""
+        known = determined(vault.schema)
+        if self.discover:
+            parts = vault.paid().split([1.0] * len(self.discover))
+            for name, part in zip(self.discover, parts, strict=True):
+                counts = vault.spend(Histogram((known[name].source, name)), part)
+                known[name] = _largest(vault.schema, known[name].source, name, counts)
+        if self.read:
+            table = vault.open(Raw(_WHY), _WHY)
+            known |= {name: most_common(table, name, known[name].source) for name in self.read}
+        return Lists(vault.schema, known, self.keep, discovered=self.discover, read=self.read)
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """The fitted coder: every code list, and which columns stay."""
+
+    original: Schema
+    known: Mapping[str, Dependency]
+    """In an order in which each can be computed."""
+    keep: tuple[str, ...] = ()
+    discovered: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    stability: int = 1
+
+    @property
+    def schema(self) -> Schema:
+        """Without the columns that are left out."""
+        return _left(self.original, self.known, self.keep, self.read)
+
+    def result(self) -> dict[str, Any]:
+        """The lists that were learnt: functions of noisy counts alone."""
+        learnt = {name: {"determined_by": self.known[name].source, "codes": self.known[name].index} for name in self.discovered}
+        return {"learnt": learnt} if learnt else {}
+
+    def apply(self, table: Table) -> Table:
+        """Leave out what is determined."""
+        schema = self.schema
+        return Table(schema, {name: table[name] for name in schema.names}, persons=table.persons)
+
+    def undo(self, table: Table, rng: np.random.Generator) -> Table:
+        """Compute what is determined; where what determines it was not released, it is not either."""
+        for name, by in self.known.items():
+            if by.source in table.schema:
+                table = table.with_column(self._column(name), follow(table, self.original[name], by))
+        return table.select([name for name in self.original.names if name in table.schema])
+
+    def _column(self, name: str) -> Column:
+        """As it leaves: with the list that was paid for; a list that was read off the rows shows those of everybody."""
+        return self.original[name] if name in self.read else replace(self.original[name], determined_by=self.known[name])
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """The columns, and every list; InputError where one was read off the rows."""
+        if self.read:
+            raise InputError(
+                f"the model holds which values of {', '.join(self.read)} go with which, as the rows have them: give code lists in "
+                "the schema ('codes'), and release again. Nothing was written",
+                where="model",
+            )
+        lists = {name: [by.source, [list(pair) for pair in by.codes or ()]] for name, by in self.known.items()}
+        schema = self.original.portable().dump()
+        return {"schema": schema, "lists": lists, "keep": list(self.keep), "discovered": list(self.discovered)}, {}
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        lists = values["lists"].items()
+        known = {str(n): Dependency(str(source), tuple((str(g), str(v)) for g, v in pairs)) for n, (source, pairs) in lists}
+        return cls(Schema.parse(values["schema"]), known, tuple(values["keep"]), tuple(values["discovered"]))
+
+
+def _left(schema: Schema, known: Mapping[str, Dependency], keep: tuple[str, ...], read: tuple[str, ...] = ()) -> Schema:
+    """The columns that the model sees; those that stay know their list, marked where it was read off the rows."""
+    listed = [replace(schema[name], determined_by=known[name]) for name in keep]
+    listed = [column.marked(frozenset({Facet.DETERMINED})) if column.name in read else column for column in listed]
+    return schema.with_columns(*listed).select([name for name in schema.names if name not in known or name in keep])
+
+
+def _largest(schema: Schema, source: str, name: str, counts: np.ndarray[Any, Any]) -> Dependency:
+    """The list in which every value determines the one that it has most often, by (noisy) counts of pairs."""
+    given, held = (_texts(schema[column]) for column in (source, name))
+    most = counts.reshape(len(given), len(held)).argmax(axis=1)
+    return Dependency(source, tuple(sorted((text, held[place]) for text, place in zip(given, most.tolist(), strict=True))))
+
+
+def _texts(column: Column) -> list[str]:
+    """What the cells of its histogram stand for; a last one for missing values unless it is required."""
+    if column.coded:
+        texts = list(column.levels)
+    else:
+        texts = [column.write(value) for value in range(int(column.bounds.low), int(column.bounds.high) + 1)]
+    return texts if column.required else [*texts, ""]
