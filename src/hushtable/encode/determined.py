@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -77,16 +78,19 @@ class Determined(Coder):
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Lists:
         """Learn the lists that are not known; ``rng`` is not used."""
-        known = determined(vault.schema)
-        if self.discover:
-            parts = vault.paid().split([1.0] * len(self.discover))
-            for name, part in zip(self.discover, parts, strict=True):
-                counts = vault.spend(Histogram((known[name].source, name)), part)
-                known[name] = _largest(vault.schema, known[name].source, name, counts)
+        known, drowned = determined(vault.schema), dict[str, int]()
+        for name, part in zip(self.discover, vault.paid().split([1.0] * len(self.discover)) if self.discover else (), strict=True):
+            query = Histogram((known[name].source, name))
+            shape = histogram_sizes(vault.schema, query.columns)
+            counts = vault.spend(query, part).reshape(shape)
+            known[name] = _largest(vault.schema, known[name].source, name, counts)
+            # About the largest that noise alone makes of so many cells.
+            chance = part.deviation(query, vault.schema) * math.sqrt(2 * math.log(max(shape[1], 2)))
+            drowned[name] = int((counts.max(axis=1) < chance).sum())
         if self.read:
             table = vault.open(Raw(_WHY), _WHY)
             known |= {name: most_common(table, name, known[name].source) for name in self.read}
-        return Lists(vault.schema, known, self.keep, discovered=self.discover, read=self.read)
+        return Lists(vault.schema, known, self.keep, drowned, self.read)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,8 @@ class Lists:
     known: Mapping[str, Dependency]
     """In an order in which each can be computed."""
     keep: tuple[str, ...] = ()
-    discovered: tuple[str, ...] = ()
+    drowned: Mapping[str, int] = field(default_factory=dict)
+    """The columns whose list was learnt, with the number of values for which the noise is larger than the count."""
     read: tuple[str, ...] = ()
     stability: int = 1
 
@@ -108,8 +113,14 @@ class Lists:
 
     def result(self) -> dict[str, Any]:
         """The lists that were learnt: functions of noisy counts alone."""
-        learnt = {name: {"determined_by": self.known[name].source, "codes": self.known[name].index} for name in self.discovered}
-        return {"learnt": learnt} if learnt else {}
+        learnt = {name: {"determined_by": self.known[name].source, "codes": self.known[name].index} for name in self.drowned}
+        lost = [
+            f"for {count} of {len(self.known[name].index)} values of {self.known[name].source} the noise is larger than the rows: "
+            f"what they say of {name} is little better than chance"
+            for name, count in self.drowned.items()
+            if count
+        ]
+        return ({"learnt": learnt} if learnt else {}) | ({"note": "; ".join(lost)} if lost else {})
 
     def apply(self, table: Table) -> Table:
         """Leave out what is determined."""
@@ -137,14 +148,14 @@ class Lists:
             )
         lists = {name: [by.source, [list(pair) for pair in by.codes or ()]] for name, by in self.known.items()}
         schema = self.original.portable().dump()
-        return {"schema": schema, "lists": lists, "keep": list(self.keep), "discovered": list(self.discovered)}, {}
+        return {"schema": schema, "lists": lists, "keep": list(self.keep), "drowned": dict(self.drowned)}, {}
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
         lists = values["lists"].items()
         known = {str(n): Dependency(str(source), tuple((str(g), str(v)) for g, v in pairs)) for n, (source, pairs) in lists}
-        return cls(Schema.parse(values["schema"]), known, tuple(values["keep"]), tuple(values["discovered"]))
+        return cls(Schema.parse(values["schema"]), known, tuple(values["keep"]), values["drowned"])
 
 
 def _left(schema: Schema, known: Mapping[str, Dependency], keep: tuple[str, ...], read: tuple[str, ...] = ()) -> Schema:
@@ -157,8 +168,8 @@ def _left(schema: Schema, known: Mapping[str, Dependency], keep: tuple[str, ...]
 def _largest(schema: Schema, source: str, name: str, counts: np.ndarray[Any, Any]) -> Dependency:
     """The list in which every value determines the one that it has most often, by (noisy) counts of pairs."""
     given, held = (_texts(schema[column]) for column in (source, name))
-    most = counts.reshape(len(given), len(held)).argmax(axis=1)
-    return Dependency(source, tuple(sorted((text, held[place]) for text, place in zip(given, most.tolist(), strict=True))))
+    pairs = zip(given, counts.argmax(axis=1).tolist(), strict=True)
+    return Dependency(source, tuple(sorted((text, held[place]) for text, place in pairs)))
 
 
 def _texts(column: Column) -> list[str]:
