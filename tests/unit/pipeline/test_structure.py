@@ -13,7 +13,7 @@ from hushtable.pipeline.release import file_hash
 from hushtable.pipeline.structure import with_structure
 from hushtable.pipeline.verify import verify
 from hushtable.privacy.unit import Budget, Unit
-from hushtable.synthesize.marginal.walls import decided, walls
+from hushtable.synthesize.marginal.walls import code_walls, walls
 from hushtable.table.code_list import LISTED
 from hushtable.table.determined import departs
 from hushtable.table.schema import Schema
@@ -65,7 +65,7 @@ def test_the_step_stands_before_the_generator_of_a_chain_and_after_what_learns_d
 
 def test_walls_leave_only_the_pairs_of_a_list():
     pair = SCHEMA.select(["code", "group"])
-    assert decided(pair) == [("code", "group")]
+    assert list(code_walls(pair)) == [("code", "group")]
     mask = walls(pair, 1000)["code", "group"]
     assert mask.shape == (13, 4)
     assert (~mask).sum(axis=1).tolist() == [1] * 13

@@ -22,7 +22,7 @@ from hushtable.synthesize.marginal.histograms import Histograms, measured
 from hushtable.synthesize.marginal.measurement import rows_of
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
-from hushtable.synthesize.marginal.walls import decided, require_possible, walls
+from hushtable.synthesize.marginal.walls import code_walls, require_possible, walls
 from hushtable.synthesize.marginal.workload import TOGETHER
 from hushtable.table.schema import Schema
 
@@ -130,7 +130,7 @@ def _alone(schema: Schema) -> tuple[tuple[str, ...], ...]:
 def _parts_known(schema: Schema) -> dict[str, str]:
     """The parts of the forest before anything is chosen: a code list joins two columns, and nothing of the pair is measured."""
     part = {name: name for name in schema.names}
-    for a, b in decided(schema):
+    for a, b in code_walls(schema):
         part = _joined(part, a, b)
     return part
 

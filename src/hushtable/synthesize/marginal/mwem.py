@@ -25,7 +25,7 @@ from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
-from hushtable.synthesize.marginal.walls import require_possible, walls
+from hushtable.synthesize.marginal.walls import code_walls, require_possible, walls
 from hushtable.synthesize.marginal.workload import some
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
@@ -112,8 +112,10 @@ class Mwem(PrivateCore):
         total = usable_total(noisy_total(counted), total_noise(counted))
         weights: Weights | None = Weights.even(sizes, total) if self.classic else None
         model = weights.graphical() if weights else estimate(sizes, measured, total=total)
+        # What a code list explains of the codes need not be measured again.
+        lists = code_walls(schema, self.cells)
         for number, (choice, part) in enumerate(zip(choosing, counting, strict=True), 1):
-            held = [m.columns for m in measured]
+            held = [*lists, *(m.columns for m in measured)]
             candidates = self._candidates(sizes, held, rng)
             sigma = part.deviation(Histogram(schema.names[:1]), schema)
             expected = model.project_all(candidates)
@@ -123,7 +125,7 @@ class Mwem(PrivateCore):
                 model = weights.update(measured)
             else:
                 last = number == len(choosing)
-                zeros = walls(schema, self.cells, [m.columns for m in measured]) if last else {}
+                zeros = walls(schema, self.cells, [m.columns for m in measured]) if last else lists
                 model = estimate(sizes, measured, total=total, zeros=zeros, start=model, stopping=UNTIL_NOISE if last else ROUGH)
             vault.report(number / len(choosing))
         return CountModel(schema, model, self._summary(measured, model, counting[0].deviation(Histogram(schema.names[:1]), schema)))

@@ -45,9 +45,12 @@ def walls(
     return masks if _leave_any(schema, masks) else dict(known)
 
 
-def decided(schema: Schema) -> list[tuple[str, str]]:
-    """The pairs of columns of which one determines the other, by a code list: there is nothing in them to measure."""
-    return [pair for pair, _ in _pairs(schema, sizes_of(schema), CELLS)]
+def code_walls(schema: Schema, limit: int = CELLS) -> dict[Columns, Mask]:
+    """For pairs of columns of which one determines the other, the cells that their code list leaves empty.
+
+    There is nothing in such a pair to measure, and always a record that has none of these cells.
+    """
+    return dict(_pairs(schema, sizes_of(schema), limit))
 
 
 def require_possible(schema: Schema, limit: int, step: str, known: Mapping[Columns, Mask] = MappingProxyType({})) -> None:
@@ -75,7 +78,7 @@ def _walls(schema: Schema, limit: int, beside: Iterable[Columns], known: Mapping
 
 
 def _pairs(schema: Schema, sizes: Mapping[str, int], limit: int) -> Iterator[tuple[tuple[str, str], Mask]]:
-    """For each column that another one determines, the pairs of values that do not go together."""
+    """For each column that another one determines, the pair and the values that do not go together."""
     for name, by in determined(schema).items():
         due = due_cells(schema[by.source], schema[name], by)
         if due is None or sizes[by.source] * sizes[name] > limit:
