@@ -22,6 +22,7 @@ LEVELS = [f"c{i:02d}" for i in range(12)]
 GROUPS = {code: f"g{i // 4}" for i, code in enumerate(LEVELS)}
 RATES = {"g0": 0.123456789, "g1": 2.5, "g2": ""}
 AREAS = {"north": "12", "south": "340", "": "5"}
+HALVES = {str(day): "early" if day < 5 else "late" for day in range(10)}
 SCHEMA = Schema.parse(
     f"""
 zeros: ["first > last", "code = c00 and last > 8"]
@@ -33,6 +34,7 @@ columns:
   density: {{kind: integer, domain: [0, 500], required: true, determined_by: area, codes: {{north: 12, south: 340, "": 5}}}}
   first:   {{kind: integer, role: quasi, domain: [0, 9], required: true}}
   last:    {{kind: integer, role: quasi, domain: [0, 9], required: true}}
+  half:    {{kind: ordinal, domain: [early, late], required: true, determined_by: first, codes: {HALVES}}}
   ill:     {{kind: category, role: target, domain: ["no", "yes"], required: true}}
 """
 )
@@ -52,6 +54,7 @@ def people(rows: int = 400) -> ht.Table:
         "density": [AREAS[area] for area in areas],
         "first": days[:, 0].astype(str),
         "last": days[:, 1].astype(str),
+        "half": [HALVES[str(day)] for day in days[:, 0]],
         "ill": np.array(["no", "yes"])[rng.integers(0, 2, rows)],
     }
     return ht.read(pd.DataFrame(frame), SCHEMA)
