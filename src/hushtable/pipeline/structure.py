@@ -19,7 +19,10 @@ from hushtable.table.schema import Schema
 
 NAME = "determined"
 SHARE = 0.05
-"""Of the budget, what learning one code list may spend beside every other step's share of one."""
+"""What learning one code list, or counting the codes of one column, may spend beside a share of one for the model."""
+WIDE = 50
+"""From so many codes on, a private model without walls sees their groups alone, and codes are drawn within these: counted with
+other columns, each code would be lost in the noise."""
 COARSE = 2
 """A column has groups of codes if its levels are at least so many times fewer than those of the column that determines it."""
 
@@ -51,13 +54,18 @@ def _step(schema: Schema, segment: Sequence[Planned], *, paid: bool) -> Step:
     core = segment[-1].step
     groups = isinstance(core, Core) and core.keeps_groups
     keep: list[str] = []
+    within: dict[str, str] = {}
     for name, by in known.items():
         seen = by.source in keep or by.source not in known
-        if _named(name, segment) or schema[name].role is Role.TARGET or (groups and seen and _coarse(schema, name, by.source)):
+        if _needed(schema, name, segment) or (groups and seen and _coarse(schema, name, by.source)):
             keep.append(name)
+        elif paid and core.spends and not groups and by.source not in {*known, *within.values()}:
+            wide = _coarse(schema, name, by.source) and len(schema[by.source].levels) >= WIDE
+            within |= {name: by.source} if wide and not _needed(schema, by.source, segment) else {}
     bare = tuple(name for name, by in known.items() if by.codes is None)
-    knobs = {"keep": tuple(keep), "discover": bare if paid else (), "read": () if paid else bare}
-    made = registry.find(NAME, registry.steps(), "step")(share=SHARE * max(len(knobs["discover"]), 1), **knobs)
+    knobs = {"keep": tuple(keep), "within": tuple(within), "discover": bare if paid else (), "read": () if paid else bare}
+    counts = len(knobs["discover"]) + len(within)
+    made = registry.find(NAME, registry.steps(), "step")(share=SHARE * max(counts, 1), **knobs)
     assert isinstance(made, Step)
     return made
 
@@ -68,7 +76,9 @@ def _coarse(schema: Schema, name: str, source: str) -> bool:
     return isinstance(few, Levels) and isinstance(many, Levels) and 1 < COARSE * len(few.levels) <= len(many.levels)
 
 
-def _named(name: str, segment: Sequence[Planned]) -> bool:
-    """Whether a knob of one of the steps speaks of a column: it must find it there."""
+def _needed(schema: Schema, name: str, segment: Sequence[Planned]) -> bool:
+    """Whether a column is the target, or a knob of one of the steps speaks of it: they must find it there."""
+    if schema[name].role is Role.TARGET:
+        return True
     texts = [str(getattr(planned.step, knob.name)) for planned in segment for knob in fields(planned.step)]  # type: ignore[arg-type]
     return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts)

@@ -131,3 +131,36 @@ def test_one_person_shows_in_a_learnt_list_no_more_than_epsilon_allows_and_in_a_
         bounds[name] = float(epsilon_bound(float(upper(false, count)), float(upper(count - hits, count)), 1e-6))
     assert bounds["learnt"] < epsilon
     assert bounds["read"] > epsilon
+
+
+def test_codes_are_drawn_within_their_group_by_their_counts():
+    table = rows(LISTED, ["a"] * 900 + ["b"] * 300 + ["c"] * 400 + [""] * 200)
+    code = fitted(Determined(within=("group",)), table, epsilon=5.0)
+    assert code.schema.names == ("group", "other")
+    assert code.schema["group"].determined_by is None
+    again = code.undo(code.apply(table), np.random.default_rng(0))
+    assert again.schema == table.schema
+    assert not any(mask.any() for mask in departs(again).values())
+    assert np.array_equal(again["group"], table["group"])
+    x = again["code"][again["group"] == 0]
+    assert abs((x == 0).mean() - 0.75) < 0.08
+    assert set(again["code"][again["group"] == -1].tolist()) == {-1}
+    stored = Lists.from_parts(*code.parts()).undo(code.apply(table), np.random.default_rng(0))
+    assert np.array_equal(stored["code"], again["code"])
+
+
+def test_a_group_without_codes_gets_some_code_and_becomes_its_group():
+    schema = SCHEMA.with_determined("group", "code", dict.fromkeys(CODES, "x"))
+    code = fitted(Determined(within=("group",)), rows(schema, ["a"] * 50, ["x"] * 50))
+    drawn = code.apply(rows(schema, ["a"] * 20, ["y"] * 20))
+    assert not any(mask.any() for mask in departs(code.undo(drawn, np.random.default_rng(0))).values())
+
+
+def test_what_cannot_be_drawn_within_a_group_is_refused():
+    two = LISTED.with_determined("rank", "code", {"a": "1", "b": "2", "c": "1", "d": "2"})
+    with pytest.raises(PlanError, match="code cannot be drawn within a group"):
+        Determined(within=("group", "rank")).plan(two, None)
+    with pytest.raises(PlanError, match="group cannot be drawn within a group"):
+        Determined(within=("rank",)).plan(LISTED, None)
+    with pytest.raises(InputError, match="to be kept with its codes"):
+        Determined(within=("group",), keep=("group",))

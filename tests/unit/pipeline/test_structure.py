@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import hushtable as ht
@@ -15,6 +18,7 @@ from hushtable.pipeline.verify import verify
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.synthesize.marginal.walls import code_walls, walls
 from hushtable.table.code_list import LISTED
+from hushtable.table.columns import Role
 from hushtable.table.determined import departs
 from hushtable.table.schema import Schema
 from tests.contract.test_structure import GROUPS, SCHEMA, people
@@ -156,3 +160,42 @@ def test_a_determined_target_that_is_fixed_is_drawn_until_it_follows():
     assert table.rows == 40
     assert set(table.strings("group")) == {"g2"}
     assert not any(mask.any() for mask in departs(table).values())
+
+
+WIDE = {f"c{i:03d}": f"g{i % 4}" for i in range(80)}
+
+
+def wide(rows: int = 1500) -> ht.Table:
+    """Many codes in few groups, on which another column depends."""
+    rng = np.random.default_rng(1)
+    codes = rng.choice(list(WIDE), rows)
+    groups = [WIDE[code] for code in codes]
+    other = [str(min(9, 2 * int(group[1]) + rng.integers(0, 3))) for group in groups]
+    schema = Schema.parse(
+        f"columns: {{code: {{kind: category, domain: {list(WIDE)}, required: true}}, group: {{kind: category, domain: "
+        "[g0, g1, g2, g3], required: true}, other: {kind: integer, domain: [0, 9], required: true}}"
+    )
+    return ht.read(pd.DataFrame({"code": codes, "group": groups, "other": other}), schema.with_determined("group", "code", WIDE))
+
+
+@pytest.mark.parametrize("recipe", ["privbayes", "independent", "dpcopula-marginals"])
+def test_where_codes_are_many_a_private_model_without_walls_sees_their_groups(recipe, tmp_path):
+    table = wide()
+    assert step(recipe, table.schema).within == ("group",)
+    assert step("aim", table.schema).within == ()
+    assert step("sequential", table.schema, None).within == ()
+    release = ht.release(table, recipe, epsilon=3.0, unit=Unit(relation=load(recipe).relation))
+    assert not departs(release.table)["group"].any()
+    assert len(set(release.table.strings("code"))) > 40
+    assert [entry.step for entry in release.guarantee.ledger].count("determined") == 1
+    assert any("code is drawn within its group" in caveat for caveat in release.guarantee.caveats)
+    assert not verify(ht.save(release, tmp_path / "out")).faults
+    drawn = ht.draw(ht.save_model(release, tmp_path / "it.model"), 80, {"group": "g2"}, seed=1).table
+    assert set(drawn.strings("group")) == {"g2"}
+    assert not departs(drawn)["group"].any()
+
+
+def test_codes_that_a_knob_names_stay_in_the_model():
+    schema = wide().schema
+    target = schema.with_columns(replace(schema["code"], role=Role.TARGET))
+    assert step("privbayes", target).within == ()
