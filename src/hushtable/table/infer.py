@@ -202,16 +202,19 @@ def _copies(table: Table) -> list[str]:
         known = seen.setdefault(order[codes].astype(np.int32).tobytes(), column.name)
         if known != column.name:
             notes.append(
-                f"Column {column.name} says the same as {known}, value for value: leave one of them out, or give both one role and "
-                f"say that the one determines the other (determined_by: {known})."
+                f"Column {column.name} says the same as {known}, value for value: leave one of them out, or give both one role."
             )
     return notes
 
 
 def _follows(table: Table) -> list[str]:
-    """Columns that another one determines in every row, and that do not determine it."""
+    """Columns that another one determines in every row; of two that determine each other, the later one."""
+    place = {name: number for number, name in enumerate(table.schema.names)}
     found = following(Columns(table, list(table.schema.released))) if table.rows else {}
-    sources = {name: [f.source for f in follows if f.share == 1 and not f.both] for name, follows in found.items()}
+    sources = {
+        name: [f.source for f in follows if f.share == 1 and not (f.both and place[f.source] > place[name])]
+        for name, follows in found.items()
+    }
     kinds = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER)
     return [
         f"Column {name} follows from {source} in every row: if everybody knows how, add determined_by: {source} and a code list "
