@@ -130,7 +130,7 @@ def _alone(schema: Schema) -> tuple[tuple[str, ...], ...]:
 def _parts_known(schema: Schema) -> dict[str, str]:
     """The parts of the forest before anything is chosen: a code list joins two columns, and nothing of the pair is measured."""
     part = {name: name for name in schema.names}
-    for a, b in code_walls(schema):
+    for a, b in code_walls(schema, WALLED):
         part = _joined(part, a, b)
     return part
 
