@@ -243,7 +243,11 @@ def _bounded(column: Column, bounds: Bounds) -> Column:
 
 def _learnt(schema: Schema, columns: Sequence[Column]) -> Schema:
     """The schema with these columns, of which nothing is left that was read off the rows."""
+    # What is known of declared values says nothing of those that will be learnt.
+    names = {column.name for column in columns if column.domain != schema[column.name].domain}
+    alone = [c.name for c in schema if c.determined_by is not None and names & {c.name, c.determined_by.source}]
     learnt = schema.with_columns(*(column.declared() for column in columns))
+    learnt = learnt.with_columns(*(replace(learnt[name], determined_by=None) for name in alone))
     return replace(learnt, drafted=schema.drafted and bool(learnt.undeclared))
 
 

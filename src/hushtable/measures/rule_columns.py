@@ -12,6 +12,7 @@ from hushtable.measures.rule import Follows, Kind, Never
 from hushtable.measures.rule_cells import Axis
 from hushtable.measures.safe_histogram import FEW
 from hushtable.table.arrays import Floats, Integers, Mask
+from hushtable.table.determined import most_common
 from hushtable.table.rules import Comparison, Sign, Zero
 from hushtable.table.table import Table
 
@@ -116,6 +117,16 @@ def dependence(table: Table, one: Grouped, other: Grouped, least: float) -> Foll
     return Follows(
         kind=Kind.DEPENDENCE, expected=expected, source=one.name, column=other.name, values=pairs, zeros=zeros
     )  # fmt: skip
+
+
+def declared(table: Table, name: str) -> Follows:
+    """The rule that a column is what the schema says that another one determines; of the values that the rows have."""
+    by = table.schema[name].determined_by
+    assert by is not None
+    pairs = tuple((given or None, value or None) for given, value in most_common(table, name, by.source).index.items())
+    _, counts = np.unique(table[name], return_counts=True)
+    expected = table.rows * float(1 - ((counts / max(table.rows, 1)) ** 2).sum())
+    return Follows(kind=Kind.DEPENDENCE, expected=expected, source=by.source, column=name, values=pairs, zeros=())
 
 
 def order(table: Table, a: str, b: str, least: float) -> Never | None:

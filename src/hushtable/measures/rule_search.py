@@ -14,6 +14,7 @@ from hushtable.measures.rule_cells import axis
 from hushtable.measures.rule_columns import Grouped, dependence, excluded, order
 from hushtable.measures.rule_pairs import impossible_pairs, without_broken, without_implied
 from hushtable.table.columns import Kind
+from hushtable.table.determined import departs
 from hushtable.table.rules import Sign
 from hushtable.table.table import Table
 
@@ -50,11 +51,16 @@ def find_rules(table: Table, names: Sequence[str], rng: np.random.Generator) -> 
     Chance is measured by independent columns: of E expected rows there is none with probability exp(-E) at most. Where one
     person holds several rows, as many more are expected. Rules are found in a part of the rows and must hold in the rest, so that
     fresh rows break hardly any: a true rule is broken by nobody, and one that only happened to hold in n rows is broken by
-    about one row in n. Nothing is computed for pairs of rows.
+    about one row in n. Nothing is computed for pairs of rows. What the schema says that a column determines is a rule in any case,
+    if all rows follow it.
     """
     shuffled, part = rng.permutation(table.rows), int(SEARCHED * table.rows)
     valued = [name for name in names if table.schema[name].valued and table.schema[name].kind is not Kind.KEY]
-    return _Search(table.take(shuffled[:part]), table.take(shuffled[part:]), valued, rng).found()
+    found = _Search(table.take(shuffled[:part]), table.take(shuffled[part:]), valued, rng).found()
+    known = [rule_columns.declared(table, name) for name, rows in departs(table).items() if name in names and not rows.any()]
+    declared = {(rule.source, rule.column): rule for rule in known if rule.source in names}
+    others = [rule for rule in found.rules if not (isinstance(rule, Follows) and (rule.source, rule.column) in declared)]
+    return replace(found, rules=tuple(sorted((*declared.values(), *others), key=_strongest)[:MOST]))
 
 
 class _Search:

@@ -12,7 +12,9 @@ from hushtable.errors import InputError
 from hushtable.pipeline.possible import only_possible
 from hushtable.pipeline.publish import own_domains, rounded, shuffled
 from hushtable.pipeline.step import Code, Given, Model, given_arrays
+from hushtable.table.determined import determined
 from hushtable.table.hierarchy import FileTree
+from hushtable.table.rules import Comparison, Sign, Zero
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -47,7 +49,12 @@ class Fitted:
 
     def possible(self, table: Table, rng: np.random.Generator, given: Given | None = None) -> tuple[Table, dict[str, Any]]:
         """A table that was drawn, with rows that the schema declares impossible drawn again; and how many there were."""
-        return only_possible(table, self.schema.zeros, lambda rows: self._decoded(rows, rng, given))
+        zeros = [*self.schema.zeros, *(zero for name in self._determined(given) for zero in _other(name, (given or {})[name]))]
+        return only_possible(table, zeros, lambda rows: self._decoded(rows, rng, given))
+
+    def _determined(self, given: Given | None) -> list[str]:
+        """The columns among those to fix whose values follow from others."""
+        return [name for name in determined(self.schema) if name in (given or {})]
 
     def _decoded(self, rows: int | None, rng: np.random.Generator, given: Given | None) -> Table:
         table = self.model.sample(rows, rng, self._encoded(given) if given else None)
@@ -55,7 +62,8 @@ class Fitted:
             table = code.undo(table, rng)
         table = rounded(table)
         # A number was fixed to its bin, and lies anywhere inside it: its place in the bin depends on nothing else.
-        exact = given_arrays(self.schema, given, table.rows)
+        free = {name: value for name, value in (given or {}).items() if name not in self._determined(given)}
+        exact = given_arrays(self.schema, free, table.rows)
         table = table.with_columns(*((table.schema[name], array) for name, array in exact.items()))
         return table.under(table.schema.derived_from(self.origin))
 
@@ -68,5 +76,14 @@ class Fitted:
         lost = [name for name in given if name not in row.schema or name not in self.model.schema]
         if lost:
             free = ", ".join(name for name in self.schema.names if name in row.schema and name in self.model.schema)
-            raise InputError(f"the model has no column {', '.join(lost)} of its own to fix; it has {free or 'none'}", where="given")
+            sources = dict.fromkeys(by.source for name, by in determined(self.schema).items() if name in lost)
+            instead = f". It follows from {', '.join(sources)}: fix that" if sources else ""
+            raise InputError(
+                f"the model has no column {', '.join(lost)} of its own to fix; it has {free or 'none'}{instead}", where="given"
+            )
         return {name: str(row.strings(name)[0]) for name in given}
+
+
+def _other(name: str, value: str) -> tuple[Zero, Zero]:
+    """That a column has another value than this one, or none."""
+    return Zero((Comparison(name, Sign.UNEQUAL, (value,)),)), Zero((Comparison(name, Sign.MISSING),))

@@ -24,6 +24,8 @@ from hushtable.privacy.preserve import Form, Promise, Syntactic, uncovered
 from hushtable.privacy.slots import Slots
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.broken import breaks_any
+from hushtable.table.code_list import LISTED
+from hushtable.table.determined import departs
 from hushtable.table.rules import IMPOSSIBLE
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -61,6 +63,12 @@ def verify_plan(
     faults += tuple(_promised(course, schema, guarantee))
     if table is not None and course.draws and (broken := int(breaks_any(table, course.zeros).sum())):
         faults += (Fault("zeros", f"{broken} rows have a combination of values that the schema declares to be impossible"),)
+    if table is not None and course.draws:
+        faults += tuple(
+            Fault("determined_by", f"in {count} rows {name} is not what the schema says that another column determines")
+            for name, rows in departs(table).items()
+            if (count := int(rows.sum()))
+        )
     return Verification(faults) + _words(course, schema, guarantee, reworded=reworded) + _ledger(course, guarantee)
 
 
@@ -120,8 +128,10 @@ def _words(course: Course, schema: Schema, guarantee: Guarantee, *, reworded: bo
     for name, planned, stated in (("public", course.public, guarantee.public), ("caveats", course.caveats, guarantee.caveats)):
         faults = [Fault(name, f"the recipe says, and the card does not: {text}") for text in planned if not states(stated, text)]
         verification += worded(faults, reworded=reworded and len(stated) >= len(planned))
-    strange = [text for text in guarantee.public if text.startswith(IMPOSSIBLE) and text not in course.public]
-    return verification + Verification(tuple(Fault("zeros", f"the card says, and the schema does not: {text}") for text in strange))
+    entries = {IMPOSSIBLE: "zeros", LISTED: "codes"}
+    strange = [(text, e) for start, e in entries.items() for text in guarantee.public if text.startswith(start)]
+    faults = [Fault(e, f"the card says, and the schema does not: {text}") for text, e in strange if text not in course.public]
+    return verification + Verification(tuple(faults))
 
 
 def _promised(course: Course, schema: Schema, guarantee: Guarantee) -> Iterator[Fault]:

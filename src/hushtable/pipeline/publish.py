@@ -10,7 +10,8 @@ import numpy as np
 
 from hushtable.table.arrays import Array
 from hushtable.table.cell import Cell, Interval
-from hushtable.table.columns import Bounds, Cells, Column, Kind, Levels
+from hushtable.table.code_list import Dependency
+from hushtable.table.columns import Bounds, Cells, Column, Facet, Kind, Levels
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.table import Table
 from hushtable.table.trees import is_number
@@ -30,12 +31,16 @@ def shuffled(table: Table, rng: np.random.Generator) -> Table:
 
 
 def own_domains(table: Table) -> Table:
-    """The table with every observed domain cut down to what the table itself holds.
+    """The table with every observed domain cut down to what the table itself holds, and without observed code lists.
 
     A domain that was read off the raw rows shows their extremes and their rare levels; published in a schema it
     would give away what the release hides, and so would a drafter's notes. Declared domains are public and stay.
     """
-    table = replace(table, schema=replace(table.schema, notes=()))
+    columns = (
+        replace(c, determined_by=Dependency(c.determined_by.source)) if c.determined_by and Facet.DETERMINED in c.drafted else c
+        for c in table.schema
+    )
+    table = replace(table, schema=replace(table.schema, columns=tuple(columns), notes=()))
     observed = [column for column in table.schema if column.observed and column.domain is not None]
     return table.with_columns(*(_own(column, table[column.name]) for column in observed))
 
@@ -47,6 +52,8 @@ def rounded(table: Table, but: Collection[str] = ()) -> Table:
     declared bounds, or else from what the table itself holds, so no other row is read. Equal values stay equal.
     """
     columns = [c for c in table.schema if c.kind is Kind.REAL and c.decimals is None and c.numeric and c.name not in but]
+    # What a code list says is written as it says.
+    columns = [c for c in columns if c.determined_by is None]
     return table.with_columns(*((column, _short(column, table[column.name])) for column in columns)) if columns else table
 
 

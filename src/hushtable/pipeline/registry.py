@@ -15,6 +15,7 @@ from hushtable.errors import InputError
 STEPS = {
     "bins": "hushtable.encode.bins:Bins",
     "learn-domain": "hushtable.encode.learn_domain:LearnDomain",
+    "determined": "hushtable.encode.determined:Determined",
     "embed": "hushtable.encode.embed:Embed",
     "generalize": "hushtable.anonymize.lattice.generalize:Generalize",
     "microaggregate": "hushtable.anonymize.microaggregate.microaggregate:Microaggregate",

@@ -28,6 +28,7 @@ from hushtable.privacy.guarantee import Guarantee
 from hushtable.privacy.preserve import Form, unmet
 from hushtable.table import io
 from hushtable.table.arguments import require_seed
+from hushtable.table.code_list import codes_text
 from hushtable.table.disk import CARD, read_text, whole_folder
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.levels import levels_text, long_levels
@@ -152,7 +153,8 @@ class Release(Shown):
         with whole_folder(folder) as partial:
             io.write(self.table, partial / f"data.{form}")
             schema = _write_hierarchies(self.table.schema, partial)
-            (partial / SCHEMA).write_text(schema.dump(_write_levels(schema, partial)), encoding="utf-8")
+            text = schema.dump(_write_levels(schema, partial), _write_codes(schema, partial))
+            (partial / SCHEMA).write_text(text, encoding="utf-8")
             (partial / RECIPE).write_text(self.recipe.dump(), encoding="utf-8")
             for name, text in (pages or {}).items():
                 (partial / name).write_text(text, encoding="utf-8")
@@ -259,6 +261,20 @@ def _write_levels(schema: Schema, folder: Path) -> dict[str, str]:
     for name, (_, levels) in long_levels(schema).items():
         (folder / "levels").mkdir(exist_ok=True)
         (folder / files[name]).write_text(levels_text(levels), encoding="utf-8")
+    return files
+
+
+def code_files(schema: Schema) -> dict[str, str]:
+    """The files of a release that hold code lists too long for a line of its schema, by column."""
+    return {name: f"codes/{schema.names.index(name):02d}.csv" for name in schema.long_codes}
+
+
+def _write_codes(schema: Schema, folder: Path) -> dict[str, str]:
+    """Put the files of code lists beside the data; their names by column."""
+    files = code_files(schema)
+    for name, file in files.items():
+        (folder / "codes").mkdir(exist_ok=True)
+        (folder / file).write_text(codes_text(name, schema.long_codes[name]), encoding="utf-8")
     return files
 
 

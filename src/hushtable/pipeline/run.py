@@ -21,6 +21,7 @@ from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
 from hushtable.pipeline.spending import Spending
 from hushtable.pipeline.step import Code, Coder, Core, Plan
+from hushtable.pipeline.structure import with_structure
 from hushtable.pipeline.untouched import Untouched, untouched
 from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
@@ -33,6 +34,7 @@ from hushtable.privacy.unit import Budget
 from hushtable.privacy.vault import Scheme, Vault
 from hushtable.table.columns import Kind, Role
 from hushtable.table.defaults import with_defaults
+from hushtable.table.determined import departs
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -64,6 +66,7 @@ def release(
         recipe = learning_domains(recipe)
     if any(step.learns_domains for step in recipe.steps):
         table = with_defaults(table, unit.by)
+    recipe = with_structure(recipe, table.schema, budget, unit)
     released_schema = table.schema.select(table.schema.released)
     course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None, factor=factor)
     if budget is not None and not options.unproven:
@@ -126,12 +129,17 @@ def _compared(released: Release, walk: _Walk, table: Table, options: ReleaseOpti
 
 def _warnings(table: Table, budget: Budget | None) -> tuple[str, ...]:
     """What only whoever holds the rows may know. To refuse, or to say it on the card, would give away how many rows there are."""
-    if budget is None or budget.delta * table.rows < 1:
-        return ()
-    return (
-        f"delta = {budget.delta:g} is not below one over the number of rows, so it would allow a random record to be published: "
-        "take a smaller one, or declare the size of the table in its schema",
-    )
+    warnings = [
+        f"in {count:,} rows {name} is not what {by.source} determines by the schema: what a model draws follows the schema"
+        for name, rows in departs(table).items()
+        if (count := int(rows.sum())) and (by := table.schema[name].determined_by) is not None
+    ]
+    if budget is not None and budget.delta * table.rows >= 1:
+        warnings.append(
+            f"delta = {budget.delta:g} is not below one over the number of rows, so it would allow a random record to be published:"
+            " take a smaller one, or declare the size of the table in its schema"
+        )
+    return tuple(warnings)
 
 
 class _Walk:

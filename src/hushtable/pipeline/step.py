@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any, Protocol, Self, get_type_hints, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, get_type_hints, runtime_checkable
 
 import numpy as np
 
@@ -237,6 +237,10 @@ class Coder(Step):
 
 class Core(Step):
     """The step where private becomes releasable."""
+
+    keeps_groups: ClassVar[bool] = False
+    """Whether its model knows which pairs of values are impossible, so that a column of groups (an industry) is worth having beside
+    the column of codes that determines it: with other columns, groups take far less noise than codes."""
 
     @abstractmethod
     def fit(self, vault: Vault, rng: np.random.Generator) -> Model:

@@ -17,6 +17,7 @@ from hushtable.pipeline.release import (
     PAGES,
     RECIPE,
     SCHEMA,
+    code_files,
     file_hash,
     installed_versions,
     level_files,
@@ -37,10 +38,12 @@ from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-_ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"(hierarchies|levels)/\d{2,}\.csv"]))
+_ALLOWED = re.compile("|".join([*map(re.escape, (*DATA, SCHEMA, RECIPE, *PAGES)), r"(hierarchies|levels|codes)/\d{2,}\.csv"]))
 """The names of the files that a release may have beside its card."""
 SAYS_UNTOUCHED = "0.3.0"
 """From this version on every card says which columns left unchanged."""
+LISTS = ("hierarchies/", "levels/", "codes/")
+"""The folders of a release that belong to its schema."""
 _ON_TRUST = ("dropped", "copies", "result", "versions", "date")
 _ABOUT = {"data_title": "title", "contact": "contact", "licence": "licence"}
 """What a card says of its data, and what the schema beside it calls the same."""
@@ -67,7 +70,7 @@ def verify_and_load(folder: str | Path, key: str | Path | None = None, *, trust:
     card = load_card(folder)
     guarantee = read_guarantee(card, str(folder))
     verification = Verification(tuple(verify_files(folder, card))) + _verify_signature(folder, key)
-    if any(fault.where.startswith(("data.", SCHEMA, RECIPE, "hierarchies/", "levels/")) for fault in verification.faults):
+    if any(fault.where.startswith(("data.", SCHEMA, RECIPE, *LISTS)) for fault in verification.faults):
         return verification, None
     table = load_table(folder)
     verification += verify_card(card, guarantee, read_text(folder / RECIPE, RECIPE), table.schema, trust=trust, table=table)
@@ -146,6 +149,8 @@ def _verify_shape(table: Table, card: Mapping[str, Any]) -> Iterator[Fault]:
             yield Fault(name, "is a hierarchy of no column")
         if name.startswith("levels/") and name not in level_files(table.schema).values():
             yield Fault(name, "holds the levels of no column")
+        if name.startswith("codes/") and name not in code_files(table.schema).values():
+            yield Fault(name, "holds the code list of no column")
 
 
 def _verify_entries(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[Fault]:
@@ -335,6 +340,6 @@ def _taken_on_trust(card: Mapping[str, Any], guarantee: Guarantee) -> Iterator[U
     if said := [name for name in _ON_TRUST if card.get(name)]:
         yield Unchecked(", ".join(said), "what was left out, what the steps found, what they ran with and when, as the card says")
     if pages := sorted(
-        name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith(("data.", "levels/"))
+        name for name in card["hashes"] if name.endswith((".html", ".csv")) and not name.startswith(("data.", "levels/", "codes/"))
     ):
         yield Unchecked(", ".join(pages), "compared by hash alone; what was checked is card.json")

@@ -31,6 +31,7 @@ import numpy as np
 from hushtable.errors import InputError
 from hushtable.table.arrays import Array, Floats, Mask
 from hushtable.table.cell import ANY_TEXT, Cell, Interval, set_text
+from hushtable.table.code_list import Dependency
 from hushtable.table.hierarchy import Hierarchy
 from hushtable.table.numbers import number_format
 
@@ -78,6 +79,7 @@ class Facet(StrEnum):
     DECIMALS = "decimals"
     FORMAT = "format"
     HIERARCHY = "hierarchy"
+    DETERMINED = "determined_by"
 
 
 DRAFTED = frozenset(Facet) - {Facet.DOMAIN}
@@ -150,6 +152,8 @@ class Column:
     format: str | None = None
     """How values are written. A date: strftime letters; when absent an ISO 8601 day, without a time. A number: the number 1234.56
     as it would stand here (``1.234,56``, ``1 234,56 €``); when absent with a point and without groups."""
+    determined_by: Dependency | None = None
+    """The column of which this one is a function, with the code list that says how (``table.code_list``)."""
     drafted: frozenset[Facet] = frozenset()
     """The facets beside the domain that were read off the rows."""
 

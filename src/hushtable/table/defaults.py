@@ -85,6 +85,7 @@ def _read(table: Table, column: Column, key: str | None) -> tuple[Column, Array]
         hierarchy=None if Facet.HIERARCHY in drafted else column.hierarchy,
         decimals=None if Facet.DECIMALS in drafted else column.decimals,
         format=None if Facet.FORMAT in drafted else column.format,
+        determined_by=None if Facet.DETERMINED in drafted else column.determined_by,
     ), array  # fmt: skip
 
 

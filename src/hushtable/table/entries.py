@@ -16,11 +16,15 @@ from hushtable.table import hierarchy as hierarchies
 from hushtable.table import levels as level_files
 from hushtable.table import trees
 from hushtable.table.cell import Cell
+from hushtable.table.code_list import read_dependency
 from hushtable.table.columns import CODED, DRAFTED, FREE, NUMBERS, Bounds, Cells, Column, Domain, Facet, Kind, Levels, Role
 from hushtable.table.numbers import number_format
 
 _Choice = TypeVar("_Choice", Kind, Role, Facet)
-_KEYS = ("kind", "role", "domain", "observed", "cells", "missing", "required", "decimals", "format", "hierarchy")
+_KEYS = (
+    *("kind", "role", "domain", "observed", "cells", "missing", "required", "decimals", "format", "hierarchy"),
+    *("determined_by", "codes"),
+)
 
 
 def read(name: str, entry: object, folder: Path | None, where: str, faults: list[Fault]) -> Column | None:
@@ -42,12 +46,13 @@ def read(name: str, entry: object, folder: Path | None, where: str, faults: list
     form = _format(entry.get("format"), kind, f"{where}: format", faults)
     missing = texts(entry.get("missing"), f"{where}: missing", faults)
     tree = _hierarchy(entry["hierarchy"], folder, where, faults) if "hierarchy" in entry else None
+    by = read_dependency(name, entry, folder, where, faults)
     if kind is None:
         return None
     faults += _suits(kind, tree, f"{where}: hierarchy")
     column = Column(
         name=name, kind=kind, role=role or Role.PLAIN, missing=missing, required=required,
-        hierarchy=tree, decimals=decimals, format=form, drafted=observed & DRAFTED,
+        hierarchy=tree, decimals=decimals, format=form, determined_by=by, drafted=observed & DRAFTED,
     )  # fmt: skip
     try:
         column = replace(column, domain=_domain(column, entry, folder, observed=Facet.DOMAIN in observed))
@@ -205,8 +210,8 @@ def _format(text: object, kind: Kind | None, where: str, faults: list[Fault]) ->
     return str(text)
 
 
-def write(column: Column, levels: str = "") -> dict[str, object]:
-    """The entry of a column; ``levels`` is the file of its levels, where they stand in one."""
+def write(column: Column, levels: str = "", codes: str = "") -> dict[str, object]:
+    """The entry of a column; ``levels`` and ``codes`` are the files of its levels and of its code list, where they stand in one."""
     entry: dict[str, object] = {"kind": str(column.kind), "role": str(column.role)}
     if isinstance(column.base, Levels):
         entry["domain"] = levels or list(column.base.levels)
@@ -226,6 +231,10 @@ def write(column: Column, levels: str = "") -> dict[str, object]:
         entry["format"] = column.format
     if column.hierarchy is not None:
         entry["hierarchy"] = column.hierarchy.spec()
+    if column.determined_by is not None:
+        entry["determined_by"] = column.determined_by.source
+        if column.determined_by.codes is not None:
+            entry["codes"] = codes or column.determined_by.index
     return entry
 
 
@@ -242,7 +251,7 @@ def flow(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {flow(v)}" for key, v in value.items()) + "}"
+        return "{" + ", ".join(f"{flow(str(key))}: {flow(v)}" for key, v in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(flow(v) for v in value) + "]"
     return _quote(str(value))

@@ -19,7 +19,9 @@ from hushtable.table.guess import Guess, Words
 from hushtable.table.header import FirstLine, judge
 from hushtable.table.kinds import align, guess_kind, number
 from hushtable.table.layout import OVERRIDES, Layout
+from hushtable.table.profile import following
 from hushtable.table.schema import Schema
+from hushtable.table.singling import Columns
 from hushtable.table.table import Table
 from hushtable.table.values import Raw, Source, make
 
@@ -97,6 +99,7 @@ def examine(
             remarks += _sentinels(words, drawn[words.name])
         remarks += _weight(words, drawn[words.name])
     remarks += _copies(table)
+    remarks += _follows(table.under(drawn))
     lines = tuple(
         _line(
             words,
@@ -202,6 +205,23 @@ def _copies(table: Table) -> list[str]:
                 f"Column {column.name} says the same as {known}, value for value: leave one of them out, or give both one role."
             )
     return notes
+
+
+def _follows(table: Table) -> list[str]:
+    """Columns that another one determines in every row; of two that determine each other, the later one."""
+    place = {name: number for number, name in enumerate(table.schema.names)}
+    found = following(Columns(table, list(table.schema.released))) if table.rows else {}
+    sources = {
+        name: [f.source for f in follows if f.share == 1 and not (f.both and place[f.source] > place[name])]
+        for name, follows in found.items()
+    }
+    kinds = (Kind.CATEGORY, Kind.ORDINAL, Kind.INTEGER)
+    return [
+        f"Column {name} follows from {source} in every row: if everybody knows how, add determined_by: {source} and a code list "
+        "(codes) to it, and models will keep to it."
+        for name, some in sources.items()
+        for source in [source for source in some if table.schema[source].kind in kinds][:1]
+    ]
 
 
 HEAD = (

@@ -31,6 +31,8 @@ import yaml
 from hushtable.display import Shown, meant
 from hushtable.errors import Fault, InputError
 from hushtable.table import entries
+from hushtable.table.code_checks import readable, resolved
+from hushtable.table.code_list import INLINE, Dependency, codes_text, once
 from hushtable.table.columns import FREE, Column, Facet, Role
 from hushtable.table.disk import read_text, whole_file
 from hushtable.table.hierarchy import FileTree
@@ -126,6 +128,10 @@ class Schema(Shown):
         """The schema of these columns, in this order."""
         columns = tuple(self[name] for name in names)
         present = {column.name for column in columns}
+        # What determines a column and is not there determines nothing.
+        columns = tuple(
+            replace(c, determined_by=None) if c.determined_by and c.determined_by.source not in present else c for c in columns
+        )
         return replace(self, columns=columns, zeros=tuple(zero for zero in self.zeros if zero.columns <= present))
 
     def with_zeros(self, *texts: str) -> Schema:
@@ -138,6 +144,19 @@ class Schema(Shown):
         if faults:
             raise InputError(faults)
         return replace(self, zeros=tuple(dict.fromkeys((*self.zeros, *zeros))))
+
+    def with_determined(self, name: str, by: str, codes: Mapping[str, str] | None = None) -> Schema:
+        """The schema with a column declared to be determined by another, by this code list or by one that is still to be learnt.
+
+        A deliberate act, like ``declared``: whoever calls this answers for it that the list is public knowledge.
+        """
+        pairs = None if codes is None else once(((str(given), str(value)) for given, value in codes.items()), "codes")
+        own = replace(self[name], determined_by=Dependency(by, pairs), drafted=self[name].drafted - {Facet.DETERMINED})
+        faults: list[Fault] = []
+        columns = resolved(self.with_columns(own).columns, self.missing, "schema", faults)
+        if faults:
+            raise InputError(faults)
+        return replace(self, columns=columns)
 
     def with_columns(self, *columns: Column) -> Schema:
         """The schema with these columns replacing those of the same name, new ones at the end."""
@@ -239,6 +258,8 @@ class Schema(Shown):
                 columns.append(column)
         if not columns and not faults:
             faults.append(Fault(where, "declares no columns"))
+        if not faults:
+            columns = list(resolved(columns, missing, where, faults))
         texts = entries.texts(document.get("zeros"), f"{where}: zeros", faults)
         # Where a column could not be read, what names it would be a fault that is none.
         zeros = read_zeros(texts, {c.name: c for c in columns}, f"{where}: zeros", faults) if not faults else ()
@@ -261,11 +282,25 @@ class Schema(Shown):
         for name, (_, levels) in long.items():
             with whole_file(folder / files[name]) as partial:
                 partial.write_text(levels_text(levels), encoding="utf-8")
+        lists = path.with_name(f"{path.stem}.codes")
+        codes = file_names(self.long_codes)
+        if codes:
+            lists.mkdir(exist_ok=True)
+        for name, file in codes.items():
+            with whole_file(lists / file) as partial:
+                partial.write_text(codes_text(name, self.long_codes[name]), encoding="utf-8")
+        beside = ({name: f"{at.name}/{file}" for name, file in some.items()} for at, some in ((folder, files), (lists, codes)))
         with whole_file(path) as partial:
-            partial.write_text(self.dump({name: f"{folder.name}/{file}" for name, file in files.items()}), encoding="utf-8")
+            partial.write_text(self.dump(*beside), encoding="utf-8")
 
-    def dump(self, levels: Mapping[str, str] = MappingProxyType({})) -> str:
-        """The schema as YAML; ``parse`` reads back exactly this schema. ``levels`` names files of levels by column."""
+    @property
+    def long_codes(self) -> dict[str, Dependency]:
+        """The columns whose code lists are too long for a line."""
+        lists = ((column.name, column.determined_by) for column in readable(self.columns) if column.determined_by is not None)
+        return {name: by for name, by in lists if len(by.codes or ()) > INLINE}
+
+    def dump(self, levels: Mapping[str, str] = MappingProxyType({}), codes: Mapping[str, str] = MappingProxyType({})) -> str:
+        """The schema as YAML; ``parse`` reads back exactly this schema. ``levels`` and ``codes`` name files by column."""
         lines = [f"# {''.join(ch if ch.isprintable() else ' ' for ch in note)}" for note in self.notes]
         lines += [f"{key}: {entries.flow(text)}" for key, text in self.about.items()]
         if self.missing:
@@ -282,8 +317,9 @@ class Schema(Shown):
         lines.append("columns:")
         names = {column.name: entries.flow(column.name) + ":" for column in self.columns}
         width = max(map(len, names.values()), default=0)
-        for column in self.columns:
-            lines.append(f"  {names[column.name]:<{width}} {entries.flow(entries.write(column, levels.get(column.name, '')))}")
+        for column in readable(self.columns):
+            entry = entries.write(column, levels.get(column.name, ""), codes.get(column.name, ""))
+            lines.append(f"  {names[column.name]:<{width}} {entries.flow(entry)}")
         return "\n".join(lines) + "\n"
 
 

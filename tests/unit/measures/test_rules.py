@@ -172,3 +172,20 @@ def test_the_page_shows_the_rules_and_the_file_warns(case):
     assert "observed, not declared" in text
     declared = Schema.parse(text + SCHEMA.dump())
     assert len(declared.zeros) >= 6
+
+
+def test_what_the_schema_declares_is_a_rule_however_rare_its_values_are():
+    schema = Schema.parse(
+        "columns: {code: {kind: category, domain: [a, b, c]}, group: {kind: category, domain: [x, y], determined_by: code, "
+        "codes: {a: x, b: y, c: y}}, note: {kind: integer, domain: [0, 9]}}"
+    )
+    rows = 60
+    texts = {"code": ["a", "b"] * 29 + ["c", ""], "group": ["x", "y"] * 29 + ["y", ""], "note": ["1"] * rows}
+    table = from_mapping(schema, texts)
+    plain = table.under(replace(schema, columns=tuple(replace(column, determined_by=None) for column in schema)))
+    assert not find_rules(plain, schema.names, np.random.default_rng(0)).rules, "too few rows to find it"
+    found = find_rules(table, schema.names, np.random.default_rng(0)).rules
+    assert [rule.text for rule in found] == ["group does not follow from code"]
+    wrong = table.with_column(schema["group"], np.array([1, *table["group"][1:]], np.int32))
+    assert found[0].broken(wrong).tolist() == [True] + [False] * (rows - 1)
+    assert not find_rules(wrong, schema.names, np.random.default_rng(0)).rules, "what some rows break is no rule"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hushtable as ht
 from hushtable.table import io
 from hushtable.table.columns import Bounds, Facet, Kind, Levels, Role
 from hushtable.table.infer import MISSING_TEXTS
@@ -395,3 +396,13 @@ def test_nothing_follows_from_a_value_that_few_rows_share():
     rng = np.random.default_rng(0)
     schema = draft(age=[str(a) for a in rng.permutation(3000)[:600]], colour=rng.choice(["red", "green"], 600))
     assert "colour" not in schema.quasi
+
+
+def test_a_column_that_another_one_determines_is_remarked_on_and_one_that_nearly_does_is_not():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 12, 600)
+    frame = {"code": [f"c{c}" for c in codes], "group": [f"g{c // 3}" for c in codes], "other": [f"o{c // 3}" for c in codes]}
+    frame["other"][:3] = ["o9"] * 3
+    notes = ht.draft(pd.DataFrame(frame)).notes
+    assert any("Column group follows from code in every row" in note for note in notes)
+    assert not any("Column other follows" in note or "Column code follows" in note for note in notes)

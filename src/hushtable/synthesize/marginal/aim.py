@@ -53,6 +53,7 @@ class Aim(PrivateCore):
     rows drawn from the model included, is post-processing. McKenna, Mullins, Sheldon and Miklau 2022.
     """
 
+    keeps_groups = True
     way: int = 2
     """Margins of so many columns are candidates; of one more where they contain the target."""
     target: str = ""

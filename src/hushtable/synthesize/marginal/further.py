@@ -115,7 +115,8 @@ class Further:
             self.chosen += [columns for columns in dict.fromkeys(margins) if columns not in self.chosen]
             self.measured += measured(self.vault, groups, batch.counts)
             if number < len(planned):
-                self.model = estimate(self.sizes, self.measured, total=self.model.total, start=self.model, stopping=ROUGH)
+                zeros, total = self.model.zeros, self.model.total
+                self.model = estimate(self.sizes, self.measured, total=total, zeros=zeros, start=self.model, stopping=ROUGH)
 
     def _again(self, batch: Batch) -> list[Columns]:
         """What is measured again: what is worth its noise; where nothing is, the smaller half."""
@@ -144,5 +145,5 @@ class Further:
 
     def _fitting(self, held: Sequence[Columns], margins: Sequence[Columns]) -> list[Columns]:
         """Those with which the model has at most ``cells`` cells."""
-        room = junction.cells_with(self.sizes, held, margins) if margins else ()
+        room = junction.cells_with(self.sizes, [*held, *self.model.zeros], margins) if margins else ()
         return [c for c, size in zip(margins, room, strict=True) if size <= self.cells]

@@ -25,7 +25,7 @@ from hushtable.synthesize.marginal.histograms import Histograms, measured_each
 from hushtable.synthesize.marginal.measurement import rows_of, without_missing
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
-from hushtable.synthesize.marginal.walls import require_possible, walls
+from hushtable.synthesize.marginal.walls import code_walls, require_possible, walls
 from hushtable.synthesize.marginal.workload import TOGETHER, target_of, workload
 from hushtable.table.schema import Schema
 
@@ -55,6 +55,7 @@ class Mst(PrivateCore):
     post-processing.
     """
 
+    keeps_groups = True
     cells: int = 100_000
     """Margins with more cells than this are no candidates: they would be mostly noise."""
     corrected: bool = True
@@ -104,7 +105,9 @@ class Mst(PrivateCore):
         chosen = self._tree(vault, alone, choose, pair)
         vault.report(0.4)
         pairs = measured_each(vault, chosen, pair) if chosen else []
-        model = estimate(sizes, [*singles, *pairs], total=total, start=alone)
+        # What a code list explains of the codes need not be measured again.
+        lists = code_walls(schema, WALLED)
+        model = estimate(sizes, [*singles, *pairs], total=total, zeros=lists, start=alone)
         candidates = workload(schema, 2, target, self.favour)
         small = {c: weight for c, weight in candidates.items() if math.prod(sizes[name] for name in c) <= self.cells}
         grown = Further(vault, small, model, [*singles, *pairs], GROWN)
@@ -136,7 +139,7 @@ class Mst(PrivateCore):
 
         All goes to the columns where there is nothing to choose from.
         """
-        edges = _edges(sizes_of(schema), self._candidates(schema))
+        edges = _edges(_parts_known(schema), self._candidates(schema))
         if not edges:
             return allowance, [], allowance, []
         first, choose, pair = ((1 - self.further) * share for share in SHARES)
@@ -164,7 +167,7 @@ class Mst(PrivateCore):
         # The distance expected for a pair of independent columns: a count of m varies by about sqrt(m), and noise adds to that.
         bias = [MEAN * float(np.sqrt(expected + sigma**2).sum()) for expected in model] if self.corrected else ()
         scores = MarginalScores(tuple(candidates), model, bias=bias)
-        part = {name: name for name in alone.sizes}
+        part = _parts_known(vault.schema)
         chosen: list[Pair] = []
         for choice in choices:
             joining = [i for i, (a, b) in enumerate(candidates) if part[a] != part[b]]
@@ -174,9 +177,16 @@ class Mst(PrivateCore):
         return chosen
 
 
-def _edges(sizes: Mapping[str, int], candidates: Sequence[Pair]) -> int:
+def _parts_known(schema: Schema) -> dict[str, str]:
+    """The parts of the forest before anything is chosen: a code list joins two columns, and nothing of the pair is measured."""
+    part = {name: name for name in schema.names}
+    for a, b in code_walls(schema, WALLED):
+        part = _joined(part, a, b)
+    return part
+
+
+def _edges(part: Mapping[str, str], candidates: Sequence[Pair]) -> int:
     """How many pairs a spanning forest of the candidates has: the same whichever are chosen."""
-    part = {name: name for name in sizes}
     edges = 0
     for a, b in candidates:
         if part[a] != part[b]:

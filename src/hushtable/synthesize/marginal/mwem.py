@@ -26,7 +26,7 @@ from hushtable.synthesize.marginal.histograms import measured_one
 from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise, without_missing
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
-from hushtable.synthesize.marginal.walls import require_possible, walls
+from hushtable.synthesize.marginal.walls import code_walls, require_possible, walls
 from hushtable.synthesize.marginal.workload import some, target_of, workload
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
@@ -64,6 +64,7 @@ class Mwem(PrivateCore):
     Hardt, Ligett and McSherry 2012; McKenna, Sheldon and Miklau 2019 for the graphical model.
     """
 
+    keeps_groups = True
     rounds: int = 0
     """How many margins are chosen; 0: as many as are worth it, at most 4 for each column and 100 (classic: 2 for each)."""
     way: int = 2
@@ -129,9 +130,11 @@ class Mwem(PrivateCore):
         model = weights.graphical() if weights else estimate(sizes, measured, total=total)
         margins = {c: w for c, w in self._workload(schema).items() if math.prod(sizes[n] for n in c) <= self.cells}
         choosing, counting = self._rounds(rest, self._fixed(len(schema)) or self._affordable(schema, rest, list(margins), total))
+        # What a code list explains of the codes need not be measured again.
+        lists = code_walls(schema, self.cells)
         for number, (choice, part) in enumerate(zip(choosing, counting, strict=True), 1):
             limit = self.cells * number // len(choosing)
-            candidates = self._candidates(sizes, list(margins), [m.columns for m in measured], limit, rng)
+            candidates = self._candidates(sizes, list(margins), [*lists, *(m.columns for m in measured)], limit, rng)
             sigma = part.deviation(Histogram(schema.names[:1]), schema)
             expected = model.project_all(candidates)
             bias = [MEAN * sigma * table.size for table in expected]
@@ -141,7 +144,9 @@ class Mwem(PrivateCore):
                 model = weights.update(measured)
             else:
                 last = number == len(choosing)
-                zeros = walls(schema, self.cells, [m.columns for m in measured], without_missing(schema, measured)) if last else {}
+                zeros = (
+                    walls(schema, self.cells, [m.columns for m in measured], without_missing(schema, measured)) if last else lists
+                )
                 model = estimate(sizes, measured, total=total, zeros=zeros, start=model, stopping=UNTIL_NOISE if last else ROUGH)
             vault.report(number / len(choosing))
         sigma = counting[0].deviation(Histogram(schema.names[:1]), schema)

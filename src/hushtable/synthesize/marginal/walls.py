@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
 from hushtable.errors import InputError, PlanError
-from hushtable.synthesize.histogram_cells import sizes_of
+from hushtable.synthesize.histogram_cells import CELLS, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.table.arrays import Mask
 from hushtable.table.broken import Span, surely_met
 from hushtable.table.cell import Interval
 from hushtable.table.columns import Bounds, Column, Kind
+from hushtable.table.determined import determined, due_cells
 from hushtable.table.rules import Comparison, Sign, Zero
 from hushtable.table.schema import Schema
 from hushtable.table.trees import read_cell
@@ -44,6 +45,14 @@ def walls(
     return masks if _leave_any(schema, masks) else dict(known)
 
 
+def code_walls(schema: Schema, limit: int = CELLS) -> dict[Columns, Mask]:
+    """For pairs of columns of which one determines the other, the cells that their code list leaves empty.
+
+    There is nothing in such a pair to measure, and always a record that has none of these cells.
+    """
+    return dict(_pairs(schema, sizes_of(schema), limit))
+
+
 def require_possible(schema: Schema, limit: int, step: str, known: Mapping[Columns, Mask] = MappingProxyType({})) -> None:
     """PlanError where the zeros of the schema, with those that are known beside it, leave no record at all."""
     masks = _walls(schema, limit, (), known)
@@ -54,6 +63,9 @@ def require_possible(schema: Schema, limit: int, step: str, known: Mapping[Colum
 def _walls(schema: Schema, limit: int, beside: Iterable[Columns], known: Mapping[Columns, Mask]) -> dict[Columns, Mask]:
     sizes, masks = sizes_of(schema), dict(known)
     groups = list(beside)
+    for pair, mask in _pairs(schema, sizes, limit):
+        if pair not in masks and junction.cells(sizes, [*groups, *masks, pair]) <= limit:
+            masks[pair] = mask
     for zero in schema.zeros:
         columns = tuple(name for name in schema.names if name in zero.columns)
         if len(columns) < len(zero.columns) or math.prod(sizes[name] for name in columns) > limit:
@@ -63,6 +75,22 @@ def _walls(schema: Schema, limit: int, beside: Iterable[Columns], known: Mapping
             continue
         masks[columns] = masks[columns] | mask if columns in masks else mask
     return masks
+
+
+def _pairs(schema: Schema, sizes: Mapping[str, int], limit: int) -> Iterator[tuple[tuple[str, str], Mask]]:
+    """For each column that another one determines, the pair and the values that do not go together."""
+    for name, by in determined(schema).items():
+        due = due_cells(schema[by.source], schema[name], by)
+        if due is None or sizes[by.source] * sizes[name] > limit:
+            continue
+        last = len(schema[name].levels)
+        allowed = np.where(due < 0, last, due)[: sizes[by.source]]
+        mask = allowed[:, None] != np.arange(sizes[name])
+        # Where a level determines a missing value that cannot be, the list is of other columns.
+        if not (allowed < sizes[name]).all():
+            continue
+        first, second = (column for column in schema.names if column in (by.source, name))
+        yield (first, second), mask if first == by.source else mask.T
 
 
 def _leave_any(schema: Schema, masks: Mapping[Columns, Mask]) -> bool:
