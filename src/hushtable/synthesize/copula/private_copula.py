@@ -5,13 +5,15 @@ A method that adds one (``kendall``, ``likelihood``, ``marginals``) says what is
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.errors import InputError
+from hushtable.errors import InputError, PlanError
+from hushtable.numerics.simplex import on_simplex
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -20,11 +22,28 @@ from hushtable.privacy.query import Histogram, Query
 from hushtable.privacy.rows import public_rows, require_fixed_rows, rows_event
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
+from hushtable.synthesize.copula.margins import total_of
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import Ties
-from hushtable.synthesize.copula.private_margins import NoisyMargins, caveats_of, margin_queries, measure_margins
-from hushtable.table.arrays import Floats
+from hushtable.synthesize.copula.part_margins import PartMargins, measure_parts, order_of
+from hushtable.synthesize.copula.parts import PartedCopula
+from hushtable.synthesize.copula.private_margins import (
+    NO_ANCHOR,
+    SMALL,
+    NoisyMargins,
+    caveats_of,
+    margin_queries,
+    measure_margins,
+)
+from hushtable.synthesize.histogram_cells import MEAN, require_counted, sizes_of, usable_total
+from hushtable.table.arrays import Floats, Integers
+from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
+from hushtable.table.table import histogram_sizes
+
+WRONG, BLUR = 0.1, 0.1
+"""Classes get copulas of their own where the noise puts at most so many rows into wrong cells of a margin, as a share, and where
+that of a pair's correlation is at most so large in an average class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +68,7 @@ class Dependence:
     """The correlations of all pairs of columns, as estimated from one noisy answer."""
 
     correlation: Floats
+    """A matrix, or one for each class."""
     noise: float | None = None
     """Of what was measured of a pair of columns; None where there is no pair."""
     more: dict[str, Any] = field(default_factory=dict)
@@ -57,7 +77,12 @@ class Dependence:
 
 @dataclass(frozen=True, kw_only=True)
 class PairwiseCopula(PrivateCopula):
-    """A Gaussian copula from noisy margins and one noisy answer about all pairs of columns."""
+    """A Gaussian copula from noisy margins and one noisy answer about all pairs of columns; or one for each class.
+
+    Where the budget allows it, margins and correlations are those of the classes of one column: each margin is then measured
+    together with it, and all pairs within the classes. The queries are as many and cost the same either way, so that the plan
+    does not depend on the choice; and the choice follows from the noise, the declared domains and the noisy number of rows.
+    """
 
     NAME: ClassVar[str]
     """Of the step."""
@@ -66,6 +91,10 @@ class PairwiseCopula(PrivateCopula):
     FIXED_ROWS: ClassVar[bool] = True
     """Whether it is proven for one record replaced by another only, the number of rows being public."""
 
+    classes: str = ""
+    """The column with a copula of its own for each class; when empty, the target if it has at most 8 cells and the noise is small
+    beside the rows of a class; "-": one copula for all rows."""
+
     @property
     def relation(self) -> Relation:
         """The relation it is proven for."""
@@ -73,7 +102,7 @@ class PairwiseCopula(PrivateCopula):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted and, where the number of rows must be public, any relation but replacement."""
-        queries = margin_queries(schema, self.anchor, self.NAME)
+        queries = self._margins(schema)
         events: tuple[Event, ...] = ()
         if budget is not None:
             if self.FIXED_ROWS:
@@ -83,21 +112,70 @@ class PairwiseCopula(PrivateCopula):
             events = (*rows_event(budget, schema), *(part.event(query, schema) for query, part in zip(asked, parts, strict=True)))
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=caveats_of(schema, self.anchor, self.NAME))
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula:
+    def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula | PartedCopula:
         """Measure the margins, then all pairs of columns at once."""
         schema, allowance = vault.schema, vault.paid()
         if self.FIXED_ROWS:
             require_fixed_rows(self.NAME, allowance)
-        queries = margin_queries(schema, self.anchor, self.NAME)
+        queries = self._margins(schema)
         rows = public_rows(vault, allowance) if allowance.unit.fixes_rows else None
         if self.FIXED_ROWS:
             self._require_rows(rows or 0)
         parts = allowance.split(self._weights(queries))
-        margins = measure_margins(vault, queries, parts[: len(queries)], rows)
+        given, known = self._class_column(schema), {}
+        if given:
+            known[given] = vault.spend(queries[0], parts[0])
+            total = float(rows) if rows is not None else _total(known[given], parts[0].deviation(queries[0], schema))
+            counts = on_simplex(known[given].astype(np.float64), max(total, 2.0))
+            if self.classes or self._calm(schema, given, counts, parts):
+                return self._by_class(vault, given, counts, parts, rng)
+        margins = measure_margins(vault, queries, parts[: len(queries)], rows, known)
         dependence = self._dependence(vault, parts[-1], margins, rng) if len(queries) > 1 else self._alone()
         vault.report(1.0)
         summary = margins.summary({"ties": str(self.ties), **dependence.more}, dependence.noise, self.MEASURED)
         return GaussianCopula(schema, round(margins.total), Joined(margins.margins, dependence.correlation), summary)
+
+    def _class_column(self, schema: Schema) -> str:
+        """The column that may have a copula for each class; empty if there is none. Two others are needed for a correlation."""
+        if self.classes == NO_ANCHOR or len(schema) < 3:
+            return ""
+        if self.classes and self.classes not in schema:
+            raise PlanError(f"{self.NAME}: there is no column {self.classes!r}; the table has {', '.join(schema.names)}")
+        if self.classes:
+            return self.classes
+        targets = [c.name for c in schema if c.role is Role.TARGET and 1 < histogram_sizes(schema, (c.name,))[0] <= SMALL]
+        # Levels are ordered by the classes then, and by no other column that was named for it.
+        return targets[0] if len(targets) == 1 and self.anchor in ("", NO_ANCHOR, targets[0]) else ""
+
+    def _margins(self, schema: Schema) -> list[Histogram]:
+        """The margins, that of the classes first: its answer decides how the others are asked for."""
+        require_counted(schema, self.NAME)
+        given = self._class_column(schema)
+        queries = sorted(margin_queries(schema, self.anchor, self.NAME), key=lambda query: query.columns[0] != given)
+        return [Histogram((given,)), *queries[1:]] if given else queries
+
+    def _calm(self, schema: Schema, given: str, counts: Floats, parts: list[Allowance]) -> bool:
+        """Whether the noise is small beside the rows of an average class: in the cells of the margins, and of a pair of columns."""
+        sizes = [size for name, size in sizes_of(schema).items() if name != given]
+        noise = parts[1].deviation(Histogram((given,)), schema)
+        wrong = MEAN / 2 * noise * float(np.mean(sizes)) * len(counts) / float(counts.sum())
+        return wrong < WRONG and self._blur(schema, parts[-1], float(counts.mean()), len(counts)) < BLUR
+
+    def _by_class(self, vault: Vault, given: str, counts: Floats, parts: list[Allowance], rng: np.random.Generator) -> PartedCopula:
+        schema = vault.schema
+        others = [name for name in schema.names if name != given]
+        of_columns = dict(zip(others, parts[1:-1], strict=True))
+        margins = measure_parts(vault, (given,), of_columns, counts, order_of(schema, self.anchor, self.NAME, (given,)))
+        dependence = self._class_dependence(vault, parts[-1], margins, rng)
+        vault.report(1.0)
+        summary: dict[str, Any] = {"classes_of": given, "noisy_sizes": [round(float(c)) for c in counts], "ties": str(self.ties)}
+        summary |= {"noise_of_a_cell": round(margins.noise, 2), **dependence.more}
+        if dependence.noise is not None:
+            summary["noise_of_a_pair"] = round(dependence.noise, 4)
+        return PartedCopula(
+            schema, (given,), round(float(counts.sum())), counts / counts.sum(), margins.shares, margins.orders,
+            dependence.correlation, summary,
+        )  # fmt: skip
 
     def _weights(self, queries: list[Histogram]) -> list[float]:
         """The parts of the budget: each margin, then the dependence if there is any."""
@@ -119,3 +197,15 @@ class PairwiseCopula(PrivateCopula):
     @abstractmethod
     def _dependence(self, vault: Vault, part: Allowance, margins: NoisyMargins, rng: np.random.Generator) -> Dependence:
         """Ask about all pairs of columns once, and estimate their correlations."""
+
+    @abstractmethod
+    def _class_dependence(self, vault: Vault, part: Allowance, margins: PartMargins, rng: np.random.Generator) -> Dependence:
+        """The same within each class."""
+
+    @abstractmethod
+    def _blur(self, schema: Schema, part: Allowance, rows: float, classes: int) -> float:
+        """About the noise of a pair's correlation in a class of so many rows."""
+
+
+def _total(counts: Integers, noise: float) -> float:
+    return usable_total(total_of([counts], [noise]), noise * math.sqrt(len(counts)))
