@@ -6,21 +6,28 @@ positive part): so parts that are too small for the budget do little harm.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from hushtable.errors import PlanError
 from hushtable.numerics.simplex import on_simplex
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.copula.margins import Margin, nominal, order_by
+from hushtable.synthesize.copula.margins import Margin, nominal, order_by, total_of
 from hushtable.synthesize.copula.normal import PIECES, Pieces
-from hushtable.synthesize.copula.private_margins import anchor_of, pieces_of
+from hushtable.synthesize.copula.private_margins import NO_ANCHOR, SMALL, anchor_of, pieces_of
+from hushtable.synthesize.histogram_cells import MEAN, sizes_of, usable_total
 from hushtable.table.arrays import Floats, Integers
+from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import histogram_sizes
+
+WRONG = 0.1
+"""Classes are modelled one by one where the noise puts at most this share of the rows into wrong cells, on average."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +53,31 @@ class PartMargins:
         """Of the margins in one part."""
         margins = {name: Margin(shares[part], self.orders[name]) for name, shares in self.shares.items()}
         return pieces_of(self.schema.select(self.others), margins, most)
+
+
+def class_column(schema: Schema, named: str, step: str) -> str:
+    """The column by whose classes the others may be modelled: the one named, or the only target of few cells; empty if none is.
+
+    There must be two other columns to model.
+    """
+    if named == NO_ANCHOR or len(schema) < 3:
+        return ""
+    if named and named not in schema:
+        raise PlanError(f"{step}: there is no column {named!r}; the table has {', '.join(schema.names)}")
+    small = [c.name for c in schema if c.role is Role.TARGET and 1 < histogram_sizes(schema, (c.name,))[0] <= SMALL]
+    return named or (small[0] if len(small) == 1 else "")
+
+
+def class_counts(noisy: Integers, noise: float, rows: int | None) -> Floats:
+    """The numbers of records of the classes from their noisy histogram; ``rows`` is the number of rows where it is public."""
+    total = usable_total(total_of([noisy], [noise]), noise * math.sqrt(noisy.size)) if rows is None else float(rows)
+    return on_simplex(noisy.astype(np.float64), max(total, 2.0))
+
+
+def calm(schema: Schema, given: str, counts: Floats, noise: float) -> bool:
+    """Whether noise of this size in a cell is small beside the rows, where each other column is counted in each class."""
+    sizes = [size for name, size in sizes_of(schema).items() if name != given]
+    return bool(MEAN / 2 * noise * float(np.mean(sizes)) * len(counts) < WRONG * counts.sum())
 
 
 def part_histograms(parts: tuple[str, ...], others: tuple[str, ...]) -> list[Histogram]:

@@ -5,15 +5,13 @@ A method that adds one (``kendall``, ``likelihood``, ``marginals``) says what is
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.errors import InputError, PlanError
-from hushtable.numerics.simplex import on_simplex
+from hushtable.errors import InputError
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -22,28 +20,17 @@ from hushtable.privacy.query import Histogram, Query
 from hushtable.privacy.rows import public_rows, require_fixed_rows, rows_event
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.copula.margins import total_of
 from hushtable.synthesize.copula.model import GaussianCopula, Joined
 from hushtable.synthesize.copula.normal import Ties
-from hushtable.synthesize.copula.part_margins import PartMargins, measure_parts, order_of
+from hushtable.synthesize.copula.part_margins import PartMargins, calm, class_column, class_counts, measure_parts, order_of
 from hushtable.synthesize.copula.parts import PartedCopula
-from hushtable.synthesize.copula.private_margins import (
-    NO_ANCHOR,
-    SMALL,
-    NoisyMargins,
-    caveats_of,
-    margin_queries,
-    measure_margins,
-)
-from hushtable.synthesize.histogram_cells import MEAN, require_counted, sizes_of, usable_total
-from hushtable.table.arrays import Floats, Integers
-from hushtable.table.columns import Role
+from hushtable.synthesize.copula.private_margins import NO_ANCHOR, NoisyMargins, caveats_of, margin_queries, measure_margins
+from hushtable.synthesize.histogram_cells import require_counted
+from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
-from hushtable.table.table import histogram_sizes
 
-WRONG, BLUR = 0.1, 0.1
-"""Classes get copulas of their own where the noise puts at most so many rows into wrong cells of a margin, as a share, and where
-that of a pair's correlation is at most so large in an average class."""
+BLUR = 0.1
+"""Classes get copulas of their own where the noise of a pair's correlation is at most so large in an average class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,9 +112,10 @@ class PairwiseCopula(PrivateCopula):
         given, known = self._class_column(schema), {}
         if given:
             known[given] = vault.spend(queries[0], parts[0])
-            total = float(rows) if rows is not None else _total(known[given], parts[0].deviation(queries[0], schema))
-            counts = on_simplex(known[given].astype(np.float64), max(total, 2.0))
-            if self.classes or self._calm(schema, given, counts, parts):
+            noise = parts[0].deviation(queries[0], schema)
+            counts = class_counts(known[given], noise, rows)
+            clear = calm(schema, given, counts, noise)
+            if self.classes or (clear and self._blur(schema, parts[-1], float(counts.mean()), len(counts)) < BLUR):
                 return self._by_class(vault, given, counts, parts, rng)
         margins = measure_margins(vault, queries, parts[: len(queries)], rows, known)
         dependence = self._dependence(vault, parts[-1], margins, rng) if len(queries) > 1 else self._alone()
@@ -136,16 +124,10 @@ class PairwiseCopula(PrivateCopula):
         return GaussianCopula(schema, round(margins.total), Joined(margins.margins, dependence.correlation), summary)
 
     def _class_column(self, schema: Schema) -> str:
-        """The column that may have a copula for each class; empty if there is none. Two others are needed for a correlation."""
-        if self.classes == NO_ANCHOR or len(schema) < 3:
-            return ""
-        if self.classes and self.classes not in schema:
-            raise PlanError(f"{self.NAME}: there is no column {self.classes!r}; the table has {', '.join(schema.names)}")
-        if self.classes:
-            return self.classes
-        targets = [c.name for c in schema if c.role is Role.TARGET and 1 < histogram_sizes(schema, (c.name,))[0] <= SMALL]
+        """The column that may have a copula for each class; empty if there is none."""
+        given = class_column(schema, self.classes, self.NAME)
         # Levels are ordered by the classes then, and by no other column that was named for it.
-        return targets[0] if len(targets) == 1 and self.anchor in ("", NO_ANCHOR, targets[0]) else ""
+        return given if self.classes or self.anchor in ("", NO_ANCHOR, given) else ""
 
     def _margins(self, schema: Schema) -> list[Histogram]:
         """The margins, that of the classes first: its answer decides how the others are asked for."""
@@ -153,13 +135,6 @@ class PairwiseCopula(PrivateCopula):
         given = self._class_column(schema)
         queries = sorted(margin_queries(schema, self.anchor, self.NAME), key=lambda query: query.columns[0] != given)
         return [Histogram((given,)), *queries[1:]] if given else queries
-
-    def _calm(self, schema: Schema, given: str, counts: Floats, parts: list[Allowance]) -> bool:
-        """Whether the noise is small beside the rows of an average class: in the cells of the margins, and of a pair of columns."""
-        sizes = [size for name, size in sizes_of(schema).items() if name != given]
-        noise = parts[1].deviation(Histogram((given,)), schema)
-        wrong = MEAN / 2 * noise * float(np.mean(sizes)) * len(counts) / float(counts.sum())
-        return wrong < WRONG and self._blur(schema, parts[-1], float(counts.mean()), len(counts)) < BLUR
 
     def _by_class(self, vault: Vault, given: str, counts: Floats, parts: list[Allowance], rng: np.random.Generator) -> PartedCopula:
         schema = vault.schema
@@ -205,7 +180,3 @@ class PairwiseCopula(PrivateCopula):
     @abstractmethod
     def _blur(self, schema: Schema, part: Allowance, rows: float, classes: int) -> float:
         """About the noise of a pair's correlation in a class of so many rows."""
-
-
-def _total(counts: Integers, noise: float) -> float:
-    return usable_total(total_of([counts], [noise]), noise * math.sqrt(len(counts)))
