@@ -21,6 +21,7 @@ from hushtable.synthesize.copula import vine_certified
 from hushtable.synthesize.copula.vine import Steps, VineModel
 from hushtable.synthesize.copula.vine_certified import Vine
 from hushtable.synthesize.copula.vine_classes import ClassTrees
+from hushtable.synthesize.copula.vine_pairs import sides
 from hushtable.synthesize.copula.vine_tables import Dependences, groups
 from hushtable.synthesize.copula.vine_tree import TreeModel
 from hushtable.table.columns import Bounds, Column, Kind, Role
