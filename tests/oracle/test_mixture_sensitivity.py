@@ -13,8 +13,8 @@ import pytest
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.mixture.dependence_scores import DependenceScores
+from hushtable.synthesize.mixture.embedding import Embedding
 from hushtable.synthesize.mixture.integer_encoding import IntegerEncoding
-from hushtable.synthesize.mixture.merf import Embedding
 from hushtable.synthesize.mixture.sums import GroupSums, OrderedSums, PartitionSums
 from hushtable.synthesize.mixture.trees import BALANCE, CellCounts, Cuts, CutScores, Tree, projections
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
@@ -62,7 +62,7 @@ def worst(query, relation: Relation) -> tuple[float, float]:
 
 
 def embedding() -> Embedding:
-    return Embedding.drawn(ENCODING, 7, np.random.default_rng(2))
+    return Embedding.drawn(ENCODING, 7, 0.7, np.random.default_rng(2))
 
 
 QUERIES = [
