@@ -23,7 +23,7 @@ from hushtable.synthesize.copula.part_margins import measure_parts, order_of, pa
 from hushtable.synthesize.copula.parts import PartedCopula, part_columns
 from hushtable.synthesize.copula.private_copula import PrivateCopula
 from hushtable.synthesize.copula.private_margins import CAVEATS, order_caveat
-from hushtable.synthesize.histogram_cells import MEAN, sizes_of
+from hushtable.synthesize.histogram_cells import MEAN, require_counted, sizes_of
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema
 
@@ -113,6 +113,7 @@ class HybridCopula(PrivateCopula):
 
     def _columns(self, schema: Schema, budget: Allowance | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The columns whose combinations are the parts, and the others: a function of the schema and of the budget alone."""
+        require_counted(schema, NAME)
         most = self.most or (best_parts(schema, budget, self.ratio) if budget is not None else PARTS)
         parts = part_columns(schema, self.parts, most, NAME)
         return parts, tuple(name for name in schema.names if name not in parts)
