@@ -25,12 +25,13 @@ from hushtable.synthesize.copula.kendall import KendallCopula
 from hushtable.synthesize.copula.likelihood import LikelihoodCopula, best_blocks
 from hushtable.synthesize.copula.marginals import MarginalCopula
 from hushtable.synthesize.copula.model import GaussianCopula
+from hushtable.synthesize.copula.part_margins import class_column
 from hushtable.synthesize.copula.parts import PartedCopula
 from hushtable.synthesize.copula.private_margins import anchor_of
 from hushtable.synthesize.published.dpcopula_hybrid import GAPS, PublishedHybrid
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
+from hushtable.table.table import CELL_LIMIT, Table
 
 REPLACED = Unit(relation=Relation.REPLACE_ONE)
 PRIVATE = (KendallCopula, LikelihoodCopula, MarginalCopula, HybridCopula)
@@ -322,6 +323,15 @@ def test_where_the_noise_is_large_all_rows_share_a_copula_at_the_same_price(kind
         assert asked == pytest.approx(planned, rel=1e-3)
     with pytest.raises(PlanError, match="no column 'wealth'"):
         kind(classes="wealth").plan(table.schema, None)
+
+
+def test_classes_that_cannot_be_counted_with_a_column_are_left_or_refused_by_name():
+    wide = Column(name="code", kind=Kind.INTEGER, domain=Bounds(0, CELL_LIMIT - 2), required=True)
+    schema = Schema((*town(10).schema.columns, wide))
+    assert class_column(schema, "", "s") == ""
+    with pytest.raises(PlanError, match="pay and code"):
+        class_column(schema, "pay", "s")
+    assert class_column(town(10).schema, "", "s") == "pay"
 
 
 def test_a_hybrid_has_more_parts_with_more_budget():

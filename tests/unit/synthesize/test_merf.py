@@ -102,7 +102,7 @@ def test_a_larger_budget_is_worth_more_features(delta):
 @pytest.mark.parametrize("relation", list(Relation))
 @pytest.mark.parametrize("budget", [Budget(1.0, 1e-6), Budget(1.0, 0.0)])
 def test_one_look_is_paid_and_nothing_else_seen(relation, budget):
-    fitted_model, ledger = fitted(DPMerf(features=20, sweeps=2), people(800), budget, unit=Unit(relation=relation))
+    fitted_model, ledger = fitted(DPMerf(features=20, steps=2), people(800), budget, unit=Unit(relation=relation))
     queries = [entry.event for entry in ledger.entries if entry.event.sensitivity]
     assert len(queries) == 1
     assert isinstance(queries[0], DiscreteGaussian if budget.delta else DiscreteLaplace)
@@ -119,7 +119,7 @@ def test_a_condition_is_met_and_moves_the_class(model):
 
 @pytest.mark.parametrize("columns", [["town", "ill"], ["size"], ["grade"], ["size", "day"]])
 def test_tables_of_one_kind(columns):
-    fitted_model, _ = fitted(DPMerf(features=30, sweeps=2), people(300).select(columns), unit=ADD)
+    fitted_model, _ = fitted(DPMerf(features=30, steps=2), people(300).select(columns), unit=ADD)
     assert fitted_model.sample(20, np.random.default_rng(0)).schema.names == tuple(columns)
 
 
@@ -127,9 +127,9 @@ def test_what_it_refuses_and_what_it_says():
     with pytest.raises(PlanError, match="'size'"):
         DPMerf(target="size").plan(SCHEMA, Allowance.of(Budget(1.0, 1e-6), ADD))
     with pytest.raises(InputError) as raised:
-        DPMerf(features=-1, points=0, sweeps=-1, share=0)
+        DPMerf(features=-1, points=0, steps=-1, share=0)
     assert len(raised.value.faults) == 4
-    drowned, _ = fitted(DPMerf(features=20, sweeps=2), people(60), Budget(0.05, 1e-9), unit=ADD)
+    drowned, _ = fitted(DPMerf(features=20, steps=2), people(60), Budget(0.05, 1e-9), unit=ADD)
     assert "of the rows in wrong cells" in drowned.result()["note"]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hushtable.errors import PlanError
+from hushtable.errors import InputError, PlanError
 from hushtable.numerics.simplex import on_simplex
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.query import Histogram
@@ -58,14 +58,22 @@ class PartMargins:
 def class_column(schema: Schema, named: str, step: str) -> str:
     """The column by whose classes the others may be modelled: the one named, or the only target of few cells; empty if none is.
 
-    There must be two other columns to model.
+    There must be two other columns to model, and each must be counted together with it.
     """
     if named == NO_ANCHOR or len(schema) < 3:
         return ""
     if named and named not in schema:
         raise PlanError(f"{step}: there is no column {named!r}; the table has {', '.join(schema.names)}")
     small = [c.name for c in schema if c.role is Role.TARGET and 1 < histogram_sizes(schema, (c.name,))[0] <= SMALL]
-    return named or (small[0] if len(small) == 1 else "")
+    given = named or (small[0] if len(small) == 1 else "")
+    for other in schema.names if given else ():
+        try:
+            histogram_sizes(schema, (given, other) if other != given else (given,))
+        except InputError:
+            if named:
+                raise PlanError(f"{step}: {given} and {other} together have too many cells to count; take other classes") from None
+            return ""
+    return given
 
 
 def class_counts(noisy: Integers, noise: float, rows: int | None) -> Floats:

@@ -125,6 +125,7 @@ class Vine(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, and for tau any other relation than one record replaced by another."""
         require_counted(schema, "vine")
+        self._class_column(schema)
         caveats = ["columns depend on one another along a tree: each depends directly on few others"]
         unordered = [c.name for c in schema if nominal(c)] if self.structure is Structure.TAU else []
         if unordered:

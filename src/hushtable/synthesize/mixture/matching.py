@@ -54,7 +54,7 @@ def drawn_to_independence(goal: np.ndarray, alone: np.ndarray, ends: Integers, n
 
 
 def match(
-    embedding: Embedding, columns: list[Integers | Floats], goal: np.ndarray, noise: float, sweeps: int, rng: np.random.Generator
+    embedding: Embedding, columns: list[Integers | Floats], goal: np.ndarray, noise: float, steps: int, rng: np.random.Generator
 ) -> list[Integers | Floats]:
     """The points with their values exchanged so that the mean features of pairs come close to ``goal``.
 
@@ -77,7 +77,7 @@ def match(
     goal = drawn_to_independence(goal, alone, embedding.ends, noise)
     off = ((both[:, 0] * both[:, 1]).mean(axis=1) - goal).astype(np.complex64)
     columns, half = [column.copy() for column in columns], count // 2
-    for _ in range(sweeps):
+    for _ in range(steps):
         for number in rng.permutation(len(columns)):
             use, side = uses[number], sides[number]
             if not len(use):

@@ -53,7 +53,7 @@ class DPMerf(PrivateCore):
     of the table (else 10,000 rows) are worth, up to 2,000."""
     points: int = 8000
     """Points to match the features with, all classes together; never more than there are rows, by noisy count."""
-    sweeps: int = 20
+    steps: int = 20
     """How often the points exchange values of every column."""
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class DPMerf(PrivateCore):
             self,
             features=(0 <= self.features <= 20_000, "must lie between 1 and 20000, or be 0 to be chosen"),
             points=(1 <= self.points <= 1_000_000, "must lie between 1 and 1000000"),
-            sweeps=(self.sweeps >= 0, "must not be negative"),
+            steps=(self.steps >= 0, "must not be negative"),
         )
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
@@ -130,7 +130,7 @@ class DPMerf(PrivateCore):
         drawn = []
         for label in range(classes):
             columns = self._start(embedding, {name: s[label] for name, s in shares.items()}, alone[label], cells, rng)
-            drawn.append(match(embedding, columns, goal[label], float(blur[label]), self.sweeps, rng))
+            drawn.append(match(embedding, columns, goal[label], float(blur[label]), self.steps, rng))
             vault.report(0.1 + 0.9 * (label + 1) / classes)
         return self._mixture(embedding, [np.concatenate(c) for c in zip(*drawn, strict=True)], gone, counts, noise, total)
 
