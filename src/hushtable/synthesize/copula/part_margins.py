@@ -82,10 +82,13 @@ def class_counts(noisy: Integers, noise: float, rows: int | None) -> Floats:
     return on_simplex(noisy.astype(np.float64), max(total, 2.0))
 
 
-def calm(schema: Schema, given: str, counts: Floats, noise: float) -> bool:
-    """Whether noise of this size in a cell is small beside the rows, where each other column is counted in each class."""
+def calm(schema: Schema, given: str, counts: Floats, noise: float, wrong: float = WRONG) -> bool:
+    """Whether noise of this size in a cell is small beside the rows, where each other column is counted in each class.
+
+    ``wrong`` is the share of the rows that it may put into wrong cells.
+    """
     sizes = [size for name, size in sizes_of(schema).items() if name != given]
-    return bool(MEAN / 2 * noise * float(np.mean(sizes)) * len(counts) < WRONG * counts.sum())
+    return bool(MEAN / 2 * noise * float(np.mean(sizes)) * len(counts) < wrong * counts.sum())
 
 
 def part_histograms(parts: tuple[str, ...], others: tuple[str, ...]) -> list[Histogram]:

@@ -48,6 +48,8 @@ COARSE = 10
 """Groups of a column when the tree is chosen: enough to see a dependence, few enough that chance adds little."""
 LOST = 0.02
 """A pair with a weaker dependence than this, once the noise is taken off, is practically independent."""
+WRONG = 0.05
+"""There are two trees where the noise puts at most this share of the rows into wrong cells of a margin."""
 DRAWN = 10_000
 """Rows drawn from a private Gaussian copula to fit further trees to."""
 
@@ -175,7 +177,7 @@ class Vine(PrivateCore):
             query, place = Histogram((given,)), schema.names.index(given)
             known[given], sigma = vault.spend(query, of_margins[place]), of_margins[place].deviation(query, schema)
             counts = class_counts(known[given], sigma, rows)
-            if of_tree is not None and (self.classes or calm(schema, given, counts, sigma)):
+            if of_tree is not None and (self.classes or calm(schema, given, counts, sigma, WRONG)):
                 others = {n: part for n, part in zip(schema.names, of_margins, strict=True) if n != given}
                 return self._by_class(vault, Classes(given, counts, COARSE), others, of_tree, of_tables)
         noisy = [

@@ -27,6 +27,8 @@ BLUR = 0.03
 """The noise of a mean feature of a pair that their number is chosen for."""
 ROWS = 10_000
 """The number of rows that it is chosen for, unless the schema declares one."""
+WEIGHTS = 0.05, 0.5
+"""The least and the largest weight of the features of pairs."""
 MOST, ENOUGH = 2000, 40
 """The most features that are chosen, of all pairs and of each."""
 
@@ -169,7 +171,7 @@ def _waves(angles: Floats, amplitude: float) -> list[Integers]:
 def best_features(encoding: IntegerEncoding, allowance: Allowance) -> tuple[int, float]:
     """How many features of pairs, and their weight: so many that the noise of the mean of each is about ``BLUR``. Public.
 
-    With n rows in a class (a class has its part of the declared size) and weight 1, Gaussian noise of a mean of F features is
+    With n rows in a class (a class has its part of the declared size), Gaussian noise of a mean of F features is about
     sqrt(F/rho)/n, Laplace noise about 2F/(epsilon n). Where that allows for less than one feature a pair, they weigh less too.
     """
     fields = len(encoding.fields)
@@ -180,4 +182,4 @@ def best_features(encoding: IntegerEncoding, allowance: Allowance) -> tuple[int,
     else:
         worth = BLUR * rows * float(allowance.epsilon or 0.0) / 2
     most = min(ENOUGH * pairs, MOST)
-    return int(np.clip(worth, min(pairs, most), most)), float(np.clip(worth / max(pairs, 1.0), 0.05, 1.0))
+    return int(np.clip(worth, min(pairs, most), most)), float(np.clip(worth / max(pairs, 1.0), *WEIGHTS))
