@@ -29,7 +29,7 @@ from hushtable.synthesize.histogram_cells import require_counted
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
-BLUR = 0.1
+BLUR = 0.3
 """Classes get copulas of their own where the noise of a pair's correlation is at most so large in an average class."""
 
 
