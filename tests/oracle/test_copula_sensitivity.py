@@ -13,9 +13,9 @@ from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.numerics.concordance import concordance, concordance_of_counts, concordance_present
 from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.unit import Relation
-from hushtable.synthesize.copula.hybrid import PartConcordance
 from hushtable.synthesize.copula.likelihood import STEPS, BlockCorrelations
 from hushtable.synthesize.copula.marginals import PairTables
+from hushtable.synthesize.copula.part_concordance import PartConcordance
 from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -68,6 +68,9 @@ QUERIES = [
     (PartConcordance(("x", "q", "y"), 2, 2, (2, 2, 0), (1, 2, 1), ((1, 0, 2), ()), 3), (X, Q, Y), 2),
     (BlockCorrelations(("x", "q"), 4, 2, (SCORES[0], (-700, 800)), 5), (X, Q), 4),
     (BlockCorrelations(("x", "y", "p"), 2, 1, (*SCORES, (-500, 400)), 5), (X, Y, P), 2),
+    (BlockCorrelations(("x", "y"), 2, 1, (SCORES[0] + (900, -20, -800), SCORES[1] + (300, -900, 0)), 5, "p"), (X, Y, P), 2),
+    (BlockCorrelations(("x", "q"), 3, 2, (SCORES[0] * 2, (-700, 800) * 2), 5, "p"), (X, Q, P), 3),
+    (PairTables(("x", "y"), ((0, 1, 1, 0, 1, 2), (0, 0, 1, 1, 0, 1)), "p"), (X, Y, P), 2),
     (Concordance(("x", "q"), 4, ((1, 2, 0), ())), (X, Q), 4),
     (PairTables(("x", "y", "p"), ((0, 1, 1), (0, 0, 1), (0, 1))), (X, Y, P), 2),
 ]

@@ -12,8 +12,9 @@ import pytest
 
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.privacy.unit import Relation
+from hushtable.synthesize.mixture.dependence_scores import DependenceScores
+from hushtable.synthesize.mixture.embedding import Embedding
 from hushtable.synthesize.mixture.integer_encoding import IntegerEncoding
-from hushtable.synthesize.mixture.merf import Embedding
 from hushtable.synthesize.mixture.sums import GroupSums, OrderedSums, PartitionSums
 from hushtable.synthesize.mixture.trees import BALANCE, CellCounts, Cuts, CutScores, Tree, projections
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
@@ -61,7 +62,7 @@ def worst(query, relation: Relation) -> tuple[float, float]:
 
 
 def embedding() -> Embedding:
-    return Embedding.drawn(ENCODING, 7, np.random.default_rng(2))
+    return Embedding.drawn(ENCODING, 7, 0.7, np.random.default_rng(2))
 
 
 QUERIES = [
@@ -163,6 +164,37 @@ def test_a_record_changes_the_scores_of_all_leaves_together_as_little_as_is_told
         for rest in (t for t in answers if len(t) < 2):
             more = np.array([answers[tuple(sorted((*rest, r), key=RECORDS.index))] for r in RECORDS])
             change = more - answers[rest] if relation is ADD else more[:, None] - more[None]
+            assert np.abs(change).max(-1).sum(-1).max() <= bound
+
+    judge(check, factor, holds=holds)
+
+
+APART = DependenceScores(TREE, (0, 2), CUTS)
+
+
+@cache
+def apart() -> tuple[dict, dict]:
+    """For some tables the scores with each record more, and as they are."""
+    rng = np.random.default_rng(0)
+    rests = [t for rows in (0, 1) for t in combinations_with_replacement(RECORDS, rows)]
+    rests += [tuple(RECORDS[i] for i in rng.choice(len(RECORDS), rows, p=rng.dirichlet(np.full(len(RECORDS), 0.1))))
+              for rows in (5, 20, 60) for _ in range(8)]  # fmt: skip
+    rests += [(one,) * 40 + (two,) * few for one in FEW for two in FEW for few in (1, 2)]
+    answers = {rest: np.array([APART.answer(table_of((*rest, r))) for r in RECORDS]) for rest in rests}
+    before = {rest: APART.answer(table_of(rest)) for rest in rests}
+    return answers, before
+
+
+@pytest.mark.parametrize("relation", [ADD, REPLACE])
+@pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (0.4, False)])
+def test_a_record_sets_left_and_right_apart_by_no_more_than_is_said(relation, factor, holds):
+    """All small tables, and some with many equal records, where one more changes the most."""
+    answers, before = apart()
+
+    def check(part):
+        bound = part * APART.change(SCHEMA, relation)
+        for rest, more in answers.items():
+            change = more - before[rest] if relation is ADD else more[:, None] - more[None]
             assert np.abs(change).max(-1).sum(-1).max() <= bound
 
     judge(check, factor, holds=holds)

@@ -47,6 +47,9 @@ def queries() -> list[PairCounts | Dependences]:
         PairCounts(("b", "c"), (np.arange(3), np.arange(2))),
         Dependences(SCHEMA.names, plain, expected),
         Dependences(SCHEMA.names, plain, tuple(np.zeros_like(e) for e in expected)),
+        PairCounts(("a", "b"), (np.arange(2), np.array([0, 1, 1])), "c"),
+        Dependences(("a", "b"), plain[:2], (np.tile(expected[0], 2),), "c"),
+        Dependences(("b", "c"), plain[1:], (np.arange(12) % 3,), "a"),
     ]
 
 
@@ -206,5 +209,6 @@ def test_messages_give_the_root_its_distribution_under_a_condition(fixed):
     picked = tuple(slice(fixed[n], fixed[n] + 1) if n in fixed else slice(None) for n in SCHEMA.names)
     exact = np.zeros(3)
     exact[picked[1]] = joint[picked].sum((0, 2))
-    result = model.shares[1] * model._messages(fixed)[1]
+    result = model.shares[1] * model._messages(fixed)[0][1]
     np.testing.assert_allclose(result / result.sum(), exact / exact.sum(), atol=1e-6)
+    assert model.log_likelihood(fixed) == pytest.approx(math.log(exact.sum()), abs=1e-6)

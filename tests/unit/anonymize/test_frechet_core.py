@@ -216,7 +216,7 @@ def test_a_table_smaller_than_the_clusters_still_gives_rows(rows):
 
 @pytest.mark.parametrize(
     "knobs",
-    [{"clusters": 0}, {"rounds": 0}, {"radius": 1.0}, {"reach": 0.0}, {"counts": 0.0}, {"share": 0.0}, {"radius": math.nan}],
+    [{"clusters": -1}, {"rounds": 0}, {"radius": 1.0}, {"reach": 0.0}, {"counts": 0.0}, {"share": 0.0}, {"radius": math.nan}],
 )
 def test_knobs_out_of_range_are_refused(knobs):
     with pytest.raises(InputError, match=next(iter(knobs))):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hushtable.anonymize.private.blocks import Blocks, BlockSums, best_k
-from hushtable.anonymize.private.ranking import Dependence, Ranking
+from hushtable.anonymize.private.ranking import Dependence, Ranking, without_floor
 from hushtable.anonymize.published.beta_k_eps import GAPS, BetaKEps
 from hushtable.anonymize.sample import Method, Sample
 from hushtable.checks import example
@@ -233,3 +233,14 @@ def test_any_small_table_comes_out_k_anonymous_or_is_refused(rows, k, seed, kind
     released = fit(step, table)[0].sample(None, rng)
     assert released.rows == rows
     assert k_anonymity(Classes(released, released.schema.names)) >= k
+
+
+def test_a_spike_at_the_lower_end_stays_there_and_even_values_stay_even():
+    """Nine blocks in ten at zero, with noise; and blocks of evenly spread values, whose noise is of the size of their steps."""
+    noise = 0.01
+    spiked = np.concatenate([np.zeros(90), np.linspace(0.1, 1, 10)]) + np.random.default_rng(0).normal(0, noise, 100)
+    result = without_floor(spiked, noise)
+    assert (result[:90] == 0).mean() > 0.95
+    assert (result[91:] == spiked[91:]).all()
+    even = (np.arange(100) + 0.5) / 100
+    assert (without_floor(even, 0.003) == even).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -217,6 +218,17 @@ def test_drowned_data_is_said(table):
     assert "note" not in fitted(ClustMixCertified(), table)[0].result()
 
 
+def test_a_larger_budget_or_table_is_worth_a_deeper_tree():
+    encoding = IntegerEncoding.of(SCHEMA, "", "test")
+    step = ClustMixCertified()
+    depths = [step._depth(encoding, Allowance.of(Budget(epsilon, 1e-6), Unit())) for epsilon in (0.1, 1.0, 10.0, 1000.0)]
+    assert depths == sorted(depths)
+    assert depths[0] < depths[2]
+    assert depths[-1] == 8
+    larger = IntegerEncoding.of(replace(SCHEMA, size=10**6), "", "test")
+    assert step._depth(larger, Allowance.of(Budget(1.0, 1e-6), Unit())) > depths[1]
+
+
 def test_what_it_refuses(table):
     allowance = Allowance.of(BUDGET, Unit())
     with pytest.raises(PlanError, match="'height'"):
@@ -231,7 +243,7 @@ def test_what_it_refuses(table):
         with pytest.raises(GuaranteeRefused, match="replace_one"):
             ClustMixCertified(form=form).plan(SCHEMA, allowance)
     with pytest.raises(InputError) as raised:
-        ClustMixCertified(depth=-1, least=1, alpha=2.0, tree=0.0, counts=1.0, share=0)
+        ClustMixCertified(depth=-2, least=1, alpha=2.0, tree=0.0, counts=1.0, share=0)
     assert len(raised.value.faults) == 6
     with pytest.raises(InputError, match="larger than the table"):
         fitted(ClustMixCertified(form="blocks", least=200), table.take(np.arange(100)))

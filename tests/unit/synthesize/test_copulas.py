@@ -20,15 +20,18 @@ from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.gaussian import PlainCopula
-from hushtable.synthesize.copula.hybrid import HybridCopula
+from hushtable.synthesize.copula.hybrid import HybridCopula, best_parts
 from hushtable.synthesize.copula.kendall import KendallCopula
 from hushtable.synthesize.copula.likelihood import LikelihoodCopula, best_blocks
 from hushtable.synthesize.copula.marginals import MarginalCopula
+from hushtable.synthesize.copula.model import GaussianCopula
+from hushtable.synthesize.copula.part_margins import class_column
+from hushtable.synthesize.copula.parts import PartedCopula
 from hushtable.synthesize.copula.private_margins import anchor_of
 from hushtable.synthesize.published.dpcopula_hybrid import GAPS, PublishedHybrid
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
+from hushtable.table.table import CELL_LIMIT, Table
 
 REPLACED = Unit(relation=Relation.REPLACE_ONE)
 PRIVATE = (KendallCopula, LikelihoodCopula, MarginalCopula, HybridCopula)
@@ -121,9 +124,9 @@ def test_what_hangs_together_still_does(kind):
 
 
 def test_the_order_of_levels_is_found_from_noisy_tables_and_may_be_left_as_declared():
-    result = fitted(KendallCopula(), town()).joined.margins["trade"].order.tolist()
+    result = fitted(KendallCopula(classes="-"), town()).joined.margins["trade"].order.tolist()
     assert result[2:] == [3, 1]
-    assert fitted(KendallCopula(anchor="-"), town()).joined.margins["trade"].order.tolist() == [0, 1, 2, 3]
+    assert fitted(KendallCopula(anchor="-", classes="-"), town()).joined.margins["trade"].order.tolist() == [0, 1, 2, 3]
     assert fitted(MarginalCopula(anchor="school"), town()).joined.margins["trade"].order.tolist() == [2, 0, 3, 1]
 
 
@@ -160,7 +163,10 @@ def test_noise_that_drowns_the_data_is_noted_in_numbers(kind):
 def test_ties_are_corrected_unless_the_published_form_is_asked_for():
     table = town(20_000)
     for kind in (PlainCopula, KendallCopula, LikelihoodCopula, MarginalCopula):
-        corrected, published = (fitted(kind(ties=ties), table, 8.0).joined.correlation[0, 3] for ties in ("corrected", "published"))
+        whole = {} if kind is PlainCopula else {"classes": "-"}
+        corrected, published = (
+            fitted(kind(ties=ties, **whole), table, 8.0).joined.correlation[0, 3] for ties in ("corrected", "published")
+        )
         assert corrected == pytest.approx(0.7, abs=0.08)
         assert published < corrected - 0.1
 
@@ -239,9 +245,9 @@ def test_more_blocks_than_rows_are_refused():
 
 def test_blocks_are_as_many_as_published_where_there_are_rows_enough():
     pure = Allowance.of(Budget(1.0, 0.0), REPLACED)
-    assert best_blocks(10**6, 4, pure) == math.ceil(6 / 0.025)
-    assert best_blocks(1000, 4, pure) == 100
-    assert best_blocks(5, 4, pure) == 1
+    assert best_blocks(10**6, 4, pure, 0.05) == math.ceil(6 / 0.025)
+    assert best_blocks(1000, 4, pure, 0.05) == 100
+    assert best_blocks(5, 4, pure, 0.05) == 1
 
 
 def test_the_key_of_the_blocks_comes_from_the_system_unless_the_run_is_reproducible():
@@ -270,6 +276,70 @@ def test_a_part_too_small_takes_the_correlations_of_the_others():
     np.testing.assert_allclose(model.correlations[0], model.correlations[1])
     apart = fitted(HybridCopula(parts=("pay",)), town(4000), epsilon=8.0)
     assert not np.allclose(apart.correlations[0], apart.correlations[1])
+
+
+def bowl(rows: int = 6000) -> Table:
+    """The ill are very young or very old, and the heavier the older they are; the others are lighter."""
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 12, rows)
+    ill = (np.abs(age - 5.5) + rng.normal(0, 1, rows) > 3.5).astype(np.int32)
+    weight = np.clip(np.where(ill == 1, age, 11 - age) + rng.integers(-1, 2, rows), 0, 11)
+    number = Column(name="age", kind=Kind.INTEGER, domain=Bounds(0, 11), required=True)
+    columns = (
+        number,
+        replace(number, name="weight"),
+        Column(name="ill", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("no", "yes")), required=True),
+    )
+    return Table(Schema(columns), {"age": age, "weight": weight, "ill": ill})
+
+
+@pytest.mark.parametrize("kind", [KendallCopula, LikelihoodCopula, MarginalCopula], ids=lambda kind: kind.__name__)
+def test_with_a_budget_for_it_each_class_has_a_copula_of_its_own(kind):
+    """One copula for all rows cannot express that the ill are at both ends, nor that their weights rise with age."""
+    table = bowl()
+
+    def seen(step) -> tuple[float, float]:
+        drawn = fitted(step, table, epsilon=8.0).sample(6000, np.random.default_rng(2))
+        ends = np.isin(drawn["age"], [0, 1, 10, 11])
+        ill = drawn["ill"] == 1
+        return float(ill[ends].mean() - ill[~ends].mean()), float(np.corrcoef(drawn["age"][ill], drawn["weight"][ill])[0, 1])
+
+    apart, within = seen(kind())
+    assert apart > 0.4
+    assert within > 0.7
+    assert seen(kind(classes="-"))[0] < 0.2
+
+
+@pytest.mark.parametrize("kind", [KendallCopula, LikelihoodCopula, MarginalCopula], ids=lambda kind: kind.__name__)
+def test_where_the_noise_is_large_all_rows_share_a_copula_at_the_same_price(kind):
+    table, step = town(1000), kind()
+    for epsilon, model in ((0.1, GaussianCopula), (8.0, PartedCopula)):
+        budget = Budget(epsilon, 1e-6)
+        allowance = Allowance.of(budget, unit_of(step))
+        vault = Vault.of(table, unit=unit_of(step), budget=budget, entropy=Entropy.seeded(1), seed=1)
+        assert isinstance(step.fit(vault.named("step", allowance), np.random.default_rng(1)), model)
+        asked = [entry.event.cost().rho for entry in vault.ledger.entries]
+        planned = [event.cost().rho for event in step.plan(table.schema, allowance).events]
+        assert asked == pytest.approx(planned, rel=1e-3)
+    with pytest.raises(PlanError, match="no column 'wealth'"):
+        kind(classes="wealth").plan(table.schema, None)
+
+
+def test_classes_that_cannot_be_counted_with_a_column_are_left_or_refused_by_name():
+    wide = Column(name="code", kind=Kind.INTEGER, domain=Bounds(0, CELL_LIMIT - 2), required=True)
+    schema = Schema((*town(10).schema.columns, wide))
+    assert class_column(schema, "", "s") == ""
+    with pytest.raises(PlanError, match="pay and code"):
+        class_column(schema, "pay", "s")
+    assert class_column(town(10).schema, "", "s") == "pay"
+
+
+def test_a_hybrid_has_more_parts_with_more_budget():
+    schema = town(10).schema
+    wide = replace(schema, columns=(*schema.columns, *(replace(schema["pay"], name=f"p{i}", role=Role.PLAIN) for i in range(6))))
+    sizes = [best_parts(wide, Allowance.of(Budget(epsilon, 1e-6), REPLACED), 1.0) for epsilon in (0.1, 1.0, 10.0, 1000.0)]
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[-1]) == (2, 64)
 
 
 def test_dates_and_numbers_pass_through_bins():

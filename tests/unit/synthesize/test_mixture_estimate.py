@@ -23,7 +23,9 @@ def test_without_noise_the_cells_are_those_of_the_table():
     tree = Tree.single(WRITTEN).split(0, cuts.weights(len(cuts.places) - 4), 0)
     query = PartitionSums(WRITTEN, tree, 700)
     sums = estimate.read(WRITTEN, query.answer(table), query.weight, 0.0)
-    model = estimate.of_tree(tree, sums, 3000, {})
+    whole = PartitionSums(WRITTEN, Tree.single(WRITTEN), 700)
+    top = estimate.read(WRITTEN, whole.answer(table), whole.weight, 0.0)
+    model = estimate.of_tree(tree, top, sums, 3000, {})
     cell = tree.of(table)
     assert model.weights == pytest.approx(np.bincount(cell, minlength=tree.cells) / 3000, abs=1e-6)
     for number in range(tree.cells):
@@ -33,6 +35,31 @@ def test_without_noise_the_cells_are_those_of_the_table():
         assert mean * 10 == pytest.approx(np.nanmean(mine["size"]), abs=0.02)
         assert spread * 10 == pytest.approx(np.nanstd(mine["size"]), abs=0.1)
         assert gone == pytest.approx(np.isnan(mine["size"]).mean(), abs=1e-6)
+
+
+def test_leaves_lie_under_the_nodes_of_each_depth():
+    cuts = Cuts(WRITTEN)
+    tree = Tree.single(WRITTEN)
+    assert tree.levels == []
+    tree = tree.split(0, cuts.weights(0), 0).split(1, cuts.weights(1), 0).split(1, cuts.weights(2), 0)
+    assert [level.tolist() for level in tree.levels] == [[0, 1, 1, 1], [0, 1, 2, 1], [0, 1, 3, 2]]
+
+
+def test_noisy_leaves_together_have_the_margins_of_the_classes():
+    """Each leaf's shares are wrong by its noise; scaled to the classes, which were measured apart, their sum is not."""
+    table, rng = people(3000), np.random.default_rng(0)
+    cuts = Cuts(WRITTEN)
+    tree = Tree.single(WRITTEN)
+    for leaf in range(8):
+        tree = tree.split(leaf, cuts.weights(3 * leaf), 0)
+    single = PartitionSums(WRITTEN, Tree.single(WRITTEN), 700)
+    top = estimate.read(WRITTEN, single.answer(table), single.weight, 1.0)
+    query = PartitionSums(WRITTEN, tree, 700)
+    exact = query.answer(table)
+    sums = estimate.read(WRITTEN, exact + rng.normal(0, 20 * STEPS, exact.shape).round().astype(np.int64), 700, 20.0 * STEPS)
+    model = estimate.of_tree(tree, top, sums, 3000, {})
+    drawn = model.weights @ model.shares["town"]
+    assert drawn == pytest.approx(table.counts(("town",)) / 3000, abs=0.02)
 
 
 def test_noise_that_drowns_a_cell_draws_it_to_what_lies_above():

@@ -20,7 +20,8 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula import vine_certified
 from hushtable.synthesize.copula.vine import Steps, VineModel
 from hushtable.synthesize.copula.vine_certified import Vine
-from hushtable.synthesize.copula.vine_pairs import _sides
+from hushtable.synthesize.copula.vine_classes import ClassTrees
+from hushtable.synthesize.copula.vine_pairs import sides
 from hushtable.synthesize.copula.vine_tables import Dependences, groups
 from hushtable.synthesize.copula.vine_tree import TreeModel
 from hushtable.table.columns import Bounds, Column, Kind, Role
@@ -187,8 +188,44 @@ def test_a_target_draws_pairs_to_itself():
     columns["t"] = np.where(rng.random(8000) < 0.75, hidden, 1 - hidden)
     schema = Schema((*(category(n, 2) for n in "abc"), category("t", 2, role=Role.TARGET)))
     table = Table(schema, {n: a.astype(np.int32) for n, a in columns.items()})
-    plain, drawn = (sum("t" in edge for edge in fitted(table, epsilon=4.0, focus=f).summary["tree"]) for f in (1.0, 4.0))
+    plain, drawn = (
+        sum("t" in edge for edge in fitted(table, epsilon=4.0, focus=f, classes="-").summary["tree"]) for f in (1.0, 4.0)
+    )
     assert (plain, drawn) == (1, 3)
+
+
+def crossed(rows: int = 8000) -> Table:
+    """Two columns that agree in one class and disagree in the other: together they say the class, alone nothing."""
+    rng = np.random.default_rng(0)
+    t, a, x = (rng.integers(0, 2, rows) for _ in range(3))
+    b = np.where(rng.random(rows) < 0.9, a ^ t, 1 - (a ^ t))
+    schema = Schema((*(category(n, 2) for n in "abx"), category("t", 2, role=Role.TARGET)))
+    return Table(schema, {n: v.astype(np.int32) for n, v in (("a", a), ("b", b), ("x", x), ("t", t))})
+
+
+def test_with_a_budget_for_it_a_second_tree_joins_pairs_in_each_class():
+    def seen(**knobs) -> float:
+        drawn = fitted(crossed(), epsilon=4.0, **knobs).sample(8000, np.random.default_rng(1))
+        return float(((drawn["a"] ^ drawn["b"]) == drawn["t"]).mean())
+
+    assert seen() > 0.85
+    assert seen(classes="-") < 0.6
+    with pytest.raises(PlanError, match="no column 'z'"):
+        fitted(crossed(100), classes="z")
+
+
+@pytest.mark.parametrize("given", [{"t": "t1"}, {"a": "a0", "b": "b1"}, {"x": "x1", "t": "t0"}])
+def test_a_condition_moves_the_classes_of_two_trees(given):
+    table = crossed()
+    model = fitted(table, epsilon=8.0)
+    assert isinstance(model, ClassTrees)
+    drawn = model.sample(3000, np.random.default_rng(1), given)
+    for name, text in given.items():
+        assert (drawn[name] == table.schema[name].levels.index(text)).all()
+    if "a" in given:
+        assert drawn["t"].mean() > 0.8
+    one, two = (m.sample(50, np.random.default_rng(2)) for m in (model, ClassTrees.from_parts(*model.parts())))
+    assert one["b"].tolist() == two["b"].tolist()
 
 
 class Understated(Dependences):
@@ -241,8 +278,8 @@ def test_groups_of_a_column():
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "cells", "sides"),
+    ("one", "two", "cells", "expected"),
     [(3, 4, 20, (3, 4)), (50, 50, 100, (10, 10)), (2, 90, 100, (2, 50)), (90, 2, 100, (50, 2))],
 )
-def test_sides_of_a_table(one, two, cells, sides):
-    assert _sides(one, two, cells) == sides
+def test_sides_of_a_table(one, two, cells, expected):
+    assert sides(one, two, cells) == expected

@@ -25,6 +25,11 @@ from hushtable.table.table import Table
 
 _CLIPPED = "records further from their centre than {:.0%} of the domain's radius count as if they lay there"
 
+FEWEST, MOST = 8, 128
+"""Clusters, where their number is chosen."""
+EACH, ROWS = 0.0075, 10_000
+"""Clusters for each row at rho = 1, and the number of rows that they are chosen for, unless the schema declares one."""
+
 
 class Tangent(StrEnum):
     """Where records become vectors."""
@@ -52,8 +57,9 @@ class Frechet(PrivateCore):
     steps of Riemannian descent from the private centres. Reimherr, Bharath and Soto 2021 (means); Su et al. 2016 (rounds).
     """
 
-    clusters: int = 8
-    """The number of clusters; 1 for the Frechet mean alone."""
+    clusters: int = 0
+    """The number of clusters; 1 for the Frechet mean alone; 0: as many as the budget and the declared size of the table (else
+    10,000 rows) are worth, from 8 to 128."""
     rounds: int = 4
     """Lloyd rounds (for one cluster, steps of descent); each takes its part of the budget."""
     tangent: Tangent = Tangent.CENTRE
@@ -71,7 +77,7 @@ class Frechet(PrivateCore):
         """Every knob in range."""
         check_knobs(
             self,
-            clusters=(self.clusters >= 1, "must be at least 1"),
+            clusters=(self.clusters >= 0, "must be at least 1, or 0 to be chosen"),
             rounds=(self.rounds >= 1, "must be at least 1"),
             radius=(0 < self.radius < 1, "must lie between 0 and 1"),
             reach=(0 < self.reach <= 1, "must lie in (0, 1]"),
@@ -84,7 +90,7 @@ class Frechet(PrivateCore):
         events: tuple[Event, ...] = ()
         if budget is not None:
             parts = budget.split(self._shares())
-            groups = [1] + [self.clusters] * (len(parts) - 1)
+            groups = [1] + [self._clusters(schema, budget)] * (len(parts) - 1)
             queries = (
                 self._query(space, np.zeros((c, space.dimension)), budget.unit, number) for number, c in enumerate(groups, 1)
             )
@@ -98,10 +104,10 @@ class Frechet(PrivateCore):
         """A noisy mean, then rounds of noisy sums around the centres; ``rng`` only picks public directions."""
         space, allowance = BallMap(vault.schema, self.radius), vault.paid()
         parts = allowance.split(self._shares())
-        centres = np.zeros((1, space.dimension))
+        centres, clusters = np.zeros((1, space.dimension)), self._clusters(vault.schema, allowance)
         for number, part in enumerate(parts, 1):
-            if number == 2 and self.clusters > 1:
-                centres = _around(centres[0], self.clusters, rng)
+            if number == 2 and clusters > 1:
+                centres = _around(centres[0], clusters, rng)
             query = self._query(space, centres, allowance.unit, number)
             counts, sums = query.read(vault.spend(query, part))
             noise = part.scale(query, vault.schema) * (1.0 if allowance.rho is not None else math.sqrt(2))
@@ -112,9 +118,14 @@ class Frechet(PrivateCore):
 
     def _shares(self) -> list[float]:
         """The parts of the budget: the first query (the mean of all), then the rounds."""
-        if self.clusters > 1:
+        if self.clusters != 1:
             return [1.0] * (1 + self.rounds)
         return [1.0] * (self.rounds if self.tangent is Tangent.CENTRE else 1)
+
+    def _clusters(self, schema: Schema, allowance: Allowance) -> int:
+        """As given; or so many that the noise of a centre stays about the same, of the budget and the schema alone."""
+        worth = math.sqrt(allowance.rho) if allowance.rho is not None else float(allowance.epsilon or 0.0) / 3
+        return self.clusters or int(np.clip(EACH * worth * (schema.size or ROWS), FEWEST, MOST))
 
     def _query(self, space: BallMap, centres: Floats, unit: Unit, number: int) -> TangentSums:
         weight = max(1, round(STEPS * math.sqrt(self.counts / (1 - self.counts))))
@@ -127,7 +138,7 @@ class Frechet(PrivateCore):
 
     def _summary(self, space: BallMap, query: TangentSums, noise: float) -> dict[str, Any]:
         return {
-            "clusters": self.clusters,
+            "clusters": len(query.centres),
             "looks": len(self._shares()),
             "dimensions": space.dimension,
             "vectors_clipped_to": round(query.reach, 4),

@@ -82,7 +82,7 @@ class Ranking(PrivateCore):
             asked = self._asked(schema.select(columns), budget, 2)
             events = (budget.event(Total(), schema), *(part.event(query, schema) for query, part in asked))
         caveats = [
-            "the spikes of a number (a value that many share) are smeared over its neighbours",
+            "the spikes of a number (a value that many share) are smeared over its neighbours, but for one at its lower end",
             "missing values fall anywhere, whatever the other values of a row are",
         ]
         joined = self._joined(schema.select(columns))
@@ -106,7 +106,8 @@ class Ranking(PrivateCore):
             noisy = vault.spend(query, part)
             name = query.columns[0]
             if isinstance(query, RankSums):
-                margins[name] = Margin(noisy / block_sizes(rows, query.k) / GRID, 0.0, query.k)
+                noise = part.deviation(query, schema) / query.k / GRID
+                margins[name] = Margin(without_floor(noisy / block_sizes(rows, query.k) / GRID, noise), 0.0, query.k)
             elif isinstance(query, Ranges):
                 counts = present(schema[name], noisy, part.deviation(query, schema))
                 margins[name] = replace(margins[name], absent=float(np.clip(counts[-1] / rows, 0.0, 1.0)))
@@ -149,6 +150,16 @@ class Ranking(PrivateCore):
         if not isinstance(query, RankSums):
             return query
         return RankSums(query.column, min(self.k or best_k(rows, part), rows), rows)
+
+
+def without_floor(means: Floats, noise: float) -> Floats:
+    """The block means with those at the lower end of the domain set to it: as many as have an average of 0, but for noise.
+
+    Many columns have a spike there (no gain, no debt); noise alone would spread it over the values above. Post-processing.
+    """
+    count = np.arange(1, len(means) + 1)
+    none = np.flatnonzero(np.cumsum(means) / count <= 2 * noise / np.sqrt(count))
+    return np.where(count <= (none[-1] + 1 if len(none) and none[-1] else 0), 0.0, means)
 
 
 def best_k(rows: int, allowance: Allowance) -> int:

@@ -11,12 +11,14 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.concordance import Concordance
 from hushtable.privacy.query import Query
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.copula.correlation import from_pairs
-from hushtable.synthesize.copula.normal import Pieces, Ties, expected_tau, latent_correlations
+from hushtable.synthesize.copula.part_concordance import PartConcordance, correlation_of, part_correlations
+from hushtable.synthesize.copula.part_margins import PartMargins
 from hushtable.synthesize.copula.private_copula import Dependence, PairwiseCopula
 from hushtable.synthesize.copula.private_margins import NoisyMargins, pieces_of
-from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
+
+LEAST = 200
+"""The least noisy count of a class with correlations of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +54,12 @@ class KendallCopula(PairwiseCopula):
         noise = part.deviation(query, schema) / pairs
         return Dependence(correlation_of(pieces_of(schema, margins.margins), tau, noise, self.ties), noise)
 
+    def _class_dependence(self, vault: Vault, part: Allowance, margins: PartMargins, rng: np.random.Generator) -> Dependence:
+        rows, key = round(float(margins.counts.sum())), int(vault.coins(1, rng)[0])
+        matrices, more = part_correlations(vault, part, margins, (rows, LEAST, margins.noise), self.ties, key)
+        return Dependence(matrices, None, more)
 
-def correlation_of(pieces: list[Pieces], tau: Floats, noise: float, ties: Ties) -> Floats:
-    """The correlation matrix that explains the taus of all pairs."""
-    if ties is Ties.PUBLISHED:
-        return from_pairs(np.sin(np.pi / 2 * np.clip(tau, -1.0, 1.0)), len(pieces))
-    values, errors = latent_correlations(pieces, tau, expected_tau, noise)
-    return from_pairs(values, len(pieces), errors)
+    def _blur(self, schema: Schema, part: Allowance, rows: float, classes: int) -> float:
+        count = max(round(rows), 2)
+        query = PartConcordance(schema.names, len(schema) - 1, count * classes, (count,) * classes, (1,) * classes, (), 0)
+        return part.deviation(query, schema) / (count * (count - 1) / 2)

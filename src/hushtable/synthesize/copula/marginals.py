@@ -15,25 +15,28 @@ from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
 from hushtable.synthesize.copula.normal import Pieces, Ties, expected_product, latent_correlations
+from hushtable.synthesize.copula.part_margins import PartMargins, drawn_to_average
 from hushtable.synthesize.copula.private_copula import Dependence, PairwiseCopula
 from hushtable.synthesize.copula.private_margins import NoisyMargins, pieces_of
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
+from hushtable.table.table import Table, histogram_sizes
 
 
 @dataclass(frozen=True)
 class PairTables:
     """For each pair of columns the counts of the pairs of groups of their cells, the groups being known already; all, empty or not.
 
-    *What one record can change.* It lies in one cell of each column, hence in one pair of groups for each of the p pairs of
-    columns. Where it is added or removed, one count of each table changes by one: L1 = p, L2 = sqrt(p). Where it is
+    *What one record can change.* It lies in one class and in one cell of each column, hence in one pair of groups for each of the
+    p pairs of columns. Where it is added or removed, one count of each table changes by one: L1 = p, L2 = sqrt(p). Where it is
     replaced, two counts of each: L1 = 2p, L2 = sqrt(2p).
     """
 
     columns: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]
-    """For each column the group of each cell of its histogram."""
+    """For each column the group of each cell of its histogram; with classes, class after class."""
+    classes: str = ""
+    """A column whose classes have a table each for every pair of the others; empty: one for all."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -41,16 +44,24 @@ class PairTables:
         return tuple(max(groups) + 1 for groups in self.groups)
 
     def answer(self, table: Table) -> Integers:
-        """Table by table, in the order of ``itertools.combinations``, each row-major."""
-        codes = [np.array(g, np.int64)[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True)]
+        """Table by table, in the order of ``itertools.combinations``, each row-major; with classes, class by class in each."""
+        number = table.cells(self.classes) if self.classes else np.zeros(table.rows, np.int64)
+        count = histogram_sizes(table.schema, (self.classes,))[0] if self.classes else 1
+        codes = [
+            np.array(g, np.int64)[number * (len(g) // count) + table.cells(name)]
+            for name, g in zip(self.columns, self.groups, strict=True)
+        ]
         pairs = combinations(zip(codes, self.sizes, strict=True), 2)
-        return np.concatenate([np.bincount(a * width + b, minlength=height * width) for (a, height), (b, width) in pairs])
+        return np.concatenate(
+            [np.bincount((number * h + a) * w + b, minlength=count * h * w) for (a, h), (b, w) in pairs]
+        )  # fmt: skip
 
     def tables(self, answer: Integers) -> list[Integers]:
-        """The answer as one table for each pair."""
+        """The answer as one array for each pair: classes by groups by groups."""
         shapes = list(combinations(self.sizes, 2))
-        ends = np.cumsum([height * width for height, width in shapes])
-        return [part.reshape(shape) for part, shape in zip(np.split(answer, ends[:-1]), shapes, strict=True)]
+        count = len(answer) // sum(height * width for height, width in shapes)
+        ends = np.cumsum([count * height * width for height, width in shapes])
+        return [part.reshape(count, *shape) for part, shape in zip(np.split(answer, ends[:-1]), shapes, strict=True)]
 
     def largest(self, schema: Schema, rows: int) -> int:
         """A row counts once in each."""
@@ -97,7 +108,24 @@ class MarginalCopula(PairwiseCopula):
         query = PairTables(schema.names, tuple(tuple(p.groups.tolist()) for p in pieces))
         tables = query.tables(vault.spend(query, part))
         of_a_cell = part.deviation(query, schema) / margins.total
-        return self._correlation(pieces, [table / margins.total for table in tables], of_a_cell)
+        return self._correlation(pieces, [table[0] / margins.total for table in tables], of_a_cell)
+
+    def _class_dependence(self, vault: Vault, part: Allowance, margins: PartMargins, rng: np.random.Generator) -> Dependence:
+        (given,), counts = margins.parts_by, margins.counts
+        pieces = [margins.pieces(k, self.cells) for k in range(len(counts))]
+        groups = tuple(tuple(np.concatenate([p.groups for p in of_column]).tolist()) for of_column in zip(*pieces, strict=True))
+        query = PairTables(margins.others, groups, given)
+        tables = query.tables(vault.spend(query, part))
+        noise = part.deviation(query, vault.schema)
+        there = [k for k, count in enumerate(counts) if count > noise] or [int(np.argmax(counts))]
+        found = {k: self._correlation(pieces[k], [t[k] / counts[k] for t in tables], noise / counts[k]) for k in there}
+        noises = {k: dependence.noise or 0.0 for k, dependence in found.items()}
+        matrices = drawn_to_average({k: dependence.correlation for k, dependence in found.items()}, noises, counts)
+        return Dependence(matrices, float(np.mean(list(noises.values()))))
+
+    def _blur(self, schema: Schema, part: Allowance, rows: float, classes: int) -> float:
+        # The scores of so many groups, each with about the same share, are as long as the root of their number.
+        return part.deviation(PairTables(schema.names[1:], ()), schema) * self.cells / max(rows, 1.0)
 
     def _correlation(self, pieces: list[Pieces], tables: list[Floats], noise: float) -> Dependence:
         """The correlation matrix that explains tables of shares, and the median of the noise of a pair's correlation."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 from typing import Any
@@ -23,7 +24,9 @@ from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.copula.correlation import from_pairs
 from hushtable.synthesize.copula.margins import Margin, nominal, total_of
+from hushtable.synthesize.copula.part_margins import calm, class_column, class_counts
 from hushtable.synthesize.copula.vine import Steps, VineModel
+from hushtable.synthesize.copula.vine_classes import Classes, fit_classes
 from hushtable.synthesize.copula.vine_families import Family
 from hushtable.synthesize.copula.vine_fit import fit_vine
 from hushtable.synthesize.copula.vine_pairs import NONE, inverted_edge, measured_edge, strength_of
@@ -46,6 +49,8 @@ COARSE = 10
 """Groups of a column when the tree is chosen: enough to see a dependence, few enough that chance adds little."""
 LOST = 0.02
 """A pair with a weaker dependence than this, once the noise is taken off, is practically independent."""
+WRONG = 0.05
+"""There are two trees where the noise puts at most this share of the rows into wrong cells of a margin."""
 DRAWN = 10_000
 """Rows drawn from a private Gaussian copula to fit further trees to."""
 
@@ -73,8 +78,11 @@ class Vine(PrivateCore):
     spanning tree of it is free. Then for each of its d - 1 edges a noisy table of the two columns, in groups chosen by the noisy
     margins, made into a checkerboard copula with exactly these margins; or a family of one parameter at which the noisy tau is
     what is expected. Costs add up: rho = rho(margins) + rho(tree) + rho(tables). All else is post-processing.
-    The vine is cut after the first tree: each column depends directly on its neighbours on the tree. (Further trees cannot be
-    fitted to rows drawn from such a model, where the columns are independent given the tree; the noisy tau of all pairs can.)
+    Where the budget allows it the vine has two trees: the first joins the target with every other column, the second joins pairs of
+    these in each class, by their dependence given the class. Margins, distances and tables are then those of the classes; a record
+    lies in one class, so the queries cost the same, and the plan does not depend on the choice. Otherwise the vine is cut after
+    the first tree: each column depends directly on its neighbours on it. (Further trees cannot be fitted to rows drawn from such
+    a model, where the columns are independent given the tree; the noisy tau of all pairs can.)
     Gambs, Ladouceur, Laurent and Roy-Gaumond 2021 for the model, Chow and Liu 1968 for the tree.
     """
 
@@ -86,6 +94,9 @@ class Vine(PrivateCore):
     """The pair copula where pairs are estimated from tau: frank or gaussian."""
     trees: int = 1
     """How many trees; more than one where pairs are tau and gaussian, and then partial correlations of the same noisy tau."""
+    classes: str = ""
+    """The column that all others are joined with in a first tree, so that a second tree joins pairs of them in each class; when
+    empty, the target if it has at most 8 cells and the noise is small beside the rows of a class; "-": one tree."""
     focus: float = 2.0
     """How much more a pair counts in the choice of the tree if a target of the schema is in it; 1 treats all alike.
     It applies to one tree only, and does not depend on the rows."""
@@ -117,6 +128,7 @@ class Vine(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, and for tau any other relation than one record replaced by another."""
         require_counted(schema, "vine")
+        self._class_column(schema)
         caveats = ["columns depend on one another along a tree: each depends directly on few others"]
         unordered = [c.name for c in schema if nominal(c)] if self.structure is Structure.TAU else []
         if unordered:
@@ -161,7 +173,18 @@ class Vine(PrivateCore):
             require_fixed_rows("vine", allowance)
         rows = public_rows(vault, allowance) if allowance.unit.fixes_rows else None
         of_margins, of_tree, of_tables = self._parts(allowance, len(schema))
-        noisy = [vault.spend(Histogram((c.name,)), part) for c, part in zip(schema, of_margins, strict=True)]
+        given, known = self._class_column(schema), {}
+        if given:
+            query, place = Histogram((given,)), schema.names.index(given)
+            known[given], sigma = vault.spend(query, of_margins[place]), of_margins[place].deviation(query, schema)
+            counts = class_counts(known[given], sigma, rows)
+            if of_tree is not None and (self.classes or calm(schema, given, counts, sigma, WRONG)):
+                others = {n: part for n, part in zip(schema.names, of_margins, strict=True) if n != given}
+                return self._by_class(vault, Classes(given, counts, COARSE), others, of_tree, of_tables)
+        noisy = [
+            known[c.name] if c.name in known else vault.spend(Histogram((c.name,)), part)
+            for c, part in zip(schema, of_margins, strict=True)
+        ]
         scales = [part.scale(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
         noise = [part.deviation(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
         if rows is None:
@@ -195,6 +218,24 @@ class Vine(PrivateCore):
             summary["noise_scale_of_a_pair"] = round(of_tables[0].scale(PairCounts(schema.names[:2], NONE), schema), 3)
         summary |= _note(schema, noise, total, strengths)
         return TreeModel(schema, tuple(shares), tuple(edges), round(total), summary)
+
+    def _class_column(self, schema: Schema) -> str:
+        if self.pairs is Pairs.TAU or self.structure is Structure.TAU:
+            return ""
+        return class_column(schema, self.classes, "vine")
+
+    def _by_class(
+        self,
+        vault: Vault,
+        classes: Classes,
+        of_margins: Mapping[str, Allowance],
+        of_tree: Allowance,
+        of_tables: list[Allowance],
+    ) -> Model:
+        model = fit_classes(vault, classes, of_margins, of_tree, of_tables)
+        noise = [part.deviation(Histogram((name,)), vault.schema) for name, part in of_margins.items()]
+        strengths = list(model.summary["tree"].values())
+        return replace(model, summary=model.summary | _note(vault.schema, noise, float(classes.counts.sum()), strengths))
 
     def _weights(self, vault: Vault, allowance: Allowance, shares: list[Floats], total: float, rows: int) -> tuple[Floats, Floats]:
         """The weight of each pair of columns, as a matrix; and tau, where it was measured."""

@@ -29,7 +29,7 @@ def measured_edge(
     schema = vault.schema
     names = (schema.names[parent], schema.names[child])
     noise = allowance.deviation(PairCounts(names, NONE), schema)
-    most = _sides(len(shares[parent]), len(shares[child]), max(DROWNED * total / (0.8 * noise), 4.0))
+    most = sides(len(shares[parent]), len(shares[child]), max(DROWNED * total / (0.8 * noise), 4.0))
     above, below = (groups(schema[name], shares[i], m) for name, i, m in zip(names, (parent, child), most, strict=True))
     query = PairCounts(names, (above, below))
     noisy = vault.spend(query, allowance).reshape(query.shape).astype(np.float64)
@@ -38,7 +38,7 @@ def measured_edge(
     return Edge(parent, child, above, below, joint), factor
 
 
-def _sides(one: int, two: int, cells: float) -> tuple[int, int]:
+def sides(one: int, two: int, cells: float) -> tuple[int, int]:
     """How many groups each of two columns may have, for so many cells together."""
     side = math.sqrt(cells)
     if one > side < two:

@@ -16,7 +16,7 @@ from hushtable.synthesize.histogram_cells import MEAN
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table
+from hushtable.table.table import Table, histogram_sizes
 
 FLOOR = 1e-6
 """The share of independence in every table, so that no row of it is empty."""
@@ -57,15 +57,24 @@ def group_shares(group: Integers, shares: Floats) -> Floats:
     return np.asarray(np.bincount(group, shares), np.float64)
 
 
+def labels(table: Table, classes: str) -> tuple[Integers, int]:
+    """The class of each row and how many classes there are; one where no column is named."""
+    if not classes:
+        return np.zeros(table.rows, np.int64), 1
+    return table.cells(classes), histogram_sizes(table.schema, (classes,))[0]
+
+
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """Counts of two columns in a table of groups of their cells.
+    """Counts of two columns in a table of groups of their cells, or in one for each class.
 
-    A record lies in one cell of the table: adding or removing one changes one count by 1, replacing one changes two of them.
+    A record lies in one cell of one table: adding or removing one changes one count by 1, replacing one changes two of them.
     """
 
     columns: tuple[str, ...]
     groups: tuple[Integers, Integers]
+    classes: str = ""
+    """A column whose classes have a table each; empty: one for all."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -73,10 +82,10 @@ class PairCounts:
         return int(self.groups[0].max()) + 1, int(self.groups[1].max()) + 1
 
     def answer(self, table: Table) -> Integers:
-        """Row-major."""
+        """Class by class, row-major."""
         one, two = (g[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True))
-        height, width = self.shape
-        return np.bincount(one * width + two, minlength=height * width)
+        (height, width), (label, count) = self.shape, labels(table, self.classes)
+        return np.bincount((label * height + one) * width + two, minlength=count * height * width)
 
     def largest(self, schema: Schema, rows: int) -> int:
         """A row counts once."""
@@ -99,17 +108,19 @@ class Dependences:
     columns: tuple[str, ...]
     groups: tuple[Integers, ...]
     expected: tuple[Integers, ...]
-    """For each pair, row-major; in the order of ``itertools.combinations``."""
+    """For each pair, row-major (class by class); in the order of ``itertools.combinations``."""
+    classes: str = ""
+    """A column given whose classes the pairs are compared; empty: in all rows."""
 
     def answer(self, table: Table) -> Integers:
         """One number for each pair."""
         cells = [g[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True)]
         widths = [int(g.max()) + 1 for g in self.groups]
-        pairs = combinations(range(len(cells)), 2)
-        distances = [
-            np.abs(np.bincount(cells[i] * widths[j] + cells[j], minlength=len(expected)) - expected).sum()
-            for (i, j), expected in zip(pairs, self.expected, strict=True)
-        ]
+        label, _ = labels(table, self.classes)
+        distances = []
+        for (i, j), expected in zip(combinations(range(len(cells)), 2), self.expected, strict=True):
+            place = (label * widths[i] + cells[i]) * widths[j] + cells[j]
+            distances.append(np.abs(np.bincount(place, minlength=len(expected)) - expected).sum())
         return np.array(distances, np.int64)
 
     def largest(self, schema: Schema, rows: int) -> int:
@@ -159,6 +170,28 @@ def checkerboard(noisy: Floats, one: Floats, two: Floats, total: float, noise: f
     factor = shrinkage(noisy, one, two, total, noise)
     counts = on_simplex((own + factor * (noisy - own)).ravel(), total).reshape(noisy.shape)
     return proportional((1 - FLOOR) * counts / total + FLOOR * np.outer(one, two), one, two), factor
+
+
+def class_checkerboards(noisy: Floats, one: Floats, two: Floats, counts: Floats, noise: float) -> tuple[Floats, float]:
+    """A table of shares for each class, and the factor of their common dependence.
+
+    ``noisy`` is classes by groups by groups, ``one`` and ``two`` are the margins in each class, ``counts`` the numbers of records.
+    The dependence in all rows given the classes is taken first; each class is drawn to it, as scaled to its own margins, where
+    noise and the chance of drawing rows explain the difference.
+    """
+    total = float(counts.sum())
+    shares = counts / total
+    common, factor = checkerboard(noisy.sum(0), shares @ one, shares @ two, total, noise * math.sqrt(len(counts)))
+    tables = []
+    for own, left, right, count in zip(noisy, one, two, counts, strict=True):
+        above = proportional(common, left, right)
+        apart = own - count * above
+        explained = (apart.size - 1) * noise**2 + count * (1 - float((above**2).sum()))
+        trust = max(0.0, 1 - explained / max(float((apart**2).sum()), 1e-300))
+        mixed = on_simplex((count * above + trust * apart).ravel(), max(float(count), 1.0)).reshape(above.shape)
+        mixed = (1 - FLOOR) * mixed / mixed.sum() + FLOOR * np.outer(left, right)
+        tables.append(proportional(mixed, left, right))
+    return np.stack(tables), factor
 
 
 def proportional(table: Floats, one: Floats, two: Floats, rounds: int = 500) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -55,9 +56,9 @@ class TreeModel:
         """``n`` rows; ``given`` fixes columns to a value, and the others follow from their distribution given that."""
         rows = self.total if n is None else n
         fixed = given_cells(self.schema, given)
-        likely = self._messages(fixed)
+        likely, _ = self._messages(fixed)
         cells: list[Integers] = [np.zeros(0, np.int64)] * len(self.shares)
-        for root in set(range(len(self.shares))) - {edge.child for edge in self.edges}:
+        for root in self._roots:
             cells[root] = _draw(self.shares[root] * likely[root], rows, rng)
         for edge in self.edges:
             weights = self.shares[edge.child] * likely[edge.child]
@@ -65,6 +66,15 @@ class TreeModel:
         # Already so, but for rounding where the condition is very rare.
         conditions = {name: np.full(rows, cell) for name, cell in fixed.items()}
         return table_of(self.schema, dict(zip(self.schema.names, cells, strict=True)) | conditions)
+
+    @property
+    def _roots(self) -> list[int]:
+        return sorted(set(range(len(self.shares))) - {edge.child for edge in self.edges})
+
+    def log_likelihood(self, fixed: dict[str, int]) -> float:
+        """The logarithm of the probability of these cells."""
+        likely, scale = self._messages(fixed)
+        return scale + sum(math.log(max(float(self.shares[root] @ likely[root]), 1e-300)) for root in self._roots)
 
     def result(self) -> dict[str, Any]:
         """The tree and the noise."""
@@ -92,8 +102,9 @@ class TreeModel:
         shares = tuple(arrays[f"shares {i}"].astype(np.float64) for i in range(len(schema)))
         return cls(schema, shares, edges, values["total"], values["summary"])
 
-    def _messages(self, fixed: dict[str, int]) -> list[Floats]:
-        """For each cell of each column how likely the condition on it and on the columns below it is."""
+    def _messages(self, fixed: dict[str, int]) -> tuple[list[Floats], float]:
+        """For each cell of each column how likely the condition on it and on the columns below it is; and the log of a factor."""
+        scale = 0.0
         likely = [np.ones(len(share)) for share in self.shares]
         for name, cell in fixed.items():
             place = self.schema.names.index(name)
@@ -103,7 +114,8 @@ class TreeModel:
             message = (edge.given_parent @ by_group)[edge.above]
             # Only proportions count: along many columns the products would vanish.
             likely[edge.parent] = likely[edge.parent] * message / message.max()
-        return likely
+            scale += math.log(message.max())
+        return likely, scale
 
 
 def raised(shares: Floats) -> Floats:

@@ -29,6 +29,10 @@ from hushtable.table.schema import Schema
 NAME = "clustmix-certified"
 CALM = 6
 """Where ``least`` is not given, a leaf is not cut below so many times the noise of a count."""
+SHALLOW, DEEP = 2, 8
+"""The fewest and the most cuts in a row, where the depth is chosen."""
+ROWS = 10_000
+"""The number of rows that the depth is chosen for, unless the schema declares one."""
 CLASSES = 20
 """With more classes than this the card carries a note."""
 
@@ -59,7 +63,8 @@ class ClustMixCertified(PrivateCore):
 
     *tree*: leaves of a tree grown by private choices (``private_tree``), one cell for each leaf and class. A record is in one cell,
     so one noisy query answers for all: the number of records, the shares of the levels and the moments of the numbers
-    (``PartitionSums`` says what one record changes). Noisy counts alone decide how many leaves, cells and rows there are.
+    (``PartitionSums`` says what one record changes); another one measures the classes as a whole, which the leaves are drawn and
+    scaled to. Noisy counts alone decide how many leaves, cells and rows there are; the most cuts in a row follow from the budget.
     *blocks*: consecutive records in a public order of the domain (``OrderedSums``). *mixing*: random subsets (``GroupSums``).
     Both for one record replaced by another. What follows the noise, adapting included, is post-processing. It replaces
     ClustMix (Madl et al. 2023), whose claim fails: there the clusters themselves depend on every record.
@@ -67,12 +72,14 @@ class ClustMixCertified(PrivateCore):
 
     form: Form = Form.TREE
     """tree, blocks or mixing."""
-    split: Split = Split.CLASSES
-    """How the tree cuts: classes (the cut that separates the classes best), balanced (halves), random (public projections)."""
+    split: Split = Split.DEPENDENCE
+    """How the tree cuts: dependence (the cut that sets all other columns apart the most, the class among them), classes (the one
+    that separates the classes best), balanced (halves), random (public projections)."""
     target: str = ""
     """The class column; when empty, the first one with the role target that has few enough values, or none."""
-    depth: int = 3
-    """The most cuts in a row of the tree."""
+    depth: int = -1
+    """The most cuts in a row of the tree; -1: as many as the budget and the declared size of the table (else 10,000 rows) are
+    worth, from 2 to 8."""
     least: int = 0
     """The least number of records in a mixture (a leaf is cut if it has twice as many by noisy count); 0: chosen by the noise."""
     emit: Emit = Emit.ROWS
@@ -81,6 +88,8 @@ class ClustMixCertified(PrivateCore):
     """With mixtures: 1 keeps the noisy means; less moves them so that a classifier learns the classes from them, at no cost."""
     tree: float = 0.05
     """The share of the budget that goes into the tree, if it is grown privately."""
+    whole: float = 0.3
+    """The share of the sums' budget that goes into the classes as a whole, which the leaves are drawn and scaled to."""
     counts: float = 0.05
     """The share of the sums' budget that goes into the number of records, which the shares of levels also contribute to."""
 
@@ -88,10 +97,11 @@ class ClustMixCertified(PrivateCore):
         """Every knob in range."""
         check_knobs(
             self,
-            depth=(0 <= self.depth <= 12, "must lie between 0 and 12"),
+            depth=(-1 <= self.depth <= 12, "must lie between 0 and 12, or be -1 to be chosen"),
             least=(self.least == 0 or self.least >= 2, "must be at least 2, or 0 to be chosen"),
             alpha=(0 <= self.alpha <= 1, "must lie between 0 and 1"),
             tree=(0.01 <= self.tree <= 0.9, "must lie between 0.01 and 0.9"),
+            whole=(0.01 <= self.whole <= 0.9, "must lie between 0.01 and 0.9"),
             counts=(0.01 <= self.counts <= 0.9, "must lie between 0.01 and 0.9"),
         )
 
@@ -151,13 +161,31 @@ class ClustMixCertified(PrivateCore):
             return ()
         if self.form is not Form.TREE:
             return groups.events(NAME, schema, budget, encoding, 1)
-        grower = self._grower(encoding)
+        grower = self._grower(encoding, budget)
         known = rows_event(budget, schema)
-        rest = budget.split([grower.spent, 1 - grower.spent])[1]
-        return (*known, *grower.events(budget, schema), rest.event(self._sums(Tree.single(encoding)), schema))
+        query = self._sums(Tree.single(encoding))
+        sums = (part.event(query, schema) for part in self._parts(budget, grower))
+        return (*known, *grower.events(budget, schema), *sums)
 
-    def _grower(self, encoding: IntegerEncoding) -> TreeGrower:
-        return TreeGrower(encoding, self.split, self.depth, self.tree)
+    def _parts(self, allowance: Allowance, grower: TreeGrower) -> tuple[Allowance, Allowance]:
+        """For the classes as a whole, and for the leaves."""
+        left = 1 - grower.spent
+        _, whole, leaves = allowance.split([grower.spent, left * self.whole, left * (1 - self.whole)])
+        return whole, leaves
+
+    def _grower(self, encoding: IntegerEncoding, allowance: Allowance) -> TreeGrower:
+        return TreeGrower(encoding, self.split, self.depth if self.depth >= 0 else self._depth(encoding, allowance), self.tree)
+
+    def _depth(self, encoding: IntegerEncoding, allowance: Allowance) -> int:
+        """So deep that leaves of the least size would be half as many as the rows allow: of the budget and the schema alone."""
+        _, leaves = self._parts(allowance, TreeGrower(encoding, self.split, 1, self.tree))
+        least = self._least(leaves, encoding)
+        return int(np.clip(math.log2((encoding.schema.size or ROWS) / least) - 2, SHALLOW, DEEP))
+
+    def _least(self, leaves: Allowance, encoding: IntegerEncoding) -> int:
+        """The least number of records of a leaf, by the noise of its sums."""
+        noise = groups.deviation(leaves, self._sums(Tree.single(encoding)), encoding.schema)
+        return self.least or max(2, math.ceil(CALM * noise))
 
     def _sums(self, tree: Tree) -> PartitionSums:
         longest = math.sqrt(tree.encoding.longest[1])
@@ -165,13 +193,17 @@ class ClustMixCertified(PrivateCore):
 
     def _leaves(self, vault: Vault, encoding: IntegerEncoding, rng: np.random.Generator) -> tuple[Mixture, int]:
         allowance = vault.paid()
-        grower = self._grower(encoding)
-        left = allowance.split([grower.spent, 1 - grower.spent])[1]
-        least = self.least or max(2, math.ceil(CALM * groups.deviation(left, self._sums(Tree.single(encoding)), vault.schema)))
+        grower = self._grower(encoding, allowance)
+        of_whole, of_leaves = self._parts(allowance, grower)
+        single = self._sums(Tree.single(encoding))
+        least = self._least(of_leaves, encoding)
         tree = grower.grow(vault, allowance, least, rng)
         query = self._sums(tree)
-        noise = groups.deviation(left, query, vault.schema)
-        sums = estimate.read(encoding, vault.spend(query, left), query.weight, noise * STEPS)
+        noise = groups.deviation(of_leaves, query, vault.schema)
+        top = estimate.read(
+            encoding, vault.spend(single, of_whole), single.weight, groups.deviation(of_whole, single, vault.schema) * STEPS
+        )
+        sums = estimate.read(encoding, vault.spend(query, of_leaves), query.weight, noise * STEPS)
         if allowance.unit.fixes_rows:
             rows = public_rows(vault, allowance)
         else:
@@ -185,7 +217,7 @@ class ClustMixCertified(PrivateCore):
             "least_records": least,
             "noise_of_a_count": round(noise, 2),
         }
-        model = estimate.of_tree(tree, sums, rows, summary)
+        model = estimate.of_tree(tree, top, sums, rows, summary)
         summary |= groups.note(encoding, tree.cells, noise, rows)
         if encoding.classes > CLASSES:
             summary = with_notes(

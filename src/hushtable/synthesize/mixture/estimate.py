@@ -17,6 +17,11 @@ from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.trees import Tree
 from hushtable.table.arrays import Floats, Integers, Mask
 
+TINY = 1e-6
+"""A share that no one has."""
+RAKED = 20
+"""Rounds of scaling the cells to the margins of their classes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sums:
@@ -25,15 +30,24 @@ class Sums:
     encoding: IntegerEncoding
     counts: Floats
     sums: Floats
-    noise: float
-    """The standard deviation of the noise of one coordinate, in records."""
+    noise: Floats | float
+    """The standard deviation of the noise of one coordinate, in records; for all cells, or for each."""
 
     def pooled(self, groups: Integers, number: int) -> Sums:
-        """Cells added up; the noise is that of the largest group."""
+        """Cells added up, and their noise."""
         member = np.zeros((number, len(groups)))
         member[groups, np.arange(len(groups))] = 1.0
-        wider = float(np.sqrt(member.sum(axis=1).max(initial=1.0)))
-        return Sums(self.encoding, member @ self.counts, member @ self.sums, self.noise * wider)
+        wider = np.sqrt(member @ np.broadcast_to(np.square(self.noise), len(groups)))
+        return Sums(self.encoding, member @ self.counts, member @ self.sums, wider)
+
+    def with_other(self, other: Sums) -> Sums:
+        """The same cells measured twice: averages by precision."""
+        mine, theirs = (np.broadcast_to(np.square(s.noise), len(s.counts)) for s in (self, other))
+        both = np.maximum(mine + theirs, 1e-300)
+        share = np.where(mine + theirs > 0, theirs / both, 0.5)
+        counts = share * self.counts + (1 - share) * other.counts
+        sums = share[:, None] * self.sums + (1 - share)[:, None] * other.sums
+        return Sums(self.encoding, counts, sums, np.sqrt(mine * theirs / both))
 
 
 def read(encoding: IntegerEncoding, answer: Integers, weight: int, scale: float) -> Sums:
@@ -59,9 +73,10 @@ def count_noise(encoding: IntegerEncoding, weight: int, noise: float) -> float:
     return float(noise * STEPS / np.sqrt(precision))
 
 
-def shares(f: Field, sums: Floats, counts: Floats, noise: float, above: Floats, allowed: Mask | None = None) -> Floats:
+def shares(f: Field, sums: Floats, counts: Floats, noise: Floats | float, above: Floats, allowed: Mask | None = None) -> Floats:
     """Cells by codes: shares of a counted column, drawn to those above where the noise is large beside them."""
     rows = np.maximum(counts, 1.0)[:, None]
+    noise = np.broadcast_to(noise, len(counts))[:, None]
     if allowed is not None:
         blocked: Mask = ~np.any(allowed, axis=1)
         allowed = allowed | blocked[:, None]
@@ -80,7 +95,7 @@ def shares(f: Field, sums: Floats, counts: Floats, noise: float, above: Floats, 
     return on_simplex(mixed)
 
 
-def numbers(f: Field, sums: Floats, counts: Floats, noise: float, above: Floats) -> Floats:
+def numbers(f: Field, sums: Floats, counts: Floats, noise: Floats | float, above: Floats) -> Floats:
     """Cells by mean and spread of the place, and the share that is missing; drawn to those above likewise."""
     rows = np.maximum(counts, 1.0)
     gone = np.zeros(len(rows)) if f.column.required else np.clip(sums[:, 2] / rows, 0.0, 1.0)
@@ -107,24 +122,55 @@ def _shrinkage(square: Floats, error: Floats, counted: Mask) -> Floats:
     return np.where(counted, np.maximum(1 - error / np.maximum(square, 1e-300), 0.0), 0.0)
 
 
-def of_tree(tree: Tree, sums: Sums, rows: int, summary: dict[str, Any]) -> Mixture:
-    """Cells of leaves and classes, each drawn to its class and that to the whole."""
+def of_tree(tree: Tree, top: Sums, sums: Sums, rows: int, summary: dict[str, Any]) -> Mixture:
+    """Cells of leaves and classes, each drawn to the cell above it on the tree, the first ones to their class, that to the whole.
+
+    ``top`` are the sums of the classes, measured apart. In the end counts and shares in the leaves are scaled so that together they
+    are those of the classes (Deming and Stephan 1940): many small cells, each with its noise, would not add up to them.
+    """
     encoding, classes = tree.encoding, tree.encoding.classes
     leaf, label = np.divmod(np.arange(tree.cells), classes)
-    whole, by_class = sums.pooled(np.zeros(tree.cells, np.int64), 1), sums.pooled(label, classes)
+    by_class = sums.pooled(label, classes).with_other(top)
+    whole = by_class.pooled(np.zeros(classes, np.int64), 1)
+    levels = [(nodes, sums.pooled(nodes[leaf] * classes + label, (int(nodes.max()) + 1) * classes)) for nodes in tree.levels]
+    weights = np.maximum(sums.counts, 0.0) + 1e-9
+    weights = weights * (np.maximum(by_class.counts, 1e-9) / np.bincount(label, weights))[label]
     shared: dict[str, Floats] = {}
     numeric: dict[str, Floats] = {}
     for f, span, codes in zip(encoding.fields, encoding.spans, encoding.code_spans, strict=True):
-        top = _fitted(f, span, whole, flat(f))
-        middle = _fitted(f, span, by_class, np.repeat(top, classes, axis=0))
-        fitted = _without_missing(f, span, whole, _fitted(f, span, sums, middle[label], tree.allowed[leaf][:, codes]))
-        (shared if f.counted else numeric)[f.column.name] = fitted
+        middle = _fitted(f, span, by_class, np.repeat(_fitted(f, span, whole, flat(f)), classes, axis=0))
+        above, allowed = middle[label], tree.allowed[:, codes]
+        for nodes, pooled in levels:
+            count = int(nodes.max()) + 1
+            first = np.zeros(count, np.int64)
+            first[nodes] = np.arange(len(nodes))
+            open_ = np.zeros((count, allowed.shape[1]), bool)
+            np.logical_or.at(open_, nodes, allowed)
+            # What is above a node is the same for all leaves under it.
+            own = (first[:, None] * classes + np.arange(classes)).ravel()
+            fitted = _fitted(f, span, pooled, above[own], np.repeat(open_, classes, axis=0))
+            above = fitted[nodes[leaf] * classes + label]
+        if f.counted:
+            shared[f.column.name] = _without_missing(f, span, whole, _raked(above, weights, label, middle))
+        else:
+            numeric[f.column.name] = _without_missing(f, span, whole, above)
     if encoding.target:
         shared[encoding.target] = np.eye(classes)[label]
-    weights = np.maximum(sums.counts, 0.0) + 1e-9
     if encoding.target and without_missing(encoding.schema[encoding.target], by_class.counts[-1], by_class.noise):
-        weights *= label < classes - 1
+        weights = weights * (label < classes - 1)
     return Mixture(encoding.schema, weights / weights.sum(), shared, numeric, rows, summary)
+
+
+def _raked(shares: Floats, weights: Floats, label: Integers, margins: Floats) -> Floats:
+    """The shares of the cells scaled until those of each class together are its margins; a code without a share keeps none."""
+    for _ in range(RAKED):
+        total = np.zeros_like(margins)
+        np.add.at(total, label, weights[:, None] * shares)
+        now = total / np.maximum(total.sum(axis=1, keepdims=True), 1e-300)
+        # No more than tenfold: a code that hardly anyone has by its noisy share may be all that a leaf has.
+        shares = shares * np.clip((margins + TINY) / (now + TINY), 0.1, 10.0)[label]
+        shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    return shares
 
 
 def of_groups(sums: Sums, rows: int, summary: dict[str, Any], *, shrink: bool) -> Mixture:

@@ -1,61 +1,29 @@
-"""Points whose mean random Fourier features match given ones."""
+"""Points whose mean random features match given ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from hushtable.table.arrays import Floats, Mask, Singles
+from hushtable.synthesize.mixture.embedding import Embedding
+from hushtable.table.arrays import Floats, Integers, Mask
 
-RATE = 0.005
-"""The first step of Adam, as a share of the domain; it falls to a tenth."""
 EXCHANGED = 20
-"""One point in so many exchanges a number at once."""
+"""One point in so many exchanges a value at once."""
 PLACES, ROUNDS, STRIDE = 201, 200, 5.0
 """The grid of a number's places, and the gradient steps that give each its share."""
 
 
-def match(
-    means: Floats,
-    known: Mask,
-    frequencies: Floats,
-    cells: int,
-    steps: int,
-    rng: np.random.Generator,
-    progress: Callable[[float], None],
-) -> Floats:
-    """``cells`` points in the unit cube for each class, class after class.
+def margin(mean: Floats, frequencies: Floats, cells: int) -> Floats:
+    """Places of one number that match the features of it alone: shares of a grid by exponentiated gradients, which is convex.
 
-    ``means`` holds for each class the mean cosines, then the mean sines. Minimizes the squared distance between them and the
-    mean features of the points (the maximum mean discrepancy under these features) with Adam (Kingma and Ba 2015). Points start
-    where the features of single numbers put each number by itself, and first exchange numbers with one another, which keeps
-    each number's distribution and fits that of pairs to their features. A class that is not ``known`` (its number of records
-    is mostly noise) is matched to the mean of the others.
+    ``mean`` are the mean cosines, then the mean sines.
     """
-    if known.any() and not known.all():
-        means = np.where(known[:, None], means, means[known].mean(axis=0))
-    classes, numbers = len(means), len(frequencies)
-    points = np.empty((classes, cells, numbers))
-    for number in range(classes):
-        start = np.stack([rng.permutation(_margin(means[number], frequencies, one, cells)) for one in range(numbers)], axis=1)
-        paired = _exchange(start, means[number], frequencies, steps // 2, rng) if numbers > 1 else start
-        points[number] = _descend(paired, means[number], frequencies, steps)
-        progress((number + 1) / classes)
-    return points.reshape(classes * cells, numbers)
-
-
-def _margin(mean: Floats, frequencies: Floats, one: int, cells: int) -> Floats:
-    """Places of one number that match the features of it alone: shares of a grid by exponentiated gradients, which is convex."""
-    half = frequencies.shape[1]
-    alone = np.flatnonzero((frequencies[one] != 0) & ((frequencies != 0).sum(axis=0) == 1))
     grid = np.linspace(0.0, 1.0, PLACES)
-    angles = np.outer(frequencies[one, alone], grid)
+    angles = np.outer(frequencies, grid)
     waves = np.concatenate([np.cos(angles), np.sin(angles)])
-    goal = mean[np.concatenate([alone, half + alone])]
     shares = np.full(PLACES, 1 / PLACES)
-    for number in range(ROUNDS if len(alone) else 0):
-        pull = waves.T @ (waves @ shares - goal) / len(alone)
+    for number in range(ROUNDS):
+        pull = waves.T @ (waves @ shares - mean) / len(frequencies)
         # Long strides first; one of 1 is short enough to settle.
         shares = shares * np.exp(-(1 + STRIDE / (1 + number / 20)) * (pull - pull.min()))
         shares = shares / shares.sum()
@@ -63,46 +31,75 @@ def _margin(mean: Floats, frequencies: Floats, one: int, cells: int) -> Floats:
     return grid[np.minimum(np.searchsorted(np.cumsum(shares), places), PLACES - 1)]
 
 
-def _features(points: Floats, waves: Singles) -> Singles:
-    angles = points.astype(np.float32) @ waves
-    return np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+def waves_of(embedding: Embedding, columns: list[Integers | Floats]) -> list[np.ndarray]:
+    """For each field, points by its own features of pairs: the number on the unit circle at its angle."""
+    waves = []
+    for number, (f, angle, column) in enumerate(zip(embedding.encoding.fields, embedding.angles, columns, strict=True)):
+        mine = (embedding.ends == number).any(axis=1)
+        angles = angle[:, mine][column] if f.counted else column[:, None] * angle[:, mine]
+        waves.append(np.exp(1j * angles).astype(np.complex64))
+    return waves
 
 
-def _exchange(points: Floats, mean: Floats, frequencies: Floats, steps: int, rng: np.random.Generator) -> Floats:
-    """Points in random pairs exchange one number, those that gain most by it: descent alone moves none past another."""
-    waves, goal = frequencies.astype(np.float32), mean.astype(np.float32)
-    features, count = _features(points, waves), len(points)
-    for step in range(steps):
-        number = step % points.shape[1]
-        order = rng.permutation(count)[: count // 2 * 2]
-        partner = np.concatenate([order[count // 2 :], order[: count // 2]])
-        moved = points[order]
-        moved[:, number] = points[partner, number]
-        new = _features(moved, waves)
-        change = (new - features[order]) / count
-        both = change[: count // 2] + change[count // 2 :]
-        gain = 2 * both @ (features.mean(axis=0) - goal) + (both**2).sum(axis=1)
-        # Few at a time: each is judged as if it were alone.
-        best = np.argsort(gain)[: max(1, count // EXCHANGED)]
-        best = best[gain[best] < 0]
-        pairs = np.concatenate([best, best + count // 2])
-        points[order[pairs]], features[order[pairs]] = moved[pairs], new[pairs]
-    return points
+def drawn_to_independence(goal: np.ndarray, alone: np.ndarray, ends: Integers, noise: float) -> np.ndarray:
+    """The mean features of each pair, drawn to those of independent columns where noise explains the difference.
+
+    James and Stein 1961, the positive part, for all features of a pair together; ``noise`` is that of a cosine or a sine.
+    """
+    pair = np.unique(ends, axis=0, return_inverse=True)[1].ravel()
+    apart = goal - alone
+    square, count = np.bincount(pair, np.abs(apart) ** 2), np.bincount(pair)
+    factor = np.maximum(1 - 2 * count * noise**2 / np.maximum(square, 1e-300), 0.0)
+    return np.asarray(alone + factor[pair] * apart)
 
 
-def _descend(points: Floats, mean: Floats, frequencies: Floats, steps: int) -> Floats:
-    slow, fast = np.zeros_like(points), np.zeros_like(points)
-    half = frequencies.shape[1]
-    # In single precision: the features are noisy at the second digit.
-    waves = frequencies.astype(np.float32)
-    goal = mean.astype(np.float32)
-    for step in range(1, steps + 1):
-        features = _features(points, waves)
-        off = features.mean(axis=0) - goal
-        pull = ((features[:, :half] * off[half:] - features[:, half:] * off[:half]) @ waves.T).astype(np.float64)
-        slow = 0.9 * slow + 0.1 * pull
-        fast = 0.99 * fast + 0.01 * pull**2
-        rate = RATE * 0.1 ** (step / steps)
-        ahead = slow / (1 - 0.9**step) / (np.sqrt(fast / (1 - 0.99**step)) + 1e-12)
-        points = np.clip(points - rate * ahead, 0.0, 1.0)
-    return points
+def match(
+    embedding: Embedding, columns: list[Integers | Floats], goal: np.ndarray, noise: float, steps: int, rng: np.random.Generator
+) -> list[Integers | Floats]:
+    """The points with their values exchanged so that the mean features of pairs come close to ``goal``.
+
+    Points in pairs exchange the value of one column, those that gain most by it: so each column's own distribution is
+    kept, and that of pairs is fitted (the maximum mean discrepancy under these features falls). ``goal`` has a complex number for
+    each feature, cosine and sine, with this ``noise``.
+    """
+    count, features = len(columns[0]), len(embedding.ends)
+    if count < 2 or not features:
+        return columns
+    uses = [np.flatnonzero((embedding.ends == number).any(axis=1)) for number in range(len(columns))]
+    waves = waves_of(embedding, columns)
+    # Features first: then all points of a feature lie side by side.
+    both = np.ones((features, 2, count), np.complex64)
+    sides = [(embedding.ends[use, 1] == number).astype(np.int64) for number, use in enumerate(uses)]
+    alone = np.ones(features, np.complex128)
+    for use, side, wave in zip(uses, sides, waves, strict=True):
+        both[use, side] = wave.T
+        alone[use] *= wave.mean(axis=0)
+    goal = drawn_to_independence(goal, alone, embedding.ends, noise)
+    off = ((both[:, 0] * both[:, 1]).mean(axis=1) - goal).astype(np.complex64)
+    columns, half = [column.copy() for column in columns], count // 2
+    for _ in range(steps):
+        for number in rng.permutation(len(columns)):
+            use, side = uses[number], sides[number]
+            if not len(use):
+                continue
+            # The first half of the points, in their order, with the second one, turned by a random number of places.
+            turn = int(rng.integers(half))
+            own, other = both[use, side], both[use, 1 - side]
+            change = own[:, half : 2 * half] - np.roll(own[:, :half], turn, axis=1)
+            change *= np.roll(other[:, :half], turn, axis=1) - other[:, half : 2 * half]
+            square = np.einsum("ij,ij->j", change.real, change.real) + np.einsum("ij,ij->j", change.imag, change.imag)
+            gain = 2 * (off[use].conj() @ change).real + square / count
+            # Few at a time: each is judged as if it were alone.
+            best = np.argsort(gain)[: max(1, count // EXCHANGED)]
+            best = best[gain[best] < 0]
+            one, two = (best - turn) % half, half + best
+            off[use] += change[:, best].sum(axis=1) / count
+            columns[number][np.concatenate([one, two])] = columns[number][np.concatenate([two, one])]
+            own[:, np.concatenate([one, two])] = own[:, np.concatenate([two, one])]
+            both[use, side] = own
+    return columns
+
+
+def of_known(means: np.ndarray, known: Mask) -> np.ndarray:
+    """The means of the classes; a class that is not ``known`` (its number of records is mostly noise) has that of the others."""
+    return np.where(known[:, None], means, means[known].mean(axis=0)) if known.any() else means

@@ -10,6 +10,7 @@ import numpy as np
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event, Exponential
 from hushtable.privacy.vault import Vault
+from hushtable.synthesize.mixture.dependence_scores import DependenceScores
 from hushtable.synthesize.mixture.integer_encoding import IntegerEncoding
 from hushtable.synthesize.mixture.trees import CellCounts, Cuts, CutScores, Tree, class_weights, projections
 from hushtable.table.schema import Schema
@@ -23,6 +24,8 @@ class Split(StrEnum):
 
     CLASSES = "classes"
     """The cut of one column that separates the classes best, chosen privately; halves where there is no class."""
+    DEPENDENCE = "dependence"
+    """The cut of one column that sets all other columns apart the most, chosen privately."""
     BALANCED = "balanced"
     """The cut of one column that halves a leaf best, chosen privately."""
     RANDOM = "random"
@@ -86,7 +89,10 @@ class TreeGrower:
         for level in range(self.levels):
             counts = vault.spend(CellCounts(tree), part).reshape(tree.leaves, -1).astype(np.float64)
             open_ = [leaf for leaf in open_ if np.maximum(counts[leaf], 0).sum() >= 2 * least]
-            chosen = vault.choose_each(CutScores(tree, tuple(open_), cuts, class_weights(counts[open_]), balanced), part)
+            scores: CutScores | DependenceScores = CutScores(tree, tuple(open_), cuts, class_weights(counts[open_]), balanced)
+            if self.split is Split.DEPENDENCE:
+                scores = DependenceScores(tree, tuple(open_), cuts)
+            chosen = vault.choose_each(scores, part)
             halves = []
             for leaf, number in zip(open_, chosen.tolist(), strict=True):
                 halves += [leaf, tree.leaves]

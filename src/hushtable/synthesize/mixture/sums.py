@@ -19,6 +19,8 @@ from hushtable.table.table import Table
 
 BATCH = 1 << 14
 """Rows encoded at once."""
+MOST = 1 << 22
+"""Numbers encoded at once, where that is fewer rows."""
 
 
 class Coordinates(Protocol):
@@ -89,7 +91,7 @@ class PartitionSums:
     def answer(self, table: Table) -> Integers:
         """For each cell its weighted count, then its sum."""
         sums = np.zeros((self.partition.cells, self.encoding.dimension + 1), np.int64)
-        for part in table.batches(BATCH):
+        for part in table.batches(min(BATCH, max(MOST // max(self.encoding.dimension, 1), 1))):
             cell = self.partition.of(part)
             rows = np.empty((part.rows, self.encoding.dimension + 1), np.int64)
             rows[:, 0], rows[:, 1:] = self.weight, self.encoding.coordinates(part)

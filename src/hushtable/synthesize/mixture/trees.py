@@ -101,6 +101,23 @@ class Tree:
             stack.append((int(self.children[at, 1]), open_ & (self.weights[at] + most[at] > self.thresholds[at])))
         return allowed
 
+    @cached_property
+    def levels(self) -> list[Integers]:
+        """For each depth from 1 on, the number of the node (or leaf, where it ends earlier) that each leaf lies under."""
+        levels: list[Integers] = []
+        under: dict[int, list[int]] = {}
+        # A node is added after the leaf it cuts: children have larger numbers.
+        for at in reversed(range(len(self.thresholds))):
+            under[at] = [leaf for child in self.children[at].tolist() for leaf in (under[child] if child >= 0 else [-1 - child])]
+        open_ = [0] if self.leaves > 1 else []
+        while any(at >= 0 for at in open_):
+            open_ = [child for at in open_ for child in (self.children[at].tolist() if at >= 0 else [at])]
+            numbers = np.zeros(self.leaves, np.int64)
+            for number, at in enumerate(open_):
+                numbers[under[at] if at >= 0 else [-1 - at]] = number
+            levels.append(numbers)
+        return levels
+
     def _others(self, kind: Callable[..., Integers]) -> Integers:
         """For each node and code, the least or largest sum that the other columns can add."""
         spans = self.encoding.code_spans
