@@ -157,7 +157,7 @@ class Refined:
         return Table.concat([self._part(part, rng, given) for part in parts])
 
     def _part(self, rows: int, rng: np.random.Generator, given: Given | None) -> Table:
-        pool = self.model.sample(rows * self.scales.pool, rng, given)
+        pool: Table = self.model.sample(rows * self.scales.pool, rng, given)
         codes = _codes(self.axes, pool)
         weights = np.exp(self._logs(codes))
         if not given:
