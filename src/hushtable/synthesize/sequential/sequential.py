@@ -50,7 +50,7 @@ class Sequential(Core):
     under which rows left out are likeliest; 0 draws from the leaf alone."""
     least: int = 5
     """A number that fewer rows share is replaced by a draw from a range that holds at least so many rows. Leaves pool numbers
-    into ranges of as many of their own rows, apart from what lies alone between frequent values."""
+    into ranges of as many of their own rows, apart from what lies alone between frequent values, unless ``shrink`` is 0."""
     refine: int = 3
     """Rounds of refinement: boosted trees learn where rows are more common than draws, which are weighted by it, raked to the
     columns' counts and thinned; 0 leaves them as drawn.
@@ -90,7 +90,7 @@ class Sequential(Core):
         first = [name for role in (Role.TARGET, Role.SECRET) for name in rest if table.schema[name].role is role]
         order = (*self.order, *first, *(name for name in rest if name not in first))
         min_leaf = max(self.min_leaf, table.rows // 5000) if self.min_leaf else max(5, table.rows // 150)
-        growth = Growth(min_leaf, self.prune, self.shrink, self.least)
+        growth = Growth(min_leaf, self.prune, self.shrink, self.least if self.shrink else 1)
         grids = {name: Grid.of(table.schema[name], table[name], self.least) for name in order}
         cells = {name: grids[name].encode(table[name]) for name in order}
         methods = dict(m.split("=", 1) for m in self.methods)
