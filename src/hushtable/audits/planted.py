@@ -191,10 +191,13 @@ def overfit(
     """Generators at these overfit ratios, or as near as the ladder of settings comes, in order; each rung at most once.
 
     The loss is the mean negative log-likelihood of the validation rows. A ratio that is not reached gives the last rung, which
-    memorizes most: its own ratio says how far it went. By default sequential trees with ever smaller leaves, and at the end
-    with ever rarer numbers repeated as they are. Any recipe of one step will do whose fitted model knows ``log_likelihood(table)``.
+    memorizes most: its own ratio says how far it went. By default sequential trees, neither pruned nor refined, with ever smaller
+    leaves, and at the end with ever rarer numbers repeated as they are. Any recipe of one step will do whose fitted model knows
+    ``log_likelihood(table)``.
     """
-    ladder = ladder or [{"min_leaf": str(size), "least": str(min(size, 5))} for size in _leaves(train.rows)]
+    if not ladder:
+        alone = dict.fromkeys(("prune", "shrink", "refine"), "0")
+        ladder = [{"min_leaf": str(size), "least": str(min(size, 5)), **alone} for size in _leaves(train.rows)]
     train, validation = (table.select(train.schema.released) for table in (train, validation))
     seed = int(rng.integers(2**32))
     models = [_fitted(train, recipe, settings, np.random.default_rng([seed, at])) for at, settings in enumerate(ladder)]

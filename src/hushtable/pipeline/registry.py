@@ -111,6 +111,12 @@ def audits() -> dict[str, str]:
     return _with_plugins(AUDITS, "hushtable.audits")
 
 
+def known(target: str) -> bool:
+    """Whether ``module:Class`` is of this package, or of a module that registered a step: no other code is loaded for a file."""
+    module = target.partition(":")[0]
+    return module.startswith("hushtable.") or module in {own.partition(":")[0] for own in steps().values()}
+
+
 def load(target: str) -> type:
     """The class behind ``module:Class``."""
     module, _, name = target.partition(":")

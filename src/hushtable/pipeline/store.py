@@ -237,7 +237,7 @@ def _stored(part: object, arrays: list[np.ndarray[Any, Any]]) -> dict[str, Any]:
     target = f"{kind.__module__}:{kind.__qualname__}"
     if not isinstance(part, Storable):
         raise InputError(f"cannot be stored: {target} has no parts() and from_parts(). Nothing was written", where="model")
-    if not _known(target):
+    if not registry.known(target):
         raise InputError(f"could not be read back: no registered step is of the module of {target}", where="model")
     values, own = part.parts()
     if any(array.dtype.hasobject for array in own.values()):
@@ -250,17 +250,11 @@ def _stored(part: object, arrays: list[np.ndarray[Any, Any]]) -> dict[str, Any]:
 
 def _rebuilt(part: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]], path: Path) -> object:
     target = str(part["class"])
-    if not _known(target):
+    if not registry.known(target):
         raise InputError(f"names a class that no registered step uses: {target}", where=str(path))
     kind = registry.load(target)
     own: Arrays = {str(name): arrays[int(place)] for name, place in part["arrays"].items()}
     return kind.from_parts(part["values"], own)  # type: ignore[attr-defined]  # an AttributeError is a damaged file
-
-
-def _known(target: str) -> bool:
-    """Whether a class is of this package, or of a module that registered a step: no other code is loaded for a file."""
-    module = target.partition(":")[0]
-    return module.startswith("hushtable.") or module in {known.partition(":")[0] for known in registry.steps().values()}
 
 
 def _entries(path: Path) -> dict[str, bytes]:

@@ -35,7 +35,7 @@ def rows() -> Table:
 
 
 def fitted(rows: Table, **knobs):
-    return Sequential(**knobs).fit(Vault.of(rows), np.random.default_rng(0))
+    return Sequential(**{"refine": 0, **knobs}).fit(Vault.of(rows), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("knobs", [{"min_leaf": 1}, {"min_leaf": 50}, {"methods": LINEAR}, {"methods": ("c1=margin",)}])
@@ -106,7 +106,7 @@ def test_memorizing_costs_on_rows_not_seen(rows):
     rng = np.random.default_rng(5)
     wide = Schema(tuple(Column(name=f"c{i}", kind=Kind.CATEGORY, domain=Levels(tuple("abcdefgh"))) for i in range(4)))
     seen, unseen = (Table(wide, {f"c{i}": rng.integers(0, 8, 300).astype(np.int32) for i in range(4)}) for _ in range(2))
-    small, large = (fitted(seen, min_leaf=size, least=1) for size in (1, 150))
+    small, large = (fitted(seen, min_leaf=size, least=1, prune=0, shrink=0) for size in (1, 150))
     assert small.log_likelihood(seen).mean() > large.log_likelihood(seen).mean() + 1
     assert small.log_likelihood(unseen).mean() < large.log_likelihood(unseen).mean() - 1
 

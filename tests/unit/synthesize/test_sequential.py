@@ -55,8 +55,8 @@ def test_a_margin_forgets_the_dependence(dependent):
 
 
 def test_the_target_is_drawn_first_and_the_order_can_be_chosen(dependent):
-    assert fitted(Sequential(), dependent).order[0] == "echo"
-    assert fitted(Sequential(order=("many", "group")), dependent).order == ("many", "group", "echo", "number")
+    assert fitted(Sequential(refine=0), dependent).order[0] == "echo"
+    assert fitted(Sequential(refine=0, order=("many", "group")), dependent).order == ("many", "group", "echo", "number")
     with pytest.raises(PlanError, match="no column colour"):
         Sequential(order=("colour",)).plan(dependent.schema, None)
 
@@ -187,3 +187,30 @@ def test_what_is_drawn_lies_inside_the_hidden_bounds_to_the_last_bit(column, val
         table = Table(Schema((Column(**vars(column) | {"domain": bounds}),)), {"x": rows})
         drawn = fitted(Sequential(least=least), table).sample(200, np.random.default_rng(seed))
         assert drawn.rows == 200
+
+
+def test_a_column_that_depends_on_nothing_has_few_leaves_and_one_that_follows_keeps_its_own():
+    rng = np.random.default_rng(3)
+    group, noise = rng.integers(0, 12, 4000).astype(np.int32), rng.integers(0, 12, 4000).astype(np.int32)
+    levels = Levels(tuple("abcdefghijkl"))
+    schema = Schema(tuple(Column(name=n, kind=Kind.CATEGORY, domain=levels) for n in ("group", "echo", "noise")))
+    table = Table(schema, {"group": group, "echo": ((group + 5) % 12).astype(np.int32), "noise": noise})
+    chain = fitted(Sequential(refine=0), table)
+    drawn = chain.sample(4000, np.random.default_rng(1))
+    assert (drawn["echo"] == (drawn["group"] + 5) % 12).all()
+    whole = fitted(Sequential(refine=0, prune=0, shrink=0), table)
+    leaves = [[int((np.diff(c.learners[at].leaf_start) > 0).sum()) for at in (1, 2)] for c in (chain, whole)]
+    assert leaves[0][0] == leaves[1][0] == 12
+    assert leaves[0][1] < leaves[1][1] / 3
+
+
+def test_a_leaf_draws_numbers_from_ranges_of_several_of_its_rows():
+    rng = np.random.default_rng(3)
+    x = rng.random(3000)
+    real = tuple(Column(name=n, kind=Kind.REAL, domain=Bounds(-1.0, 2.0)) for n in "xy")
+    table = Table(Schema(real), {"x": x, "y": x + rng.normal(0, 0.01, 3000)})
+    tree = fitted(Sequential(refine=0), table).learners[1]
+    held = np.diff(np.append(0, tree.running))
+    assert (held >= 5).mean() > 0.95
+    drawn = fitted(Sequential(refine=0), table).sample(3000, rng)
+    assert np.corrcoef(drawn["x"], drawn["y"])[0, 1] > 0.99

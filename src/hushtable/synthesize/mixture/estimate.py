@@ -156,7 +156,7 @@ def of_tree(tree: Tree, top: Sums, sums: Sums, rows: int, summary: dict[str, Any
             numeric[f.column.name] = _without_missing(f, span, whole, above)
     if encoding.target:
         shared[encoding.target] = np.eye(classes)[label]
-    if encoding.target and without_missing(encoding.schema[encoding.target], by_class.counts[-1], by_class.noise):
+    if encoding.target and without_missing(encoding.schema[encoding.target], by_class.counts[-1], float(np.max(by_class.noise))):
         weights = weights * (label < classes - 1)
     return Mixture(encoding.schema, weights / weights.sum(), shared, numeric, rows, summary)
 
@@ -188,7 +188,7 @@ def of_groups(sums: Sums, rows: int, summary: dict[str, Any], *, shrink: bool) -
 
 def _without_missing(f: Field, span: slice, whole: Sums, fitted: Floats) -> Floats:
     """What was fitted to cells, without missing values where all of them together show none."""
-    if not without_missing(f.column, float(whole.sums[0, span][-1]), whole.noise):
+    if not without_missing(f.column, float(whole.sums[0, span][-1]), float(np.max(whole.noise))):
         return fitted
     fitted = np.column_stack([fitted[:, :-1], np.zeros(len(fitted))])
     if not f.counted:
