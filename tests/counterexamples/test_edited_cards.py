@@ -72,6 +72,13 @@ def lower_delta(guarantee) -> None:
     guarantee |= {"delta": 1e-12, "budget": guarantee["budget"] | {"delta": 1e-12}}
 
 
+def louder(guarantee) -> None:
+    """A tenth more rho than was calibrated, in a ledger that shows as much."""
+    guarantee["factor"] *= 1.1
+    for look in guarantee["ledger"]:
+        look["sigma"] /= 1.1**0.5
+
+
 def bound(guarantee) -> None:
     guarantee["bound"] = guarantee["budget"]["epsilon"]
 
@@ -111,16 +118,21 @@ FORGERIES = {
     "looks of paid bins alone": ("aim", ONE, lambda g: g.update(ledger=[e for e in g["ledger"] if e["step"] == "bins"]), "ledger"),
     "no bound after paid bins": ("independent", ONE, lambda g: g.pop("bound"), "bound"),
     "another delta": (PLAIN, ONE, lambda g: g.update(delta=1e-3), "delta"),
-    "a smaller delta": (PLAIN, ONE, lower_delta, "ledger"),
+    "a smaller delta": (PLAIN, ONE, lower_delta, "recipe"),
     "a look less": (PLAIN, ONE, lambda g: g["ledger"].pop(), "ledger"),
     "more noise": (PLAIN, ONE, lambda g: g["ledger"][0].update(sigma=99.0), "ledger"),
     "a secret sample": (PLAIN, ONE, lambda g: [look.update(rate=0.1, sample=1) for look in g["ledger"]], "ledger"),
     "one look in place of all": (PLAIN, ONE, lambda g: g.update(ledger=[g["ledger"][0] | {"step": "other"}]), "ledger"),
     "a smaller budget": (PLAIN, ONE, lambda g: g["budget"].update(epsilon=0.1), "ledger"),
     "one row a person": (PLAIN, THREE, lambda g: g["unit"].update(rows=1), "ledger"),
-    "fewer rows a person": (PLAIN, THREE, lambda g: g["unit"].update(rows=2), "ledger"),
-    "another relation": (PLAIN, ONE_FOR_ONE, lambda g: g.update(relation="add_remove"), "ledger"),
+    "fewer rows a person": (PLAIN, THREE, lambda g: g["unit"].update(rows=2), "recipe"),
+    "another relation": (PLAIN, ONE_FOR_ONE, lambda g: g.update(relation="add_remove"), "recipe"),
     "the other relation": (PLAIN, ONE, lambda g: g.update(relation="replace_one"), "ledger"),
+    "a larger factor, and less noise": (PLAIN, ONE, lambda g: louder(g), "recipe"),
+    "a larger factor": (PLAIN, ONE, lambda g: g.update(factor=1.2 * g["factor"]), "recipe"),
+    "no factor": (PLAIN, ONE, lambda g: g.pop("factor"), "ledger"),
+    "a factor for a step that fixes nothing": (FREE_AIM, ONE, lambda g: g.update(factor=1.1), "recipe"),
+    "a larger factor under a bound": ("independent", ONE, lambda g: louder(g), "recipe"),
     "nothing assumed": (PLAIN, ONE, lambda g: g.update(public=[]), "public"),
     "never tuned": (TUNED, ONE, lambda g: g["caveats"].remove(Void.TUNED_ON_PRIVATE), "caveats"),
     "no raw look": ("clustmix", ONE, lambda g: g.update(ledger=[_priced()], claims=[], budget=_ASKED, delta=1e-6), "ledger"),

@@ -238,7 +238,6 @@ def test_numerical_epsilon_lies_between_the_truth_and_the_closed_form(relation, 
 def test_numerical_epsilon_gives_way_where_it_cannot_place_an_event():
     assert pld.epsilon([DiscreteGaussian(2.0, 3.0)], 1e-6) == math.inf
     assert pld.epsilon([DiscreteGaussian(0.2, 1.0, 1)], 1e-6) == math.inf
-    assert pld.epsilon([DiscreteGaussian(1e7, 1.0, 1)], 1e-6) == math.inf
     assert pld.epsilon([DiscreteGaussian(2.0, 1.0, 1)], 0.0) == math.inf
     assert pld.epsilon([DiscreteGaussian(2.0, 1.0, 1), Approximate(0.1, 0.0)], 1e-6) == math.inf
     assert pld.epsilon([DiscreteGaussian(2.0, 1.0, 1), Approximate(0.0, 1e-7)], 1e-6) == math.inf

@@ -153,7 +153,7 @@ def best_of(
     with Spending(Ledger([Entry("best-of", price.whole, "the best of several runs")]), budget):
         for _ in range(number_of_runs(price.eta, price.gamma, entropy)):
             recipe = candidates[int(entropy.below(len(candidates), 1)[0])]
-            candidate = release(table, recipe, each)
+            candidate = release(table, recipe, each, factor=1.0)
             if not price.covers(Ledger(candidate.guarantee.ledger)):
                 raise GuaranteeRefused(f"a run of {recipe.recipe} spent more than it was charged with; nothing is released")
             vault = Vault.of(table, unit=unit, entropy=entropy, seed=seed).select(released.names).named("best-of").through(coder)
@@ -194,7 +194,7 @@ def payable(
     require_declared(schema, schema.names, "best-of")
     price, unit = Price.of(Budget(epsilon, delta), unit or Unit(), runs), unit or Unit()
     for recipe in recipes:
-        if not price.covers(plan(recipe, schema, budget=price.run, unit=unit).ledger):
+        if not price.covers(plan(recipe, schema, budget=price.run, unit=unit, factor=1.0).ledger):
             raise PlanError(
                 f"best-of: {recipe.recipe} has no price that adds up over runs: it reads rows unprotected, samples, or has a delta "
                 "of its own"

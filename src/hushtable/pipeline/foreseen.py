@@ -21,6 +21,7 @@ from hushtable.privacy import accountant
 from hushtable.privacy.guarantee import Assurance, Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic, uncovered
+from hushtable.privacy.slots import Slots
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.table.broken import breaks_any
 from hushtable.table.rules import IMPOSSIBLE
@@ -100,7 +101,7 @@ def _course(recipe: Recipe, schema: Schema, guarantee: Guarantee) -> Course | No
     before = schema.with_columns(*(replace(column, domain=column.base) for column in schema if column.generalized))
     # What a seed drew amplifies nothing: the ledger shows whether it did.
     seeded = all(entry.rate == 1 for entry in guarantee.ledger)
-    course = plan(recipe, before, budget=budget, unit=guarantee.unit, seeded=seeded)
+    course = plan(recipe, before, budget=budget, unit=guarantee.unit, seeded=seeded, factor=guarantee.factor)
     return None if any(p.plan.one_way for p in course.steps) else course
 
 
@@ -197,11 +198,15 @@ def _same(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
 def _fits(planned: Planned, course: Course, guarantee: Guarantee) -> bool:
     """Whether the queries of an undecided step are of the kinds that it plans, for this unit, and cost the whole that it plans.
 
+    Of a list that it plans they may be a part.
     One that learned domains began with columns that are not in the release; one that found nothing to ask made no query.
     """
     taken = _of(planned, guarantee.ledger)
     if planned.step.learns_domains or not taken.paid:
         return True
+    if planned.plan.slots:
+        slots = Slots((planned.name, happened) for happened in planned.plan.events)
+        return all(slots.take(planned.name, entry.event) for entry in taken.paid)
     # Behind a released table the course shows a free access in place of those that the step may take.
     rate = next((entry.rate for entry in _of(planned, course.ledger.entries).entries), 1.0)
     whole = Ledger(Entry(planned.name, happened, "", rate=rate) for happened in planned.plan.events)

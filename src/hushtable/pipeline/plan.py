@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 from hushtable.errors import BudgetExceeded, GuaranteeRefused, PlanError
+from hushtable.pipeline.calibration import calibrated, fixed, price
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.step import Coder, Core, Plan, Step
-from hushtable.privacy import event
+from hushtable.privacy import event, pld
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import PostProcessing, Raw, Transform
 from hushtable.privacy.guarantee import Claim
@@ -31,6 +33,8 @@ class Planned:
     plan: Plan
     taint: Taint
     """Of the rows it reads."""
+    schema: Schema
+    """Of the rows it reads."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Course:
     budget: Budget | None
     zeros: tuple[Zero, ...] = ()
     """The combinations that its models never draw, because the schema declares that they are impossible."""
+    factor: float = 1.0
+    """By how much more rho the noise is calibrated than the closed form gives: 1 where the queries are not fixed beforehand."""
 
     @property
     def steps(self) -> tuple[Planned, ...]:
@@ -84,13 +90,48 @@ class Course:
         return self.ledger.culprits
 
 
-def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: Unit | None = None, seeded: bool = False) -> Course:
+def plan(
+    recipe: Recipe,
+    schema: Schema,
+    *,
+    budget: Budget | None = None,
+    unit: Unit | None = None,
+    seeded: bool = False,
+    factor: float | None = None,
+) -> Course:
     """Plan every step on the schema the one before leaves; refuses, by column name, what cannot be done.
 
     The schema may be that of the whole table: what is not released is left out here. An overdraft, or a differentially private
-    step on anything that was read off the rows, is refused.
+    step on anything that was read off the rows, is refused. Where the queries are fixed and the extra ``dp`` is installed, their
+    noise is calibrated by the numerical accountant; a ``factor`` that was found before is taken as it is (1: the closed form).
     """
-    unit = unit or Unit()
+    planned = partial(_plan, recipe, schema, budget, unit or Unit(), seeded=seeded)
+    if budget is None:
+        return planned(1.0)
+    if factor is None and budget.delta and pld.available():
+        course = calibrated(planned, budget)
+    else:
+        course = planned(factor or 1.0)
+    if course.factor != 1 and not fixed(course):
+        raise GuaranteeRefused(f"recipe {recipe.recipe!r} does not fix its queries beforehand, so its noise follows from rho alone")
+    if not course.culprits and not _within(course, budget):
+        cost = course.ledger.epsilon(budget.delta, tight=course.factor != 1)
+        raise BudgetExceeded(
+            f"recipe {recipe.recipe!r} would cost epsilon {cost:.4g} at delta {budget.delta:g}; the budget is {budget.epsilon:g}. "
+            "No row was read."
+        )
+    return course
+
+
+def _within(course: Course, budget: Budget) -> bool:
+    """Whether what is planned fits; calibrated noise is not worked out again where the accountant is not installed."""
+    if course.factor == 1:
+        return course.ledger.within(budget)
+    return not pld.available() or price(course, budget) <= budget.epsilon * (1 + 1e-9)
+
+
+def _plan(recipe: Recipe, schema: Schema, budget: Budget | None, unit: Unit, factor: float, *, seeded: bool) -> Course:
+    """The plan with so many times the rho of the budget."""
     # Step names, numbered where one stands twice.
     plain = [step_name(step) for step in recipe.steps]
     names = [name if plain.count(name) == 1 else f"{name} {plain[: i + 1].count(name)}" for i, name in enumerate(plain)]
@@ -106,6 +147,8 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
     stability, loose, undone, learner = 1, "", False, ""
     for step, name, weight in zip(recipe.steps, names, weights, strict=True):
         allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
+        if allowance is not None and allowance.rho is not None:
+            allowance = replace(allowance, rho=allowance.rho * factor)
         if step.learns_domains:
             _require_first(recipe, first, here, name)
             learner = name
@@ -122,7 +165,7 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
             basis = planned.schema
         else:
             planned = replace(planned, schema=planned.schema.derived_from(here))
-        segments[-1].append(Planned(step, name, allowance, planned, taint))
+        segments[-1].append(Planned(step, name, allowance, planned, taint, here))
         for happened in planned.events:
             why = getattr(happened, "why", str(happened))
             if taint is not Taint.RAW:
@@ -147,13 +190,8 @@ def plan(recipe: Recipe, schema: Schema, *, budget: Budget | None = None, unit: 
             segments.append([])
     if segments.pop():
         raise PlanError(f"recipe {recipe.recipe!r} ends in a coder; a core must follow it")
-    if budget is not None and not ledger.culprits and not ledger.within(budget):
-        raise BudgetExceeded(
-            f"recipe {recipe.recipe!r} would cost epsilon {ledger.epsilon(budget.delta):.4g} at delta {budget.delta:g}; "
-            f"the budget is {budget.epsilon:g}. No row was read."
-        )
     generated = any(p.plan.effect is Effect.GENERATE for segment in segments for p in segment)
-    return Course(tuple(tuple(s) for s in segments), ledger, budget, first.zeros if generated else ())
+    return Course(tuple(tuple(s) for s in segments), ledger, budget, first.zeros if generated else (), factor)
 
 
 def alike(planned: Ledger, taken: Ledger) -> bool:

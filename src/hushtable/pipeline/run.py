@@ -27,6 +27,7 @@ from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Effect, Form, Promise, Syntactic, measured, of_people, preserve, uncovered, unmet
+from hushtable.privacy.slots import Slots
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget
 from hushtable.privacy.vault import Scheme, Vault
@@ -46,6 +47,7 @@ def release(
     options: ReleaseOptions | None = None,
     *,
     progress: Progress = silent,
+    factor: float | None = None,
     **keywords: Unpack[ReleaseFields],
 ) -> Release:
     """Run a recipe on a table, with these options or with their fields given as keywords.
@@ -53,7 +55,7 @@ def release(
     ``epsilon`` and ``delta`` are the budget of the whole release. ``seed`` fixes everything but the noise of
     differential privacy, which is always fresh (``entropy`` is for tests and voids the proof). With an epsilon, a
     recipe that cannot keep it is refused before a row is read, unless ``unproven`` or it is a publication's claim.
-    An error after that has a note of what was spent by then.
+    An error after that has a note of what was spent by then. ``factor`` as in ``plan``: 1 where a price in rho is to add up.
     """
     options = ReleaseOptions.of(options, keywords)
     table = _key_held_back(table, options.unit.by)
@@ -63,13 +65,16 @@ def release(
     if any(step.learns_domains for step in recipe.steps):
         table = with_defaults(table, unit.by)
     released_schema = table.schema.select(table.schema.released)
-    course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None)
+    course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None, factor=factor)
     if budget is not None and not options.unproven:
         refuse_unproven(course)
     last = course.steps[-1]
     if options.rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
     vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(released_schema.names)
+    if course.factor != 1:
+        slots = Slots((entry.step, entry.event) for entry in course.ledger.paid)
+        vault = replace(vault, ledger=Ledger(slots=slots))
     walk = _Walk(course, vault, np.random.default_rng(seed), options.rows, progress)
     with Spending(walk.ledger, budget):
         return _released(walk, recipe, table, options)
@@ -325,4 +330,5 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
         voids=tuple(voids),
         budget=budget,
         bound=budget.epsilon if budget is not None and departed else None,
+        factor=walk.course.factor,
     )

@@ -31,5 +31,5 @@ class Spending:
         """How much, and by which steps."""
         queries = Counter(entry.step for entry in self.ledger.paid)
         steps = ", ".join(f"{step} ({count} {'query' if count == 1 else 'queries'})" for step, count in queries.items())
-        epsilon = self.ledger.epsilon(delta)
+        epsilon = self.ledger.epsilon(delta, tight=self.ledger.slots is not None)
         return f"The budget is spent although nothing was released: epsilon {epsilon:.4g} at delta {delta:g}, by {steps}."

@@ -46,7 +46,13 @@ class Plan:
     events: tuple[Event, ...] = ()
     """The accesses to the rows that it will make, for an allowance as given."""
     adaptive: bool = False
-    """Whether noisy answers decide how many queries there will be; the events then show one of each kind, and the whole price."""
+    """Whether noisy answers decide how many queries there will be.
+
+    The events then list all that there may be, each made at most once, if ``slots``; else they show one of each kind, and the whole
+    price, within which the vault keeps whatever is asked for.
+    """
+    slots: bool = False
+    """For an adaptive step: whether the events list every query that it may make."""
     effect: Effect = Effect.NOTHING
     """What it does to a syntactic promise that the table already carries."""
     beta: float = 1.0

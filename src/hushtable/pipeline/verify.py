@@ -254,7 +254,7 @@ def _verify_words(guarantee: Guarantee, card: Mapping[str, Any], *, reworded: bo
         for name in ("assurance", "rho", "not_private", "public", "caveats")
         if not _near(now[name], stated.get(name))
     ]
-    if not _near(now.get("spent"), stated.get("spent")):
+    if (guarantee.factor == 1 or pld.available()) and not _near(now.get("spent"), stated.get("spent")):
         faults.append(
             Fault("ledger", f"the card says that {stated.get('spent')} was spent, the ledger adds up to {now.get('spent')}")
         )
@@ -274,14 +274,18 @@ def _verify_epsilon(guarantee: Guarantee, stated: Mapping[str, Any]) -> Verifica
     said, own = stated.get("epsilon"), guarantee.epsilon()
     if not math.isfinite(own):
         return _agrees("infinity", said)
-    # A bound that was fixed beforehand is the same for every accountant.
-    if guarantee.bound is not None or (stated.get("accountant") == "pld" and pld.available()):
+    # A bound that was fixed beforehand is the same for every accountant, unless it is the one that fixed it.
+    if guarantee.bound is not None and (guarantee.factor == 1 or pld.available()):
         return _agrees(own, said)
-    closed = Ledger(guarantee.ledger).epsilon(guarantee.delta)
+    closed = own if guarantee.bound is not None else Ledger(guarantee.ledger).epsilon(guarantee.delta)
+    if stated.get("accountant") == "pld" and pld.available():
+        # On a coarser grid, as earlier versions had one, the accountant says a little more than it does here, and never less.
+        coarser = isinstance(said, (int, float)) and own <= said <= closed
+        return Verification() if coarser else _agrees(own, said)
     if stated.get("accountant") != "pld" or _near(closed, said):
         return _agrees(closed, said)
     # The closed form can only be larger than what the numerical accountant found.
-    if not (isinstance(said, float) and 0 < said <= closed):
+    if not (isinstance(said, (int, float)) and 0 < said <= closed):
         return Verification((Fault("epsilon", f"the card says {said}, the ledger adds up to at most {closed}"),))
     why = (
         f"{said:g} by the numerical accountant is not checkable without the extra dp (pip install 'hushtable[dp]'); "

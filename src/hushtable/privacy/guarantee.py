@@ -89,8 +89,18 @@ class Guarantee(Shown):
     """Where noisy answers decided which queries followed: the epsilon, fixed before, that no course of the run could exceed.
 
     What this one run happened to cost is then no guarantee; what all of them keep within is (a privacy filter: Feldman and Zrnic
-    2021, Whitehouse, Ramdas, Rogers and Wu 2023).
+    2021, Whitehouse, Ramdas, Rogers and Wu 2023; of a fixed list of queries, what the whole list costs: ``slots``).
     """
+    factor: float = 1.0
+    """So many times the rho that the closed form gives for the budget was spent, at an epsilon that the numerical accountant gives.
+
+    Above 1 only where all queries that could be made were fixed before, with their prices.
+    """
+
+    def __post_init__(self) -> None:
+        """A factor below 1 would be no calibration, and one that is no number no factor."""
+        if not 1 <= self.factor < math.inf:
+            raise ValueError(f"a factor is a number of at least 1, got {self.factor}")
 
     @property
     def culprits(self) -> tuple[Entry, ...]:
@@ -123,8 +133,10 @@ class Guarantee(Shown):
         spent = Ledger(self.ledger)
         if self.bound is None:
             return spent.epsilon(asked, tight=True)
-        if asked >= self.delta:
+        if self.factor == 1 and asked >= self.delta:
             return max(spent.epsilon(asked), self.bound)
+        if asked >= self.delta and pld.available():
+            return max(spent.epsilon(asked, tight=True), self.bound)
         # What a budget on a secret sample allows at another delta is not worked out.
         return math.inf if any(e.rate < 1 for e in self.ledger) else accountant.zcdp_epsilon(self.rho(), asked)
 
@@ -137,7 +149,7 @@ class Guarantee(Shown):
     def _allowed_rho(self) -> float:
         """The rho that the bound allows: what every step that measures with an allowance keeps within."""
         assert self.bound is not None
-        return accountant.zcdp_rho(self.bound, self.delta) if self.delta else self.bound**2 / 2
+        return self.factor * accountant.zcdp_rho(self.bound, self.delta) if self.delta else self.bound**2 / 2
 
     @property
     def assurance(self) -> Assurance:
@@ -164,6 +176,7 @@ class Guarantee(Shown):
             "public": list(self.assumed),
             "caveats": [*self.caveats, *(str(v) for v in self.all_voids)],
             "budget": None if self.budget is None else {"epsilon": self.budget.epsilon, "delta": self.budget.delta},
+            **({} if self.factor == 1 else {"factor": self.factor}),
             **self._bounded(),
             "claims": [{"statement": c.statement, "gaps": list(c.gaps)} for c in self.claims],
             "not_private": [f"{e.step}: {e.why}" for e in self.culprits],
@@ -174,7 +187,7 @@ class Guarantee(Shown):
         """The bound and what this run spent of it; nothing where rows that were read raw made both meaningless."""
         if self.bound is None or self.culprits:
             return {}
-        return {"bound": self.bound, "spent": Ledger(self.ledger).epsilon(self.delta)}
+        return {"bound": self.bound, "spent": Ledger(self.ledger).epsilon(self.delta, tight=self.factor != 1)}
 
     @classmethod
     def from_json(cls, card: Mapping[str, Any]) -> Guarantee:
@@ -193,6 +206,7 @@ class Guarantee(Shown):
             voids=tuple(voids),
             budget=None if card.get("budget") is None else Budget(**card["budget"]),
             bound=None if card.get("bound") is None else float(card["bound"]),
+            factor=float(card.get("factor", 1.0)),
         )
 
     def k(self, quasi: Iterable[str] = ()) -> float | None:

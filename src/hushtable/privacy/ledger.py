@@ -10,6 +10,7 @@ from typing import Any
 from hushtable.privacy import accountant, event, pld
 from hushtable.privacy.accountant import Cost
 from hushtable.privacy.event import Event
+from hushtable.privacy.slots import Slots
 from hushtable.privacy.unit import Budget
 
 _RENAMED = {"why": "note", "rate": "sampling_rate"}
@@ -54,8 +55,10 @@ class Entry:
 class Ledger:
     """An append-only list of accesses; it alone says what a release cost."""
 
-    def __init__(self, entries: Iterable[Entry] = (), *, secure: bool = True) -> None:
+    def __init__(self, entries: Iterable[Entry] = (), *, secure: bool = True, slots: Slots | None = None) -> None:
         self._entries = list(entries)
+        self.slots = slots
+        """The queries that may be made, where their noise is calibrated to what all of them cost together."""
         self.secure = secure
         """False once noise or a secret sample came from a seed."""
         self._samples = max((e.sample for e in self._entries), default=0)

@@ -304,7 +304,14 @@ class Vault:
         entry = Entry(self.step, happened, why, sample.number, sample.rate)
         if self.budget is not None and event.private(happened) and not self.ledger.culprits:
             after = self.ledger.with_entry(entry)
-            if not after.within(self.budget):
+            if (slots := self.ledger.slots) is not None:
+                if sample.rate < 1 or not slots.take(self.step, happened):
+                    raise BudgetExceeded(
+                        f"step {self.step!r} asks for {happened}, which is none of the queries that it planned and has left: the "
+                        f"budget of epsilon {self.budget.epsilon:g} at delta {self.budget.delta:g} was shared out among those. No "
+                        "row was read."
+                    )
+            elif not after.within(self.budget):
                 spent, would = self.ledger.epsilon(self.budget.delta), after.epsilon(self.budget.delta)
                 raise BudgetExceeded(
                     f"step {self.step!r} asks for {happened}, which would bring epsilon from {spent:.4g} to {would:.4g}; "

@@ -96,7 +96,8 @@ def test_the_certified_form_is_proven_at_the_amplified_price(delta):
     table = example(2000)
     released = release(table, load("beta-k-eps-certified"), epsilon=2.0, delta=delta, unit=REPLACE)
     assert released.guarantee.assurance is Assurance.PROVEN
-    assert 1.99 < released.guarantee.epsilon() <= 2.0
+    # Noise on a secret sample keeps to rho, and is then accounted for numerically.
+    assert 1.8 < released.guarantee.epsilon() <= 2.0
     assert released.table.rows == 1000
     assert {e.rate for e in released.guarantee.ledger if e.step == "blocks"} == {0.5}
     result = released.result["blocks"]

@@ -26,7 +26,7 @@ from hushtable.privacy.event import (
     SampledGaussian,
     Zcdp,
 )
-from hushtable.privacy.guarantee import Assurance, Claim, Guarantee, Void
+from hushtable.privacy.guarantee import Assurance, Claim, Guarantee, Void, rounded_up
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Form, Promise, Syntactic
 from hushtable.privacy.unit import Relation, Unit
@@ -51,7 +51,9 @@ def heads(guarantee: Guarantee) -> dict[str, list[str]]:
 def test_a_proven_release_says_what_holds_what_is_public_and_what_breaks_it():
     sentences = heads(PROVEN)
     assert PROVEN.assurance is Assurance.PROVEN
-    assert sentences["Proven"] == [f"({PROVEN.epsilon():.4g}, 1e-06)-differential privacy when one record is added or removed."]
+    assert sentences["Proven"] == [
+        f"({rounded_up(PROVEN.epsilon(), 4):.4g}, 1e-06)-differential privacy when one record is added or removed."
+    ]
     assert f"{math.exp(PROVEN.epsilon()):.3g}" in sentences["Which means"][0]
     assert sentences["Assumed public"] == ["the schema."]
     breaks = " ".join(sentences["What would break it"])

@@ -12,7 +12,7 @@ import numpy as np
 from hushtable.anonymize.private.frechet_queries import STEPS, TangentSums
 from hushtable.numerics import ball
 from hushtable.numerics.ball_map import BallMap, Block
-from hushtable.numerics.simplex import on_simplex
+from hushtable.numerics.simplex import ABSENT, on_simplex
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -185,7 +185,8 @@ class Centres:
         part = self.space.part(block, self.points)
         shares = on_simplex(block.shares(part))
         # A tangent vector at the origin is twice as long as its step in the ball; shares below the noise are none.
-        noise = np.minimum(self.spread / (2 * self.space.unit), 0.5)[:, None]
+        noise = np.repeat(np.minimum(self.spread / (2 * self.space.unit), 0.5)[:, None], shares.shape[1], axis=1)
+        noise[:, -1] *= 1.0 if block.column.required else ABSENT
         significant = np.where(shares >= np.minimum(noise, shares.max(1, keepdims=True)), shares, 0.0)
         significant /= significant.sum(1, keepdims=True)
         level = _drawn(significant, owner, rng) if self.draw is Draw.SHARES else significant.argmax(1)[owner]

@@ -15,7 +15,7 @@ from hushtable.anonymize.private.ranking_queries import RankSums
 from hushtable.errors import InputError
 from hushtable.numerics.integers import GRID, Axes, axes_of, block_sizes, writable
 from hushtable.numerics.matrices import root
-from hushtable.numerics.simplex import on_simplex
+from hushtable.numerics.simplex import on_simplex, present
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, chosen, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.concordance import Concordance
@@ -25,7 +25,7 @@ from hushtable.privacy.query import Histogram, Query, Ranges, Total
 from hushtable.privacy.rows import public_rows, require_fixed_rows
 from hushtable.privacy.unit import Relation
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.arrays import Array, Floats
 from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -108,9 +108,11 @@ class Ranking(PrivateCore):
             if isinstance(query, RankSums):
                 margins[name] = Margin(noisy / block_sizes(rows, query.k) / GRID, 0.0, query.k)
             elif isinstance(query, Ranges):
-                margins[name] = replace(margins[name], absent=float(np.clip(noisy[-1] / rows, 0.0, 1.0)))
+                counts = present(schema[name], noisy, part.deviation(query, schema))
+                margins[name] = replace(margins[name], absent=float(np.clip(counts[-1] / rows, 0.0, 1.0)))
             elif isinstance(query, Histogram):
-                margins[name] = Margin.of_counts(noisy, rows, schema[name])
+                counts = present(schema[name], noisy, part.deviation(query, schema))
+                margins[name] = Margin.of_counts(counts, rows, schema[name])
             else:
                 together = noisy
             vault.report(number / len(asked))
@@ -174,9 +176,9 @@ class Margin:
     """Records in a block, missing values at the upper end; 0 for shares."""
 
     @classmethod
-    def of_counts(cls, noisy: Integers, rows: int, column: Column) -> Self:
+    def of_counts(cls, noisy: Floats, rows: int, column: Column) -> Self:
         """From a noisy histogram, missing last."""
-        shares = on_simplex(noisy.astype(np.float64), float(rows)) / rows
+        shares = on_simplex(noisy, float(rows)) / rows
         present = shares if column.required else shares[:-1]
         total = float(present.sum())
         return cls(present / total if total > 0 else np.full(len(present), 1 / len(present)), float(np.clip(1 - total, 0, 1)))

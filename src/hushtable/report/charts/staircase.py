@@ -67,8 +67,9 @@ def figure(stairs: Sequence[Stair], delta: float) -> Html:
     marks.append(text(WIDTH, HEIGHT - 12, f"access {number(len(stairs))}", anchor="end"))
     label = f"Epsilon after each of {number(len(stairs))} accesses to the rows, up to {number(stairs[-1].epsilon)}"
     caption = (
-        f"Upwards: the epsilon of everything so far{f', at delta = {number(delta)}' if delta else ''}, by the closed forms. To the "
-        "right: the accesses in their order. The first seem dear: epsilon grows with the root of rho, which adds up."
+        f"Upwards: the epsilon of everything so far{f', at delta = {number(delta)}' if delta else ''}, by the closed forms, "
+        "which may come to more than the numerical accountant by which the promise was worked out. To the right: the "
+        "accesses in their order. The first seem dear: epsilon grows with the root of rho, which adds up."
     )
     legend = [element("li", element("span", class_=f"swatch hue{i % 6}"), step) for i, step in enumerate(steps)]
     return element(

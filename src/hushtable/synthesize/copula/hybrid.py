@@ -11,7 +11,7 @@ import numpy as np
 
 from hushtable.errors import InputError
 from hushtable.numerics.concordance import concordance_present, dense_ranks
-from hushtable.numerics.simplex import on_simplex
+from hushtable.numerics.simplex import on_simplex, present
 from hushtable.pipeline.step import Plan
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -26,7 +26,9 @@ from hushtable.synthesize.copula.normal import Pieces
 from hushtable.synthesize.copula.parts import PartedCopula, part_columns, part_numbers
 from hushtable.synthesize.copula.private_copula import PrivateCopula
 from hushtable.synthesize.copula.private_margins import CAVEATS, anchor_of, order_caveat, pieces_of
+from hushtable.synthesize.marginal.measurement import Measurement, without_missing
 from hushtable.table.arrays import Floats, Integers
+from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -146,13 +148,16 @@ class HybridCopula(PrivateCopula):
             raise InputError("a correlation needs at least two rows", where=NAME)
         queries, shares = _histograms(parts, others), allowance.split(self._shares(others))
         noise = [part.deviation(query, schema) for query, part in zip(queries, shares, strict=False)]
-        counts = on_simplex(vault.spend(queries[0], shares[0]).astype(np.float64), float(rows))
+        counted = vault.spend(queries[0], shares[0]).astype(np.float64).reshape(histogram_sizes(schema, parts))
+        for (name,) in without_missing(schema, [Measurement(parts, counted.copy(), noise[0])]):
+            np.moveaxis(counted, parts.index(name), -1)[..., -1] = -1e15
+        counts = on_simplex(counted.ravel(), float(rows))
         tables = {}
         for number, (name, query, part) in enumerate(zip(others, queries[1:], shares[1:], strict=False), 1):
             tables[name] = vault.spend(query, part).reshape(len(counts), -1)
             vault.report(0.5 * number / len(others))
         orders = {name: self._order(schema, parts, name, tables[name], noise[1]) for name in others}
-        margins = {name: _shrunk(table, counts, noise[1]) for name, table in tables.items()}
+        margins = {name: _shrunk(schema[name], table, counts, noise[1]) for name, table in tables.items()}
         correlations = np.broadcast_to(np.eye(len(others)), (len(counts), len(others), len(others))).copy()
         summary: dict[str, Any] = {"parts_by": list(parts), "noisy_sizes": [round(float(c)) for c in counts]}
         summary |= {"noise_of_a_size": round(noise[0], 2), "noise_of_a_cell": round(noise[1], 2)}
@@ -243,9 +248,11 @@ def _taus(vault: Vault, part: Allowance, query: PartConcordance) -> tuple[dict[i
     return {k: noisy[i] / pairs[k] for i, k in enumerate(asked)}, [spread / pairs[k] for k in asked]
 
 
-def _shrunk(table: Integers, counts: Floats, noise: float) -> Floats:
+def _shrunk(column: Column, table: Integers, counts: Floats, noise: float) -> Floats:
     """The margins of a column in each part, drawn to the overall one where the noise is large beside a part's count."""
-    overall = Margin.of(table.sum(0), float(counts.sum())).shares
+    whole = present(column, table.sum(0), noise * math.sqrt(len(table)))
+    overall = Margin.of(whole, float(counts.sum())).shares
+    table = np.where(whole < table.sum(0), -1e15, table)
     doubt = noise * math.sqrt(table.shape[1])
     margins = []
     for row, count in zip(table, counts, strict=True):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.errors import InputError, PlanError
+from hushtable.numerics.simplex import present
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.vault import Vault
@@ -137,7 +138,8 @@ def margins_of(
 
     ``scales`` and ``noise`` are the scale and the standard deviation of the noise of a cell.
     """
-    margins = {query.columns[0]: Margin.of(noisy[query.columns[0]], total) for query in queries if len(query.columns) == 1}
+    single = [query.columns[0] for query in queries if len(query.columns) == 1]
+    margins = {name: Margin.of(present(schema[name], noisy[name], noise[name]), total) for name in single}
     summed_scales, summed_noise = dict(scales), dict(noise)
     for query in queries:
         if len(query.columns) == 2:
@@ -145,9 +147,9 @@ def margins_of(
             column, counts = schema[name], noisy[name]
             values = margins[anchor].cells - (not schema[anchor].required)
             order = order_by(counts[:, :values], margins[anchor].scores[:values], scales[name], column)
-            margins[name] = Margin.of(counts.sum(1), total, order)
             summed_scales[name] = scales[name] * math.sqrt(counts.shape[1])
             summed_noise[name] = noise[name] * math.sqrt(counts.shape[1])
+            margins[name] = Margin.of(present(column, counts.sum(1), summed_noise[name]), total, order)
     return NoisyMargins({name: margins[name] for name in schema.names}, total, summed_scales, summed_noise)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
+from hushtable.numerics.simplex import present
 from hushtable.pipeline.step import Model, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.concordance import Concordance
@@ -168,7 +169,8 @@ class Vine(PrivateCore):
             total = usable_total(total_of(noisy, scales), apart)
         else:
             total = max(float(rows), 2.0)
-        shares = [raised(Margin.of(counts, total).shares) for counts in noisy]
+        settled = [present(*each) for each in zip(schema, noisy, noise, strict=True)]
+        shares = [raised(Margin.of(counts, total).shares) for counts in settled]
         vault.report(0.3)
         summary: dict[str, Any] = {"noise_scale": round(float(np.mean(scales)), 3)}
         if of_tree is None:

@@ -20,9 +20,9 @@ from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.histogram_cells import noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, rows_of
+from hushtable.synthesize.marginal.measurement import Measurement, rows_of, without_missing
 from hushtable.synthesize.marginal.workload import target_of
-from hushtable.synthesize.network.tables import Network, Node, clipped
+from hushtable.synthesize.network.tables import Network, Node, clipped, without_last
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
@@ -95,6 +95,7 @@ class FieldGroups(PrivateCore):
         nodes: list[Node] = []
         for table in measured:
             nodes += _chain(table, _thresholded(table, self.threshold, total), [node.name for node in nodes], sizes)
+        nodes = without_last(nodes, without_missing(schema, measured))
         return Network(schema, tuple(nodes), max(2, round(total)), self._summary(measured, total))
 
     def _groups(self, schema: Schema) -> tuple[Columns, ...]:

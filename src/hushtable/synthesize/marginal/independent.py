@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
-from hushtable.numerics.simplex import on_simplex
+from hushtable.numerics.simplex import on_simplex, present
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -62,10 +64,11 @@ class Margins(PrivateCore):
             scales[column.name] = part.scale(query, vault.schema)
             noise[column.name] = part.deviation(query, vault.schema)
             vault.report(number / len(vault.schema))
-        model = Independent.of(vault.schema, noisy, scales, rows)
+        settled = {name: present(vault.schema[name], counts, noise[name]) for name, counts in noisy.items()}
+        model = Independent.of(vault.schema, noisy, scales, rows, settled)
         if rows is None:
             rows = round(usable_total(model.total, sum(1 / (len(c) * noise[n] ** 2) for n, c in noisy.items()) ** -0.5))
-            model = model if rows == model.total else Independent.of(vault.schema, noisy, scales, rows)
+            model = model if rows == model.total else Independent.of(vault.schema, noisy, scales, rows, settled)
         note = noise_note(sizes_of(vault.schema), max(noise.values()), model.total).get("note", "")
         return replace(model, note=note)
 
@@ -82,15 +85,22 @@ class Independent:
     """What to expect where the noise is large beside the counts."""
 
     @classmethod
-    def of(cls, schema: Schema, noisy: dict[str, Integers], scales: dict[str, float], rows: int | None = None) -> Self:
-        """From noisy counts: one total, then each column projected onto it.
+    def of(
+        cls,
+        schema: Schema,
+        noisy: dict[str, Integers],
+        scales: dict[str, float],
+        rows: int | None = None,
+        settled: Mapping[str, Floats] = MappingProxyType({}),
+    ) -> Self:
+        """From noisy counts: one total, then each column (as ``settled``, if it is) projected onto it.
 
         The total is the number of rows where it is public, else each column's sum, weighted by its precision.
         """
         precision = {name: 1 / (len(counts) * scales[name] ** 2) for name, counts in noisy.items()}
         total = sum(precision[n] * float(c.sum()) for n, c in noisy.items()) / sum(precision.values())
         total = max(total if rows is None else float(rows), 2.0)
-        shares = {name: on_simplex(counts.astype(np.float64), total) / total for name, counts in noisy.items()}
+        shares = {name: on_simplex(settled.get(name, counts.astype(np.float64)), total) / total for name, counts in noisy.items()}
         return cls(schema, shares, round(total), scales)
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hushtable.errors import InputError
+from hushtable.numerics import simplex
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.rows import public_rows
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.histogram_cells import usable_total
-from hushtable.table.arrays import Floats
+from hushtable.table.arrays import Floats, Mask
+from hushtable.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,22 @@ def rows_of(vault: Vault, allowance: Allowance, measurements: Sequence[Measureme
     if allowance.unit.fixes_rows:
         return float(max(public_rows(vault, allowance), 1))
     return usable_total(noisy_total(measurements), total_noise(measurements))
+
+
+def without_missing(schema: Schema, measurements: Iterable[Measurement]) -> dict[tuple[str, ...], Mask]:
+    """The cell of missing values of each column that has none to speak of, as a structural zero of the column.
+
+    Of several marginals with a column the one says so in which the count of its missing values has the least noise.
+    """
+    known: dict[str, tuple[float, float, int]] = {}
+    for measured in measurements:
+        for axis, (name, size) in enumerate(zip(measured.columns, measured.counts.shape, strict=True)):
+            missing = np.take(measured.counts, -1, axis)
+            sigma = measured.sigma * missing.size**0.5
+            if name not in known or sigma < known[name][1]:
+                known[name] = float(missing.sum()), sigma, size
+    absent = {name: size for name, (count, sigma, size) in known.items() if simplex.without_missing(schema[name], count, sigma)}
+    return {(name,): np.arange(size) == size - 1 for name, size in absent.items()}
 
 
 def combined(measurements: Iterable[Measurement], order: Mapping[str, int]) -> list[Measurement]:

@@ -19,7 +19,7 @@ from hushtable.synthesize.histogram_cells import CELLS, MEAN, noise_note, requir
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import Histograms, measured
-from hushtable.synthesize.marginal.measurement import rows_of
+from hushtable.synthesize.marginal.measurement import rows_of, without_missing
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.walls import require_possible, walls
@@ -77,7 +77,7 @@ class Mst(PrivateCore):
         chosen = self._tree(vault, alone, choose, pair)
         vault.report(0.6)
         pairs = measured(vault, tuple(chosen), pair) if chosen else []
-        zeros = walls(schema, WALLED, chosen)
+        zeros = walls(schema, WALLED, chosen, without_missing(schema, singles))
         model = estimate(sizes, [*singles, *pairs], total=alone.total, zeros=zeros, start=alone)
         vault.report(1.0)
         noise = {"single columns": round(singles[0].sigma, 2)}

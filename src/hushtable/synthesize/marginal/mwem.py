@@ -22,7 +22,7 @@ from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import UNTIL_NOISE, Stopping, estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise
+from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise, without_missing
 from hushtable.synthesize.marginal.model import CountModel
 from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.walls import require_possible, walls
@@ -122,7 +122,7 @@ class Mwem(PrivateCore):
                 model = weights.update(measured)
             else:
                 last = number == len(choosing)
-                zeros = walls(schema, self.cells, [m.columns for m in measured]) if last else {}
+                zeros = walls(schema, self.cells, [m.columns for m in measured], without_missing(schema, measured)) if last else {}
                 model = estimate(sizes, measured, total=total, zeros=zeros, start=model, stopping=UNTIL_NOISE if last else ROUGH)
             vault.report(number / len(choosing))
         return CountModel(schema, model, self._summary(measured, model, counting[0].deviation(Histogram(schema.names[:1]), schema)))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.numerics.simplex import on_simplex
+from hushtable.numerics.simplex import on_simplex, without_missing
 from hushtable.synthesize.mixture.integer_encoding import STEPS, Field, IntegerEncoding
 from hushtable.synthesize.mixture.model import Mixture
 from hushtable.synthesize.mixture.trees import Tree
@@ -117,11 +117,13 @@ def of_tree(tree: Tree, sums: Sums, rows: int, summary: dict[str, Any]) -> Mixtu
     for f, span, codes in zip(encoding.fields, encoding.spans, encoding.code_spans, strict=True):
         top = _fitted(f, span, whole, flat(f))
         middle = _fitted(f, span, by_class, np.repeat(top, classes, axis=0))
-        fitted = _fitted(f, span, sums, middle[label], tree.allowed[leaf][:, codes])
+        fitted = _without_missing(f, span, whole, _fitted(f, span, sums, middle[label], tree.allowed[leaf][:, codes]))
         (shared if f.counted else numeric)[f.column.name] = fitted
     if encoding.target:
         shared[encoding.target] = np.eye(classes)[label]
     weights = np.maximum(sums.counts, 0.0) + 1e-9
+    if encoding.target and without_missing(encoding.schema[encoding.target], by_class.counts[-1], by_class.noise):
+        weights *= label < classes - 1
     return Mixture(encoding.schema, weights / weights.sum(), shared, numeric, rows, summary)
 
 
@@ -134,8 +136,19 @@ def of_groups(sums: Sums, rows: int, summary: dict[str, Any], *, shrink: bool) -
     for f, span in zip(encoding.fields, encoding.spans, strict=True):
         above = np.repeat(_fitted(f, span, whole, flat(f)), cells, axis=0)
         cell = sums if shrink else replace(sums, noise=0.0)
-        (shared if f.counted else numeric)[f.column.name] = _fitted(f, span, cell, above)
+        (shared if f.counted else numeric)[f.column.name] = _without_missing(f, span, whole, _fitted(f, span, cell, above))
     return Mixture(encoding.schema, sums.counts / sums.counts.sum(), shared, numeric, rows, summary)
+
+
+def _without_missing(f: Field, span: slice, whole: Sums, fitted: Floats) -> Floats:
+    """What was fitted to cells, without missing values where all of them together show none."""
+    if not without_missing(f.column, float(whole.sums[0, span][-1]), whole.noise):
+        return fitted
+    fitted = np.column_stack([fitted[:, :-1], np.zeros(len(fitted))])
+    if not f.counted:
+        return fitted
+    fitted[:, :-1] += fitted.sum(1, keepdims=True) == 0
+    return np.asarray(fitted / fitted.sum(1, keepdims=True))
 
 
 def _fitted(f: Field, span: slice, sums: Sums, above: Floats, allowed: Mask | None = None) -> Floats:

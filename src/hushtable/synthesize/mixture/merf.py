@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from hushtable.numerics.integers import GRID, Axes
+from hushtable.numerics.simplex import on_simplex, without_missing
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Event
@@ -206,9 +207,15 @@ class DPMerf(PrivateCore):
         for f in embedding.counted:
             part, at = sums[:, at : at + f.width], at + f.width
             whole = estimate.shares(f, part.sum(0)[None], counts.sum()[None], noise * math.sqrt(classes), estimate.flat(f))
-            shares[f.column.name] = estimate.shares(f, part, counts, noise, np.repeat(whole, classes, axis=0))[label]
+            fitted = estimate.shares(f, part, counts, noise, np.repeat(whole, classes, axis=0))[label]
+            if without_missing(f.column, float(part[:, -1].sum()), noise * math.sqrt(classes)):
+                fitted = on_simplex(fitted - 2.0 * (np.arange(f.width) == f.width - 1))
+            shares[f.column.name] = fitted
         absent = np.clip(sums[:, at : at + len(embedding.flags)] / rows[:, None], 0.0, 1.0)
-        gone = dict(zip((f.column.name for f in embedding.flags), absent.T, strict=True))
+        gone = {
+            f.column.name: flags * (not without_missing(f.column, float(flags @ rows), noise * math.sqrt(classes)))
+            for f, flags in zip(embedding.flags, absent.T, strict=True)
+        }
         if embedding.numbers:
             means = sums[:, at + len(embedding.flags) :] / rows[:, None] * (STEPS / embedding.amplitude)
 
@@ -225,6 +232,8 @@ class DPMerf(PrivateCore):
         if encoding.target:
             shares[encoding.target] = np.eye(classes)[label]
         weights = np.maximum(counts, 1e-9)[label]
+        if encoding.target and without_missing(encoding.schema[encoding.target], float(counts[-1]), noise):
+            weights *= label < classes - 1
         return Mixture(
             encoding.schema, weights / weights.sum(), shares, numbers, total, self._summary(embedding, noise, counts)
         )  # fmt: skip

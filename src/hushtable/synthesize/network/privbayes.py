@@ -20,12 +20,12 @@ from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.histogram_cells import MEAN, noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, combined, rows_of
+from hushtable.synthesize.marginal.measurement import Measurement, combined, rows_of, without_missing
 from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network import structure
 from hushtable.synthesize.network.scores import Pair
-from hushtable.synthesize.network.tables import Network, Node, raked, shrunk
+from hushtable.synthesize.network.tables import Network, Node, raked, shrunk, without_last
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 
@@ -119,7 +119,7 @@ class PrivBayes(PrivateCore):
         noise = counting or first
         return Network(
             schema,
-            tuple(grown.nodes),
+            tuple(without_last(grown.nodes, without_missing(schema, grown.base.values()))),
             max(2, round(grown.total)),
             self._summary(grown, noise[0].deviation(Histogram(schema.names[:1]), schema)),
         )

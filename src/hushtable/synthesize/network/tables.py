@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -65,6 +65,18 @@ class Node:
     def likelihood(self, cells: Mapping[str, Integers], rows: int) -> Floats:
         """The share of each row's own cell, given its parents."""
         return np.asarray(self.shares[self.place(cells, rows), cells[self.name]], dtype=np.float64)
+
+
+def without_last(nodes: Iterable[Node], columns: Collection[tuple[str, ...]]) -> list[Node]:
+    """The nodes; those of these columns never draw their last cell, which stands for missing values. Others are drawn instead."""
+    changed = []
+    for node in nodes:
+        if (node.name,) in columns:
+            shares = np.column_stack([node.shares[:, :-1], np.zeros(len(node.shares))])
+            shares[:, :-1] += shares.sum(1, keepdims=True) == 0
+            node = replace(node, shares=shares / shares.sum(1, keepdims=True))
+        changed.append(node)
+    return changed
 
 
 @dataclass(frozen=True, eq=False)
