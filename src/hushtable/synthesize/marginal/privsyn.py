@@ -43,13 +43,13 @@ class PrivSyn(PrivateCore):
     """Noisy marginals that are chosen in few rounds, and rows that match all of them: (epsilon, delta)-differential privacy.
 
     First every column is measured, with the target if there is one of few classes. Then, in each of two rounds, the distances (L1)
-    between all candidate marginals and the model so far are measured with noise, those are chosen whose error exceeds what their
-    own noise would leave, and are measured, with more budget for those of more cells. One record changes one cell of a marginal
-    by one, and the whole part of each distance by at most one. As many marginals as a junction tree has room for are fitted
-    exactly; for the others rows drawn from it are weighted (maximum entropy), and the rows that leave are exchanged until the
-    counts of all pairs of columns are as expected. Fitting and drawing are post-processing. The budget is cut into equal parts, of which
-    every measurement takes whole ones, so all queries are fixed beforehand and are priced together by the numerical accountant.
-    After Zhang, Wang, Li, Honorio, Backes, He, Chen and Zhang 2021 (PrivSyn), who choose once, and among pairs.
+    between all candidate marginals and the model so far are measured with noise, those are chosen whose error exceeds what
+    their own noise would leave, and are measured, with more budget for those of more cells. One record changes one cell of a
+    marginal by one, and the whole part of each distance by at most one. As many marginals as a junction tree has room for are
+    fitted exactly; for the others rows drawn from it are weighted (maximum entropy), and the rows that leave are exchanged until
+    the counts of all pairs of columns are as expected. Fitting and drawing are post-processing. The budget is cut into equal
+    parts, of which every measurement takes whole ones, so all queries are fixed beforehand and are priced together by the
+    numerical accountant. After Zhang, Wang, Li, Honorio, Backes, He, Chen and Zhang 2021 (PrivSyn), who choose once, among pairs.
     """
 
     target: str = ""
