@@ -36,6 +36,7 @@ STEPS = {
     "margins": "hushtable.synthesize.marginal.independent:Margins",
     "mst": "hushtable.synthesize.marginal.mst:Mst",
     "aim": "hushtable.synthesize.marginal.aim:Aim",
+    "privsyn": "hushtable.synthesize.marginal.privsyn:PrivSyn",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",

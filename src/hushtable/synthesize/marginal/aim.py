@@ -25,17 +25,21 @@ from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.estimate import estimate
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, total_noise
-from hushtable.synthesize.marginal.model import CountModel
+from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, total_noise, without_missing
+from hushtable.synthesize.marginal.pooled import PooledModel
 from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.walls import require_possible, walls
-from hushtable.synthesize.marginal.workload import impossible, some, target_of, workload
+from hushtable.synthesize.marginal.workload import first_look, impossible, matched_marginals, shortened, some, target_of, workload
 from hushtable.table.arrays import Floats
 from hushtable.table.rules import IMPOSSIBLE
 from hushtable.table.schema import Schema
 
 Columns = tuple[str, ...]
 
+ROUNDS = 160
+"""The most rounds that are planned where no other number is asked for."""
+FIRST = 100_000
+"""A pair with the target of more cells is not measured unasked, and none with more is matched by the rows that are drawn."""
 ROOM = 4
 """What the schema declares to be impossible may take this part of the cells of the model; the rest is for what is measured."""
 
@@ -44,13 +48,14 @@ ROOM = 4
 class Aim(PrivateCore):
     """The adaptive iterative mechanism: (epsilon, delta)-differential privacy.
 
-    First every column is measured. Then, round by round, the margin that the model gets most wrong is chosen by the exponential
-    mechanism, measured with integer noise, and the model is fitted again to everything measured so far. The score of a margin is
-    w (|M(D) - M(p)|_1 - sqrt(2/pi) sigma cells): the error beyond what measuring it would leave. One record changes one cell of
-    M(D) by one, so a score by at most the largest w; a margin has sensitivity 1. Where a measurement improved the model by no more
-    than its noise, the next ones get more budget (annealing). A margin with which the model would grow beyond its limit is no
-    candidate (which ones are follows from public sizes and released answers), and the summary names those. Everything else,
-    rows drawn from the model included, is post-processing. McKenna, Mullins, Sheldon and Miklau 2022.
+    First every column is measured, with the target if that has few classes. Then, round by round, the margin that the model gets
+    most wrong is chosen by the exponential mechanism, measured with integer noise, and the model is fitted again to everything
+    measured so far. The score of a margin is w (|M(D) - M(p)|_1 - sqrt(2/pi) sigma cells): the error beyond what measuring it would
+    leave. One record changes one cell of M(D) by one, so a score by at most the largest w; a margin has sensitivity 1. Where a
+    measurement improved the model by no more than its noise, the next ones get more budget (annealing). A margin with which the
+    model would grow beyond its limit is no candidate (which ones are follows from public sizes and released answers), and the
+    summary names those. Everything else is post-processing: fitting, drawing rows, and exchanging them until the counts of all
+    pairs are as the model expects. McKenna, Mullins, Sheldon and Miklau 2022.
     """
 
     keeps_groups = True
@@ -61,9 +66,9 @@ class Aim(PrivateCore):
     favour: float = 4.0
     """The weight of a margin that contains the target, relative to the others."""
     rounds: int = 0
-    """How many rounds the budget is planned for; annealing makes them fewer. 0: twice the number of columns, at most 50."""
-    margins: float = 0.2
-    """The share of the budget for the single columns at the start."""
+    """The most rounds, which bounds the time; annealing makes them fewer. 0: sixteen times the number of columns, at most 160."""
+    margins: float = 0.35
+    """The share of the budget for the single columns, with a target of few classes, at the start."""
     choices: float = 0.1
     """The share of a round's budget for choosing; the rest is for measuring."""
     cells: int = 2_000_000
@@ -106,7 +111,7 @@ class Aim(PrivateCore):
         public = tuple(f"{IMPOSSIBLE}{zero}" for zero in self.zeros)
         return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, public=public)
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel:
+    def fit(self, vault: Vault, rng: np.random.Generator) -> PooledModel:
         """Measure the columns, then what the model gets wrong, until the budget is spent; ``rng`` thins out too many candidates."""
         return _Run(self, vault, rng).go()
 
@@ -129,22 +134,21 @@ class _Run:
         self.sizes = sizes_of(self.schema)
         self.total = float(max(public_rows(vault, self.allowance), 1)) if self.allowance.unit.fixes_rows else None
         self.target = target_of(self.schema, knobs.target, "aim")
-        self.zeros = walls(self.schema, knobs.cells // ROOM, known=impossible(self.schema, knobs.zeros, "aim"))
+        self.first = first_look(self.sizes, self.target, FIRST)
         self.candidates = workload(self.schema, knobs.way, self.target, knobs.favour)
         self.measured: list[Measurement] = []
         self.spent = 0.0
 
-    def go(self) -> CountModel:
+    def go(self) -> PooledModel:
         """The whole mechanism."""
-        names = self.schema.names
-        for name in names:
-            self._measure((name,), (self.knobs.margins if len(names) > 1 else 1.0) / len(names))
+        for columns in self.first:
+            self._measure(columns, (self.knobs.margins if self.candidates else 1.0) / len(self.first))
+        if self.total is None:
+            self.total = usable_total(noisy_total(self.measured), total_noise(self.measured))
+        known = {**impossible(self.schema, self.knobs.zeros, "aim"), **without_missing(self.schema, self.measured)}
+        self.zeros = walls(self.schema, self.knobs.cells // ROOM, known=known)
         self.model = self._estimate(None)
-        rows = usable_total(self.model.total, total_noise(self.measured))
-        if self.total is None and rows != self.model.total:
-            self.total = rows
-            self.model = self._estimate(None)
-        rounds = self.knobs.rounds or min(2 * len(names), 50)
+        rounds = self.knobs.rounds or min(16 * len(self.schema), ROUNDS)
         size = (1 - self.spent) / rounds
         while self.spent < 1 - 1e-9:
             open_ = self._open(self.spent) or self._open(1.0)
@@ -156,7 +160,9 @@ class _Run:
             if not self._round(open_, size):
                 size *= 2.0
             self.vault.report(self.spent)
-        return CountModel(self.schema, self.model, self._summary())
+        groups = matched_marginals(self.sizes, [m.columns for m in self.measured], FIRST)
+        shares = {group: counts / self.model.total for group, counts in zip(groups, self.model.project_all(groups), strict=True)}
+        return PooledModel(self.schema, self.model, {}, shares, self._summary())
 
     def _round(self, open_: list[Columns], size: float) -> bool:
         """Choose, measure and fit; whether the measurement moved the model by more than its own noise."""
@@ -173,9 +179,9 @@ class _Run:
 
     def _again(self) -> None:
         """No candidate is left: the rest of the budget goes into the single columns."""
-        rest = (1 - self.spent) / len(self.schema)
-        for name in self.schema.names:
-            self._measure((name,), rest)
+        rest = (1 - self.spent) / len(self.first)
+        for columns in self.first:
+            self._measure(columns, rest)
         self.model = self._estimate(self.model)
 
     def _open(self, grown: float) -> list[Columns]:
@@ -209,7 +215,7 @@ class _Run:
         return estimate(self.sizes, self.measured, total=self.total, zeros=self.zeros, start=start)
 
     def _summary(self) -> dict[str, Any]:
-        pairs = [m for m in self.measured if len(m.columns) > 1]
+        pairs = self.measured[len(self.first) :]
         small = dict.fromkeys(self._small(self.knobs.cells))
         lost = [c for c in self.candidates if c not in small]
         noise = {"single columns": round(self.measured[0].sigma, 2)}
@@ -225,8 +231,3 @@ class _Run:
         if crowded := self._crowded(small):
             summary["no_room_in_the_model"] = shortened([" x ".join(columns) for columns in crowded])
         return summary | noise_note(self.sizes, self.measured[0].sigma, self.model.total)
-
-
-def shortened(names: list[str], most: int = 20) -> list[str]:
-    """The first ones, and how many more there are."""
-    return names if len(names) <= most else [*names[:most], f"and {len(names) - most} more"]

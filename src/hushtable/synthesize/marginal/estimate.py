@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.synthesize.marginal.belief_propagation import Propagation
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.junction import triangulated
 from hushtable.synthesize.marginal.measurement import Measurement, combined, noisy_total
@@ -68,12 +68,29 @@ def estimate(
     model = Graphical(sizes, {m.columns: np.zeros(m.counts.shape) for m in targets}, total, zeros, tree)
     if not targets:
         return model
-    theta = _resumed(start, targets)
-    for floor in _floors([m.sigma for m in targets]):
-        blurred = [replace(m, sigma=max(m.sigma, floor)) for m in targets]
-        theta = _Descent(model.propagation, blurred, total).minimum(theta, stopping)
+    theta = descended(model.propagation, targets, total, _resumed(start, targets), stopping)
     fitted = dict(zip(model.potentials, model.propagation.group_arrays(theta), strict=True))
     return Graphical(sizes, fitted, total, zeros, tree)
+
+
+class Marginals(Protocol):
+    """A distribution as a function of potentials: belief propagation on a junction tree, or the weights of a pool of rows."""
+
+    def beliefs(self, potentials: Floats) -> Any:
+        """The distribution."""
+        ...
+
+    def group_marginals(self, beliefs: Any) -> Floats:
+        """The probabilities of the cells of every measured group, one behind the other."""
+        ...
+
+
+def descended(machine: Marginals, targets: Sequence[Measurement], total: float, theta: Floats, stopping: Stopping) -> Floats:
+    """The potentials, from ``theta`` on, that fit measurements in the order of the machine's groups."""
+    for floor in _floors([m.sigma for m in targets]):
+        blurred = [replace(m, sigma=max(m.sigma, floor)) for m in targets]
+        theta = _Descent(machine, blurred, total).minimum(theta, stopping)
+    return theta
 
 
 def loss_of(model: Graphical, measurements: Sequence[Measurement]) -> float:
@@ -98,8 +115,8 @@ def _floors(sigmas: Sequence[float]) -> list[float]:
 class _Descent:
     """The loss as a function of the potentials, all in one vector."""
 
-    def __init__(self, propagation: Propagation, targets: Sequence[Measurement], total: float) -> None:
-        self.propagation, self.total = propagation, total
+    def __init__(self, machine: Marginals, targets: Sequence[Measurement], total: float) -> None:
+        self.machine, self.total = machine, total
         self.cells = np.array([m.counts.size for m in targets])
         self.starts = np.cumsum(self.cells) - self.cells
         self.noisy = np.concatenate([m.counts.ravel() for m in targets])
@@ -109,8 +126,8 @@ class _Descent:
 
     def at(self, theta: Floats) -> tuple[float, Floats, Floats]:
         """The loss, its gradient by the expected counts, and the loss of each measurement."""
-        beliefs = self.propagation.beliefs(theta)
-        residual = self.propagation.group_marginals(beliefs) * self.total - self.noisy
+        beliefs = self.machine.beliefs(theta)
+        residual = self.machine.group_marginals(beliefs) * self.total - self.noisy
         gradient = self.weights * residual
         losses = np.add.reduceat(gradient * residual, self.starts) / 2
         return float(losses.sum()), gradient, losses

@@ -106,6 +106,47 @@ class MarginalScores:
         return max(self.heaviest, 1) * GRID * (1 if relation is Relation.ADD_REMOVE else 2)
 
 
+@dataclass(frozen=True, eq=False)
+class MarginalDistances:
+    """The L1 distance between the counts of each candidate marginal and what a released model expects, in whole rows.
+
+    What one record can change: it lies in one cell of each marginal, so adding or removing it moves each sum of |GRID count -
+    round(GRID expected)| by at most GRID, and the whole part of that over GRID by at most 1: m candidates change by at most 1 each,
+    m in L1 and sqrt(m) in L2. Replacing a record is a removal and an addition: at most 2 each. A candidate without expected counts
+    is answered by 0, so how many answers there are is public.
+    """
+
+    candidates: tuple[tuple[str, ...], ...]
+    model: Sequence[Floats | None]
+    """What the model expects in each cell of each of them, or None: released values only."""
+    count: int
+    """How many answers there are, at least as many as candidates; further ones are 0."""
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the candidates."""
+        return tuple(dict.fromkeys(name for columns in self.candidates for name in columns))
+
+    def answer(self, table: Table) -> Integers:
+        """One distance for each candidate; one pass over the rows for each."""
+        cells = {name: table.cells(name) for name in self.columns}
+        answers = np.zeros(self.count, np.int64)
+        for i, (columns, expected) in enumerate(zip(self.candidates, self.model, strict=True)):
+            if expected is not None:
+                answers[i] = _distance(table, cells, columns, expected) // GRID
+        return answers
+
+    def largest(self, schema: Schema, rows: int) -> int:
+        """All rows where none was expected, those that were, and half a step of rounding for each cell."""
+        return GRID * (rows + int(MOST)) + max((m.size for m in self.model if m is not None), default=0)
+
+    def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
+        """By at most 1 each, or 2."""
+        if relation is Relation.ADD_REMOVE:
+            return float(self.count), math.sqrt(self.count), self.count
+        return 2.0 * self.count, 2 * math.sqrt(self.count), 0
+
+
 def _distance(table: Table, cells: dict[str, Integers], columns: tuple[str, ...], expected: Floats) -> int:
     """Sum of |GRID count - round(GRID expected)|."""
     sizes = table.sizes(columns)

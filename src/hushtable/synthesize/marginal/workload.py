@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -23,6 +23,10 @@ WEIGHTS = 1 << 8
 """Weights are whole parts of this."""
 TOGETHER = 5 * CELLS
 """The most cells of all margins together that one choice is made among: the expected counts of each are held in memory."""
+CLASSES = 10
+"""A target of at most so many cells is measured with every column from the start."""
+MATCHED = 1000
+"""Drawn rows match at most so many marginals."""
 _INTERVAL = re.compile(r"(\d+: )?[\[(].+, .+[\])]")
 """The text of a bin."""
 
@@ -49,6 +53,30 @@ def workload(schema: Schema, way: int, target: str, favour: float) -> dict[tuple
             if size <= way or target in columns:
                 weights[columns] = strong if target in columns else plain
     return weights
+
+
+def first_look(sizes: Mapping[str, int], target: str, largest: int) -> list[tuple[str, ...]]:
+    """What to measure before anything is chosen: every column, with the target where that has few classes.
+
+    A column that is nearly always the same (a gain that most people do not have) has little error by itself and would never be
+    chosen, but may say most about the target. With the target of few classes it costs hardly more than alone. A pair of more than
+    ``largest`` cells is left to its columns.
+    """
+    names = list(sizes)
+    if not target or sizes[target] > CLASSES:
+        return [(name,) for name in names]
+    pairs = {name: tuple(n for n in names if n in (name, target)) for name in names if name != target}
+    narrow = [name for name in pairs if sizes[name] * sizes[target] <= largest]
+    looks = [pairs[name] if name in narrow else (name,) for name in pairs]
+    return looks if narrow else [*looks, (target,)]
+
+
+def matched_marginals(sizes: Mapping[str, int], measured: Sequence[tuple[str, ...]], largest: int) -> list[tuple[str, ...]]:
+    """The marginals that drawn rows are to match: what was measured, and all pairs of at most ``largest`` cells."""
+    small = (pair for pair in combinations(sizes, 2) if math.prod(sizes[name] for name in pair) <= largest)
+    groups = list(dict.fromkeys([*measured, *small]))[:MATCHED]
+    sets = [set(columns) for columns in groups]
+    return [columns for columns in groups if not any(set(columns) < other for other in sets)]
 
 
 def some(sizes: Mapping[str, int], margins: list[tuple[str, ...]], most: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
@@ -109,3 +137,8 @@ def _unknown_bin(schema: Schema, name: str, value: str) -> bool:
     if name not in schema or schema[name].numeric or value in schema[name].levels:
         return False
     return any(_INTERVAL.fullmatch(level) for level in schema[name].levels)
+
+
+def shortened(names: list[str], most: int = 20) -> list[str]:
+    """The first ones, and how many more there are."""
+    return names if len(names) <= most else [*names[:most], f"and {len(names) - most} more"]

@@ -1,0 +1,62 @@
+"""Whole rows whose counts are as near as can be to what a distribution expects, in many marginals at once.
+
+Rows drawn one by one miss what is expected of a cell by the root of it. Here rows are exchanged for others of a pool while that
+brings the counts of all marginals nearer, which leaves a fraction of that error. It reads nothing but the model.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hushtable.synthesize.marginal.pool import Codes, Pool
+from hushtable.table.arrays import Floats, Integers
+
+SWEEPS = 15
+"""The most exchanges that are tried for each row."""
+FEWEST = 2
+"""The fewest, however many rows and marginals there are."""
+WORK = 500_000_000
+"""About so many cells are looked at in all."""
+SETTLED = 0.002
+"""When fewer than this share of the exchanges of a sweep help, it is the last one."""
+
+
+def matched(pool: Pool, weights: Floats, expected: Floats, rows: int, rng: np.random.Generator) -> Integers:
+    """Rows of the pool, drawn by weight and then exchanged, whose counts are near to ``rows`` times the expected shares.
+
+    What is minimized is the sum over the cells of all marginals of (count - expected)^2 / (expected + 1).
+    """
+    mixed = rng.permutation(len(weights))
+    ends = np.cumsum(weights[mixed])
+    even = (np.arange(rows) + rng.random()) / rows * ends[-1]
+    places = mixed[np.minimum(np.searchsorted(ends, even), len(weights) - 1)]
+    residual = pool.group_marginals(np.bincount(places, minlength=len(weights)).astype(np.float64)) - rows * expected
+    scale = 1 / (rows * expected + 1)
+    below = np.cumsum(weights)
+    for _ in range(int(np.clip(WORK // max(pool.codes.shape[1] * rows, 1), FEWEST, SWEEPS))):
+        offered = np.minimum(np.searchsorted(below, rng.random(rows) * below[-1]), len(weights) - 1)
+        if _exchanged(places, offered, pool.codes, pool.ends, residual, scale) < SETTLED * rows:
+            break
+    return places
+
+
+@njit(cache=True)
+def _exchanged(places: Integers, offered: Integers, codes: Codes, ends: Integers, residual: Floats, scale: Floats) -> int:
+    """Take each offer that makes the loss smaller, in place; how many were taken."""
+    taken = 0
+    groups = codes.shape[1]
+    for i in range(len(places)):
+        old, new = places[i], offered[i]
+        change = 0.0
+        for g in range(groups):
+            a, b = ends[g] + codes[old, g], ends[g] + codes[new, g]
+            if a != b:
+                change += scale[a] * (1 - 2 * residual[a]) + scale[b] * (1 + 2 * residual[b])
+        if change < 0:
+            for g in range(groups):
+                residual[ends[g] + codes[old, g]] -= 1
+                residual[ends[g] + codes[new, g]] += 1
+            places[i] = new
+            taken += 1
+    return taken
