@@ -76,7 +76,7 @@ def shared(cells: Sequence[int], parts: int) -> Integers:
         if over <= 1e-9 or not free.any():
             break
         exact[free] = np.maximum(exact[free] - over * exact[free] / exact[free].sum(), 1.0)
-    whole = np.floor(exact + 1e-9).astype(np.int64)
+    whole: Integers = np.floor(exact + 1e-9).astype(np.int64)
     rest = parts - int(whole.sum())
     whole[np.argsort(whole - exact, kind="stable")[:rest]] += 1
     return whole

@@ -52,6 +52,7 @@ class PrivSyn(PrivateCore):
     numerical accountant. After Zhang, Wang, Li, Honorio, Backes, He, Chen and Zhang 2021 (PrivSyn), who choose once, among pairs.
     """
 
+    keeps_groups = True
     target: str = ""
     """The column that the release is made for (a class to predict); when empty, the one with the role target, if any."""
     favour: float = 1.0

@@ -30,7 +30,7 @@ def matched(pool: Pool, weights: Floats, expected: Floats, rows: int, rng: np.ra
     mixed = rng.permutation(len(weights))
     ends = np.cumsum(weights[mixed])
     even = (np.arange(rows) + rng.random()) / rows * ends[-1]
-    places = mixed[np.minimum(np.searchsorted(ends, even), len(weights) - 1)]
+    places: Integers = mixed[np.minimum(np.searchsorted(ends, even), len(weights) - 1)].astype(np.int64)
     residual = pool.group_marginals(np.bincount(places, minlength=len(weights)).astype(np.float64)) - rows * expected
     scale = 1 / (rows * expected + 1)
     below = np.cumsum(weights)
