@@ -37,6 +37,7 @@ STEPS = {
     "mst": "hushtable.synthesize.marginal.mst:Mst",
     "aim": "hushtable.synthesize.marginal.aim:Aim",
     "privsyn": "hushtable.synthesize.marginal.privsyn:PrivSyn",
+    "best": "hushtable.synthesize.best:Best",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",

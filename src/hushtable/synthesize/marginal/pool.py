@@ -51,6 +51,29 @@ class Pool:
         return [flat[a:b].reshape(shape) for a, b, shape in zip(self.ends[:-1], self.ends[1:], self.shapes, strict=True)]
 
 
+def tempered(weights: Floats, least: float) -> Floats:
+    """Weights to the largest power, at most 1, that leaves them worth at least so many rows (effective sample size).
+
+    Potentials were fitted to other rows than these. Where they ask for more than the rows have, a few rows would stand for all.
+    """
+    logs = np.log(np.maximum(weights, 1e-300))
+
+    def raised(power: float) -> Floats:
+        values = np.exp(power * (logs - logs.max()))
+        return np.asarray(values / values.sum())
+
+    def worth(values: Floats) -> bool:
+        return bool(least * (values**2).sum() <= 1)
+
+    if worth(whole := raised(1.0)):
+        return whole
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if worth(raised(middle)) else (low, middle)
+    return raised(low)
+
+
 @njit(cache=True)
 def _summed(potentials: Floats, codes: Codes, ends: Integers) -> Floats:
     """For each row the sum of the potentials of its cells."""

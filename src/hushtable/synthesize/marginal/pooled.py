@@ -14,7 +14,7 @@ from hushtable.synthesize.histogram_cells import given_cells, table_of
 from hushtable.synthesize.marginal.estimate import Stopping, descended
 from hushtable.synthesize.marginal.graphical import Graphical
 from hushtable.synthesize.marginal.measurement import Measurement, combined
-from hushtable.synthesize.marginal.pool import Group, Pool
+from hushtable.synthesize.marginal.pool import Group, Pool, tempered
 from hushtable.synthesize.marginal.swaps import matched
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
@@ -68,6 +68,7 @@ class PooledModel:
         if self.potentials:
             tilt = Pool(cells, self.graphical.sizes, list(self.potentials))
             weights = tilt.beliefs(np.concatenate([array.ravel() for array in self.potentials.values()]))
+            weights = tempered(weights, min(rows, len(weights) / OVER))
         pool = Pool(cells, self.graphical.sizes, list(self.expected))
         # What holds for all rows does not hold for those with some values given: there the pool itself says what to expect.
         shares = pool.group_marginals(weights / weights.sum())
