@@ -162,7 +162,7 @@ class _Run:
             self.vault.report(self.spent)
         groups = matched_marginals(self.sizes, [m.columns for m in self.measured], FIRST)
         shares = {group: counts / self.model.total for group, counts in zip(groups, self.model.project_all(groups), strict=True)}
-        return PooledModel(self.schema, self.model, {}, shares, self._summary())
+        return PooledModel(self.schema, self.model, {}, np.empty(0), shares, self._summary())
 
     def _round(self, open_: list[Columns], size: float) -> bool:
         """Choose, measure and fit; whether the measurement moved the model by more than its own noise."""

@@ -22,8 +22,12 @@ from hushtable.table.table import Table
 
 OVER = 3
 """So many rows are drawn from the graphical model for each that is wanted."""
-FEWEST, MOST = 20_000, 300_000
-"""The fewest and the most rows of a pool."""
+FEW, FEWEST, MOST = 20_000, 100_000, 300_000
+"""The fewest rows that are drawn to choose a few from, and the fewest and the most rows of a pool."""
+WORTH = 0.1
+"""The weights of a pool are worth at least this share of the rows of the table."""
+ENOUGH = 200
+"""Rows with some values given are drawn from the pool if those that have them are worth so many."""
 CODES = 60_000_000
 """The most cells of a pool: rows times marginals."""
 STEPS = Stopping(steps=300)
@@ -33,15 +37,17 @@ ROUGH = Stopping(steps=60, tolerance=1e-3)
 
 @dataclass(frozen=True, eq=False)
 class PooledModel:
-    """Rows of a graphical model, weighted by the exponential of a sum of potentials of other groups of columns.
+    """Rows of a graphical model, weighted so that they fit more marginals than its junction tree has room for.
 
-    Everything in it follows from noisy answers, public knowledge and fresh randomness; it holds no row.
+    Everything in it follows from noisy answers, public knowledge and fresh randomness; it holds no row of the table.
     """
 
     schema: Schema
     graphical: Graphical
-    potentials: Mapping[Group, Floats]
-    """Of what the junction tree of the graphical model has no room for."""
+    pool: Mapping[str, Integers]
+    """The cells of each column of the rows that were weighted; none where the graphical model alone says everything."""
+    weights: Floats
+    """Of these rows, all together 1."""
     expected: Mapping[Group, Floats]
     """The shares of the cells of the marginals that drawn rows are to match."""
     summary: dict[str, Any] = field(default_factory=dict)
@@ -51,7 +57,7 @@ class PooledModel:
         """``n`` rows, by default the (noisy) total; ``given`` fixes columns, and the others follow as the model says."""
         rows = max(2, round(self.graphical.total)) if n is None else n
         fixed = given_cells(self.schema, given)
-        batch = max(1000, min(MOST, CODES // (len(self.expected) + len(self.potentials) + 1)) // OVER)
+        batch = max(1000, (len(self.weights) or min(MOST, CODES // max(len(self.expected), 1))) // OVER)
         try:
             parts = [self._drawn(min(batch, rows - at), rng, fixed) for at in range(0, max(rows, 1), batch)]
         except InputError as error:
@@ -63,42 +69,47 @@ class PooledModel:
     def _drawn(self, rows: int, rng: np.random.Generator, fixed: Mapping[str, int]) -> dict[str, Integers]:
         if not rows:
             return self.graphical.draw(0, rng, fixed or None)
-        cells = self.graphical.draw(max(OVER * rows, min(FEWEST, 100 * rows)), rng, fixed or None)
-        weights = np.ones(len(next(iter(cells.values()))))
-        if self.potentials:
-            tilt = Pool(cells, self.graphical.sizes, list(self.potentials))
-            weights = tilt.beliefs(np.concatenate([array.ravel() for array in self.potentials.values()]))
-            weights = tempered(weights, min(rows, len(weights) / OVER))
+        cells, weights = self._weighted(rows, rng, fixed)
         pool = Pool(cells, self.graphical.sizes, list(self.expected))
-        # What holds for all rows does not hold for those with some values given: there the pool itself says what to expect.
-        shares = pool.group_marginals(weights / weights.sum())
-        if not fixed:
+        if fixed:
+            # What holds for all rows does not hold for those with some values given: there the pool itself says what to expect.
+            shares = pool.group_marginals(weights)
+        else:
             shares = np.concatenate([np.empty(0), *(array.ravel() for array in self.expected.values())])
         places = matched(pool, weights, shares, rows, rng)
-        # A weight may take a row of the pool more than once; in what order they came says nothing.
         return {name: values[places] for name, values in cells.items()}
+
+    def _weighted(self, rows: int, rng: np.random.Generator, fixed: Mapping[str, int]) -> tuple[Mapping[str, Integers], Floats]:
+        """Rows to draw from, and their weights: those of the pool, if it has enough with the fixed cells, else fresh ones."""
+        if self.pool:
+            held = np.all([self.pool[name] == cell for name, cell in fixed.items()] or [np.ones(len(self.weights), bool)], axis=0)
+            weights = self.weights[held]
+            if not fixed or weights.sum() ** 2 >= ENOUGH * (weights**2).sum() > 0:
+                return {name: values[held] for name, values in self.pool.items()}, weights / weights.sum()
+        cells = self.graphical.draw(max(OVER * rows, min(FEW, 100 * rows)), rng, fixed or None)
+        count = len(next(iter(cells.values())))
+        return cells, np.full(count, 1 / count)
 
     def result(self) -> dict[str, Any]:
         """What was chosen and measured."""
         return self.summary
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
-        """The graphical model, potentials, what to match, and the summary."""
+        """The graphical model, the pool, what to match, and the summary."""
         values, arrays = self.graphical.parts()
-        named = {"potential": self.potentials, "expected": self.expected}
-        more = {f"pool {kind} {i}": array for kind, group in named.items() for i, array in enumerate(group.values())}
-        groups = {f"{kind} groups": [list(columns) for columns in group] for kind, group in named.items()}
-        return {"schema": self.schema.portable().dump(), "graphical": values, "summary": self.summary, **groups}, arrays | more
+        pool = {f"pool {name}": cells.astype(np.int32) for name, cells in self.pool.items()}
+        expected = {f"expected {i}": array for i, array in enumerate(self.expected.values())}
+        more = {"pool": list(self.pool), "expected": [list(columns) for columns in self.expected], "summary": self.summary}
+        schema = self.schema.portable().dump()
+        return {"schema": schema, "graphical": values, **more}, {**arrays, **pool, **expected, "weights of the pool": self.weights}
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
-        potentials, expected = (
-            {tuple(c): arrays[f"pool {kind} {i}"].astype(np.float64) for i, c in enumerate(values[f"{kind} groups"])}
-            for kind in ("potential", "expected")
-        )
-        graphical = Graphical.from_parts(values["graphical"], arrays)
-        return cls(Schema.parse(values["schema"]), graphical, potentials, expected, values["summary"])
+        expected = {tuple(c): arrays[f"expected {i}"].astype(np.float64) for i, c in enumerate(values["expected"])}
+        pool = {name: arrays[f"pool {name}"].astype(np.int64) for name in values["pool"]}
+        graphical, weights = Graphical.from_parts(values["graphical"], arrays), arrays["weights of the pool"].astype(np.float64)
+        return cls(Schema.parse(values["schema"]), graphical, pool, weights, expected, values["summary"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +117,7 @@ class Fit:
     """Measurements fitted by a graphical model and weights of rows drawn from it."""
 
     graphical: Graphical
-    measured: tuple[Group, ...]
     cells: Mapping[str, Integers]
-    potentials: Floats
     weights: Floats
 
     @classmethod
@@ -122,7 +131,7 @@ class Fit:
         cells = graphical.draw(rows, rng)
         pool = Pool(cells, graphical.sizes, groups)
         potentials = descended(pool, targets, graphical.total, np.zeros(pool.ends[-1]), stopping)
-        return cls(graphical, groups, cells, potentials, pool.beliefs(potentials))
+        return cls(graphical, cells, tempered(pool.beliefs(potentials), WORTH * min(graphical.total, rows / OVER)))
 
     def project_all(self, many: Sequence[Group]) -> list[Floats]:
         """Expected counts of the cells of each of many groups of columns."""
@@ -134,7 +143,5 @@ class Fit:
 
     def model(self, schema: Schema, groups: Sequence[Group], summary: dict[str, Any]) -> PooledModel:
         """A model whose rows match the expected counts of these groups of columns."""
-        pool = Pool({name: values[:1] for name, values in self.cells.items()}, self.graphical.sizes, self.measured)
-        potentials = dict(zip(self.measured, pool.arrays(self.potentials), strict=True)) if self.potentials.any() else {}
         expected = {group: counts / self.graphical.total for group, counts in zip(groups, self.project_all(groups), strict=True)}
-        return PooledModel(schema, self.graphical, potentials, expected, summary)
+        return PooledModel(schema, self.graphical, self.cells, self.weights, expected, summary)

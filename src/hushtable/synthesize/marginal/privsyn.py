@@ -61,7 +61,7 @@ class PrivSyn(PrivateCore):
     """The share of the budget for the single columns, with the target, at the start."""
     choices: float = 0.1
     """The share of a round's budget for the distances; the rest is for measuring."""
-    cells: int = 50_000
+    cells: int = 200_000
     """The most cells of the junction tree; marginals beyond it are fitted by weights of rows."""
     largest: int = 100_000
     """Marginals with more cells than this are no candidates: they would be mostly noise."""
