@@ -48,7 +48,7 @@ PREVIOUS = HERE / "records.json"
 EPSILONS, DELTA = (1.0, 10.0, 0.1, 3.0), 1e-5
 ROWS, LIMIT = 8_000, 300
 FIRST = (
-    "best", "aim", "mst", "privbayes", "mwem", "field-groups", "dp-merf", "clustmix-certified", "dpcopula-marginals",
+    "best", "privsyn", "aim", "mst", "privbayes", "mwem", "field-groups", "dp-merf", "clustmix-certified", "dpcopula-marginals",
     "dpcopula-kendall", "independent", "vine-certified", "thresholded",
 )  # fmt: skip
 """The order of the recipes; the others follow."""
@@ -143,7 +143,7 @@ def _cells(chosen: argparse.Namespace, tables: Iterable[str]) -> Iterator[Cell]:
 def _split(name: str, rows: int) -> tuple[Table, Table] | None:
     """Training and control rows; None where the table is not to be had. Domains are taken for public knowledge."""
     if name in GENERATED:
-        table = generated.survey(2 * rows, GENERATED[name])
+        table = generated.with_lists(generated.survey(2 * rows, GENERATED[name]))
     else:
         try:
             table = datasets.load(FILES[name])

@@ -182,3 +182,24 @@ def broken(release: Table, determined: Mapping[str, str], known: Table) -> float
             both = zip(release.strings(parent), release.strings(child), strict=True)
             wrong |= np.array([implied.get(over, under) != under for over, under in both])
     return float(wrong.mean())
+
+
+def with_lists(table: Table) -> Table:
+    """The survey with its code lists declared; a code that no row has is given the first value."""
+    schema = table.schema
+    for name, by in DETERMINED.items():
+        if name in schema and by in schema:
+            values = _texts(schema[name])
+            pairs = dict(zip(table.cells(by).tolist(), table.cells(name).tolist(), strict=True))
+            codes = {}
+            for cell, code in enumerate(_texts(schema[by])):
+                value = pairs.get(cell, 0)
+                codes[code] = values[value if value < len(values) else 0]
+            schema = schema.with_determined(name, by, codes)
+    return table.under(schema)
+
+
+def _texts(column: Column) -> list[str]:
+    if isinstance(column.domain, Bounds):
+        return [str(value) for value in range(int(column.domain.low), int(column.domain.high) + 1)]
+    return list(column.levels)
