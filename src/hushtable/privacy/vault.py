@@ -303,8 +303,8 @@ class Vault:
         sample = self.sample or Sample(0, 1.0)
         entry = Entry(self.step, happened, why, sample.number, sample.rate)
         if self.budget is not None and event.private(happened) and not self.ledger.culprits:
-            if self.ledger.slots is not None:
-                if sample.rate < 1 or not self.ledger.slots.take(self.step, happened):
+            if (slots := self.ledger.slots) is not None:
+                if sample.rate < 1 or not slots.take(self.step, happened):
                     raise BudgetExceeded(
                         f"step {self.step!r} asks for {happened}, which is none of the queries that it planned and has left: the "
                         f"budget of epsilon {self.budget.epsilon:g} at delta {self.budget.delta:g} was shared out among those. No "
