@@ -9,15 +9,14 @@ import numpy as np
 from hushtable.pipeline.step import Plan, PrivateCore
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.marginal.model import CountModel
-from hushtable.synthesize.marginal.mst import Mst
+from hushtable.synthesize.marginal.aim import Aim
 from hushtable.synthesize.marginal.pooled import PooledModel
 from hushtable.synthesize.marginal.privsyn import PrivSyn
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.table.schema import Schema
 
 WIDE = 60
-"""From so many columns on, noisy distances of all pairs cost more than a tree of them."""
+"""From so many columns on, noisy distances of all pairs cost more than a choice after the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +25,7 @@ class Best(PrivateCore):
 
     The rule reads the number of columns, the budget, and whether there is a target: all of it public, so nothing is paid for the
     choice, and the promise is that of the core that is chosen. The card names it. Where delta is 0, or there are more columns than
-    all pairs can be compared for, that is ``mst``, else ``privsyn``.
+    all pairs can be compared for, that is ``aim``, else ``privsyn``.
     """
 
     keeps_groups = True
@@ -37,7 +36,7 @@ class Best(PrivateCore):
         """That of the core that is chosen."""
         return self.chosen(schema, budget).plan(schema, budget)
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel | PooledModel:
+    def fit(self, vault: Vault, rng: np.random.Generator) -> PooledModel:
         """Fit the core that is chosen."""
         core = self.chosen(vault.schema, vault.paid())
         model = core.fit(vault, rng)
@@ -45,9 +44,9 @@ class Best(PrivateCore):
         named = {"chosen": type(core).__name__.lower(), "with": {name: value for name, value in knobs.items() if value != ""}}
         return replace(model, summary=named | model.summary)
 
-    def chosen(self, schema: Schema, budget: Allowance | None) -> Mst | PrivSyn:
+    def chosen(self, schema: Schema, budget: Allowance | None) -> Aim | PrivSyn:
         """The rule. Domain sizes take no part: those of binned numbers are not known before the rows are read."""
         target = target_of(schema, self.target, "best")
         if len(schema) > WIDE or (budget is not None and budget.rho is None):
-            return Mst(target=target)
+            return Aim(target=target)
         return PrivSyn(target=target)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
-from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.rows import public_rows, rows_event
@@ -33,6 +33,8 @@ Columns = tuple[str, ...]
 
 SHARES = (0.6, 0.4)
 """The parts of the rounds in what is not for the first look."""
+SURE = 0.5
+"""So many standard deviations of its noise are taken off a noisy distance."""
 PARTS = 16
 """Budgets are shared out among marginals in so many equal parts for each column, within ``FEWEST`` and ``MOST``."""
 FEWEST, MOST = 120, 480
@@ -88,13 +90,14 @@ class PrivSyn(PrivateCore):
         if budget is None:
             return Plan(schema=schema, effect=Effect.GENERATE, adaptive=True, slots=True)
         course = self._course(schema, budget)
-        one = Histogram(schema.names[:1])
+        one, listed = Histogram(schema.names[:1]), budget.noise is Noise.GAUSSIAN
+        measured = (course.part,) * course.parts if listed else (course.of(course.parts),)
         events = (
             *rows_event(budget, schema),
-            *(each.event(one, schema) for each in (course.part,) * course.parts),
+            *(each.event(one, schema) for each in measured),
             *(each.event(self._distances(schema), schema) for each in course.choices),
         )
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, slots=True)
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, slots=listed)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> PooledModel:
         """Measure the columns, then in rounds what the model gets wrong; ``rng`` draws rows from the model, and candidates."""
@@ -109,22 +112,33 @@ class PrivSyn(PrivateCore):
         """How the budget is shared out: it follows from the number of columns alone."""
         parts = int(np.clip(PARTS * len(schema), FEWEST, MOST))
         if len(schema) == 1:
-            return _Course(budget.split([1.0] * parts)[0], (parts,), ())
+            return _Course(budget, 1.0, (parts,), ())
         rest = 1 - self.first
         choices = [rest * share * self.choices for share in SHARES]
         counts = [round(parts * share / (1 - sum(choices))) for share in (rest * s * (1 - self.choices) for s in SHARES)]
         counts = [parts - sum(counts), *counts]
-        split = budget.split([*choices, *[(1 - sum(choices)) / parts] * parts])
-        return _Course(split[-1], tuple(counts), tuple(split[: len(SHARES)]))
+        return _Course(budget, 1 - sum(choices), tuple(counts), tuple(budget.split([*choices, 1 - sum(choices)])[:-1]))
 
 
 @dataclass(frozen=True)
 class _Course:
     """Equal parts for measurements, how many of them the first look and each round have, and what each round's choice may spend."""
 
-    part: Allowance
+    budget: Allowance
+    share: float
+    """Of the budget, for all measurements together."""
     counts: tuple[int, ...]
     choices: tuple[Allowance, ...]
+
+    def of(self, parts: int) -> Allowance:
+        """So many parts at once."""
+        share = self.share * parts / self.parts
+        return self.budget.split([share, 1 - share])[0]
+
+    @property
+    def part(self) -> Allowance:
+        """One part."""
+        return self.of(1)
 
     @property
     def parts(self) -> int:
@@ -162,10 +176,15 @@ class _Run:
         return fit.model(self.schema, self._matched(), self._summary(fit))
 
     def _measure(self, marginals: Sequence[Columns], parts: int) -> None:
-        """Spend so many equal parts; a marginal that gets several is measured as often, and the answers are averaged."""
+        """Spend so many equal parts. A marginal that gets several is measured as often, and the answers are averaged.
+
+        Together they have the noise of one answer for all parts; not so Laplace noise, where there is one answer.
+        """
         marginals = list(marginals)[:parts]
+        once = self.allowance.noise is Noise.LAPLACE
         for columns, times in zip(marginals, shared([self._cells(c) for c in marginals], parts).tolist(), strict=True):
-            answers = [measured_one(self.vault, columns, self.course.part) for _ in range(times)]
+            each = [self.course.of(times)] if once else [self.course.part] * times
+            answers = [measured_one(self.vault, columns, part) for part in each]
             self.measured += combined(answers, {name: i for i, name in enumerate(self.schema.names)})
 
     def _rows(self) -> float:
@@ -193,9 +212,11 @@ class _Run:
             tuple(candidates), [expected.get(columns) for columns in candidates], self.knobs._distances(self.schema).count
         )
         noisy = self.vault.spend(query, choice)[: len(candidates)].astype(np.float64)
+        # Of many noisy distances the largest are so by their noise: what is surely there counts.
+        noisy -= SURE * choice.deviation(query, self.schema)
         errors: Floats = np.array([far for far, columns in zip(noisy, candidates, strict=True) if columns in expected])
         weights = np.array([self.knobs.favour if self.target in columns else 1.0 for columns in small])
-        sigma = self.course.part.deviation(Histogram(self.schema.names[:1]), self.schema) / math.sqrt(parts)
+        sigma = self.course.of(parts).deviation(Histogram(self.schema.names[:1]), self.schema)
         return [small[i] for i in dense(small, errors, list(expected.values()), weights, sigma)]
 
     def _candidates(self) -> list[Columns]:
