@@ -71,7 +71,7 @@ class Aim(PrivateCore):
     """The share of the budget for the single columns, with a target of few classes, at the start."""
     choices: float = 0.1
     """The share of a round's budget for choosing; the rest is for measuring."""
-    cells: int = 300_000
+    cells: int = 1_000_000
     """The most cells that the cliques of the model may have together; it grows to it as the budget is spent."""
     candidates: int = 800
     """The most margins to choose from in a round; of more, or of too many cells, some are drawn at random in every round."""

@@ -23,7 +23,7 @@ WEIGHTS = 1 << 8
 """Weights are whole parts of this."""
 TOGETHER = 5 * CELLS
 """The most cells of all margins together that one choice is made among: the expected counts of each are held in memory."""
-CLASSES = 10
+CLASSES = 4
 """A target of at most so many cells is measured with every column from the start."""
 MATCHED = 1000
 """Drawn rows match at most so many marginals."""
