@@ -17,6 +17,7 @@ from hushtable.synthesize.mixture.embedding import Embedding, best_features
 from hushtable.synthesize.mixture.integer_encoding import STEPS, IntegerEncoding
 from hushtable.synthesize.mixture.matching import margin, match, of_known, waves_of
 from hushtable.synthesize.mixture.merf import DPMerf
+from hushtable.table.columns import Column, Kind, Levels
 from tests.unit.synthesize.test_clustmix_certified import SCHEMA, fitted, people
 
 ADD = Unit()
@@ -137,3 +138,16 @@ def test_the_recipe_is_proven():
     released = ht.release(example(600), load("dp-merf"), epsilon=1.0)
     assert released.guarantee.assurance is Assurance.PROVEN
     assert released.guarantee.epsilon() <= 1.0
+
+
+def test_what_its_query_costs_does_not_depend_on_how_many_bins_an_ordered_class_has():
+    budget = Allowance.of(Budget(1.0, 1e-6), ADD)
+    ordered, plain = (
+        {
+            DPMerf(target="grade").plan(SCHEMA.with_columns(Column(name="grade", kind=kind, domain=levels)), budget).events
+            for levels in (Levels(tuple(map(str, range(count)))) for count in (1, 3, 40))
+        }
+        for kind in (Kind.ORDINAL, Kind.CATEGORY)
+    )
+    assert len(ordered) == 1
+    assert len(plain) > 1, "the number of declared classes is public, and used"

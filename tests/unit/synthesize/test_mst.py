@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.plan import alike
 from hushtable.pipeline.recipe import load
 from hushtable.pipeline.run import release
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Exponential, Raw
 from hushtable.privacy.guarantee import Assurance
+from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import Entropy
+from hushtable.privacy.slots import Slots
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal.mst import Mst
@@ -102,6 +105,20 @@ def test_one_column_gets_all_of_the_budget_and_pairs_that_are_too_large_are_left
     vault = vault_of(table, 1.0, 0.0)
     assert pairs_of(Mst(cells=20).fit(vault, np.random.default_rng(0))) == {frozenset(("c0", "c1"))}
     assert vault.ledger.epsilon(0.0) <= 1.0
+
+
+@pytest.mark.parametrize(("columns", "target"), [(1, ""), (2, ""), (2, "c1"), (4, ""), (4, "c1")])
+def test_its_queries_follow_from_the_columns_alone_whatever_their_sizes(columns, target):
+    """A bin more or less, or a code list that is learnt, must not change what is asked: the prices were shared out before."""
+    budget = Allowance.of(Budget(1.0, 1e-6), Unit())
+    planned = Mst(target=target).plan(chain(10, columns).schema, budget).events
+    for levels, cells in ((1, 100_000), (2, 100_000), (40, 100_000), (3, 2)):
+        table, step = chain(300, columns, levels), Mst(target=target, cells=cells)
+        assert step.plan(table.schema, budget).events == planned
+        vault = vault_of(table, 1.0, 1e-6)
+        vault.ledger.slots = Slots(("mst", happened) for happened in planned)
+        step.fit(vault, np.random.default_rng(0))
+        assert alike(Ledger(Entry("mst", happened, "") for happened in planned), vault.ledger)
 
 
 def test_without_the_correction_a_large_table_of_chance_is_preferred():

@@ -29,7 +29,7 @@ from hushtable.synthesize.marginal.walls import code_walls, require_possible, wa
 from hushtable.synthesize.marginal.workload import TOGETHER, target_of, workload
 from hushtable.table.schema import Schema
 
-Pair = tuple[str, str]
+Columns = tuple[str, ...]
 
 WALLED = 2_000_000
 """The most cells of a model in which the combinations that the schema declares to be impossible have no probability."""
@@ -51,8 +51,8 @@ class Mst(PrivateCore):
     end there, and so does this with ``further`` 0 and no target. Beyond them, every column is counted together with a target of few
     cells as well, and the tree is one of what the target does not explain. The rest of the budget measures further
     pairs, and triples with the target, that the tree gets most wrong, as far as they are worth their noise (``further.Further``).
-    How many queries there are, and what each may spend, follows from the columns alone. Fitting and drawing rows are
-    post-processing.
+    How many queries there are, and what each may spend, follows from the number of columns, and whether one is a target, alone:
+    where there are fewer pairs to measure than that, some are measured again. Fitting and drawing rows are post-processing.
     """
 
     keeps_groups = True
@@ -80,13 +80,12 @@ class Mst(PrivateCore):
         """Refuses columns that cannot be counted, by name, and a target that is no column."""
         require_counted(schema, "mst")
         require_possible(schema, WALLED, "mst")
-        first = self._first(schema)
         events: tuple[Event, ...] = ()
         if budget is not None:
             single, choose, pair, beyond = self._parts(schema, budget)
             events = rows_event(budget, schema)
             one = Histogram(schema.names[:1])
-            events += tuple(part.event(one, schema) for part in single.split([1.0] * len(first)))
+            events += tuple(part.event(one, schema) for part in single.split([1.0] * len(self._first(schema))))
             events += tuple(Exponential(part.choice) for part in choose)
             events += tuple(part.event(one, schema) for part in pair.split([1.0] * len(choose)))
             events += tuple(event for batch in beyond for event in batch.events(schema))
@@ -118,7 +117,7 @@ class Mst(PrivateCore):
         noise = {"single columns": round(singles[0].sigma, 2)}
         if pairs:
             noise["pairs"] = round(pairs[0].sigma, 2)
-        summary: dict[str, Any] = {"measured": [" x ".join(columns) for columns in chosen], "noise_of_a_cell": noise}
+        summary: dict[str, Any] = {"measured": [" x ".join(c) for c in dict.fromkeys(chosen)], "noise_of_a_cell": noise}
         if grown.chosen:
             summary["further"] = [" x ".join(columns) for columns in grown.chosen]
         return CountModel(schema, model, summary | noise_note(sizes, singles[0].sigma, model.total))
@@ -128,18 +127,18 @@ class Mst(PrivateCore):
         target = target_of(schema, self.target, "mst")
         return target if target and len(schema) > 1 and sizes_of(schema)[target] <= CLASSES else ""
 
-    def _first(self, schema: Schema) -> tuple[tuple[str, ...], ...]:
-        """What is measured first: every column, and each with the target if that has few cells."""
-        top = self._top(schema)
-        with_top = (tuple(n for n in schema.names if n in (name, top)) for name in schema.names if top and name != top)
-        return (*((name,) for name in schema.names), *with_top)
+    def _first(self, schema: Schema) -> list[Columns]:
+        """What is measured first: every column, and each with the target if that has few cells, else the others twice.
+
+        How many cells a target of binned numbers has is not known beforehand: the number of queries does not depend on it.
+        """
+        top, target = self._top(schema), target_of(schema, self.target, "mst")
+        more = (tuple(n for n in schema.names if n in (name, top)) for name in schema.names if target and name != target)
+        return [*((name,) for name in schema.names), *more]
 
     def _parts(self, schema: Schema, allowance: Allowance) -> tuple[Allowance, list[Allowance], Allowance, list[Batch]]:
-        """What the columns, each choice of the tree, its pairs and the batches beyond it may spend.
-
-        All goes to the columns where there is nothing to choose from.
-        """
-        edges = _edges(_parts_known(schema), self._candidates(schema))
+        """What the columns, each choice of the tree, its pairs and the batches beyond it may spend: all on a single column."""
+        edges = len(schema) - 1
         if not edges:
             return allowance, [], allowance, []
         first, choose, pair = ((1 - self.further) * share for share in SHARES)
@@ -149,7 +148,7 @@ class Mst(PrivateCore):
         one, two, three, four = allowance.split([first, choose, pair, self.further])
         return one, two.split([1.0] * edges), three, batches(four, len(schema))
 
-    def _candidates(self, schema: Schema) -> list[Pair]:
+    def _candidates(self, schema: Schema) -> list[Columns]:
         """Pairs for the tree that are small enough; of more than memory holds together, the smallest."""
         sizes, top = sizes_of(schema), self._top(schema)
         small = [(a, b) for a, b in combinations(sizes, 2) if top not in (a, b) and sizes[a] * sizes[b] <= self.cells]
@@ -157,24 +156,28 @@ class Mst(PrivateCore):
         order = np.argsort(cells, kind="stable")
         return [small[i] for i in np.sort(order[np.cumsum(cells[order]) <= TOGETHER])]
 
-    def _tree(self, vault: Vault, alone: Graphical, choices: Sequence[Allowance], pair: Allowance) -> list[Pair]:
-        """Pairs that join the columns, each chosen among those that join two parts."""
-        candidates = self._candidates(vault.schema)
+    def _tree(self, vault: Vault, alone: Graphical, choices: Sequence[Allowance], pair: Allowance) -> list[Columns]:
+        """Pairs that join the columns, each chosen among those that join two parts.
+
+        Where a code list or the target joins some, or pairs are too large, the tree has fewer edges than there are choices: then
+        one of the chosen pairs is chosen again, and without any pair one of what was measured first.
+        """
         if not choices:
             return []
+        candidates = self._candidates(vault.schema) or self._first(vault.schema)
         model = alone.project_all(candidates)
-        sigma = pair.deviation(Histograms(tuple(candidates[: len(choices)])), vault.schema)
+        sigma = pair.deviation(Histograms((vault.schema.names[:1],) * len(choices)), vault.schema)
         # The distance expected for a pair of independent columns: a count of m varies by about sqrt(m), and noise adds to that.
         bias = [MEAN * float(np.sqrt(expected + sigma**2).sum()) for expected in model] if self.corrected else ()
         scores = MarginalScores(tuple(candidates), model, bias=bias)
         part = _parts_known(vault.schema)
-        chosen: list[Pair] = []
+        picked: list[int] = []
         for choice in choices:
-            joining = [i for i, (a, b) in enumerate(candidates) if part[a] != part[b]]
-            a, b = candidates[joining[vault.choose(scores.among(joining), choice)]]
-            chosen.append((a, b))
-            part = _joined(part, a, b)
-        return chosen
+            joining = [i for i, columns in enumerate(candidates) if len({part[name] for name in columns}) > 1]
+            open_ = joining or list(dict.fromkeys(picked)) or list(range(len(candidates)))
+            picked.append(open_[vault.choose(scores.among(open_), choice)])
+            part = _joined(part, candidates[picked[-1]][0], candidates[picked[-1]][-1])
+        return [candidates[i] for i in picked]
 
 
 def _parts_known(schema: Schema) -> dict[str, str]:
@@ -183,16 +186,6 @@ def _parts_known(schema: Schema) -> dict[str, str]:
     for a, b in code_walls(schema, WALLED):
         part = _joined(part, a, b)
     return part
-
-
-def _edges(part: Mapping[str, str], candidates: Sequence[Pair]) -> int:
-    """How many pairs a spanning forest of the candidates has: the same whichever are chosen."""
-    edges = 0
-    for a, b in candidates:
-        if part[a] != part[b]:
-            edges += 1
-            part = _joined(part, a, b)
-    return edges
 
 
 def _joined(part: Mapping[str, str], a: str, b: str) -> dict[str, str]:

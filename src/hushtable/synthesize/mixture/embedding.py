@@ -14,6 +14,7 @@ from hushtable.numerics.integers import GRID, Axes
 from hushtable.privacy.allowance import Allowance
 from hushtable.synthesize.mixture.integer_encoding import STEPS, Field, IntegerEncoding
 from hushtable.table.arrays import Floats, Integers
+from hushtable.table.columns import Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -27,6 +28,8 @@ BLUR = 0.03
 """The noise of a mean feature of a pair that their number is chosen for."""
 ROWS = 10_000
 """The number of rows that it is chosen for, unless the schema declares one."""
+ORDERED = 8
+"""The number of classes that it is chosen for where they have an order, as those of a number that was cut into bins."""
 WEIGHTS = 0.05, 0.5
 """The least and the largest weight of the features of pairs."""
 MOST, ENOUGH = 2000, 40
@@ -173,10 +176,13 @@ def best_features(encoding: IntegerEncoding, allowance: Allowance) -> tuple[int,
 
     With n rows in a class (a class has its part of the declared size), Gaussian noise of a mean of F features is about
     sqrt(F/rho)/n, Laplace noise about 2F/(epsilon n). Where that allows for less than one feature a pair, they weigh less too.
+    How many levels an ordered class has may follow from noisy answers, which must not decide what the features cost: it counts as
+    one of ``ORDERED`` levels.
     """
     fields = len(encoding.fields)
     pairs = fields * (fields - 1) / 2
-    rows = (encoding.schema.size or ROWS) / encoding.classes
+    ordered = encoding.target and encoding.schema[encoding.target].kind is Kind.ORDINAL
+    rows = (encoding.schema.size or ROWS) / (ORDERED if ordered else encoding.classes)
     if allowance.rho is not None:
         worth = (BLUR * rows) ** 2 * allowance.rho
     else:
