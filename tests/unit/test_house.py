@@ -32,6 +32,8 @@ KERNELS = {
     "evidence/neighbours/scan.py: scan",
     "numerics/manifold/geodesics.py: _combine",
     "numerics/manifold/geodesics.py: _from",
+    "synthesize/boosted.py: _boost",
+    "synthesize/boosted.py: _grow",
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
