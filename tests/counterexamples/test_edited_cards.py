@@ -407,10 +407,15 @@ def test_nothing_is_promised_of_no_rows(tmp_path):
 
 @pytest.mark.parametrize(
     ("step", "names", "epsilon", "delta"),
-    [("mwem", ["town", "sick"], 0.3, None), ("mwem", ["town", "sick"], 2.0, 0.0), ("aim", ["town"], 1.0, None)],
+    [
+        ("mwem: {rounds: 4}", ["town", "sick"], 0.3, None),
+        ("mwem: {rounds: 4}", ["town", "sick"], 2.0, 0.0),
+        ("mwem: {}", ["town", "sick"], 2.0, 0.0),
+        ("aim: {}", ["town"], 1.0, None),
+    ],
 )
 def test_rounding_and_single_columns_depart_from_no_plan(tmp_path, step, names, epsilon, delta):
-    recipe = Recipe.parse(f"recipe: x\nsteps: [{step}: {{}}]")
+    recipe = Recipe.parse(f"recipe: x\nsteps: [{step}]")
     released = ht.release(example(200).select(names), recipe, epsilon=epsilon, delta=delta)
-    assert (released.guarantee.bound is None) == (step == "mwem")
+    assert (released.guarantee.bound is None) == ("rounds" in step), "else noisy answers decide how many rounds there are"
     assert verify(ht.save(released, tmp_path / "out")).holds

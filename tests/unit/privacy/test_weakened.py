@@ -63,12 +63,14 @@ def test_a_look_of_its_own_has_no_known_price_for_a_person_with_fewer_rows():
         vault.open(DiscreteGaussian(1.0, 0.0), "total")
 
 
-def test_margins_follow_from_the_noisy_counts_alone(monkeypatch):
-    """An empty cell that got no noise would say that nobody is in it."""
-    monkeypatch.setattr(Vault, "spend", lambda vault, query, allowance: np.full(query.answer(vault._table).shape, 10))
-    table = people().take(np.flatnonzero(people()["town"] == 0))
-    model = Margins().fit(paying(table.select(["town", "ill"])), np.random.default_rng(0))
-    np.testing.assert_allclose(model.shares["town"], 1 / 4)
+@pytest.mark.parametrize(("count", "share"), [(1000, [1 / 4] * 4), (10, [1 / 3, 1 / 3, 1 / 3, 0])])
+def test_margins_follow_from_the_noisy_counts_alone(monkeypatch, count, share):
+    """An empty cell that got no noise would say that nobody is in it. A few missing values, by noisy count, are taken for noise."""
+    monkeypatch.setattr(Vault, "spend", lambda vault, query, allowance: np.full(query.answer(vault._table).shape, count))
+    for town in (0, -1):
+        table = people().take(np.flatnonzero(people()["town"] == town))
+        model = Margins().fit(paying(table.select(["town", "ill"])), np.random.default_rng(0))
+        np.testing.assert_allclose(model.shares["town"], share)
 
 
 def test_bin_edges_follow_from_the_noisy_counts_alone(monkeypatch):
