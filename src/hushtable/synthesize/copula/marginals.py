@@ -114,9 +114,10 @@ class MarginalCopula(PairwiseCopula):
         (given,), counts = margins.parts_by, margins.counts
         pieces = [margins.pieces(k, self.cells) for k in range(len(counts))]
         groups = tuple(tuple(np.concatenate([p.groups for p in of_column]).tolist()) for of_column in zip(*pieces, strict=True))
-        query = PairTables(margins.others, groups, given)
-        tables = query.tables(vault.spend(query, part))
-        noise = part.deviation(query, vault.schema)
+        query, planned = PairTables(margins.others, groups, given), self._priced(vault.schema)
+        # With the noise of all pairs, as planned, of which those with the classes are left out.
+        tables = query.tables(vault.measure(query, part.scale(planned, vault.schema), part.noise))
+        noise = part.deviation(planned, vault.schema)
         there = [k for k, count in enumerate(counts) if count > noise] or [int(np.argmax(counts))]
         found = {k: self._correlation(pieces[k], [t[k] / counts[k] for t in tables], noise / counts[k]) for k in there}
         noises = {k: dependence.noise or 0.0 for k, dependence in found.items()}
@@ -125,7 +126,7 @@ class MarginalCopula(PairwiseCopula):
 
     def _blur(self, schema: Schema, part: Allowance, rows: float, classes: int) -> float:
         # The scores of so many groups, each with about the same share, are as long as the root of their number.
-        return part.deviation(PairTables(schema.names[1:], ()), schema) * self.cells / max(rows, 1.0)
+        return part.deviation(self._priced(schema), schema) * self.cells / max(rows, 1.0)
 
     def _correlation(self, pieces: list[Pieces], tables: list[Floats], noise: float) -> Dependence:
         """The correlation matrix that explains tables of shares, and the median of the noise of a pair's correlation."""

@@ -67,8 +67,8 @@ class PairwiseCopula(PrivateCopula):
     """A Gaussian copula from noisy margins and one noisy answer about all pairs of columns; or one for each class.
 
     Where the budget allows it, margins and correlations are those of the classes of one column: each margin is then measured
-    together with it, and all pairs within the classes. The queries are as many and cost the same either way, so that the plan
-    does not depend on the choice; and the choice follows from the noise, the declared domains and the noisy number of rows.
+    together with it, and all pairs within the classes. The queries are as many and cost no more, so that the plan does
+    not depend on the choice; and the choice follows from the noise, the declared domains and the noisy number of rows.
     """
 
     NAME: ClassVar[str]
@@ -97,7 +97,8 @@ class PairwiseCopula(PrivateCopula):
             asked: list[Query] = [*queries, *([self._priced(schema)] if len(queries) > 1 else [])]
             parts = budget.split(self._weights(queries))
             events = (*rows_event(budget, schema), *(part.event(query, schema) for query, part in zip(asked, parts, strict=True)))
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=caveats_of(schema, self.anchor, self.NAME))
+        chosen, caveats = bool(self._class_column(schema)), caveats_of(schema, self.anchor, self.NAME)
+        return Plan(schema=schema, events=events, adaptive=chosen, slots=chosen, effect=Effect.GENERATE, caveats=caveats)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula | PartedCopula:
         """Measure the margins, then all pairs of columns at once."""
@@ -113,7 +114,7 @@ class PairwiseCopula(PrivateCopula):
         if given:
             known[given] = vault.spend(queries[0], parts[0])
             noise = parts[0].deviation(queries[0], schema)
-            counts = class_counts(known[given], noise, rows)
+            counts = class_counts(schema[given], known[given], noise, rows)
             clear = calm(schema, given, counts, noise)
             if self.classes or (clear and self._blur(schema, parts[-1], float(counts.mean()), len(counts)) < BLUR):
                 return self._by_class(vault, given, counts, parts, rng)

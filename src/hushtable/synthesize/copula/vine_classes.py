@@ -17,6 +17,7 @@ from hushtable.synthesize.copula.vine_pairs import DROWNED, NONE, sides
 from hushtable.synthesize.copula.vine_tables import (
     Dependences,
     PairCounts,
+    all_pairs,
     chance,
     class_checkerboards,
     group_shares,
@@ -152,7 +153,9 @@ def _tree(vault: Vault, allowance: Allowance, classes: Classes, others: Schema, 
         np.concatenate([independent(a, b, count) for a, b, count in zip(coarse[i], coarse[j], counts, strict=True)])
         for i, j in pairs
     ]
-    distances = vault.spend(Dependences(others.names, tuple(grouped), tuple(expected), classes.name), allowance)
+    query = Dependences(others.names, tuple(grouped), tuple(expected), classes.name)
+    # With the noise of all pairs, as planned, of which those with the classes are left out.
+    distances = vault.measure(query, allowance.scale(all_pairs(vault.schema.names), vault.schema), allowance.noise)
     matrix = np.zeros((len(others), len(others)))
     for (i, j), distance, by_chance in zip(pairs, distances, map(chance, expected), strict=True):
         matrix[i, j] = matrix[j, i] = distance - by_chance

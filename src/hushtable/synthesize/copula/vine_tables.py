@@ -135,6 +135,12 @@ class Dependences:
         return 2.0 * pairs, 2 * math.sqrt(pairs), 0
 
 
+def all_pairs(names: tuple[str, ...]) -> Dependences:
+    """What is planned: the price depends neither on how coarse the groups are, nor on the number of rows."""
+    one = np.zeros(1, np.int64)
+    return Dependences(names, (one,) * len(names), (one,) * math.comb(len(names), 2))
+
+
 def independent(one: Floats, two: Floats, total: float) -> Integers:
     """Expected counts of two independent columns, rounded to whole rows."""
     return np.round(total * np.outer(one, two)).astype(np.int64).ravel()
