@@ -97,7 +97,9 @@ class PairwiseCopula(PrivateCopula):
             asked: list[Query] = [*queries, *([self._priced(schema)] if len(queries) > 1 else [])]
             parts = budget.split(self._weights(queries))
             events = (*rows_event(budget, schema), *(part.event(query, schema) for query, part in zip(asked, parts, strict=True)))
-        chosen, caveats = bool(self._class_column(schema)), caveats_of(schema, self.anchor, self.NAME)
+        # In units of a public number of rows the answer about pairs is planned as it is asked; else classes leave some of it out.
+        chosen = bool(self._class_column(schema)) and not self.FIXED_ROWS
+        caveats = caveats_of(schema, self.anchor, self.NAME)
         return Plan(schema=schema, events=events, adaptive=chosen, slots=chosen, effect=Effect.GENERATE, caveats=caveats)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula | PartedCopula:
