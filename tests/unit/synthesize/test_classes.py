@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,11 +11,10 @@ import hushtable as ht
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.privacy import pld
-from hushtable.privacy.event import DiscreteGaussian
-from hushtable.privacy.unit import Unit
+from hushtable.privacy.unit import Relation, Unit
 from hushtable.synthesize.copula.kendall import KendallCopula
 from hushtable.synthesize.copula.likelihood import LikelihoodCopula
-from hushtable.synthesize.copula.marginals import MarginalCopula
+from hushtable.synthesize.copula.marginals import MarginalCopula, PairTables
 from hushtable.synthesize.copula.part_margins import class_counts, drawn_to_whole
 from hushtable.synthesize.copula.vine_certified import Vine
 from hushtable.table.columns import Column, Kind, Levels, Role
@@ -51,11 +50,17 @@ def test_a_release_by_classes_costs_no_more_than_planned_and_is_verified(step, e
     assert ht.verify(tmp_path / "out").faults == ()
 
 
-def test_pairs_within_classes_have_the_noise_of_all_pairs():
-    made = release(coded(), Recipe(recipe="plain", steps=(MarginalCopula(),)), epsilon=8.0, delta=1e-6)
-    asked = [entry.event for entry in made.guarantee.ledger if isinstance(entry.event, DiscreteGaussian)]
-    pairs = [event for event in asked if event.ones > 1]
-    assert [(event.ones, event.sensitivity) for event in pairs] == [(6, pytest.approx(math.sqrt(6)))]  # pairs of a, b, c and d
+def test_pairs_within_classes_are_counted_in_turn_until_there_are_as_many_tables_as_planned():
+    table, groups = coded(200), (tuple(range(3)) * 2,) * 3
+    query = PairTables(("a", "b", "c"), groups, "ill")
+    schema = table.select(("a", "b", "c", "ill")).schema
+    assert query.turns.tolist() == [0, 1, 2, 0, 1, 2]
+    assert query.sensitivity(schema, Relation.ADD_REMOVE) == PairTables(schema.names, ()).sensitivity(schema, Relation.ADD_REMOVE)
+    answer = query.answer(table)
+    one, two = np.split(answer, 2)
+    assert one.tolist() == two.tolist()
+    for pair, found in zip(combinations("abc", 2), query.tables(np.concatenate([one - 1, two + 3])), strict=True):
+        assert (found - 1 == table.counts(["ill", *pair]).reshape(2, 3, 3)).all()
 
 
 @pytest.mark.parametrize(("missing", "kept"), [(29, 0.0), (200, 200.0)])

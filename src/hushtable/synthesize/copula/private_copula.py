@@ -67,7 +67,7 @@ class PairwiseCopula(PrivateCopula):
     """A Gaussian copula from noisy margins and one noisy answer about all pairs of columns; or one for each class.
 
     Where the budget allows it, margins and correlations are those of the classes of one column: each margin is then measured
-    together with it, and all pairs within the classes. The queries are as many and cost no more, so that the plan does
+    together with it, and all pairs within the classes. The queries are as many and cost the same, so that the plan does
     not depend on the choice; and the choice follows from the noise, the declared domains and the noisy number of rows.
     """
 
@@ -97,10 +97,7 @@ class PairwiseCopula(PrivateCopula):
             asked: list[Query] = [*queries, *([self._priced(schema)] if len(queries) > 1 else [])]
             parts = budget.split(self._weights(queries))
             events = (*rows_event(budget, schema), *(part.event(query, schema) for query, part in zip(asked, parts, strict=True)))
-        # In units of a public number of rows the answer about pairs is planned as it is asked; else classes leave some of it out.
-        chosen = bool(self._class_column(schema)) and not self.FIXED_ROWS
-        caveats = caveats_of(schema, self.anchor, self.NAME)
-        return Plan(schema=schema, events=events, adaptive=chosen, slots=chosen, effect=Effect.GENERATE, caveats=caveats)
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=caveats_of(schema, self.anchor, self.NAME))
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> GaussianCopula | PartedCopula:
         """Measure the margins, then all pairs of columns at once."""
