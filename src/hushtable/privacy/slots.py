@@ -43,8 +43,7 @@ def covers(slot: Event, happened: Event) -> bool:
     """Whether a query is dominated by what a slot is priced for, but for rounding in the last digits.
 
     A choice, or pure noise, with a smaller epsilon is, and so is a Gaussian of a smaller mu. Integer Gaussian noise that is not
-    accounted for as a continuous one must be as planned, but may cover fewer of the numbers that change (the others are then left
-    out of the answer); that wider noise is dominated by narrower noise is not proven for it.
+    accounted for as a continuous one must be as planned: that wider noise is dominated by narrower noise is not proven for it.
     """
     mu = pld.gaussian_mu(dearest(slot))
     if mu and pld.gaussian_mu(happened):
@@ -54,9 +53,7 @@ def covers(slot: Event, happened: Event) -> bool:
     if isinstance(slot, DiscreteLaplace) and isinstance(happened, DiscreteLaplace):
         return happened.cost().epsilon <= slot.cost().epsilon * (1 + 1e-9)
     if isinstance(slot, DiscreteGaussian) and isinstance(happened, DiscreteGaussian):
-        fewer = 0 < happened.ones <= slot.ones or happened.ones == slot.ones == 0
-        nearer = happened.sensitivity <= slot.sensitivity * (1 + 1e-9)
-        return fewer and nearer and math.isclose(slot.sigma, happened.sigma, rel_tol=1e-9)
+        return slot.ones == happened.ones and math.isclose(slot.sigma, happened.sigma, rel_tol=1e-9)
     return slot == happened
 
 

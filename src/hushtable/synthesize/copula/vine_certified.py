@@ -33,7 +33,6 @@ from hushtable.synthesize.copula.vine_pairs import NONE, inverted_edge, measured
 from hushtable.synthesize.copula.vine_tables import (
     Dependences,
     PairCounts,
-    all_pairs,
     chance,
     group_shares,
     groups,
@@ -134,6 +133,7 @@ class Vine(PrivateCore):
         unordered = [c.name for c in schema if nominal(c)] if self.structure is Structure.TAU else []
         if unordered:
             caveats.append(f"tau reads the levels in their declared order, which means nothing for {', '.join(unordered)}")
+        # With classes one table fewer is needed.
         return Plan(
             schema=schema,
             events=self._events(schema, budget),
@@ -152,7 +152,12 @@ class Vine(PrivateCore):
         events = list(rows_event(budget, schema))
         events += [part.event(Histogram((c.name,)), schema) for c, part in zip(schema, of_margins, strict=True)]
         if of_tree is not None:
-            query: Query = Concordance(schema.names, 2) if self.structure is Structure.TAU else all_pairs(schema.names)
+            # The price does not depend on how coarse the groups are, nor on the number of rows.
+            one = np.zeros(1, np.int64)
+            count = len(schema)
+            query: Query = Dependences(schema.names, (one,) * count, (one,) * (count * (count - 1) // 2))
+            if self.structure is Structure.TAU:
+                query = Concordance(schema.names, 2)
             events.append(of_tree.event(query, schema))
             events += [part.event(PairCounts(schema.names[:2], NONE), schema) for part in of_tables]
         return tuple(events)

@@ -17,7 +17,6 @@ from hushtable.synthesize.copula.vine_pairs import DROWNED, NONE, sides
 from hushtable.synthesize.copula.vine_tables import (
     Dependences,
     PairCounts,
-    all_pairs,
     chance,
     class_checkerboards,
     group_shares,
@@ -154,8 +153,7 @@ def _tree(vault: Vault, allowance: Allowance, classes: Classes, others: Schema, 
         for i, j in pairs
     ]
     query = Dependences(others.names, tuple(grouped), tuple(expected), classes.name)
-    # With the noise of all pairs, as planned, of which those with the classes are left out.
-    distances = vault.measure(query, allowance.scale(all_pairs(vault.schema.names), vault.schema), allowance.noise)
+    distances = np.bincount(query.turns, vault.spend(query, allowance)) / np.bincount(query.turns)
     matrix = np.zeros((len(others), len(others)))
     for (i, j), distance, by_chance in zip(pairs, distances, map(chance, expected), strict=True):
         matrix[i, j] = matrix[j, i] = distance - by_chance

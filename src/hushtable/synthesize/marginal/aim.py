@@ -215,7 +215,7 @@ class _Run:
         return estimate(self.sizes, self.measured, total=self.total, zeros=self.zeros, start=start)
 
     def _summary(self) -> dict[str, Any]:
-        pairs = [m for m in self.measured[len(self.first) :] if len(m.columns) > 1]
+        pairs = self.measured[len(self.first) :]
         small = dict.fromkeys(self._small(self.knobs.cells))
         lost = [c for c in self.candidates if c not in small]
         noise = {"single columns": round(self.measured[0].sigma, 2)}
