@@ -70,7 +70,7 @@ QUERIES = [
     (BlockCorrelations(("x", "y", "p"), 2, 1, (*SCORES, (-500, 400)), 5), (X, Y, P), 2),
     (BlockCorrelations(("x", "y"), 2, 1, (SCORES[0] + (900, -20, -800), SCORES[1] + (300, -900, 0)), 5, "p"), (X, Y, P), 2),
     (BlockCorrelations(("x", "q"), 3, 2, (SCORES[0] * 2, (-700, 800) * 2), 5, "p"), (X, Q, P), 3),
-    (PairTables(("x", "y"), ((0, 1, 1, 0, 1, 2), (0, 0, 1, 1, 0, 1)), "p"), (X, Y, P), 2),
+    (PairTables(("x", "y"), ((0, 1, 1, 0, 1, 2), (0, 0, 1, 1, 0, 1)), "p"), (X, Y, P), 2),  # one pair, three times
     (Concordance(("x", "q"), 4, ((1, 2, 0), ())), (X, Q), 4),
     (PairTables(("x", "y", "p"), ((0, 1, 1), (0, 0, 1), (0, 1))), (X, Y, P), 2),
 ]

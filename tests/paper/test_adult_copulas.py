@@ -19,7 +19,8 @@ from hushtable.table.table import Table
 RECIPES = ("dpcopula-kendall", "dpcopula-mle", "dpcopula-marginals", "dpcopula-hybrid-certified", "independent")
 
 
-ORDERED = ("age", "education", "education_num", "sex", "capital_gain", "capital_loss", "hours_per_week", "income")
+ORDERED = ("age", "education", "sex", "capital_gain", "capital_loss", "hours_per_week", "income")
+"""Not education_num: the schema declares what it is by education, so even independent columns keep that pair."""
 
 
 def taus(table: Table) -> np.ndarray:

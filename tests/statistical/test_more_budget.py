@@ -19,7 +19,8 @@ RECIPES = ("aim", "mst", "mwem", "privbayes", "field-groups", "independent", "th
 """The private recipes that must obey."""
 WITHOUT = ("independent", "thresholded")
 """Of these, those that keep no dependence, or none that is rare: what a model learns from them says nothing."""
-BUDGETS = (0.3, 3.0, 30.0)
+BUDGETS = (0.1, 3.0, 30.0)
+"""At the first of these noise must cost something even where margins are all there is: nothing is to gain else."""
 SEEDS = (1, 2)
 SLACK = 0.012, 0.02
 """By how much chance may lower the mean agreement of the margins, and the AUC, from one budget to the next."""

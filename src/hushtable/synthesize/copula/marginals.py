@@ -27,8 +27,11 @@ from hushtable.table.table import Table, histogram_sizes
 class PairTables:
     """For each pair of columns the counts of the pairs of groups of their cells, the groups being known already; all, empty or not.
 
-    *What one record can change.* It lies in one class and in one cell of each column, hence in one pair of groups for each of the
-    p pairs of columns. Where it is added or removed, one count of each table changes by one: L1 = p, L2 = sqrt(p). Where it is
+    With classes there are as many tables as all columns, that of the classes among them, have pairs: the pairs of the others are
+    counted in turn, and some of them twice or more. So the answer costs the same with classes and without, in any currency.
+
+    *What one record can change.* It lies in one class and in one cell of each column, hence in one pair of groups of each of the
+    p tables. Where it is added or removed, one count of each table changes by one: L1 = p, L2 = sqrt(p). Where it is
     replaced, two counts of each: L1 = 2p, L2 = sqrt(2p).
     """
 
@@ -43,8 +46,13 @@ class PairTables:
         """For each column the number of groups."""
         return tuple(max(groups) + 1 for groups in self.groups)
 
+    @property
+    def turns(self) -> Integers:
+        """For each table the pair that it counts, in the order of ``itertools.combinations``."""
+        return np.arange(math.comb(len(self.columns) + bool(self.classes), 2)) % max(math.comb(len(self.columns), 2), 1)
+
     def answer(self, table: Table) -> Integers:
-        """Table by table, in the order of ``itertools.combinations``, each row-major; with classes, class by class in each."""
+        """Table by table, each row-major; with classes, class by class in each."""
         number = table.cells(self.classes) if self.classes else np.zeros(table.rows, np.int64)
         count = histogram_sizes(table.schema, (self.classes,))[0] if self.classes else 1
         codes = [
@@ -52,16 +60,19 @@ class PairTables:
             for name, g in zip(self.columns, self.groups, strict=True)
         ]
         pairs = combinations(zip(codes, self.sizes, strict=True), 2)
-        return np.concatenate(
-            [np.bincount((number * h + a) * w + b, minlength=count * h * w) for (a, h), (b, w) in pairs]
-        )  # fmt: skip
+        counted = [np.bincount((number * h + a) * w + b, minlength=count * h * w) for (a, h), (b, w) in pairs]
+        return np.concatenate([counted[pair] for pair in self.turns])
 
-    def tables(self, answer: Integers) -> list[Integers]:
-        """The answer as one array for each pair: classes by groups by groups."""
-        shapes = list(combinations(self.sizes, 2))
-        count = len(answer) // sum(height * width for height, width in shapes)
-        ends = np.cumsum([count * height * width for height, width in shapes])
-        return [part.reshape(count, *shape) for part, shape in zip(np.split(answer, ends[:-1]), shapes, strict=True)]
+    def tables(self, answer: Integers) -> list[Floats]:
+        """The answer as one array for each pair, the mean of its tables: classes by groups by groups."""
+        shapes, turns = list(combinations(self.sizes, 2)), self.turns
+        cells = np.array([math.prod(shapes[pair]) for pair in turns])
+        count = len(answer) // cells.sum()
+        parts = np.split(answer, np.cumsum(count * cells)[:-1])
+        return [
+            np.mean([parts[place] for place in np.flatnonzero(turns == pair)], axis=0).reshape(count, *shape)
+            for pair, shape in enumerate(shapes)
+        ]
 
     def largest(self, schema: Schema, rows: int) -> int:
         """A row counts once in each."""
@@ -69,8 +80,7 @@ class PairTables:
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above."""
-        pairs = len(self.columns) * (len(self.columns) - 1) // 2
-        touched = pairs if relation is Relation.ADD_REMOVE else 2 * pairs
+        touched = len(self.turns) * (1 if relation is Relation.ADD_REMOVE else 2)
         return float(touched), math.sqrt(touched), touched
 
 
@@ -116,8 +126,8 @@ class MarginalCopula(PairwiseCopula):
         groups = tuple(tuple(np.concatenate([p.groups for p in of_column]).tolist()) for of_column in zip(*pieces, strict=True))
         query = PairTables(margins.others, groups, given)
         tables = query.tables(vault.spend(query, part))
-        noise = part.deviation(query, vault.schema)
-        there = [k for k, count in enumerate(counts) if count > noise] or [int(np.argmax(counts))]
+        noise = part.deviation(query, vault.schema) / np.sqrt(np.bincount(query.turns))
+        there = [k for k, count in enumerate(counts) if count > noise.max()] or [int(np.argmax(counts))]
         found = {k: self._correlation(pieces[k], [t[k] / counts[k] for t in tables], noise / counts[k]) for k in there}
         noises = {k: dependence.noise or 0.0 for k, dependence in found.items()}
         matrices = drawn_to_average({k: dependence.correlation for k, dependence in found.items()}, noises, counts)
@@ -127,8 +137,8 @@ class MarginalCopula(PairwiseCopula):
         # The scores of so many groups, each with about the same share, are as long as the root of their number.
         return part.deviation(PairTables(schema.names[1:], ()), schema) * self.cells / max(rows, 1.0)
 
-    def _correlation(self, pieces: list[Pieces], tables: list[Floats], noise: float) -> Dependence:
-        """The correlation matrix that explains tables of shares, and the median of the noise of a pair's correlation."""
+    def _correlation(self, pieces: list[Pieces], tables: list[Floats], noise: float | Floats) -> Dependence:
+        """The correlation matrix that explains tables of shares, ``noise`` in each cell, and the median noise of a pair's."""
         pairs = list(combinations(pieces, 2))
         products = np.array([a.scores @ t[: a.present, : b.present] @ b.scores for (a, b), t in zip(pairs, tables, strict=True)])
         noises = noise * np.array([np.linalg.norm(a.scores) * np.linalg.norm(b.scores) for a, b in pairs])

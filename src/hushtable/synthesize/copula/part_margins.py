@@ -76,10 +76,10 @@ def class_column(schema: Schema, named: str, step: str) -> str:
     return given
 
 
-def class_counts(noisy: Integers, noise: float, rows: int | None) -> Floats:
+def class_counts(column: Column, noisy: Integers, noise: float, rows: int | None) -> Floats:
     """The numbers of records of the classes from their noisy histogram; ``rows`` is the number of rows where it is public."""
     total = usable_total(total_of([noisy], [noise]), noise * math.sqrt(noisy.size)) if rows is None else float(rows)
-    return on_simplex(noisy.astype(np.float64), max(total, 2.0))
+    return on_simplex(present(column, noisy, noise), max(total, 2.0))
 
 
 def calm(schema: Schema, given: str, counts: Floats, noise: float, wrong: float = WRONG) -> bool:
@@ -130,17 +130,18 @@ def order_of(schema: Schema, anchor: str, step: str, parts: tuple[str, ...]) -> 
 
 
 def drawn_to_whole(column: Column, table: Integers, counts: Floats, noise: float) -> Floats:
-    """The margins of a column in each part, each drawn to the overall one where its noise explains the difference."""
+    """The margins of a column in each part, each drawn to the overall one where its noise explains the difference.
+
+    Where all parts together show no missing values, no part has any.
+    """
     whole = present(column, table.sum(0), noise * math.sqrt(len(table)))
     overall = Margin.of(whole, float(counts.sum())).shares
-    # Where all parts together show no missing values, no part has one.
     absent = whole < table.sum(0)
-    table = np.where(absent, 0, table)
     rows = np.maximum(counts, 1.0)[:, None]
-    apart = table / rows - overall
-    error = (table.shape[1] - 1) * (noise / rows) ** 2
+    apart = np.where(absent, 0.0, table / rows - overall)
+    error = (table.shape[1] - 1 - absent.sum()) * (noise / rows) ** 2
     factor = np.maximum(1 - error / np.maximum((apart**2).sum(1, keepdims=True), 1e-300), 0.0)
-    margins = on_simplex(np.where(absent, -2.0, overall + factor * apart))
+    margins = on_simplex(np.where(absent, -1e15, overall + factor * apart))
     return np.asarray(margins / margins.sum(1, keepdims=True))
 
 

@@ -67,8 +67,8 @@ class PairwiseCopula(PrivateCopula):
     """A Gaussian copula from noisy margins and one noisy answer about all pairs of columns; or one for each class.
 
     Where the budget allows it, margins and correlations are those of the classes of one column: each margin is then measured
-    together with it, and all pairs within the classes. The queries are as many and cost the same either way, so that the plan
-    does not depend on the choice; and the choice follows from the noise, the declared domains and the noisy number of rows.
+    together with it, and all pairs within the classes. The queries are as many and cost the same, so that the plan does
+    not depend on the choice; and the choice follows from the noise, the declared domains and the noisy number of rows.
     """
 
     NAME: ClassVar[str]
@@ -113,7 +113,7 @@ class PairwiseCopula(PrivateCopula):
         if given:
             known[given] = vault.spend(queries[0], parts[0])
             noise = parts[0].deviation(queries[0], schema)
-            counts = class_counts(known[given], noise, rows)
+            counts = class_counts(schema[given], known[given], noise, rows)
             clear = calm(schema, given, counts, noise)
             if self.classes or (clear and self._blur(schema, parts[-1], float(counts.mean()), len(counts)) < BLUR):
                 return self._by_class(vault, given, counts, parts, rng)

@@ -80,7 +80,7 @@ class Vine(PrivateCore):
     what is expected. Costs add up: rho = rho(margins) + rho(tree) + rho(tables). All else is post-processing.
     Where the budget allows it the vine has two trees: the first joins the target with every other column, the second joins pairs of
     these in each class, by their dependence given the class. Margins, distances and tables are then those of the classes; a record
-    lies in one class, so the queries cost the same, and the plan does not depend on the choice. Otherwise the vine is cut after
+    lies in one class, so the queries cost no more, and the plan does not depend on the choice. Otherwise the vine is cut after
     the first tree: each column depends directly on its neighbours on it. (Further trees cannot be fitted to rows drawn from such
     a model, where the columns are independent given the tree; the noisy tau of all pairs can.)
     Gambs, Ladouceur, Laurent and Roy-Gaumond 2021 for the model, Chow and Liu 1968 for the tree.
@@ -128,12 +128,20 @@ class Vine(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that cannot be counted, and for tau any other relation than one record replaced by another."""
         require_counted(schema, "vine")
-        self._class_column(schema)
+        given = self._class_column(schema)
         caveats = ["columns depend on one another along a tree: each depends directly on few others"]
         unordered = [c.name for c in schema if nominal(c)] if self.structure is Structure.TAU else []
         if unordered:
             caveats.append(f"tau reads the levels in their declared order, which means nothing for {', '.join(unordered)}")
-        return Plan(schema=schema, events=self._events(schema, budget), effect=Effect.GENERATE, caveats=tuple(caveats))
+        # With classes one table fewer is needed.
+        return Plan(
+            schema=schema,
+            events=self._events(schema, budget),
+            adaptive=bool(given),
+            slots=bool(given),
+            effect=Effect.GENERATE,
+            caveats=tuple(caveats),
+        )
 
     def _events(self, schema: Schema, budget: Allowance | None) -> tuple[Event, ...]:
         if budget is None:
@@ -177,7 +185,7 @@ class Vine(PrivateCore):
         if given:
             query, place = Histogram((given,)), schema.names.index(given)
             known[given], sigma = vault.spend(query, of_margins[place]), of_margins[place].deviation(query, schema)
-            counts = class_counts(known[given], sigma, rows)
+            counts = class_counts(schema[given], known[given], sigma, rows)
             if of_tree is not None and (self.classes or calm(schema, given, counts, sigma, WRONG)):
                 others = {n: part for n, part in zip(schema.names, of_margins, strict=True) if n != given}
                 return self._by_class(vault, Classes(given, counts, COARSE), others, of_tree, of_tables)

@@ -152,7 +152,8 @@ def _tree(vault: Vault, allowance: Allowance, classes: Classes, others: Schema, 
         np.concatenate([independent(a, b, count) for a, b, count in zip(coarse[i], coarse[j], counts, strict=True)])
         for i, j in pairs
     ]
-    distances = vault.spend(Dependences(others.names, tuple(grouped), tuple(expected), classes.name), allowance)
+    query = Dependences(others.names, tuple(grouped), tuple(expected), classes.name)
+    distances = np.bincount(query.turns, vault.spend(query, allowance)) / np.bincount(query.turns)
     matrix = np.zeros((len(others), len(others)))
     for (i, j), distance, by_chance in zip(pairs, distances, map(chance, expected), strict=True):
         matrix[i, j] = matrix[j, i] = distance - by_chance

@@ -103,6 +103,8 @@ class Dependences:
     The expected counts are fixed before the rows are asked (whole numbers, from noisy margins). Adding or removing a record changes
     one count of each table by 1, so each of the p distances by at most 1: L1 = p, L2 = sqrt(p). Replacing a record
     changes two counts of each: by at most 2, L1 = 2 p, L2 = 2 sqrt(p).
+    With classes there are as many distances as all columns, that of the classes among them, have pairs: the pairs of the others
+    take turns, and some are asked for twice or more. So the answer costs the same with classes and without, in any currency.
     """
 
     columns: tuple[str, ...]
@@ -112,8 +114,14 @@ class Dependences:
     classes: str = ""
     """A column given whose classes the pairs are compared; empty: in all rows."""
 
+    @property
+    def turns(self) -> Integers:
+        """For each number of the answer the pair that it is about."""
+        pairs = len(self.expected)
+        return np.arange(pairs + (len(self.columns) if self.classes else 0)) % max(pairs, 1)
+
     def answer(self, table: Table) -> Integers:
-        """One number for each pair."""
+        """One number for each turn."""
         cells = [g[table.cells(name)] for name, g in zip(self.columns, self.groups, strict=True)]
         widths = [int(g.max()) + 1 for g in self.groups]
         label, _ = labels(table, self.classes)
@@ -121,7 +129,7 @@ class Dependences:
         for (i, j), expected in zip(combinations(range(len(cells)), 2), self.expected, strict=True):
             place = (label * widths[i] + cells[i]) * widths[j] + cells[j]
             distances.append(np.abs(np.bincount(place, minlength=len(expected)) - expected).sum())
-        return np.array(distances, np.int64)
+        return np.array(distances, np.int64)[self.turns]
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows where none was expected."""
@@ -129,7 +137,7 @@ class Dependences:
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """As derived above."""
-        pairs = len(self.expected)
+        pairs = len(self.turns)
         if relation is Relation.ADD_REMOVE:
             return float(pairs), math.sqrt(pairs), pairs
         return 2.0 * pairs, 2 * math.sqrt(pairs), 0
