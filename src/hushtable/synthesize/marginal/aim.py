@@ -215,7 +215,8 @@ class _Run:
         return estimate(self.sizes, self.measured, total=self.total, zeros=self.zeros, start=start)
 
     def _summary(self) -> dict[str, Any]:
-        pairs = self.measured[len(self.first) :]
+        # A rest of the budget that no candidate had room for went into single columns.
+        pairs = [m for m in self.measured[len(self.first) :] if len(m.columns) > 1]
         small = dict.fromkeys(self._small(self.knobs.cells))
         lost = [c for c in self.candidates if c not in small]
         noise = {"single columns": round(self.measured[0].sigma, 2)}
