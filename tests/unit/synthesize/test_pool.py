@@ -81,7 +81,9 @@ def entropic(pool: Pool, targets: list[Measurement]) -> np.ndarray:
         weights = np.exp(scores - scores.max())
         return float(np.log(weights.sum()) + scores.max() - theta @ shares), pool.group_marginals(weights / weights.sum()) - shares
 
-    best = minimize(dual, np.zeros(len(shares)), jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-15, "gtol": 1e-9})
+    best = minimize(
+        dual, np.zeros(len(shares)), jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-15, "gtol": 1e-9}
+    )
     return 1000 * pool.beliefs(best.x)
 
 

@@ -30,7 +30,8 @@ def truth() -> np.ndarray:
 
 def measured() -> list[Measurement]:
     return [
-        Measurement(pair, 2000 * truth().sum(axis=tuple(i for i, name in enumerate(SIZES) if name not in pair)), 3.0) for pair in PAIRS
+        Measurement(pair, 2000 * truth().sum(axis=tuple(i for i, name in enumerate(SIZES) if name not in pair)), 3.0)
+        for pair in PAIRS
     ]
 
 

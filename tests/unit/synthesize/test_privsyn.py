@@ -113,7 +113,9 @@ def compare(table: Table, recipe: Recipe, unit: Unit, delta: float, epsilon: flo
     """Release, and see that the very queries that were planned were made, for no more than the budget."""
     course = plan(recipe, table.schema, budget=Budget(epsilon, delta), unit=unit, seeded=True)
     result = release(table, recipe, epsilon=epsilon, delta=delta, unit=unit, seed=1)
-    planned, made = (sorted(repr(e.event) for e in entries if e.event.cost().rho) for entries in (course.ledger.paid, result.guarantee.ledger))
+    planned, made = (
+        sorted(repr(e.event) for e in entries if e.event.cost().rho) for entries in (course.ledger.paid, result.guarantee.ledger)
+    )
     assert planned
     assert planned == made
     assert result.guarantee.epsilon() <= epsilon * (1 + 1e-9)
@@ -129,6 +131,15 @@ def test_more_columns_than_parts_are_all_measured():
         assert course.counts[0] >= 600
         assert min(course.counts) >= 1
         assert course.parts * course.part.rho + sum(choice.rho for choice in course.choices) == pytest.approx(whole.rho)
+
+
+def test_laplace_noise_is_cut_into_few_parts():
+    """The average of k answers of epsilon / k each has sqrt(k) times the noise of one of epsilon."""
+    schema = Schema(tuple(category(f"c{i}", 2) for i in range(10)))
+    gaussian, pure = (PrivSyn()._course(schema, Allowance.of(Budget(1.0, delta), Unit())) for delta in (1e-6, 0.0))
+    assert (gaussian.parts, pure.parts) == (160, 40)
+    assert pure.counts[0] >= 10
+    assert pure.parts * pure.part.epsilon + sum(choice.epsilon for choice in pure.choices) == pytest.approx(1.0)
 
 
 def test_the_answers_of_a_round_are_as_many_as_there_are_candidates():

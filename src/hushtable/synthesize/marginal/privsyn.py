@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
-from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.rows import rows_event
@@ -35,9 +35,9 @@ SHARES = (0.6, 0.4)
 """The parts of the rounds in what is not for the first look."""
 PARTS = 16
 """Budgets are shared out among marginals in so many equal parts for each column, within ``FEWEST`` and ``MOST``."""
-FEWEST, MOST = 120, 480
+FEWEST, MOST = 48, 480
 EACH = 4
-"""Where there are many columns there are this many parts for each, whatever ``MOST`` says."""
+"""The fewest parts for each column, whatever ``MOST`` says. There are no more of Laplace noise, where an average of answers loses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +110,9 @@ class PrivSyn(PrivateCore):
         return MarginalDistances((), (), min(self.candidates, count))
 
     def _course(self, schema: Schema, budget: Allowance) -> _Course:
-        """How the budget is shared out: it follows from the number of columns alone, and every column gets a part."""
-        parts = max(int(np.clip(PARTS * len(schema), FEWEST, MOST)), EACH * len(schema))
+        """How the budget is shared out, by the number of columns and the kind of noise alone: every column gets a part."""
+        fine = int(np.clip(PARTS * len(schema), FEWEST, MOST)) if budget.noise is Noise.GAUSSIAN else 0
+        parts = max(fine, EACH * len(schema))
         if len(schema) == 1:
             return _Course(budget.split([1.0] * parts)[0], (parts,), ())
         rest = 1 - self.first
