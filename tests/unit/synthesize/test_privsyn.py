@@ -18,7 +18,7 @@ from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Budget, Relation, Unit
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.marginal import workload
+from hushtable.synthesize.marginal import privsyn, workload
 from hushtable.synthesize.marginal.privsyn import PrivSyn
 from hushtable.synthesize.marginal.workload import CLASSES, first_look, matched_marginals
 from hushtable.table.columns import Bounds, Column, Kind, Role
@@ -133,6 +133,21 @@ def test_more_columns_than_parts_are_all_measured():
         assert course.parts * course.part.rho + sum(choice.rho for choice in course.choices) == pytest.approx(whole.rho)
 
 
+def test_where_nothing_exceeds_its_noise_columns_are_measured_again_as_many_as_there_are_parts_for(monkeypatch):
+    monkeypatch.setattr(privsyn, "dense", lambda *arguments: [])
+    table = table_of({f"c{i}": 2 for i in range(9)}, 50)
+    result = compare(table, Recipe(recipe="privsyn", steps=(PrivSyn(first=0.99),)), Unit(), 1e-6)
+    assert result.result["privsyn"]["measured"] == []
+
+
+def test_what_a_round_measures_and_rows_match_stays_in_memory(monkeypatch):
+    monkeypatch.setattr(privsyn, "ROOM", 60)
+    monkeypatch.setattr(workload, "ROOM", 60)
+    model = fitted(table_of(dict.fromkeys("abcdef", 5), 5000), PrivSyn(), 20.0)
+    assert 2 <= len(model.result()["measured"]) <= 4, "two in each of two rounds"
+    assert sum(len(group) == 2 for group in model.expected) <= 4 + 2
+
+
 def test_laplace_noise_is_cut_into_few_parts():
     """The average of k answers of epsilon / k each has sqrt(k) times the noise of one of epsilon."""
     schema = Schema(tuple(category(f"c{i}", 2) for i in range(10)))
@@ -153,9 +168,9 @@ def test_the_answers_of_a_round_are_as_many_as_there_are_candidates():
 
 
 def test_a_pair_of_too_many_cells_takes_the_room_of_no_other(monkeypatch):
-    monkeypatch.setattr(workload, "TOGETHER", 2000)
+    monkeypatch.setattr(privsyn, "CELLS", 2000)
     table = table_of({"huge": 400, "vast": 300, "a": 4, "b": 4, "c": 4}, 2000)
-    measured = fitted(table, PrivSyn(largest=1000), 20.0).result()["measured"]
+    measured = fitted(table, PrivSyn(largest=1000, cells=1000), 20.0).result()["measured"]
     assert {"a x b", "b x c"} <= set(measured)
     assert not any("huge" in text and "vast" in text for text in measured)
 
@@ -230,6 +245,7 @@ def test_rows_match_what_was_measured_and_all_small_pairs(monkeypatch):
     sizes = {"a": 3, "b": 50, "c": 4}
     assert matched_marginals(sizes, [("c",), ("a", "b", "c")], 1000) == [("a", "b", "c")]
     assert matched_marginals(sizes, [("b",), ("c",)], 100) == [("b",), ("a", "c")]
+    assert matched_marginals(sizes, [], 1000) == [("a", "c"), ("a", "b"), ("b", "c")], "the small ones first"
     assert matched_marginals({"a": 3}, [("a",)], 100) == [("a",)]
     monkeypatch.setattr(workload, "MATCHED", 2)
     assert len(matched_marginals(sizes, [("b", "c")], 1000)) == 2

@@ -25,7 +25,7 @@ from hushtable.synthesize.marginal.measurement import Measurement, combined, row
 from hushtable.synthesize.marginal.pooled import ROUGH, STEPS, Fit, PooledModel
 from hushtable.synthesize.marginal.score import MarginalDistances
 from hushtable.synthesize.marginal.walls import require_possible, walls
-from hushtable.synthesize.marginal.workload import first_look, matched_marginals, shortened, some, target_of
+from hushtable.synthesize.marginal.workload import ROOM, first_look, matched_marginals, shortened, some, target_of, within
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
@@ -37,7 +37,7 @@ PARTS = 16
 """Budgets are shared out among marginals in so many equal parts for each column, within ``FEWEST`` and ``MOST``."""
 FEWEST, MOST = 48, 480
 EACH = 4
-"""The fewest parts for each column, whatever ``MOST`` says. There are no more of Laplace noise, where an average of answers loses."""
+"""The fewest parts for each column, whatever ``MOST`` says, and all that Laplace noise has: an average of answers loses there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,15 +161,14 @@ class _Run:
         for number, (choice, parts) in enumerate(zip(self.course.choices, self.course.counts[1:], strict=True), 1):
             self.vault.report(number / (len(SHARES) + 1))
             chosen = self._chosen(fit, choice, parts)
-            # Where nothing exceeds its noise, the columns are measured once more.
-            self._measure(chosen[:parts] or self.first, parts)
-            self.ranked = list(dict.fromkeys([*self.ranked, *chosen[:parts]]))
+            # Where nothing exceeds its noise, the columns are measured once more, as many as there are parts for.
+            self._measure(chosen or self.first[:parts], parts)
+            self.ranked = list(dict.fromkeys([*self.ranked, *chosen]))
             fit = self._fitted(STEPS if number == len(SHARES) else ROUGH)
         return fit.model(self.schema, self._matched(), self._summary(fit))
 
     def _measure(self, marginals: Sequence[Columns], parts: int) -> None:
         """Spend so many equal parts; a marginal that gets several is measured as often, and the answers are averaged."""
-        marginals = list(marginals)[:parts]
         for columns, times in zip(marginals, shared([self._cells(c) for c in marginals], parts).tolist(), strict=True):
             answers = [measured_one(self.vault, columns, self.course.part) for _ in range(times)]
             self.measured += combined(answers, {name: i for i, name in enumerate(self.schema.names)})
@@ -193,7 +192,7 @@ class _Run:
         errors: Floats = self.vault.spend(query, choice)[: len(candidates)].astype(np.float64)
         weights = np.array([self.knobs.favour if self.target in columns else 1.0 for columns in candidates])
         sigma = self.course.part.deviation(Histogram(self.schema.names[:1]), self.schema) / math.sqrt(parts)
-        return [candidates[i] for i in dense(candidates, errors, expected, weights, sigma)]
+        return within(self.sizes, [candidates[i] for i in dense(candidates, errors, expected, weights, sigma)], ROOM)[:parts]
 
     def _candidates(self) -> list[Columns]:
         """All pairs, and those of two columns and the target; some of them, by public coins, where there are too many."""
@@ -202,7 +201,7 @@ class _Run:
         for way in (2, 3):
             columns = (c for c in combinations(self.schema.names, way) if way == 2 or self.target in c)
             small = [c for c in columns if self._cells(c) <= self.knobs.largest]
-            found += some(self.sizes, small, limit - len(found), self.rng)
+            found += some(self.sizes, small, limit - len(found), self.rng, CELLS - sum(map(self._cells, found)))
         return found
 
     def _matched(self) -> list[Columns]:
