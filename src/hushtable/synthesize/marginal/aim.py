@@ -29,16 +29,7 @@ from hushtable.synthesize.marginal.measurement import Measurement, noisy_total, 
 from hushtable.synthesize.marginal.pooled import PooledModel
 from hushtable.synthesize.marginal.score import MarginalScores
 from hushtable.synthesize.marginal.walls import require_possible, walls
-from hushtable.synthesize.marginal.workload import (
-    TOGETHER,
-    first_look,
-    impossible,
-    matched_marginals,
-    shortened,
-    some,
-    target_of,
-    workload,
-)
+from hushtable.synthesize.marginal.workload import first_look, impossible, matched_marginals, shortened, some, target_of, workload
 from hushtable.table.arrays import Floats
 from hushtable.table.rules import IMPOSSIBLE
 from hushtable.table.schema import Schema
@@ -196,7 +187,7 @@ class _Run:
     def _open(self, grown: float) -> list[Columns]:
         """The margins to choose from: those that still fit into the model, whose limit grows with what was spent."""
         limit = int(self.knobs.cells * grown)
-        return self._fitting(some(self.sizes, self._small(limit), self.knobs.candidates, self.rng, TOGETHER), limit)
+        return self._fitting(some(self.sizes, self._small(limit), self.knobs.candidates, self.rng), limit)
 
     def _fitting(self, margins: list[Columns], limit: int) -> list[Columns]:
         """Those with which the model has at most so many cells."""

@@ -89,7 +89,7 @@ def within(sizes: Mapping[str, int], margins: Sequence[tuple[str, ...]], cells: 
 
 
 def some(
-    sizes: Mapping[str, int], margins: list[tuple[str, ...]], most: int, rng: np.random.Generator, together: int
+    sizes: Mapping[str, int], margins: list[tuple[str, ...]], most: int, rng: np.random.Generator, together: int = TOGETHER
 ) -> list[tuple[str, ...]]:
     """At most so many margins, of at most ``together`` cells together: all of them, or some drawn by public coins."""
     if len(margins) <= most and len(within(sizes, margins, together)) == len(margins):
