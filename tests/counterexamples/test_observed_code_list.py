@@ -37,7 +37,7 @@ def test_one_row_more_makes_another_list():
     assert two.index["c"] == "x"
 
 
-@pytest.mark.parametrize("recipe", ["independent", "mst", "aim", "privbayes"])
+@pytest.mark.parametrize("recipe", ["independent", "mst", "aim", "privsyn", "privbayes"])
 def test_a_budget_refuses_it_by_name(recipe):
     with pytest.raises(GuaranteeRefused, match=r"group: observed: \[determined_by\]"):
         ht.release(drafted(people(("c", "x", "0"))), recipe, epsilon=1.0)

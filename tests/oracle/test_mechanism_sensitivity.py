@@ -75,7 +75,7 @@ def test_all_records_of_a_small_domain_are_tried_and_each_kind_of_row_is_left_ou
     assert {t.rows for t in neighbours(SMALL, Relation.REPLACE_ONE)} == {3}
 
 
-@pytest.mark.parametrize("name", ["independent", "frechet", "beta-k-eps-certified"])
+@pytest.mark.parametrize("name", ["independent", "privsyn", "frechet", "beta-k-eps-certified"])
 def test_the_questions_of_a_certified_recipe_change_as_little_as_they_say(name):
     lines = brute_force(load(name), epsilon=2.0)
     assert lines

@@ -12,10 +12,13 @@ from hushtable.api.mechanism import proven_recipes
 from hushtable.audits.mechanism import twoworld
 from hushtable.audits.mechanism.lines import CanaryLine
 from hushtable.audits.mechanism.twoworld import TwoWorldOptions
+from hushtable.audits.mechanism.worlds import UNDECLARED
 from hushtable.encode.bins import Bins
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.unit import Relation
+from hushtable.synthesize.marginal import pooled, privsyn
 from hushtable.synthesize.marginal.independent import Margins
+from hushtable.synthesize.marginal.privsyn import PrivSyn
 
 MARGINS = Recipe(recipe="margins", steps=(Bins(), Margins()))
 
@@ -57,6 +60,28 @@ def test_half_the_noise_is_refuted_and_all_of_it_is_not(recipe, weaken):
     halved = audited(recipe, 5.0, 1e-5, 80)
     assert halved.refuted
     assert "mu is at least" in halved.verdict.text
+
+
+def test_half_the_noise_of_marginals_in_parts_is_refuted_and_all_of_it_is_not(weaken, monkeypatch):
+    """PrivSyn with few parts and a small pool, for the time it takes: all that it releases follows from the same answers."""
+    monkeypatch.setattr(privsyn, "FEWEST", 6)
+    monkeypatch.setattr(privsyn, "PARTS", 2)
+    monkeypatch.setattr(pooled, "FEWEST", 200)
+    recipe = Recipe(recipe="privsyn", steps=(Bins(bins=4), PrivSyn()))
+    honest = audited(recipe, 5.0, 1e-5, 40)
+    assert honest.tested
+    assert not honest.refuted
+    assert honest.stated.epsilon <= 5.0
+    weaken(2)
+    assert audited(recipe, 5.0, 1e-5, 40).refuted
+
+
+@pytest.mark.parametrize("name", ["aim", "privsyn"])
+def test_worlds_whose_domains_were_read_off_the_rows_are_refused(name):
+    for line in twoworld.audit(load(name), TwoWorldOptions(epsilon=5.0, delta=1e-5, canaries=list(UNDECLARED), runs=4, seed=2)):
+        assert not line.tested
+        assert not line.refuted
+        assert "read off the rows" in line.why
 
 
 @pytest.mark.nightly

@@ -15,7 +15,7 @@ from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-RECIPES = ("aim", "mst", "mwem", "privbayes", "field-groups", "independent", "thresholded")
+RECIPES = ("aim", "privsyn", "mst", "mwem", "privbayes", "field-groups", "independent", "thresholded")
 """The private recipes that must obey."""
 WITHOUT = ("independent", "thresholded")
 """Of these, those that keep no dependence, or none that is rare: what a model learns from them says nothing."""

@@ -16,7 +16,6 @@ from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Exponenti
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.unit import Relation, Unit
 from hushtable.synthesize.marginal import junction
-from hushtable.synthesize.marginal import workload as workload_module
 from hushtable.synthesize.marginal.aim import Aim
 from hushtable.synthesize.marginal.workload import WEIGHTS, impossible, some, target_of, workload
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
@@ -193,13 +192,15 @@ def test_the_room_a_margin_takes_is_that_of_the_tree_really_used():
     assert len(junction.cells_with(sizes, held, [])) == 0
 
 
-def test_candidates_are_thinned_out_by_number_and_by_cells(monkeypatch):
+def test_candidates_are_thinned_out_by_number_and_by_cells():
     sizes = {f"c{i}": 10 for i in range(8)}
     pairs = list(combinations(sizes, 2))
-    assert some(sizes, pairs, 28, np.random.default_rng(0)) == pairs
-    assert len(some(sizes, pairs, 5, np.random.default_rng(0))) == 5
-    monkeypatch.setattr(workload_module, "TOGETHER", 1234)
-    assert len(some(sizes, pairs, 28, np.random.default_rng(0))) == 12
+    assert some(sizes, pairs, 28, np.random.default_rng(0), 2800) == pairs
+    assert len(some(sizes, pairs, 5, np.random.default_rng(0), 2800)) == 5
+    fewer = some(sizes, pairs, 28, np.random.default_rng(0), 1234)
+    assert len(fewer) == 12
+    assert fewer == [pair for pair in pairs if pair in fewer]
+    assert some(sizes, pairs, 0, np.random.default_rng(0), 2800) == []
 
 
 def test_structural_zeros_that_cannot_be_held_are_refused_before_a_row_is_read():

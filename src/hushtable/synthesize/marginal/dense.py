@@ -45,7 +45,7 @@ def dense(candidates: Sequence[Columns], errors: Floats, expected: Sequence[Floa
     ``errors`` are L1 distances (noisy ones), and ``sigma`` is the noise of a cell if one marginal alone got the whole budget. All
     that is read here was released.
     """
-    noise = [Noise(counts) for counts in expected]
+    noise: dict[int, Noise] = {}
     power = np.array([counts.size**POWER for counts in expected])
     # Large errors first, relative to the budget that they ask for.
     order = np.argsort(-weights * errors / np.sqrt(power), kind="stable")
@@ -55,6 +55,7 @@ def dense(candidates: Sequence[Columns], errors: Floats, expected: Sequence[Floa
         columns = set(candidates[place])
         if any(columns < set(candidates[i]) for i in chosen):
             continue
+        noise[place] = Noise(expected[place])
         tried = [*(i for i in chosen if not set(candidates[i]) < columns), place]
         whole = float(power[tried].sum())
         gain = sum(float(weights[i]) * (float(errors[i]) - noise[i].left(sigma * math.sqrt(whole / power[i]))) for i in tried)

@@ -14,18 +14,18 @@ from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
-from hushtable.privacy.rows import public_rows, rows_event
+from hushtable.privacy.rows import rows_event
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.histogram_cells import CELLS, noise_note, require_counted, sizes_of, usable_total
+from hushtable.synthesize.histogram_cells import CELLS, noise_note, require_counted, sizes_of
 from hushtable.synthesize.marginal import junction
 from hushtable.synthesize.marginal.dense import dense, shared
 from hushtable.synthesize.marginal.estimate import Stopping, estimate
 from hushtable.synthesize.marginal.histograms import measured_one
-from hushtable.synthesize.marginal.measurement import Measurement, combined, noisy_total, total_noise, without_missing
+from hushtable.synthesize.marginal.measurement import Measurement, combined, rows_of, without_missing
 from hushtable.synthesize.marginal.pooled import ROUGH, STEPS, Fit, PooledModel
 from hushtable.synthesize.marginal.score import MarginalDistances
 from hushtable.synthesize.marginal.walls import require_possible, walls
-from hushtable.synthesize.marginal.workload import TOGETHER, first_look, matched_marginals, shortened, target_of
+from hushtable.synthesize.marginal.workload import ROOM, first_look, matched_marginals, shortened, some, target_of, within
 from hushtable.table.arrays import Floats
 from hushtable.table.schema import Schema
 
@@ -37,7 +37,9 @@ SURE = 0.5
 """So many standard deviations of its noise are taken off a noisy distance."""
 PARTS = 16
 """Budgets are shared out among marginals in so many equal parts for each column, within ``FEWEST`` and ``MOST``."""
-FEWEST, MOST = 120, 480
+FEWEST, MOST = 48, 480
+EACH = 4
+"""The fewest parts for each column, whatever ``MOST`` says, and all that Laplace noise has: an average of answers loses there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +92,13 @@ class PrivSyn(PrivateCore):
         if budget is None:
             return Plan(schema=schema, effect=Effect.GENERATE, adaptive=True, slots=True)
         course = self._course(schema, budget)
-        one, listed = Histogram(schema.names[:1]), budget.noise is Noise.GAUSSIAN
-        measured = (course.part,) * course.parts if listed else (course.of(course.parts),)
+        one = Histogram(schema.names[:1])
         events = (
             *rows_event(budget, schema),
-            *(each.event(one, schema) for each in measured),
+            *(each.event(one, schema) for each in (course.part,) * course.parts),
             *(each.event(self._distances(schema), schema) for each in course.choices),
         )
-        return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, slots=listed)
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, adaptive=True, slots=True)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> PooledModel:
         """Measure the columns, then in rounds what the model gets wrong; ``rng`` draws rows from the model, and candidates."""
@@ -105,40 +106,33 @@ class PrivSyn(PrivateCore):
 
     def _distances(self, schema: Schema) -> MarginalDistances:
         """The query of a round, without candidates: its price depends on how many answers it has, and on nothing else."""
-        count = len(schema)
-        return MarginalDistances((), (), min(self.candidates, math.comb(count, 2) + math.comb(max(count - 1, 0), 2)))
+        count = math.comb(len(schema), 2)
+        if target_of(schema, self.target, "privsyn"):
+            count += math.comb(len(schema) - 1, 2)
+        return MarginalDistances((), (), min(self.candidates, count))
 
     def _course(self, schema: Schema, budget: Allowance) -> _Course:
-        """How the budget is shared out: it follows from the number of columns alone."""
-        parts = int(np.clip(PARTS * len(schema), FEWEST, MOST))
+        """How the budget is shared out, by the number of columns and the kind of noise alone: every column gets a part."""
+        fine = int(np.clip(PARTS * len(schema), FEWEST, MOST)) if budget.noise is Noise.GAUSSIAN else 0
+        parts = max(fine, EACH * len(schema))
         if len(schema) == 1:
-            return _Course(budget, 1.0, (parts,), ())
+            return _Course(budget.split([1.0] * parts)[0], (parts,), ())
         rest = 1 - self.first
         choices = [rest * share * self.choices for share in SHARES]
-        counts = [round(parts * share / (1 - sum(choices))) for share in (rest * s * (1 - self.choices) for s in SHARES)]
-        counts = [parts - sum(counts), *counts]
-        return _Course(budget, 1 - sum(choices), tuple(counts), tuple(budget.split([*choices, 1 - sum(choices)])[:-1]))
+        shares = [self.first, *(rest * share * (1 - self.choices) for share in SHARES)]
+        least = (len(schema), *(1 for _ in SHARES))
+        counts = tuple(max(round(parts * share / sum(shares)), few) for share, few in zip(shares, least, strict=True))
+        split = budget.split([*choices, *[sum(shares) / sum(counts)] * sum(counts)])
+        return _Course(split[-1], counts, tuple(split[: len(SHARES)]))
 
 
 @dataclass(frozen=True)
 class _Course:
     """Equal parts for measurements, how many of them the first look and each round have, and what each round's choice may spend."""
 
-    budget: Allowance
-    share: float
-    """Of the budget, for all measurements together."""
+    part: Allowance
     counts: tuple[int, ...]
     choices: tuple[Allowance, ...]
-
-    def of(self, parts: int) -> Allowance:
-        """So many parts at once."""
-        share = self.share * parts / self.parts
-        return self.budget.split([share, 1 - share])[0]
-
-    @property
-    def part(self) -> Allowance:
-        """One part."""
-        return self.of(1)
 
     @property
     def parts(self) -> int:
@@ -163,34 +157,23 @@ class _Run:
     def go(self) -> PooledModel:
         """The whole mechanism."""
         self._measure(self.first, self.course.counts[0])
-        self.total = self._rows()
+        self.total = rows_of(self.vault, self.allowance, self.measured)
         self.zeros = walls(self.schema, self.knobs.cells, known=without_missing(self.schema, self.measured))
         fit = self._fitted(ROUGH if self.course.choices else STEPS)
         for number, (choice, parts) in enumerate(zip(self.course.choices, self.course.counts[1:], strict=True), 1):
             self.vault.report(number / (len(SHARES) + 1))
             chosen = self._chosen(fit, choice, parts)
-            # Where nothing exceeds its noise, the columns are measured once more.
-            self._measure(chosen[:parts] or self.first, parts)
-            self.ranked = list(dict.fromkeys([*self.ranked, *chosen[:parts]]))
+            # Where nothing exceeds its noise, the columns are measured once more, as many as there are parts for.
+            self._measure(chosen or self.first[:parts], parts)
+            self.ranked = list(dict.fromkeys([*self.ranked, *chosen]))
             fit = self._fitted(STEPS if number == len(SHARES) else ROUGH)
         return fit.model(self.schema, self._matched(), self._summary(fit))
 
     def _measure(self, marginals: Sequence[Columns], parts: int) -> None:
-        """Spend so many equal parts. A marginal that gets several is measured as often, and the answers are averaged.
-
-        Together they have the noise of one answer for all parts; not so Laplace noise, where there is one answer.
-        """
-        marginals = list(marginals)[:parts]
-        once = self.allowance.noise is Noise.LAPLACE
+        """Spend so many equal parts; a marginal that gets several is measured as often, and the answers are averaged."""
         for columns, times in zip(marginals, shared([self._cells(c) for c in marginals], parts).tolist(), strict=True):
-            each = [self.course.of(times)] if once else [self.course.part] * times
-            answers = [measured_one(self.vault, columns, part) for part in each]
+            answers = [measured_one(self.vault, columns, self.course.part) for _ in range(times)]
             self.measured += combined(answers, {name: i for i, name in enumerate(self.schema.names)})
-
-    def _rows(self) -> float:
-        if self.allowance.unit.fixes_rows:
-            return float(max(public_rows(self.vault, self.allowance), 1))
-        return usable_total(noisy_total(self.measured), total_noise(self.measured))
 
     def _fitted(self, stopping: Stopping) -> Fit:
         """A junction tree of the first marginals and as many others as it has room for; then the weights of rows for all."""
@@ -206,30 +189,23 @@ class _Run:
     def _chosen(self, fit: Fit, choice: Allowance, parts: int) -> list[Columns]:
         """The marginals to measure next, by their noisy distances from the model."""
         candidates = self._candidates()
-        small = [columns for columns in candidates if self._cells(columns) <= self.knobs.largest]
-        expected = dict(zip(small, fit.project_all(small), strict=True))
-        query = MarginalDistances(
-            tuple(candidates), [expected.get(columns) for columns in candidates], self.knobs._distances(self.schema).count
-        )
-        noisy = self.vault.spend(query, choice)[: len(candidates)].astype(np.float64)
+        expected = fit.project_all(candidates)
+        query = MarginalDistances(tuple(candidates), expected, self.knobs._distances(self.schema).count)
+        errors: Floats = self.vault.spend(query, choice)[: len(candidates)].astype(np.float64)
         # Of many noisy distances the largest are so by their noise: what is surely there counts.
-        noisy -= SURE * choice.deviation(query, self.schema)
-        errors: Floats = np.array([far for far, columns in zip(noisy, candidates, strict=True) if columns in expected])
-        weights = np.array([self.knobs.favour if self.target in columns else 1.0 for columns in small])
-        sigma = self.course.of(parts).deviation(Histogram(self.schema.names[:1]), self.schema)
-        return [small[i] for i in dense(small, errors, list(expected.values()), weights, sigma)]
+        errors -= SURE * choice.deviation(query, self.schema)
+        weights = np.array([self.knobs.favour if self.target in columns else 1.0 for columns in candidates])
+        sigma = self.course.part.deviation(Histogram(self.schema.names[:1]), self.schema) / math.sqrt(parts)
+        return within(self.sizes, [candidates[i] for i in dense(candidates, errors, expected, weights, sigma)], ROOM)[:parts]
 
     def _candidates(self) -> list[Columns]:
         """All pairs, and those of two columns and the target; some of them, by public coins, where there are too many."""
-        names, limit = self.schema.names, self.knobs._distances(self.schema).count
+        limit = self.knobs._distances(self.schema).count
         found: list[Columns] = []
-        triples = (c for c in combinations(names, 3) if self.target in c) if self.target else ()
-        for columns in (list(combinations(names, 2)), list(triples)):
-            room, cells = limit - len(found), 0
-            for place in self.rng.permutation(len(columns))[:room].tolist() if len(columns) > room else range(len(columns)):
-                cells += self._cells(columns[place])
-                if cells <= TOGETHER:
-                    found.append(columns[place])
+        for way in (2, 3):
+            columns = (c for c in combinations(self.schema.names, way) if way == 2 or self.target in c)
+            small = [c for c in columns if self._cells(c) <= self.knobs.largest]
+            found += some(self.sizes, small, limit - len(found), self.rng, CELLS - sum(map(self._cells, found)))
         return found
 
     def _matched(self) -> list[Columns]:

@@ -112,15 +112,21 @@ class MarginalDistances:
 
     What one record can change: it lies in one cell of each marginal, so adding or removing it moves each sum of |GRID count -
     round(GRID expected)| by at most GRID, and the whole part of that over GRID by at most 1: m candidates change by at most 1 each,
-    m in L1 and sqrt(m) in L2. Replacing a record is a removal and an addition: at most 2 each. A candidate without expected counts
-    is answered by 0, so how many answers there are is public.
+    m in L1 and sqrt(m) in L2. Replacing a record is a removal and an addition: at most 2 each.
     """
 
     candidates: tuple[tuple[str, ...], ...]
-    model: Sequence[Floats | None]
-    """What the model expects in each cell of each of them, or None: released values only."""
+    model: Sequence[Floats]
+    """What the model expects in each cell of each of them: released values only."""
     count: int
-    """How many answers there are, at least as many as candidates; further ones are 0."""
+    """How many answers there are, at least as many as candidates; further ones are 0, so that it can be known beforehand."""
+
+    def __post_init__(self) -> None:
+        """Expected counts for each candidate, finite ones, and room for all answers."""
+        if len(self.model) != len(self.candidates) or len(self.candidates) > self.count:
+            raise InputError("distances need expected counts and an answer for each candidate", where="marginal distances")
+        if not all(math.isfinite(float(m.sum())) for m in self.model):
+            raise InputError("expected counts are finite numbers", where="marginal distances")
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -132,13 +138,12 @@ class MarginalDistances:
         cells = {name: table.cells(name) for name in self.columns}
         answers = np.zeros(self.count, np.int64)
         for i, (columns, expected) in enumerate(zip(self.candidates, self.model, strict=True)):
-            if expected is not None:
-                answers[i] = _distance(table, cells, columns, expected) // GRID
+            answers[i] = _distance(table, cells, columns, expected) // GRID
         return answers
 
     def largest(self, schema: Schema, rows: int) -> int:
         """All rows where none was expected, those that were, and half a step of rounding for each cell."""
-        return GRID * (rows + int(MOST)) + max((m.size for m in self.model if m is not None), default=0)
+        return GRID * (rows + int(MOST)) + max((m.size for m in self.model), default=0)
 
     def sensitivity(self, schema: Schema, relation: Relation) -> tuple[float, float, int]:
         """By at most 1 each, or 2."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
 
 import numpy as np
 
@@ -27,6 +27,8 @@ CLASSES = 4
 """A target of at most so many cells is measured with every column from the start."""
 MATCHED = 1000
 """Drawn rows match at most so many marginals."""
+ROOM = CELLS // 4
+"""The most cells of the pairs that they match, and of what one round measures: all are held several times in memory."""
 _INTERVAL = re.compile(r"(\d+: )?[\[(].+, .+[\])]")
 """The text of a bin."""
 
@@ -72,20 +74,29 @@ def first_look(sizes: Mapping[str, int], target: str, largest: int) -> list[tupl
 
 
 def matched_marginals(sizes: Mapping[str, int], measured: Sequence[tuple[str, ...]], largest: int) -> list[tuple[str, ...]]:
-    """The marginals that drawn rows are to match: what was measured, and all pairs of at most ``largest`` cells."""
-    small = (pair for pair in combinations(sizes, 2) if math.prod(sizes[name] for name in pair) <= largest)
+    """The marginals that drawn rows are to match: what was measured, and pairs of at most ``largest`` cells, small ones first."""
+    pairs = sorted(combinations(sizes, 2), key=lambda pair: math.prod(sizes[name] for name in pair))
+    small = [pair for pair in within(sizes, pairs, ROOM) if math.prod(sizes[name] for name in pair) <= largest]
     groups = list(dict.fromkeys([*measured, *small]))[:MATCHED]
     sets = [set(columns) for columns in groups]
     return [columns for columns in groups if not any(set(columns) < other for other in sets)]
 
 
-def some(sizes: Mapping[str, int], margins: list[tuple[str, ...]], most: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
-    """At most so many margins, of at most ``TOGETHER`` cells together: all of them, or some drawn by public coins."""
-    cells = np.array([math.prod(sizes[name] for name in columns) for columns in margins], np.float64)
-    if len(margins) <= most and cells.sum() <= TOGETHER:
+def within(sizes: Mapping[str, int], margins: Sequence[tuple[str, ...]], cells: int) -> list[tuple[str, ...]]:
+    """The first margins, as many as have at most so many cells together."""
+    ends = accumulate(math.prod(sizes[name] for name in columns) for columns in margins)
+    return [columns for columns, end in zip(margins, ends, strict=True) if end <= cells]
+
+
+def some(
+    sizes: Mapping[str, int], margins: list[tuple[str, ...]], most: int, rng: np.random.Generator, together: int = TOGETHER
+) -> list[tuple[str, ...]]:
+    """At most so many margins, of at most ``together`` cells together: all of them, or some drawn by public coins."""
+    if len(margins) <= most and len(within(sizes, margins, together)) == len(margins):
         return margins
-    drawn = rng.permutation(len(margins))[:most]
-    return [margins[i] for i in np.sort(drawn[np.cumsum(cells[drawn]) <= TOGETHER])]
+    drawn = [margins[i] for i in rng.permutation(len(margins))[:most]]
+    kept = set(within(sizes, drawn, together))
+    return [columns for columns in margins if columns in kept]
 
 
 def impossible(schema: Schema, zeros: tuple[str, ...], step: str) -> dict[tuple[str, ...], Mask]:
