@@ -137,6 +137,8 @@ def _choices(library: Any, epsilon: float, times: int, step: float) -> Any:
     deltas = profile[piece] + share * (profile[piece + 1] - profile[piece])
     outside = np.abs(rounded) * step >= places[-1]
     deltas[outside] = np.maximum(-np.expm1(rounded[outside] * step), 0.0)
+    # A profile falls; where rounding lets it rise, the larger value before it is an upper bound still.
+    deltas = np.maximum.accumulate(deltas[::-1])[::-1]
     return library.PrivacyLossDistribution(pld_pmf.create_pmf_pessimistic_connect_dots(step, rounded, deltas))
 
 

@@ -7,25 +7,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hushtable.pipeline.step import Plan, PrivateCore
-from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.allowance import Allowance, Noise
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal.aim import Aim
+from hushtable.synthesize.marginal.model import CountModel
+from hushtable.synthesize.marginal.mst import Mst
 from hushtable.synthesize.marginal.pooled import PooledModel
 from hushtable.synthesize.marginal.privsyn import PrivSyn
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.table.schema import Schema
 
-WIDE = 60
-"""From so many columns on, noisy distances of all pairs cost more than a choice after the other."""
+BROAD, WIDE = 30, 60
+"""Above so many columns the weights of drawn rows lose at a large epsilon, and at any epsilon."""
+LARGE = 3.0
+"""From this epsilon on it is large."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Best(PrivateCore):
-    """The core that scored best on public and generated tables with such columns, budget and target.
+    """The core that scored best on public and generated tables with such columns and such a budget.
 
-    The rule reads the number of columns, the budget, and whether there is a target: all of it public, so nothing is paid for the
-    choice, and the promise is that of the core that is chosen. The card names it. Where delta is 0, or there are more columns than
-    all pairs can be compared for, that is ``aim``, else ``privsyn``.
+    The rule reads the number of columns and the budget, which are public, so nothing is paid for the choice, and the promise is
+    that of the core that is chosen. The card names it: ``aim`` where delta is 0, ``mst`` above 60 columns, and above 30 from
+    epsilon 3 on, else ``privsyn``.
     """
 
     keeps_groups = True
@@ -36,17 +40,18 @@ class Best(PrivateCore):
         """That of the core that is chosen."""
         return self.chosen(schema, budget).plan(schema, budget)
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> PooledModel:
+    def fit(self, vault: Vault, rng: np.random.Generator) -> CountModel | PooledModel:
         """Fit the core that is chosen."""
         core = self.chosen(vault.schema, vault.paid())
         model = core.fit(vault, rng)
-        knobs = {"target": core.target} | ({"first": core.first} if isinstance(core, PrivSyn) else {})
-        named = {"chosen": type(core).__name__.lower(), "with": {name: value for name, value in knobs.items() if value != ""}}
-        return replace(model, summary=named | model.summary)
+        return replace(model, summary={"chosen": type(core).__name__.lower()} | model.summary)
 
-    def chosen(self, schema: Schema, budget: Allowance | None) -> Aim | PrivSyn:
+    def chosen(self, schema: Schema, budget: Allowance | None) -> Aim | Mst | PrivSyn:
         """The rule. Domain sizes take no part: those of binned numbers are not known before the rows are read."""
         target = target_of(schema, self.target, "best")
-        if len(schema) > WIDE or (budget is not None and budget.rho is None):
+        if budget is not None and budget.noise is Noise.LAPLACE:
             return Aim(target=target)
+        large = budget is not None and budget.whole is not None and budget.whole.epsilon >= LARGE
+        if len(schema) > (BROAD if large else WIDE):
+            return Mst(target=target)
         return PrivSyn(target=target)

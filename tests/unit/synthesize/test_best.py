@@ -8,8 +8,9 @@ import hushtable as ht
 from hushtable.data import datasets
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.unit import Budget, Unit
-from hushtable.synthesize.best import WIDE, Best
+from hushtable.synthesize.best import BROAD, WIDE, Best
 from hushtable.synthesize.marginal.aim import Aim
+from hushtable.synthesize.marginal.mst import Mst
 from hushtable.synthesize.marginal.privsyn import PrivSyn
 from hushtable.table.columns import Column, Kind, Levels
 from hushtable.table.schema import Schema
@@ -19,15 +20,23 @@ def _schema(columns: int) -> Schema:
     return Schema(tuple(Column(name=f"c{i}", kind=Kind.CATEGORY, domain=Levels(("a", "b"))) for i in range(columns)))
 
 
-def _budget(delta: float) -> Allowance:
-    return Allowance.of(Budget(1.0, delta), Unit())
+def _budget(delta: float, epsilon: float = 1.0) -> Allowance:
+    return Allowance.of(Budget(epsilon, delta), Unit())
 
 
 @pytest.mark.parametrize(
-    ("columns", "delta", "core"), [(5, 1e-5, PrivSyn), (5, 0.0, Aim), (WIDE, 1e-5, PrivSyn), (WIDE + 1, 1e-5, Aim)]
+    ("columns", "epsilon", "delta", "core"),
+    [
+        (5, 1.0, 1e-5, PrivSyn),
+        (5, 1.0, 0.0, Aim),
+        (WIDE, 1.0, 1e-5, PrivSyn),
+        (WIDE + 1, 1.0, 1e-5, Mst),
+        (BROAD, 10.0, 1e-5, PrivSyn),
+        (BROAD + 1, 10.0, 1e-5, Mst),
+    ],
 )
-def test_public_facts_decide(columns, delta, core):
-    assert type(Best().chosen(_schema(columns), _budget(delta))) is core
+def test_public_facts_decide(columns, epsilon, delta, core):
+    assert type(Best().chosen(_schema(columns), _budget(delta, epsilon))) is core
 
 
 def test_the_plan_is_that_of_what_is_chosen_and_the_target_goes_with_it():

@@ -56,7 +56,7 @@ def furthest(table, joint) -> float:
 
 def test_rows_hold_marginals_that_the_tree_does_not(model):
     # The same tree without weights knows a and b only.
-    alone = PooledModel(SCHEMA, model.graphical, {}, {})
+    alone = PooledModel(SCHEMA, model.graphical, {}, np.empty(0), {})
     assert furthest(alone.sample(2000, np.random.default_rng(1)), truth()) > 0.2
     assert furthest(model.sample(2000, np.random.default_rng(1)), truth()) < 0.01
 
