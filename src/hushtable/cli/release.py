@@ -52,6 +52,9 @@ def release(
         ),
     ] = None,
     settings: StepSettings = None,
+    target: Annotated[
+        str | None, typer.Option(help="The column that the release is made for; short for --set target=COLUMN.", show_default=False)
+    ] = None,
     epsilon: Annotated[float | None, typer.Option(help="Privacy budget of the whole release.")] = None,
     delta: Annotated[
         float | None,
@@ -94,7 +97,7 @@ def release(
         folder=folder,
         recipe=recipe,
         best_of=tuple(names_of(best_of)),
-        settings=settings_of(settings),
+        settings=settings_of(settings) | ({"target": target} if target else {}),
         options=ht.ReleaseOptions(
             epsilon=epsilon,
             delta=delta,
