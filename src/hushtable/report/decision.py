@@ -228,7 +228,8 @@ def _impossible(finding: Finding) -> str:
         line += f" ({share(finding.baseline)} of fresh real rows do)"
     if worst := finding.detail.get("worst"):
         line += f"; most often “{worst}”, in {share(finding.detail.get('worst share'))}"
-    return f"{line}. Rules that everybody knows can be declared in the schema (zeros, determined_by); a model then draws no such row."
+    known = "Rules that everybody knows can be declared in the schema (zeros, determined_by); a model then draws no such row"
+    return f"{line}. {known}."
 
 
 def _limits(evidence: Evidence, decision: Decision) -> list[str]:
