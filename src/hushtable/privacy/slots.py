@@ -53,7 +53,8 @@ def covers(slot: Event, happened: Event) -> bool:
     if isinstance(slot, DiscreteLaplace) and isinstance(happened, DiscreteLaplace):
         return happened.cost().epsilon <= slot.cost().epsilon * (1 + 1e-9)
     if isinstance(slot, DiscreteGaussian) and isinstance(happened, DiscreteGaussian):
-        return slot.ones == happened.ones and math.isclose(slot.sigma, happened.sigma, rel_tol=1e-9)
+        alike = slot.ones == happened.ones and happened.sensitivity <= slot.sensitivity * (1 + 1e-9)
+        return alike and math.isclose(slot.sigma, happened.sigma, rel_tol=1e-9)
     return slot == happened
 
 

@@ -34,6 +34,8 @@ NARROW, WIDE, MANY = DiscreteGaussian(5.0, 1.0, 1), DiscreteGaussian(200.0, 1.0,
         (WIDE, DiscreteGaussian(200.0, 2**0.5, 2), False),
         (MANY, DiscreteGaussian(4000.0, 800.0), True),  # in other units
         (MANY, DiscreteGaussian(39.9, 8.0), False),
+        (DiscreteGaussian(5.0, 1.0), DiscreteGaussian(5.0, 1.0), True),
+        (DiscreteGaussian(5.0, 1.0), DiscreteGaussian(5.0, 3.0), False),  # as wide, and more is changed
         (Zcdp(0.1), Zcdp(0.1), True),
         (Zcdp(0.1), Exponential(0.1), False),
         (Exponential(0.2), DiscreteLaplace(10.0, 1.0), False),

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from hushtable.synthesize.marginal.estimate import Stopping, descended, estimate
 from hushtable.synthesize.marginal.measurement import Measurement
-from hushtable.synthesize.marginal.pool import Pool
+from hushtable.synthesize.marginal.pool import Pool, tempered
 
 EXACT = Stopping(20_000, 1e-10, 0.0)
 
@@ -100,3 +100,15 @@ def test_a_drawn_pool_holds_a_triangle_that_a_chain_of_pairs_misses():
     before, after = (np.abs(1000 * pool.arrays(pool.group_marginals(w))[2] - targets[2].counts).sum() for w in (flat, fitted))
     assert before > 150
     assert after < 1
+
+
+def test_tempered_weights_are_worth_enough_rows_and_others_stay():
+    even = np.full(100, 0.01)
+    assert np.allclose(tempered(even, 50), even)
+    steep = np.exp(-np.arange(100.0))
+    steep /= steep.sum()
+    assert 1 / (steep**2).sum() < 3
+    flatter = tempered(steep, 40)
+    assert 40 <= 1 / (flatter**2).sum() < 45, "no flatter than it takes"
+    assert (np.diff(flatter) < 0).all(), "in the same order"
+    assert flatter.sum() == pytest.approx(1)

@@ -54,7 +54,7 @@ class Pool:
 def tempered(weights: Floats, least: float) -> Floats:
     """Weights to the largest power, at most 1, that leaves them worth at least so many rows (effective sample size).
 
-    Potentials were fitted to other rows than these. Where they ask for more than the rows have, a few rows would stand for all.
+    Where many marginals ask for more than a pool has, a few of its rows would stand for all.
     """
     logs = np.log(np.maximum(weights, 1e-300))
 
