@@ -150,7 +150,7 @@ def test_knobs_of_the_attacks_are_checked_too(kind, knobs):
 
 @pytest.mark.parametrize("audit", [*(kind(**SMALL) for kind in CONTRASTIVE), DomiasFlow()], ids=lambda a: type(a).__name__)
 def test_without_the_library_the_one_command_is_named(monkeypatch, case, audit):
-    monkeypatch.setattr("hushtable.audits.neural.find_spec", lambda name: None)
+    monkeypatch.setattr("hushtable.learn.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install 'hushtable\[neural\]'"):
         audit.run(case, np.random.default_rng(0))
 
@@ -228,7 +228,7 @@ class TestTrained:
 
     def test_masks_hide_from_one_column_to_all_but_one(self):
         from hushtable.audits.neural import contrast
-        from hushtable.audits.neural.descent import seeded
+        from hushtable.learn.loop import seeded
 
         with seeded(0):
             masks = contrast._masks(6000, 4).numpy()

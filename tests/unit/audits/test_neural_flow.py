@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the neural attacks need torch")
 
 from hushtable.audits.neural import flow as flows  # noqa: E402
-from hushtable.audits.neural.descent import Descent, seeded  # noqa: E402
+from hushtable.learn.loop import Descent, seeded  # noqa: E402
 
 pytestmark = pytest.mark.neural
 KNOBS = {"hidden": 12, "layers": 2, "bends": 1, "noise": 0.03}

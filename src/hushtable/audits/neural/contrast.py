@@ -10,8 +10,8 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
-from hushtable.audits.neural.descent import Descent, seeded, split
 from hushtable.audits.neural.encoder import EncodedRows
+from hushtable.learn.loop import Descent, seeded, split
 from hushtable.table.arrays import Floats, Integers, Mask, Singles
 
 TOKEN = 8
@@ -59,7 +59,7 @@ def fit(rows: EncodedRows, *, width: int, dimensions: int, temperature: float, d
 
     with seeded(seed):
         net = Network(sizes, int(numeric.sum()), width, dimensions)
-        descent.run(net, loss, *split(len(codes)))
+        descent.fit(net, loss, *split(len(codes)))
     return net
 
 

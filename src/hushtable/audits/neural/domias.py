@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from hushtable.audits.membership import Clouds, Halves, ScoreAttack, Scores, domias, flat
-from hushtable.audits.neural import network
 from hushtable.evidence.finding import Finding
+from hushtable.learn import network
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats
 
@@ -34,8 +34,8 @@ class FlowDensity:
 
     def fit(self, points: Floats, rng: np.random.Generator) -> FlowDensity:
         """Of these points (rows x dimensions)."""
-        module = network("flow", "DOMIAS with a flow")
-        from hushtable.audits.neural.descent import Descent  # imports torch: heavy, and an extra
+        module = network("hushtable.audits.neural.flow", "DOMIAS with a flow")
+        from hushtable.learn.loop import Descent  # imports torch: heavy, and an extra
 
         descent = Descent(rate=self.rate, batch=self.batch, epochs=self.epochs, steps=self.steps)
         knobs = {name: getattr(self, name) for name in ("hidden", "layers", "bends", "noise")}
@@ -43,7 +43,7 @@ class FlowDensity:
 
     def logpdf(self, points: Floats) -> Floats:
         """Its natural logarithm at each point."""
-        logs: Floats = network("flow", "DOMIAS with a flow").logpdf(self.flow, points)
+        logs: Floats = network("hushtable.audits.neural.flow", "DOMIAS with a flow").logpdf(self.flow, points)
         return logs
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hushtable.audits.neural import network
 from hushtable.errors import InputError
 from hushtable.evidence.reading import floats_like
+from hushtable.learn import network
 from hushtable.table.arrays import Floats, Integers, Mask, Singles
 from hushtable.table.columns import NUMBERS
 from hushtable.table.table import Table
@@ -70,15 +70,16 @@ class Training:
         return encoder
 
     def _trained(self, case: Case) -> Encoder:
-        contrast = network("contrast", "a contrastive attack")
-        from hushtable.audits.neural.descent import Descent  # imports torch: heavy, and an extra
+        contrast = network("hushtable.audits.neural.contrast", "a contrastive attack")
+        from hushtable.learn.loop import Descent  # imports torch: heavy, and an extra
 
         records = Records.of(case)
         codes, values = records.inputs(records.rows["release"], range(len(case.columns)))
         net = contrast.fit(
             EncodedRows(codes, values, records.numeric, records.sizes),
             width=self.width, dimensions=self.dimensions or min(30, 10 * -(-len(case.columns) // 15)), temperature=self.temperature,
-            descent=Descent(self.rate, self.batch, self.epochs, self.steps, self.patience), seed=self.encoder_seed,
+            descent=Descent(rate=self.rate, batch=self.batch, epochs=self.epochs, steps=self.steps, patience=self.patience),
+            seed=self.encoder_seed,
         )  # fmt: skip
         return Encoder(records, net)
 
@@ -159,7 +160,9 @@ class Encoder:
         return self._embed(*inputs)
 
     def _embed(self, codes: Integers, values: Singles) -> Floats:
-        points = network("contrast", "a contrastive attack").embed(self.net, codes, values, self.records.numeric)
+        points = network("hushtable.audits.neural.contrast", "a contrastive attack").embed(
+            self.net, codes, values, self.records.numeric
+        )
         return np.asarray(np.round(points * GRID) / GRID, np.float64)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
-from hushtable.audits.neural.descent import Descent, seeded
+from hushtable.learn.loop import Descent, seeded
 from hushtable.table.arrays import Floats
 
 
@@ -97,7 +97,7 @@ def fit(points: Floats, *, hidden: int, layers: int, bends: int, noise: float, d
 
     with seeded(seed):
         flow = Flow(data.shape[1], hidden, layers, bends)
-        descent.run(flow, loss, torch.arange(len(data)))
+        descent.fit(flow, loss, torch.arange(len(data)))
     return flow
 
 
