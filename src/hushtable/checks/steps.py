@@ -28,7 +28,7 @@ from hushtable.table.values import make
 
 def step_checks(kind: type[Step]) -> Checks:
     """The checks for this class."""
-    step = kind()
+    step = kind(**kind.quick)
     checks: Checks = [
         ("is written to a recipe and read back the same", lambda: _round_trip(step)),
         ("plans without data, and the same way twice", lambda: _plans(step)),

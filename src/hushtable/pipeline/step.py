@@ -142,6 +142,9 @@ class Storable(Protocol):
 class Step(ABC):
     """A line of a recipe."""
 
+    quick: ClassVar[Mapping[str, object]] = {}
+    """Knobs under which it takes next to no time, whatever that makes of the result: what the contract is checked with."""
+
     def __init_subclass__(cls, **more: Any) -> None:
         """Knobs that are a choice may be given as text, whoever makes the step; ``__post_init__`` sees the choice."""
         super().__init_subclass__(**more)

@@ -33,7 +33,7 @@ DRAWN = tuple(name for name in names() if any(step.spends for step in load(name)
 
 @cache
 def released(name):
-    recipe = load(name)
+    recipe = load(name).quick()
     spends = any(step.spends for step in recipe.steps)
     return ht.release(example(), recipe, epsilon=4.0 if spends else None, unit=Unit(relation=recipe.relation))
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from hushtable.errors import PlanError
 from hushtable.synthesize.neural.layout import Layout
 
