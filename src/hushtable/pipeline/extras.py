@@ -14,11 +14,11 @@ LIBRARIES = {"neural": "torch", "vine": "pyvinecopulib"}
 
 def missing_extras(steps: Iterable[Step | type[Step]]) -> tuple[str, ...]:
     """The extras that these steps need and that are not installed here."""
-    needed = dict.fromkeys(step.extra for step in steps if step.extra)
-    return tuple(extra for extra in needed if find_spec(LIBRARIES.get(extra, extra)) is None)
+    needed = dict.fromkeys(step.extra for step in steps)
+    return tuple(extra for extra in needed if extra in LIBRARIES and find_spec(LIBRARIES[extra]) is None)
 
 
 def require_extras(steps: Iterable[Step], purpose: str) -> None:
     """MissingExtra, with the one command to type, where a step cannot be run here."""
     for extra in missing_extras(steps):
-        raise MissingExtra(LIBRARIES.get(extra, extra), extra, purpose)
+        raise MissingExtra(LIBRARIES[extra], extra, purpose)
