@@ -54,7 +54,8 @@ def release(
     """Run a recipe (by name, from a file, or an object) on a table.
 
     Keywords that are fields of ``ReleaseOptions`` (epsilon, delta, unit, rows, seed, unproven, learn_domain, allow_copies, entropy,
-    resume) are options of the release; all others are knobs of the steps, which ``settings`` may name too where several steps share a name.
+    resume) are options of the release; all others are knobs of the steps, which ``settings`` may name too where several steps
+    share a name.
     ``epsilon`` is the budget of the whole release; ``learn_domain`` spends a tenth of it on learning the kinds and domains that
     were read off the rows. A release that hands out rows of real people is refused (GuaranteeRefused), unless ``allow_copies``
     gives the reason, which stands on the card.
