@@ -1,5 +1,7 @@
 """The peers of the neural recipes, each in its own environment: mostlyai-engine (TabularARGN) and ctgan, as they come.
 
+They are told which columns are categories. The engine's replacement of rare values is off: their levels would be lost.
+
 One thread each, as for ours: threads that wait for one another burn CPU seconds, and the columns of the table are CPU seconds.
 """
 
@@ -17,31 +19,47 @@ os.environ["OMP_NUM_THREADS"] = os.environ["LOKY_MAX_CPU_COUNT"] = "1"
 warnings.simplefilter("ignore"); logging.disable(logging.CRITICAL)
 import pandas as pd, torch
 torch.set_num_threads(1)
-train = pd.read_csv(sys.argv[1], keep_default_na=False, na_values=[""])
-seed = int(sys.argv[3])
-start, wall = clock(), time.time()
+source, out, seed, most, categories = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), sys.argv[5].split(",")
+train = pd.read_csv(source, keep_default_na=False, na_values=[""], dtype=dict.fromkeys(categories, str))
+def write(released):
+    # Numbers are brought back to the range of the table, and rounded where all of its numbers are whole: else no schema takes them.
+    for c in train.columns.difference(categories):
+        whole = (train[c].dropna() % 1 == 0).all()
+        released[c] = released[c].clip(train[c].min(), train[c].max()).round(0 if whole else 9)
+        released[c] = released[c].astype("Int64") if whole else released[c]
+    released[train.columns].to_csv(out, index=False)
 """
-ARGN = f"""{NUMBERS}
+ARGN = (
+    NUMBERS
+    + """
 from mostlyai.engine import TabularARGN
-model = TabularARGN(max_training_time=float(sys.argv[4]), device="cpu", random_state=seed)
+start, wall = clock(), time.time()
+types = {c: "TABULAR_CATEGORICAL" if c in categories else "TABULAR_NUMERIC_AUTO" for c in train}
+model = TabularARGN(
+    max_training_time=most, device="cpu", random_state=seed, value_protection=False, tgt_encoding_types=types
+)
 model.fit(train)
 released = model.sample(n_samples=len(train))
-report(start, wall, version="{MOSTLY}")
-released[train.columns].to_csv(sys.argv[2], index=False)
+report(start, wall)
+write(released)
 """
-# Its transformer of numbers takes no missing value: such a row is left out.
-GAN = f"""{NUMBERS}
+)
+# Its transformer of numbers takes no missing value: they are filled, and none are drawn.
+GAN = (
+    NUMBERS
+    + """
 from ctgan import CTGAN
-train = train.dropna()
-discrete = [name for name in train if train[name].dtype.kind not in "if" or train[name].nunique() <= 2]
-model = CTGAN(epochs=int(sys.argv[4]), enable_gpu=False, verbose=False)
+start, wall = clock(), time.time()
+train = train.fillna({c: "" if c in categories else train[c].median() for c in train})
+model = CTGAN(epochs=int(most), enable_gpu=False, verbose=False)
 model.set_random_state(seed)
-model.fit(train, discrete)
+model.fit(train, categories)
 fitted = clock() - start
 released = model.sample(len(train))
-report(start, wall, version="{CTGAN}", epoch=fitted / int(sys.argv[4]))
-released.to_csv(sys.argv[2], index=False)
+report(start, wall, epoch=fitted / int(most))
+write(released)
 """
+)
 
 
 def argn_peer(folder: Path) -> Peer:
