@@ -160,7 +160,8 @@ def penalized(
 
     The critic is a chain of linear layers with (leaky) ReLU and dropout between them. Its slopes by its layers are then constant
     where they are defined, so that the penalty too has an outer product for a gradient: the slope by a layer's output times the
-    penalty's gradient by the critic's slope, pushed forward through the layers before. A row of ``mixed`` may depend on the same row of ``real`` and on rows that are nobody's.
+    penalty's gradient by the critic's slope, pushed forward through the layers before. A row of ``mixed`` may depend on the same
+    row of ``real`` and on rows that are nobody's.
     """
     layers = checked(critic)
     if any(type(part) not in (Linear, LeakyReLU, ReLU, Dropout) for part in critic) or type(critic[-1]) is not Linear:
