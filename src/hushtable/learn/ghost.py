@@ -13,12 +13,12 @@ from typing import Protocol
 
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch import Tensor  # noqa: TID253
-from torch.nn import Conv1d, Dropout, Embedding, LeakyReLU, Linear, Module, Parameter, ReLU, Sequential, functional  # noqa: TID253
+from torch.nn import Conv1d, Dropout, Embedding, LeakyReLU, Linear, Module, ReLU, Sequential, functional  # noqa: TID253
 from torch.nn.modules.batchnorm import _NormBase  # noqa: TID253
 
 from hushtable.learn.layers import Batched, Masked
 
-Sums = list[tuple[Parameter, Tensor]]
+Sums = list[tuple[Tensor, Tensor]]
 
 
 class Gradients(Protocol):
@@ -37,12 +37,12 @@ class Gradients(Protocol):
 class _Outer:
     """A matrix of weights, outputs x inputs, whose gradient is the sum over places of an outer product."""
 
-    weight: Parameter
+    weight: Tensor
     inputs: Tensor
     """examples x places x inputs"""
     outputs: Tensor
     """examples x places x outputs: gradients by what the layer gave"""
-    bias: Parameter | None = None
+    bias: Tensor | None = None
     biased: Tensor | None = None
     """examples x outputs: gradients by the bias."""
     mask: Tensor | None = None
@@ -252,5 +252,5 @@ def _record(layer: Module, inputs: Tensor, outputs: Tensor) -> _Record:
     )  # fmt: skip
 
 
-def _outer(weight: Parameter, bias: Parameter | None, inputs: Tensor, outputs: Tensor, mask: Tensor | None = None) -> _Outer:
+def _outer(weight: Tensor, bias: Tensor | None, inputs: Tensor, outputs: Tensor, mask: Tensor | None = None) -> _Outer:
     return _Outer(weight, inputs, outputs, bias, None if bias is None else outputs.sum(1), mask)

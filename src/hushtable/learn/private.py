@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
+from numpy.typing import NDArray
 from torch.nn import Parameter  # noqa: TID253
 
 from hushtable.learn.ghost import Gradients
@@ -18,7 +19,7 @@ from hushtable.learn.normal import normals
 from hushtable.privacy.event import SampledGaussian
 from hushtable.privacy.sampled import GRID
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Floats, Integers
+from hushtable.table.arrays import Floats, Integers, Mask
 
 ROOM = 1 - 2.0**-10
 """Gradients are clipped to this part of the bound: rounding in single precision must not carry a sum beyond it."""
@@ -87,8 +88,10 @@ class Descending:
         """
         if chances is not None and (len(chances) != self._number or not np.all((chances >= 0) & (chances <= self.how.rate))):
             raise ValueError("there is one chance for each unit, none of them above the rate that is accounted for")
-        limits = [_words(self.how.rate)] if chances is None else [_words(chance) for chance in np.unique(chances)]
-        below = np.array(limits, np.uint64)[0 if chances is None else np.unique(chances, return_inverse=True)[1]]
+        below: NDArray[np.uint64] = np.array([_words(self.how.rate)], np.uint64)
+        if chances is not None:
+            distinct, which = np.unique(chances, return_inverse=True)
+            below = np.array([_words(chance) for chance in distinct.tolist()], np.uint64)[which]
         while self._taken < self.how.steps:
             self._taken += 1
             self._open = np.flatnonzero(self._coins(below)[self._units])
@@ -114,7 +117,7 @@ class Descending:
             mean = self._noisy(exact) / self._divisor
             parameter.grad = torch.from_numpy(mean).to(parameter.dtype)
 
-    def _coins(self, below: Integers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _coins(self, below: NDArray[np.uint64]) -> Mask:
         """One for each unit. From the entropy that the noise is from too: a sample that a seed draws again would be no secret."""
         return self.entropy.words(self._number) < below
 
