@@ -13,39 +13,10 @@ from typing import NamedTuple
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
+from hushtable.learn.layers import Batched, Masked
+
 NEVER = -1e4
 """The logit of a cell that cannot be: its chance is exactly 0 in single precision, and the logit finite."""
-
-
-class Masked(torch.nn.Module):
-    """A linear layer some of whose weights do not count."""
-
-    mask: torch.Tensor
-    """outputs x inputs, as the weights: 1 where one counts."""
-
-    def __init__(self, mask: torch.Tensor) -> None:
-        super().__init__()
-        self.register_buffer("mask", mask, persistent=False)
-        # As large as if there were only the weights that count.
-        self.weight = torch.nn.Parameter(torch.randn(mask.shape) * (2 / mask.sum(dim=1, keepdim=True).clamp(min=1)).sqrt() * mask)
-        self.bias = torch.nn.Parameter(torch.zeros(len(mask)))
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Of rows x inputs, rows x outputs."""
-        return functional.linear(inputs, self.weight * self.mask, self.bias)
-
-
-class Batched(torch.nn.Module):
-    """Linear layers side by side: each part of the inputs (rows x parts x inputs) goes through weights of its own."""
-
-    def __init__(self, parts: int, inputs: int, outputs: int) -> None:
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.randn(parts, inputs, outputs) * (0.1 / math.sqrt(inputs)))
-        self.bias = torch.nn.Parameter(torch.zeros(parts, outputs))
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Of rows x parts x inputs, rows x parts x outputs."""
-        return torch.einsum("rpi,pio->rpo", inputs, self.weight) + self.bias
 
 
 class Within(NamedTuple):
@@ -73,7 +44,7 @@ class Autoregressive(torch.nn.Module):
     """The logits of each field given the fields before it: embeddings, one masked layer, a small head for each field."""
 
     offsets: torch.Tensor
-    """Where the embeddings of each field begin; the last field is nobody's input."""
+    """Where the embeddings of each field begin; the last field, if there are more, is nobody's input."""
 
     def __init__(
         self,
@@ -86,9 +57,9 @@ class Autoregressive(torch.nn.Module):
         super().__init__()
         self.cells, self.dropout, self.within = tuple(cells), dropout, dict(within or {})
         self.blocks = _blocks(cells, hidden, self.within)
-        inputs = len(cells) - 1
+        inputs = max(1, len(cells) - 1)
         self.register_buffer("offsets", torch.tensor([sum(cells[:j]) for j in range(inputs)], dtype=torch.long), persistent=False)
-        self.embedding = torch.nn.Embedding(max(1, sum(cells[:-1])), embedding)
+        self.embedding = torch.nn.Embedding(sum(cells[:inputs]), embedding)
         owners = torch.tensor([field for block in self.blocks for field in block.fields for _ in range(block.width)])
         before = torch.arange(inputs).repeat_interleave(embedding)
         self.first = Masked((before[None, :] < owners[:, None]).float())
@@ -98,7 +69,7 @@ class Autoregressive(torch.nn.Module):
 
     def forward(self, codes: torch.Tensor) -> list[torch.Tensor]:
         """The logits of each block: rows x its fields x cells."""
-        embedded = self.embedding(codes[:, :-1] + self.offsets)
+        embedded = self.embedding(codes[:, : len(self.offsets)] + self.offsets)
         if self.training and self.dropout:
             # A field that is left out is unknown to all that follow, in this row.
             embedded = embedded * (torch.rand(embedded.shape[:2]) >= self.dropout)[:, :, None]

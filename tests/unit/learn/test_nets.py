@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="networks need torch")
 
-from hushtable.learn.nets import NEVER, Autoregressive, Masked, Within, widths  # noqa: E402
+from hushtable.learn.nets import NEVER, Autoregressive, Within, widths  # noqa: E402
 
 pytestmark = pytest.mark.neural
 CELLS = (3, 1, 40, 2, 5)
@@ -94,9 +94,3 @@ def test_dropout_leaves_out_whole_fields_in_training_only():
 def test_one_field_is_a_margin():
     network = net((3,))
     assert torch.exp(-network.losses(torch.arange(3)[:, None])).sum().item() == pytest.approx(1, abs=1e-5)
-
-
-def test_a_masked_layer_is_a_linear_one_without_some_weights():
-    layer = Masked(torch.tensor([[1.0, 0.0], [1.0, 1.0]]))
-    inputs = torch.tensor([[2.0, float(10**6)]])
-    assert layer(inputs)[0, 0].item() == pytest.approx(2 * layer.weight[0, 0].item())
