@@ -116,7 +116,7 @@ class _Descending:
 
     def __init__(self, how: Descent, net: torch.nn.Module, loss: Callable[[torch.Tensor], torch.Tensor], total: int) -> None:
         self.net, self.loss, self.batch = net, loss, how.batch
-        self.optimizer = torch.optim.Adam(net.parameters(), lr=how.rate, weight_decay=how.decay)
+        self.optimizer = torch.optim.Adam(net.parameters(), lr=how.rate, weight_decay=how.decay, fused=True)
         self.schedule = torch.optim.lr_scheduler.OneCycleLR(self.optimizer, how.rate, total_steps=total + 1) if how.cycle else None
 
     def state(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -102,6 +103,8 @@ class Vault:
     """The schema of everything that the rows at hand were made of; what of it was read off the rows may be in any column."""
     report: Callable[[float], None] = field(default=lambda share: None, repr=False)
     """Where a long step reports how much of it is done."""
+    work: Path | None = None
+    """A private folder in which long training keeps where it is; what it holds is as sensitive as the rows."""
 
     @classmethod
     def of(
