@@ -32,7 +32,7 @@ class Checkpoint:
 
     @classmethod
     def of(cls, folder: Path | None, step: object, table: Table, name: str = "") -> Checkpoint | None:
-        """For a step that trains on a table inside ``seeded``, under a ``name`` if it trains several times. None without a folder."""
+        """For a step that trains on a table inside ``seeded``, under a ``name`` if it trains often. None without a folder."""
         if folder is None:
             return None
         digest = hashlib.sha256()
