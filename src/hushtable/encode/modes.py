@@ -13,7 +13,7 @@ from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -35,11 +35,11 @@ BLOCK = 100_000
 class Modes(Coder):
     """Write a number or date as one of the modes of a Gaussian mixture, and its place in that mode, from -1 to 1.
 
-    The mode stands under the column's own name, the place under ``NAME:place``. Modes are fitted by variational Bayes; the mode of a
-    value is drawn by its posterior, and its place is (value - mean) / (4 deviations), as in CTGAN (Xu, Skoularidou, Cuesta-Infante
-    and Veeramachaneni 2019). Unlike there, values that many rows share (40 hours a week, a gain of 0) are modes of their own
-    without width, and values that no mode reaches share one mode that spans the column, so that every value comes back as
-    it was. The draw is a function of the row alone, so one row stays one row (stability 1). A missing value is a missing mode.
+    The mode stands under the column's own name, the place under ``NAME:place``. Modes are fitted by variational Bayes; the mode
+    of a value is drawn by its posterior, and its place is (value - mean) / (4 deviations), as in CTGAN (Xu, Skoularidou,
+    Cuesta-Infante and Veeramachaneni 2019). Unlike there, values that many rows share (40 hours a week, a gain of 0) are modes of
+    their own without width, and values that no mode reaches share one mode that spans the column, so that every value comes
+    back as it was. The draw is a function of the row alone, so one row stays one row (stability 1). A missing value is a missing mode.
     The modes are read off the rows, which makes every later epsilon infinite.
     """
 
@@ -66,7 +66,7 @@ class Modes(Coder):
         columns = self._columns(schema)
         if not columns:
             return Plan(schema=schema, stability=1)
-        encoded = _encoded(schema, {name: self.modes for name in columns})
+        encoded = _encoded(schema, dict.fromkeys(columns, self.modes))
         return Plan(schema=encoded, events=(Raw(_WHY),), stability=1)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Moded:
@@ -177,7 +177,7 @@ class Moded:
         for number, (name, mixture) in enumerate(self.modes.items(), 1):
             values = table.floats(name)
             known = np.flatnonzero(~np.isnan(values))
-            lots = (_mixed(keys + np.uint64(number)) >> np.uint64(11)) * 2.0**-53
+            lots = (_mixed(keys + np.uint64(number)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
             codes, places = np.full(table.rows, -1, np.int32), np.zeros(table.rows)
             for start in range(0, len(known), BLOCK):
                 some = known[start : start + BLOCK]
@@ -221,8 +221,9 @@ def _pooled(values: Floats, counts: Integers) -> tuple[Floats, Floats]:
     total = int(counts.sum())
     pools = (np.cumsum(counts) - 1) * POOLS // total
     pools = np.unique(pools, return_inverse=True)[1]
-    held = np.bincount(pools, counts)
-    return np.bincount(pools, counts / held[pools] * values), held * min(1.0, WORTH / total)
+    held = np.bincount(pools, counts).astype(np.float64)
+    means: Floats = np.bincount(pools, counts / held[pools] * values)
+    return means, held * min(1.0, WORTH / total)
 
 
 def row_keys(table: Table) -> np.ndarray[Any, np.dtype[np.uint64]]:
