@@ -39,8 +39,8 @@ class Modes(Coder):
     of a value is drawn by its posterior, and its place is (value - mean) / (4 deviations), as in CTGAN (Xu, Skoularidou,
     Cuesta-Infante and Veeramachaneni 2019). Unlike there, values that many rows share (40 hours a week, a gain of 0) are modes of
     their own without width, and values that no mode reaches share one mode that spans the column, so that every value comes
-    back as it was. The draw is a function of the row alone, so one row stays one row (stability 1). A missing value is a missing mode.
-    The modes are read off the rows, which makes every later epsilon infinite.
+    back as it was. The draw is a function of the row alone, so one row stays one row (stability 1). A missing value is a missing
+    mode. The modes are read off the rows, which makes every later epsilon infinite.
     """
 
     modes: int = 10
@@ -222,8 +222,8 @@ def _pooled(values: Floats, counts: Integers) -> tuple[Floats, Floats]:
     pools = (np.cumsum(counts) - 1) * POOLS // total
     pools = np.unique(pools, return_inverse=True)[1]
     held = np.bincount(pools, counts).astype(np.float64)
-    means: Floats = np.bincount(pools, counts / held[pools] * values)
-    return means, held * min(1.0, WORTH / total)
+    means = np.bincount(pools, counts / held[pools] * values)
+    return means.astype(np.float64), held * min(1.0, WORTH / total)
 
 
 def row_keys(table: Table) -> np.ndarray[Any, np.dtype[np.uint64]]:
