@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.encode.modes import PLACE
 from hushtable.synthesize.neural.gan.wires import Wires
 from hushtable.table.arrays import Array, Floats, Integers
 
@@ -77,7 +78,7 @@ class Levels:
 
     def __init__(self, wires: Wires, counts: Array, codes: torch.Tensor | None = None, among: torch.Tensor | None = None) -> None:
         spans = wires.layout.spans
-        self.places = [place for place in wires.choices if not spans[place].column.numeric]
+        self.places = categories(wires)
         sizes = [spans[place].levels for place in self.places]
         self.width = sum(sizes)
         self.counts = np.maximum(np.asarray(counts, np.float64), 0)
@@ -101,7 +102,7 @@ class Levels:
         """By the rows ``among`` those coded."""
         counts = torch.bincount(codes[among].flatten().long(), minlength=wires.width).numpy()
         spans = wires.layout.spans
-        cells = [counts[(start := wires.starts[p]) : start + spans[p].levels] for p in wires.choices if not spans[p].column.numeric]
+        cells = [counts[(start := wires.starts[place]) : start + spans[place].levels] for place in categories(wires)]
         return cls(wires, np.concatenate([*cells, np.zeros(0)]).astype(np.float64), codes, among)
 
     def _list_rows(self, wires: Wires, codes: torch.Tensor, among: torch.Tensor) -> None:
@@ -140,6 +141,13 @@ class Levels:
         return cells.clamp_(max=self.width - 1)
 
 
+def categories(wires: Wires) -> list[int]:
+    """The spans whose levels can be a condition, in the order of the vector: not the modes of a number."""
+    schema, spans = wires.layout.schema, wires.layout.spans
+    names = {place: spans[place].column.name for place in wires.choices if not spans[place].column.numeric}
+    return [place for place, name in names.items() if f"{name}:{PLACE}" not in schema]
+
+
 def _running(weights: Floats, column: Integers) -> torch.Tensor:
     """Running sums over all cells, of weights that sum to one in every column that has any."""
     totals = np.bincount(column, weights) if len(column) else np.zeros(0)
@@ -148,8 +156,7 @@ def _running(weights: Floats, column: Integers) -> torch.Tensor:
 
 def fitted(name: str, wires: Wires, codes: torch.Tensor, among: torch.Tensor) -> Condition:
     """The condition of this name, on the rows ``among`` those coded; a table without categories has no levels to give."""
-    levels = any(not span.column.numeric for span in wires.layout.spans)
-    return Levels.counted(wires, codes, among) if name == "level" and levels else Unconditional()
+    return Levels.counted(wires, codes, among) if name == "level" and categories(wires) else Unconditional()
 
 
 def stored(name: str, wires: Wires, arrays: dict[str, Array]) -> Condition:

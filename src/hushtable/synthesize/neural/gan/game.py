@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from hushtable.synthesize.neural.layout import Rows
 
 JUDGED = 5000
 """Rows drawn, and held-out rows that they are compared with, at a judgement."""
+AVERAGED = 0.998
+"""How much of the averaged generator stays at a step (Yazici et al. 2019)."""
 CELLS, PAIRS = 20, 60
 """Cells of a number, and pairs of columns, in a judgement."""
 
@@ -76,12 +79,15 @@ class Game:
         adam = torch.optim.Adam
         self.generating = adam(self.generator.parameters(), lr=rules.rate, betas=rules.betas, weight_decay=rules.decay, fused=True)
         self.criticizing = adam(self.critic.parameters(), lr=rules.rate, betas=rules.betas, fused=True)
+        self.averaged = copy.deepcopy(self.generator).requires_grad_(False)
+        self.turns = 0
         self.judgement: Judgement | None = None
 
     def state(self) -> Mapping[str, Any]:
         """Both networks and both optimizers."""
         return {
             "generator": self.generator,
+            "averaged": self.averaged,
             "critic": self.critic,
             "generating": self.generating,
             "criticizing": self.criticizing,
@@ -123,6 +129,26 @@ class Game:
         lost.backward()  # type: ignore[no-untyped-call] # torch does not annotate it
         self.generating.step()
         self.critic.requires_grad_(True)
+        self._average()
+
+    def _average(self) -> None:
+        """Move the averaged generator towards the new one: the game goes in circles, and the average stays near their centre."""
+        self.turns += 1
+        share = 1 - min(AVERAGED, self.turns / (self.turns + 10))
+        with torch.no_grad():
+            for old, new in zip(self.averaged.state_dict().values(), self.generator.state_dict().values(), strict=True):
+                if old.is_floating_point():
+                    old.lerp_(new, share)
+
+    def begin(self, shares: torch.Tensor) -> None:
+        """Let draws have these shares of levels and means of numbers from the start, where the generator's last layer is dense."""
+        last = getattr(self.generator, "last", None)
+        if last is not None:
+            numbers = self.wires.numbers
+            with torch.no_grad():
+                last.bias[:numbers] = shares[:numbers].clamp(-0.99, 0.99).atanh()
+                last.bias[numbers:] = shares[numbers:].clamp_min(1e-4).log()
+            self.averaged.load_state_dict(self.generator.state_dict())
 
     def real(self, rows: torch.Tensor) -> torch.Tensor:
         """The vectors of real rows."""
@@ -132,7 +158,7 @@ class Game:
         """The mean total variation distance of columns and of pairs of columns between drawn and held-out rows."""
         if self.judgement is None:
             self.judgement = Judgement(self.wires, self.codes, self.values, rows)
-        return self.judgement(*draw(self.generator, self.wires, self.shape, self.condition, min(len(rows), JUDGED)))
+        return self.judgement(*draw(self.averaged, self.wires, self.shape, self.condition, min(len(rows), JUDGED)))
 
     def _packed(self, rows: torch.Tensor) -> torch.Tensor:
         """As many rows as fill packs, and at least two packs: a batch of one row has no variance."""

@@ -41,11 +41,11 @@ class Dense(nn.Module):
             parts += [nn.Linear(hidden if layer else inputs, hidden), nn.LeakyReLU(SLOPE)]
             if norm:
                 parts.append(nn.BatchNorm1d(hidden))
-        self.layers = nn.Sequential(*parts, nn.Linear(hidden if layers else inputs, outputs))
+        self.layers, self.last = nn.Sequential(*parts), nn.Linear(hidden if layers else inputs, outputs)
 
     def forward(self, noise: torch.Tensor) -> torch.Tensor:
         """What wires turn into rows."""
-        out: torch.Tensor = self.layers(noise)
+        out: torch.Tensor = self.last(self.layers(noise))
         return out
 
 

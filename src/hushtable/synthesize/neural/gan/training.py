@@ -40,13 +40,14 @@ def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int,
         condition = conditions.fitted(step.condition, wires, codes, fitted)
         paid = priced(numbered(step, "penalties"), wires, (codes[fitted], values[fitted]), constraints)
         game = Game(wires, shape, rules, condition, (codes, values), paid)
+        game.begin(torch.cat([values[fitted].mean(0), shares(wires, codes[fitted])]))
         curve = loop.run(game, fitted, held, report)
     return {
         "layout": layout,
         "shape": asdict(shape),
         "condition": str(step.condition),
         "arrays": condition.arrays(),
-        "weights": weights(game.generator),
+        "weights": weights(game.averaged),
         "curve": drawn_curve(curve),
     }
 
@@ -64,6 +65,11 @@ def priced(
         elif name == "identifiability":
             made.append((weight, penalties.Identifiability(wires, penalties.entropies(wires, *seen))))
     return made
+
+
+def shares(wires: Wires, codes: torch.Tensor) -> torch.Tensor:
+    """How many of the rows have each level, by its place among the levels."""
+    return torch.bincount(codes.flatten().long(), minlength=wires.width)[wires.numbers :] / len(codes)
 
 
 def drawn_curve(curve: Sequence[Epoch]) -> dict[str, list[float | None]]:
