@@ -40,6 +40,7 @@ STEPS = {
     "aim": "hushtable.synthesize.marginal.aim:Aim",
     "privsyn": "hushtable.synthesize.marginal.privsyn:PrivSyn",
     "best": "hushtable.synthesize.best:Best",
+    "gan": "hushtable.synthesize.neural.gan.gan:Gan",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "autoregressive": "hushtable.synthesize.neural.autoregressive:Autoregressive",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
