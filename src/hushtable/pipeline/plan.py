@@ -178,7 +178,7 @@ def _plan(recipe: Recipe, schema: Schema, budget: Budget | None, unit: Unit, fac
             if planned.stability is None:
                 raise PlanError(f"step {name!r} does not declare its stability: how many rows can one row change?")
             stability *= planned.stability
-            start, undone = (here, False) if planned.one_way else (start, True)
+            start, undone = (here, False) if planned.one_way or planned.spans else (start, True)
         if isinstance(step, Core):
             taint = _after(taint, segments[-1], planned)
             if taint is Taint.RAW:

@@ -25,6 +25,7 @@ from hushtable.pipeline.spending import Spending
 from hushtable.pipeline.step import Code, Coder, Core, Plan
 from hushtable.pipeline.structure import with_structure
 from hushtable.pipeline.untouched import Untouched, untouched
+from hushtable.pipeline.waiting import Waiting
 from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
@@ -160,6 +161,8 @@ class _Walk:
         self.results: dict[str, Any] = {}
         self.syntactic = False
         """Whether the table at hand is still a table of people, so that k, l and t mean something."""
+        self.waiting: Waiting | None = None
+        """The codes that are undone after the last core."""
         self.fitted: Fitted | None = None
         """The model that the last table was drawn from, and what was undone after it; None if it is the table itself."""
 
@@ -203,7 +206,11 @@ class _Walk:
                 self.held *= code.stability
                 vault = vault.through(code, learnt=planned.step.learns_domains)
                 if planned.plan.one_way:
-                    start = vault.schema
+                    start, self.waiting = vault.schema, None
+                if planned.plan.spans and not last:
+                    now = Waiting(tuple(codes), start, origin, self.ledger.entries[before:])
+                    self.waiting = now if self.waiting is None else self.waiting.also(now)
+                    codes, start = [], vault.schema
                 if planned.step.learns_domains:
                     # From here on these are the rows: whoever reads behind a later table finds what was paid for.
                     self.vault, origin = vault, vault.schema
@@ -214,7 +221,11 @@ class _Walk:
                 if result := model.result():
                     self.results[planned.name] = result
             self.progress(planned.name, 1.0)
-        done, encoded = segment[-1].plan, table.schema
+        done, encoded, read = segment[-1].plan, table.schema, self.ledger.entries[before:]
+        if last and self.waiting is not None:
+            codes, start, origin = [*self.waiting.codes, *codes], self.waiting.start, self.waiting.marks(origin)
+            # What a code read that is undone here was read for this table, whatever was anonymized in between.
+            read = (*self.waiting.read, *read)
         for code in reversed(codes):
             table = code.undo(table, self.rng)
         table = table.under(table.schema.derived_from(origin))
@@ -224,7 +235,7 @@ class _Walk:
             table, redrawn = self.fitted.possible(rounded(table), self.rng)
             self.results |= {"zeros": redrawn} if redrawn else {}
         done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
-        self._settle(table, done, self.ledger.entries[before:], stable=stable)
+        self._settle(table, done, read, stable=stable)
         return table
 
     def _settle(self, table: Table, done: Plan, queries: tuple[Entry, ...], *, stable: bool) -> None:
