@@ -38,6 +38,7 @@ STEPS = {
     "aim": "hushtable.synthesize.marginal.aim:Aim",
     "privsyn": "hushtable.synthesize.marginal.privsyn:PrivSyn",
     "best": "hushtable.synthesize.best:Best",
+    "vae": "hushtable.synthesize.neural.vae:Vae",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",
