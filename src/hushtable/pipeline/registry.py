@@ -14,6 +14,8 @@ from hushtable.errors import InputError
 
 STEPS = {
     "bins": "hushtable.encode.bins:Bins",
+    "digits": "hushtable.encode.digits:Digits",
+    "modes": "hushtable.encode.modes:Modes",
     "learn-domain": "hushtable.encode.learn_domain:LearnDomain",
     "determined": "hushtable.encode.determined:Determined",
     "embed": "hushtable.encode.embed:Embed",
