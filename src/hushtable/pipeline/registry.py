@@ -41,6 +41,7 @@ STEPS = {
     "privsyn": "hushtable.synthesize.marginal.privsyn:PrivSyn",
     "best": "hushtable.synthesize.best:Best",
     "gan": "hushtable.synthesize.neural.gan.gan:Gan",
+    "vae": "hushtable.synthesize.neural.vae:Vae",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "autoregressive": "hushtable.synthesize.neural.autoregressive:Autoregressive",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
