@@ -1,0 +1,1 @@
+"""Adversarial networks: a generator of rows against a critic that distinguishes them from real ones."""
