@@ -14,6 +14,8 @@ from hushtable.errors import InputError
 
 STEPS = {
     "bins": "hushtable.encode.bins:Bins",
+    "digits": "hushtable.encode.digits:Digits",
+    "modes": "hushtable.encode.modes:Modes",
     "learn-domain": "hushtable.encode.learn_domain:LearnDomain",
     "determined": "hushtable.encode.determined:Determined",
     "embed": "hushtable.encode.embed:Embed",
@@ -38,6 +40,7 @@ STEPS = {
     "aim": "hushtable.synthesize.marginal.aim:Aim",
     "privsyn": "hushtable.synthesize.marginal.privsyn:PrivSyn",
     "best": "hushtable.synthesize.best:Best",
+    "gan": "hushtable.synthesize.neural.gan.gan:Gan",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",

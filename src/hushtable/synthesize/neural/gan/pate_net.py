@@ -67,7 +67,7 @@ class Trained:
         """Of the generator."""
         return self.generator.layers()
 
-    def please(self, students: list[Student], steps: int, rate: float = 3e-3, doubt: float = 2.0) -> None:
+    def please(self, students: list[Student], steps: int, rate: float = 3e-3, doubt: float = 0.7) -> None:
         """Raise what the students together say of its rows, less how far it has gone from the tables."""
         self.turn += 1
         with seeded(self.seed + self.turn):
