@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -28,7 +30,7 @@ class Nested:
     """The cells at which parts begin."""
 
     @classmethod
-    def of(cls, column: Column, array: Array, least: int, most: int, parts: int) -> Nested:
+    def of(cls, column: Column, array: Array, least: int, most: int, parts: int) -> Self:
         """At most ``most`` coarse cells, and missing, of at most ``parts`` parts each; for a category every level is a part."""
         grid = Grid.of(column, array, least)
         counts = np.bincount(grid.encode(array), minlength=grid.count)
@@ -48,14 +50,19 @@ class Nested:
         return len(self.first)
 
     @property
-    def parts(self) -> int:
+    def inner(self) -> int:
         """The most parts of a coarse cell."""
         return int(np.diff(np.append(self._leading, len(self.second))).max())
 
     @property
+    def fields(self) -> int:
+        """How many codes say where a value lies: the coarse cell, and the part where any cell has more than one."""
+        return 1 + (self.inner > 1)
+
+    @property
     def masses(self) -> Integers:
         """Rows by coarse cell and part."""
-        rows = np.zeros((self.coarse, self.parts), np.int64)
+        rows = np.zeros((self.coarse, self.inner), np.int64)
         inside = np.searchsorted(self.first, self.second, side="right") - 1
         rows[inside, np.arange(len(self.second)) - self._leading[inside]] = np.add.reduceat(self.counts, self.second)
         return rows
@@ -76,15 +83,25 @@ class Nested:
         # Nothing was counted where a condition names what no row held.
         return self.grid.decode(np.where(high > low, cells, self.second[group]), rng)
 
-    def shares(self, array: Array, spread: float) -> Floats:
-        """For each value, its share of the draws from its part.
-
-        Each part gets this part of one more row, spread over all values of the column, so that none is impossible.
-        """
+    def shares(self, array: Array) -> Floats:
+        """For each value, its share of the draws from its part; 0 for one that is never drawn."""
         cells = self.grid.encode(array)
-        groups = np.searchsorted(self.second, cells, side="right") - 1
-        own = self.counts[cells] * self.grid.shares(array, cells) + spread / self.grid.values
-        return own / (np.add.reduceat(self.counts, self.second)[groups] + spread)
+        rows = np.add.reduceat(self.counts, self.second)[np.searchsorted(self.second, cells, side="right") - 1]
+        return self.counts[cells] * self.grid.shares(array, cells) / np.maximum(rows, 1)
+
+    def under(self, column: Column) -> Nested:
+        """The same cells of a column that is described otherwise."""
+        return replace(self, grid=replace(self.grid, column=column))
+
+    def arrays(self) -> dict[str, Array]:
+        """What ``from_arrays`` rebuilds it from, given the column."""
+        own = {"low": self.grid.low, "high": self.grid.high}
+        return own | {"counts": self.counts, "first": self.first, "second": self.second}
+
+    @classmethod
+    def from_arrays(cls, column: Column, arrays: Mapping[str, Array]) -> Self:
+        """Rebuild it."""
+        return cls(Grid(column, arrays["low"], arrays["high"]), arrays["counts"], arrays["first"], arrays["second"])
 
     @property
     def _leading(self) -> Integers:

@@ -67,6 +67,19 @@ class Autoregressive(torch.nn.Module):
         for place, block in enumerate(self.blocks):
             self.register_buffer(f"base{place}", self._base(block), persistent=False)
 
+    def order(self, fields: Sequence[int]) -> None:
+        """Begin with embeddings that are smooth in the place of a cell, for fields whose cells lie in order, but the last one.
+
+        Waves of ever higher frequency: what is learnt of a cell is then learnt of its neighbours too.
+        """
+        starts, size = [0, *torch.tensor(self.cells).cumsum(0).tolist()], self.embedding.embedding_dim
+        waves = math.pi * torch.arange(1, size + 1)
+        with torch.no_grad():
+            for field in fields:
+                if field < len(self.offsets) and self.cells[field] > 3:
+                    places = torch.linspace(0, 1, self.cells[field] - 1)[:, None]
+                    self.embedding.weight[starts[field] : starts[field + 1] - 1] = math.sqrt(2) * torch.cos(waves * places)
+
     def forward(self, codes: torch.Tensor) -> list[torch.Tensor]:
         """The logits of each block: rows x its fields x cells."""
         embedded = self.embedding(codes[:, : len(self.offsets)] + self.offsets)

@@ -39,6 +39,7 @@ STEPS = {
     "privsyn": "hushtable.synthesize.marginal.privsyn:PrivSyn",
     "best": "hushtable.synthesize.best:Best",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
+    "autoregressive": "hushtable.synthesize.neural.autoregressive:Autoregressive",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",
     "dp-merf": "hushtable.synthesize.mixture.merf:DPMerf",
