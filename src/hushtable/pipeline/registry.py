@@ -15,6 +15,7 @@ from hushtable.errors import InputError
 STEPS = {
     "bins": "hushtable.encode.bins:Bins",
     "digits": "hushtable.encode.digits:Digits",
+    "ranks": "hushtable.encode.ranks:Ranks",
     "modes": "hushtable.encode.modes:Modes",
     "learn-domain": "hushtable.encode.learn_domain:LearnDomain",
     "determined": "hushtable.encode.determined:Determined",
