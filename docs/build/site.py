@@ -71,6 +71,7 @@ def configuration() -> dict[str, Any]:
             {"Describing a table": "schema.md"},
             {"Entries of a schema file": "schema-entries.md"},
             {"Choosing a release": "choosing.md"},
+            {"Networks": "neural.md"},
             {"Attacking a release": "auditing.md"},
             {"Reading the report": "report.md"},
             {"Glossary": "glossary.md"},

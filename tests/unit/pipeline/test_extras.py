@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +13,7 @@ import hushtable as ht
 from hushtable.api import methods
 from hushtable.api.compare.grid import trials
 from hushtable.errors import InputError, MissingExtra
-from hushtable.pipeline import extras
+from hushtable.pipeline import extras, registry
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.extras import missing_extras, require_extras
 from hushtable.pipeline.recipe import Recipe
@@ -86,3 +88,11 @@ def test_the_list_of_methods_marks_them(bare):
 
 def test_where_it_is_installed_nothing_is_marked():
     assert not any("needs" in row for row in methods.everything()["recipes"])
+
+
+@pytest.mark.parametrize("name", registry.STEPS)
+def test_every_step_that_trains_a_network_says_so(name):
+    kind = registry.load(registry.STEPS[name])
+    sources = [inspect.getsource(sys.modules[one.__module__]) for one in kind.__mro__ if one.__module__.startswith("hushtable.")]
+    trains = any("from hushtable.learn import network" in source for source in sources)
+    assert (kind.extra == "neural") == trains

@@ -43,6 +43,7 @@ class Autoregressive(Core):
     """
 
     quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "hidden": 4, "embedding": 2, "refine": 1}
+    extra: ClassVar[str] = "neural"
 
     bins: int = 64
     """The most cells of a number, missing apart. A category of more levels is cut into as many groups of them, and each group

@@ -82,6 +82,7 @@ class Vae(Core):
     columns' counts and thinned; 0 leaves them as drawn."""
 
     quick: ClassVar = {"epochs": 1, "widths": (8,), "latent": 4, "components": 3, "refine": 0}
+    extra: ClassVar[str] = "neural"
 
     def __post_init__(self) -> None:
         """Positive sizes."""

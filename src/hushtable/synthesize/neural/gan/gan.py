@@ -70,6 +70,7 @@ class Gan(Core):
     """
 
     quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "width": 4, "noise": 4, "layers": 1, "batch": 64, "refine": 0}
+    extra: ClassVar[str] = "neural"
 
     loss: Loss = Loss.WGAN_GP
     """wgan-gp: Wasserstein distance with a penalty on the critic's slope; wgan-clip: with small weights; bce: cross-entropy."""

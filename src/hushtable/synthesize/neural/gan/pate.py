@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -42,6 +41,7 @@ class Pate(PrivateCore):
     """
 
     quick: ClassVar[dict[str, object]] = {"rounds": 1, "queries": 10, "steps": 1}
+    extra: ClassVar[str] = "neural"
 
     rounds: int = 4
     """How often the teachers are asked; after each round the generator learns."""

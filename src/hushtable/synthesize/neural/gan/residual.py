@@ -118,7 +118,9 @@ class Residual:
         """The tables, the fixed vectors and the weights."""
         values, arrays = self.start.parts()
         arrays |= {f"layer/{place}": layer for place, layer in enumerate(self.layers)}
-        arrays |= {f"vectors/{place}": vectors for place, vectors in zip(self.condition.places, self.condition.vectors, strict=True)}
+        arrays |= {
+            f"vectors/{place}": vectors for place, vectors in zip(self.condition.places, self.condition.vectors, strict=True)
+        }
         return values | {"condition": list(self.condition.places), "layers": len(self.layers), "summary": self.summary}, arrays
 
     @classmethod
