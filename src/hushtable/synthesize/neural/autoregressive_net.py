@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descending, Descent, Epoch, seeded, split
 from hushtable.learn.nets import NEVER, Autoregressive, Within, autocast, widths
 from hushtable.table.arrays import Array, Integers, Singles
+from hushtable.table.table import Table
 
 Weights = dict[str, Singles]
 
@@ -32,12 +35,22 @@ class Shape(NamedTuple):
         return tuple(counts.shape[-1] for counts in self.counts)
 
 
-def fitted(codes: Integers, shape: Shape, how: Descent, seed: int, report: Callable[[float], None]) -> tuple[Weights, list[Epoch]]:
-    """The weights that are best on a tenth of the rows (rows x fields), trained on the others; and the training curve."""
+def fitted(
+    codes: Integers,
+    shape: Shape,
+    how: Descent,
+    seed: int,
+    report: Callable[[float], None],
+    kept: tuple[Path | None, object, Table],
+) -> tuple[Weights, list[Epoch]]:
+    """The weights that are best on a tenth of the rows (rows x fields), trained on the others; and the training curve.
+
+    ``kept`` is the folder in which it is kept how far the training is, if there is one, with the step and the rows it is known by.
+    """
     with seeded(seed):
         net, loss = _net(codes, shape)
         rows, held = split(len(codes))
-        curve = how.fit(net, loss, rows, held, report)
+        curve = how.fit(net, loss, rows, held, report, Checkpoint.of(*kept))
         return weights(net), curve
 
 
