@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
 from hushtable.synthesize.sequential.sequential import Sequential
@@ -71,3 +76,27 @@ def test_a_budget_is_not_resumed(hush, town, tmp_path):
     assert code == 2
     assert "starts anew" in words(err)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.neural
+def test_a_signal_in_the_middle_of_an_epoch_leaves_nothing_half_written(town, tmp_path):
+    knobs = ("epochs=100000", "patience=100000", "hidden=4", "embedding=2")
+    words = [*command(town, tmp_path / "out"), "--resume", tmp_path / "work", *(word for knob in knobs for word in ("--set", knob))]
+    words[words.index("sequential")] = "argn"
+    run = subprocess.Popen(
+        [sys.executable, "-m", "hushtable.cli", *map(str, words)], stderr=subprocess.PIPE, text=True
+    )
+    try:
+        for _ in range(600):
+            if list((tmp_path / "work").glob("*.npz")) or run.poll() is not None:
+                break
+            time.sleep(0.1)
+        run.send_signal(signal.SIGINT)
+        _, err = run.communicate(timeout=60)
+    finally:
+        run.kill()
+    assert run.returncode == 130
+    assert "nothing was released" in err
+    assert "the same command goes on from there" in " ".join(err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["work"]
+    assert sorted(path.suffix for path in (tmp_path / "work").iterdir()) == [".json", ".npz"]

@@ -109,8 +109,9 @@ class Autoregressive(Core):
 
     def _fit(self, table: Table, rng: np.random.Generator, report: Callable[[float], None], work: Path | None) -> Cellwise:
         model, codes, shape = self._untrained(table)
-        how, kept = self._descent(table.rows), (work, self, table)
-        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, how, _seed(rng), report, kept)
+        seed = _seed(rng)
+        keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(work, self, table, seed)
+        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), seed, report, keep)
         training = {"loss": [round(epoch.loss, 4) for epoch in curve], "held": [round(epoch.held, 4) for epoch in curve]}
         return replace(model, weights=weights, training=training)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,6 @@ from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descending, Descent, Epoch, seeded, split
 from hushtable.learn.nets import NEVER, Autoregressive, Within, autocast, widths
 from hushtable.table.arrays import Array, Integers, Singles
-from hushtable.table.table import Table
 
 Weights = dict[str, Singles]
 
@@ -41,16 +39,13 @@ def fitted(
     how: Descent,
     seed: int,
     report: Callable[[float], None],
-    kept: tuple[Path | None, object, Table],
+    keep: Checkpoint | None,
 ) -> tuple[Weights, list[Epoch]]:
-    """The weights that are best on a tenth of the rows (rows x fields), trained on the others; and the training curve.
-
-    ``kept`` is the folder in which it is kept how far the training is, if there is one, with the step and the rows it is known by.
-    """
+    """The weights that are best on a tenth of the rows (rows x fields), trained on the others; and the training curve."""
     with seeded(seed):
         net, loss = _net(codes, shape)
         rows, held = split(len(codes))
-        curve = how.fit(net, loss, rows, held, report, Checkpoint.of(*kept))
+        curve = how.fit(net, loss, rows, held, report, keep)
         return weights(net), curve
 
 

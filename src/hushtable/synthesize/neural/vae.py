@@ -109,7 +109,7 @@ class Vae(Core):
             raise InputError("there are no rows to learn from", where="vae")
         net = network("hushtable.synthesize.neural.vae_net", "a variational autoencoder")
         loop = network("hushtable.learn.loop", "a variational autoencoder")
-        layout = Layout.of(table)
+        layout, seed = Layout.of(table), int(rng.integers(2**31))
         arrays, curve = net.train(
             layout,
             layout.encode(table),
@@ -121,8 +121,9 @@ class Vae(Core):
             descent=loop.Descent(
                 rate=self.rate, decay=self.decay, batch=self.batch, epochs=self.epochs, patience=self.patience, cycle=True
             ),
-            seed=int(rng.integers(2**31)),
+            seed=seed,
             report=lambda share: vault.report(share / (2 if self.refine else 1)),
+            keep=network("hushtable.learn.checkpoint", "a variational autoencoder").Checkpoint.of(vault.work, self, table, seed),
         )
         training = {"loss": [round(one.loss, 4) for one in curve], "held": [round(one.held, 4) for one in curve]}
         model = Autoencoder(layout, arrays, table.rows, training)

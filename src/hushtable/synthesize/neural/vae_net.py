@@ -10,6 +10,7 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
+from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descent, Epoch, seeded, split
 from hushtable.synthesize.neural.layout import Layout, Rows
 from hushtable.table.arrays import Singles
@@ -121,6 +122,7 @@ def train(
     descent: Descent,
     seed: int,
     report: Callable[[float], None],
+    keep: Checkpoint | None = None,
 ) -> tuple[dict[str, Singles], list[Epoch]]:
     """Fit to the rows, judged on a tenth of them that it does not learn from; the arrays that are drawn from, and the curve."""
     places = [place for place, span in enumerate(layout.spans) if span.levels]
@@ -153,7 +155,7 @@ def train(
                 total = total + factor * each.sum(dim=1)
             return total.mean()
 
-        curve = descent.fit(net, loss, *split(len(codes)), report)
+        curve = descent.fit(net, loss, *split(len(codes)), report, keep)
     return _arrays(net), curve
 
 

@@ -156,8 +156,10 @@ class Gan(Core):
             raise InputError("a network needs at least one row", where="gan")
         constraints = read_constraints(self.constraints, table.schema, "gan")
         training = 0.8 if self.refine else 1.0
+        seed = int(rng.integers(2**31))
+        keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(vault.work, self, table, seed)
         learnt = network(_TRAINING, _PURPOSE).train(
-            self, table, constraints, int(rng.integers(2**31)), lambda share: vault.report(training * share)
+            self, table, constraints, seed, lambda share: vault.report(training * share), keep
         )
         model = Adversarial(**learnt, constraints=constraints, rows=table.rows)
         if not self.refine:
@@ -236,8 +238,8 @@ class Adversarial:
         return table
 
     def result(self) -> dict[str, Any]:
-        """The training curve."""
-        return {"training": self.curve}
+        """The training curve; held-out rows are judged by how far drawn ones are from them, the others by the critic."""
+        return {"training": {**self.curve, "judged": "distance of drawn rows from held-out ones"}}
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Weights, and counts of levels where they are the condition; no row."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Epoch, Loop, seeded, split
 from hushtable.pipeline.step import Arrays, numbered
 from hushtable.synthesize.neural.gan import conditions, penalties
@@ -25,7 +26,14 @@ BATCH = 10_000
 """Rows drawn at a time."""
 
 
-def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int, report: Callable[[float], None]) -> dict[str, Any]:
+def train(
+    step: Gan,
+    table: Table,
+    constraints: Sequence[Constraint],
+    seed: int,
+    report: Callable[[float], None],
+    keep: Checkpoint | None,
+) -> dict[str, Any]:
     """Play the game on the rows; what its model is made of."""
     layout = Layout.of(table)
     wires = Wires(layout)
@@ -41,7 +49,7 @@ def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int,
         paid = priced(numbered(step, "penalties"), wires, (codes[fitted], values[fitted]), constraints)
         game = Game(wires, shape, rules, condition, (codes, values), paid)
         game.begin(torch.cat([values[fitted].mean(0), shares(wires, codes[fitted])]))
-        curve = loop.run(game, fitted, held, report)
+        curve = loop.run(game, fitted, held, report, keep)
     return {
         "layout": layout,
         "shape": asdict(shape),
