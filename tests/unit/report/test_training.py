@@ -40,7 +40,7 @@ def test_of_two_equal_ones_the_first_was_kept():
 def test_epochs_that_were_not_judged_are_passed_over():
     curve = Curve([3.0, 2.0, 1.0, 0.5], [None, 2.5, None, 2.0])
     assert curve.best == 4
-    assert str(drawing(curve)).count("rows held out:") == 2
+    assert str(drawing(curve, "")).count("rows held out:") == 2
 
 
 def test_without_held_out_rows_nothing_is_called_best():
@@ -48,6 +48,14 @@ def test_without_held_out_rows_nothing_is_called_best():
     assert "no rows were held out to judge it by" in text
     assert "kept: epoch" not in text
     assert "learn single rows by heart" not in text
+
+
+def test_what_is_judged_by_something_else_has_a_scale_of_its_own():
+    text = str(section({"training": {"loss": [-3.0, -2.0], "held": [0.5, 0.1], "judged": "distance of drawn rows"}}))
+    assert text.count("<svg") == 2
+    assert "below it the distance of drawn rows" in text
+    assert text.count("kept: epoch 2") == 1
+    assert "no rows were held out" not in text
 
 
 def test_one_epoch_is_a_dot():
@@ -67,7 +75,9 @@ def test_what_cannot_be_drawn_is_not(odd):
 
 
 def test_more_epochs_lie_further_right_and_less_loss_lower():
-    places = [tuple(map(float, xy)) for xy in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', str(drawing(Curve([5.0, 3.0, 1.0], []))))]
+    places = [
+        tuple(map(float, xy)) for xy in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', str(drawing(Curve([5.0, 3.0, 1.0], []), "")))
+    ]
     xs, ys = zip(*places, strict=True)
     assert list(xs) == sorted(xs)
     assert list(ys) == sorted(ys)

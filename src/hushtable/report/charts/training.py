@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hushtable.report.charts.ground import tick_texts
@@ -25,6 +25,8 @@ class Curve:
     held: Sequence[float | None]
     planned: int | None = None
     """The epochs that there would have been, had nothing stopped it early."""
+    judged: str = ""
+    """By what held-out rows are judged, where that is not the loss: it then has a scale of its own."""
 
     @classmethod
     def of(cls, result: object) -> Curve | None:
@@ -32,7 +34,7 @@ class Curve:
         plain = lenient.mapping(lenient.mapping(result).get(KEY))
         loss, held = (_numbers(plain.get(name)) for name in ("loss", "held"))
         known = [value for value in (*loss, *held) if value is not None]
-        return cls(loss, held, lenient.whole(plain.get("epochs"))) if known else None
+        return cls(loss, held, lenient.whole(plain.get("epochs")), lenient.text(plain.get("judged"))) if known else None
 
     @property
     def epochs(self) -> int:
@@ -65,23 +67,29 @@ def section(result: Mapping[str, Any]) -> Html:
     curve = Curve.of(result)
     assert curve is not None
     entries = [("hue5", "rows that it learnt from")] if any(v is not None for v in curve.loss) else []
-    entries += [("hue0", "rows held out of training")] if curve.best is not None else []
-    meaning = (
-        "Less is better. Where the line of held-out rows turns upwards, the network begins to learn single rows by heart."
-        if curve.best is not None
-        else "Without held-out rows it says how training went, and little of how good the release is."
-    )
+    entries += [("hue0", curve.judged or "rows held out of training")] if curve.best is not None else []
+    apart = bool(curve.judged) and len(entries) == 2
+    alone = replace(curve, held=[]), replace(curve, loss=[None] * curve.epochs)
+    where = f"Upwards: the loss, and below it the {curve.judged}" if apart else "Upwards: the loss"
     return element(
         "figure",
         element("p", curve.sentence()),
         legend(*entries),
-        drawing(curve),
-        element("figcaption", f"Upwards: the loss; to the right: epochs, passes over the rows. {meaning}"),
+        [drawing(panel, curve.sentence()) for panel in (alone if apart else [curve])],
+        element("figcaption", f"{where}; to the right: epochs, passes over the rows. {_meaning(curve)}"),
         class_="training",
     )
 
 
-def drawing(curve: Curve) -> Html:
+def _meaning(curve: Curve) -> str:
+    if curve.best is None:
+        return "Without held-out rows it says how training went, and little of how good the release is."
+    if curve.judged:
+        return "The loss is that of two networks against each other and says little by itself; of the distance less is better."
+    return "Less is better. Where the line of held-out rows turns upwards, the network begins to learn single rows by heart."
+
+
+def drawing(curve: Curve, sentence: str) -> Html:
     """Both lines over the epochs, and a mark at what was kept."""
     known = [value for value in (*curve.loss, *curve.held) if value is not None]
     low, high = min(known), max(known)
@@ -101,9 +109,10 @@ def drawing(curve: Curve) -> Html:
     if curve.best is not None:
         marks.append(_kept(along(curve.best), curve.best, top, bottom))
     marks += [_line("learnt from", curve.loss, 5, along, up), _line("held out", curve.held, 0, along, up)]
-    marks.append(text(0, 11, "loss", class_="small"))
+    name = curve.judged if curve.judged and curve.best is not None else "loss"
+    marks.append(text(0, 11, name, class_="small"))
     marks.append(text(WIDTH, HEIGHT - 6, "epoch", anchor="end", class_="small"))
-    return svg(WIDTH, HEIGHT, f"Loss by epoch. {curve.sentence()}", marks)
+    return svg(WIDTH, HEIGHT, f"{name} by epoch. {sentence}", marks)
 
 
 def _kept(x: float, epoch: int, top: float, bottom: float) -> Html:
