@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -40,12 +41,12 @@ class Pate(PrivateCore):
     hundred votes.
     """
 
-    quick: ClassVar[dict[str, object]] = {"rounds": 1, "queries": 10, "steps": 1}
+    quick: ClassVar[Mapping[str, object]] = {"rounds": 1, "queries": 10, "steps": 1}
     extra: ClassVar[str] = "neural"
 
-    rounds: int = 4
+    rounds: int = 2
     """How often the teachers are asked; after each round the generator learns."""
-    queries: int = 250
+    queries: int = 500
     """Generated rows that they vote on in each round."""
     held: int = 5
     """Rows of a teacher, on average: the noisy number of rows divided by it is the number of teachers."""

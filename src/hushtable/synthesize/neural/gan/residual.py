@@ -12,8 +12,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from hushtable.errors import InputError
 from hushtable.pipeline.step import Arrays, Given
 from hushtable.synthesize.histogram_cells import given_cells, table_of
+from hushtable.synthesize.neural.gan.forbidden import Forbidden, broken
 from hushtable.synthesize.neural.gan.start import Start
 from hushtable.synthesize.refined import systematic
 from hushtable.table.arrays import Floats, Integers, Singles
@@ -28,6 +30,8 @@ POOL = 4
 """Rows drawn for each that leaves, before raking."""
 PART, MOST = 1 << 13, 50_000
 """Rows drawn at a time, and rows that leave at a time."""
+TRIES = 100
+"""How often rows that break a constraint are drawn again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,8 @@ class Residual:
     condition: Condition
     layers: tuple[Singles, ...]
     summary: dict[str, Any]
+    forbidden: Forbidden = ()
+    """Combinations of cells that public constraints exclude: rows that have one are drawn again."""
 
     @property
     def schema(self) -> Schema:
@@ -85,11 +91,23 @@ class Residual:
 
     def _part(self, rows: int, rng: np.random.Generator, fixed: dict[str, int]) -> Integers:
         if fixed or not rows:
-            return self.draw(rows, rng, fixed)
-        pool = self.draw(POOL * rows, rng, {})
+            return self._allowed(rows, rng, fixed)
+        pool = self._allowed(POOL * rows, rng, {})
         order = np.lexsort(pool.T[[*reversed(range(pool.shape[1])), *self.condition.places[:1]]])
         picked = order[systematic(self.start.raked(pool, rows)[order], rows, rng)]
         return pool[rng.permutation(picked)]
+
+    def _allowed(self, rows: int, rng: np.random.Generator, fixed: dict[str, int]) -> Integers:
+        """Rows without forbidden combinations; InputError where hardly any is without."""
+        cells = self.draw(rows, rng, fixed)
+        for _ in range(TRIES if self.forbidden else 0):
+            odd = np.flatnonzero(broken(self.forbidden, cells))
+            if not len(odd):
+                return cells
+            cells[odd] = self.draw(len(odd), rng, fixed)
+        if self.forbidden and broken(self.forbidden, cells).any():
+            raise InputError("hardly any row keeps the constraints under what is given", where="constraints")
+        return cells
 
     def draw(self, rows: int, rng: np.random.Generator, fixed: dict[str, int]) -> Integers:
         """Rows as the network makes them."""
@@ -118,10 +136,10 @@ class Residual:
         """The tables, the fixed vectors and the weights."""
         values, arrays = self.start.parts()
         arrays |= {f"layer/{place}": layer for place, layer in enumerate(self.layers)}
-        arrays |= {
-            f"vectors/{place}": vectors for place, vectors in zip(self.condition.places, self.condition.vectors, strict=True)
-        }
-        return values | {"condition": list(self.condition.places), "layers": len(self.layers), "summary": self.summary}, arrays
+        arrays |= {f"vectors/{place}": vectors for place, vectors in zip(self.condition.places, self.condition.vectors, strict=True)}
+        masks = [{str(place): np.flatnonzero(mask).tolist() for place, mask in parts.items()} for parts in self.forbidden]
+        own = {"condition": list(self.condition.places), "layers": len(self.layers), "summary": self.summary, "forbidden": masks}
+        return values | own, arrays
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
@@ -129,7 +147,12 @@ class Residual:
         places = tuple(values["condition"])
         condition = Condition(places, tuple(arrays[f"vectors/{place}"] for place in places))
         layers = tuple(arrays[f"layer/{place}"] for place in range(values["layers"]))
-        return cls(Start.from_parts(values, arrays), condition, layers, values["summary"])
+        start = Start.from_parts(values, arrays)
+        forbidden = tuple(
+            {int(place): np.isin(np.arange(start.sizes[int(place)]), cells) for place, cells in parts.items()}
+            for parts in values["forbidden"]
+        )
+        return cls(start, condition, layers, values["summary"], forbidden)
 
 
 def spans(sizes: tuple[int, ...]) -> Iterator[slice]:
