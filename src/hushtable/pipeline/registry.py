@@ -14,6 +14,7 @@ from hushtable.errors import InputError
 
 STEPS = {
     "bins": "hushtable.encode.bins:Bins",
+    "coarse": "hushtable.encode.coarse:Coarse",
     "learn-domain": "hushtable.encode.learn_domain:LearnDomain",
     "determined": "hushtable.encode.determined:Determined",
     "embed": "hushtable.encode.embed:Embed",
