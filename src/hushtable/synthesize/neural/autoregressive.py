@@ -45,8 +45,8 @@ class Autoregressive(Core):
     quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "hidden": 4, "embedding": 2, "refine": 1}
 
     bins: int = 64
-    """The most cells of a number, missing apart. A category of more levels is cut into as many groups of them, and each group
-    into its levels."""
+    """The most cells of a number, with one for missing values. A category of more levels is cut into as many groups of them, and
+    each group into its levels."""
     parts: int = 16
     """The most parts of a number's cell that the network distinguishes."""
     least: int = 5
