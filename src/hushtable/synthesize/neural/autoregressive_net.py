@@ -13,6 +13,8 @@ from hushtable.learn.nets import NEVER, Autoregressive, Within, autocast, widths
 from hushtable.table.arrays import Array, Integers, Singles
 
 Weights = dict[str, Singles]
+FALLEN = 0.9
+"""The share of the training after which no column is hidden any more."""
 
 
 class Shape(NamedTuple):
@@ -37,7 +39,13 @@ def fitted(codes: Integers, shape: Shape, how: Descent, seed: int, report: Calla
     with seeded(seed):
         rows, held = split(len(codes))
         net, loss = _net(codes, shape)
-        curve = how.fit(net, loss, rows, held, report)
+
+        def falling(share: float) -> None:
+            """Less and less is hidden, and at the end nothing, so that chances are right for whole rows."""
+            net.dropout = shape.dropout * max(0.0, 1 - share / FALLEN)
+            report(share)
+
+        curve = how.fit(net, loss, rows, held, falling)
         return weights(net), curve
 
 
