@@ -217,6 +217,16 @@ class Nested:
                 texts.append(levels[start] if end == start + 1 else f"{levels[start]} to {levels[end - 1]}")
         return tuple(texts) if len(set(texts)) == len(texts) else tuple(f"{at}: {text}" for at, text in enumerate(texts, 1))
 
+    @property
+    def values(self) -> float:
+        """How many values the column has."""
+        return self.grid.values
+
+    @property
+    def pieces(self) -> int:
+        """How many parts of cells there are in all."""
+        return len(self.second)
+
     def under(self, column: Column) -> Nested:
         """The same cells of a column that is described otherwise."""
         return replace(self, grid=replace(self.grid, column=column))
