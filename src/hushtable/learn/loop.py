@@ -73,6 +73,7 @@ class Loop:
         at = _Place(best={name: copy.deepcopy(net.state_dict()) for name, net in nets.items()})
         if keep is not None and (state := keep.load()) is not None:
             at = at.restored(state, learner)
+            report(at.taken / total)
         while at.taken < total and at.waited < self.patience:
             for net in nets.values():
                 net.train()

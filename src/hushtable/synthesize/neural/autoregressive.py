@@ -55,10 +55,10 @@ class Autoregressive(Core):
     """A number that fewer rows share is replaced by a draw from a range that holds at least so many rows."""
     hidden: int = 48
     """Hidden units for each column, or part of one: so many from 32 cells on, fewer for a column of few cells."""
-    embedding: int = 8
+    embedding: int = 12
     """Numbers that stand for a cell."""
-    dropout: float = 0.15
-    """The chance, in training, that a column is hidden from those after it."""
+    dropout: float = 0.3
+    """The chance that a column is hidden from those after it when training begins; it falls to 0 until it ends."""
     epochs: int = 0
     """The most passes over the rows; 0 takes 8 for 20,000 rows and more, and up to 40 for fewer."""
     rate: float = 3e-3

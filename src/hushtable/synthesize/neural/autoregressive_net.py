@@ -14,6 +14,8 @@ from hushtable.learn.nets import NEVER, Autoregressive, Within, autocast, widths
 from hushtable.table.arrays import Array, Integers, Singles
 
 Weights = dict[str, Singles]
+FALLEN = 0.9
+"""The share of the training after which no column is hidden any more."""
 
 
 class Shape(NamedTuple):
@@ -45,7 +47,13 @@ def fitted(
     with seeded(seed):
         rows, held = split(len(codes))
         net, loss = _net(codes, shape)
-        curve = how.fit(net, loss, rows, held, report, keep)
+
+        def falling(share: float) -> None:
+            """Less and less is hidden, and at the end nothing, so that chances are right for whole rows."""
+            net.dropout = shape.dropout * max(0.0, 1 - share / FALLEN)
+            report(share)
+
+        curve = how.fit(net, loss, rows, held, falling, keep)
         return weights(net), curve
 
 
