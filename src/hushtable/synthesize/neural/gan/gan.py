@@ -106,7 +106,7 @@ class Gan(Core):
     epochs: int = 100
     """Times that the rows are gone through, at most."""
     batch: int = 500
-    """Rows a step."""
+    """Rows a step, at most; of a small table a twentieth, but at least 32."""
     critic_steps: int = 1
     """Steps of the critic for one of the generator."""
     clip: float = 0.01

@@ -21,6 +21,8 @@ from hushtable.table.table import Table
 if TYPE_CHECKING:
     from hushtable.synthesize.neural.gan.gan import Gan
 
+FEWEST = 32
+"""Rows of a step of the smallest table."""
 BATCH = 10_000
 """Rows drawn at a time."""
 
@@ -35,7 +37,8 @@ def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int,
     clip = step.clip if step.loss == "wgan-clip" else 0.0
     betas = step.beta1, step.beta2
     rules = Rules(loss=step.loss, rate=step.rate, betas=betas, decay=step.decay, critic_steps=step.critic_steps, clip=clip)
-    loop = Loop(batch=step.batch, epochs=step.epochs, patience=step.patience, every=step.every)
+    batch = min(step.batch, max(FEWEST, table.rows // 20))
+    loop = Loop(batch=batch, epochs=step.epochs, patience=step.patience, every=step.every)
     with seeded(seed):
         fitted, held = split(table.rows)
         condition = conditions.fitted(step.condition, wires, codes, fitted)
