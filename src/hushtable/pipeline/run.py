@@ -12,6 +12,7 @@ import numpy as np
 from hushtable.display import Progress, announce, silent
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.copies import copies
+from hushtable.pipeline.extras import require_extras
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
@@ -19,6 +20,7 @@ from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unprove
 from hushtable.pipeline.publish import own_domains, rounded, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
+from hushtable.pipeline.resume import resumable
 from hushtable.pipeline.spending import Spending
 from hushtable.pipeline.step import Code, Coder, Core, Plan
 from hushtable.pipeline.structure import with_structure
@@ -60,6 +62,8 @@ def release(
     An error after that has a note of what was spent by then. ``factor`` as in ``plan``: 1 where a price in rho is to add up.
     """
     options = ReleaseOptions.of(options, keywords)
+    require_extras(recipe.steps, f"recipe {recipe.recipe!r}")
+    options = resumable(options)
     table = _key_held_back(table, options.unit.by)
     unit, budget, seed = options.unit, options.budget(table.schema), options.seed
     if options.learn_domain and (table.schema.undeclared or table.schema.drafted):
@@ -75,6 +79,7 @@ def release(
     if options.rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
     vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(released_schema.names)
+    vault = replace(vault, work=options.resume)
     if course.factor != 1:
         slots = Slots((entry.step, entry.event) for entry in course.ledger.paid)
         vault = replace(vault, ledger=Ledger(slots=slots))

@@ -144,6 +144,8 @@ class Step(ABC):
 
     quick: ClassVar[Mapping[str, object]] = {}
     """Knobs under which it takes next to no time, whatever that makes of the result: what the contract is checked with."""
+    extra: ClassVar[str] = ""
+    """The extra of this package (``neural``) without which it can be planned, but neither fitted nor drawn from; empty if none."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Knobs that are a choice may be given as text, whoever makes the step; ``__post_init__`` sees the choice."""

@@ -1,4 +1,4 @@
-"""Columns as cells for sequential synthesis: every level of a category; for numbers, frequent values and bins of several rows.
+"""Columns as cells: every level of a category; for numbers, frequent values and bins of several rows.
 
 A number that at least ``least`` rows share is a cell of its own, so that frequent values (40 hours a week, a gain of 0) stay
 frequent; the others are pooled, neighbour by neighbour, into bins of at least ``least`` rows and drawn uniformly
