@@ -156,7 +156,7 @@ class Gan(Core):
         constraints = read_constraints(self.constraints, table.schema, "gan")
         training = 0.8 if self.refine else 1.0
         learnt = network(_TRAINING, _PURPOSE).train(
-            self, table, constraints, int(rng.integers(2**31)), lambda share: vault.report(training * share)
+            self, table, constraints, int(rng.integers(2**31)), lambda share: vault.report(training * share), vault.work
         )
         model = Adversarial(**learnt, constraints=constraints, rows=table.rows)
         if not self.refine:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Epoch, Loop, seeded, split
 from hushtable.pipeline.step import Arrays, numbered
 from hushtable.synthesize.neural.gan import conditions, penalties
@@ -27,8 +29,15 @@ BATCH = 10_000
 """Rows drawn at a time."""
 
 
-def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int, report: Callable[[float], None]) -> dict[str, Any]:
-    """Play the game on the rows; what its model is made of."""
+def train(
+    step: Gan,
+    table: Table,
+    constraints: Sequence[Constraint],
+    seed: int,
+    report: Callable[[float], None],
+    work: Path | None = None,
+) -> dict[str, Any]:
+    """Play the game on the rows; what its model is made of. ``work`` is where it is kept how far it is."""
     layout = Layout.of(table)
     encoded = layout.encode(table)
     wires = Wires(layout, Wires(layout).closing(encoded))
@@ -45,7 +54,7 @@ def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int,
         paid = priced(numbered(step, "penalties"), wires, (codes[fitted], values[fitted]), constraints)
         game = Game(wires, shape, rules, condition, (codes, values), paid)
         game.begin(torch.cat([values[fitted].mean(0), shares(wires, codes[fitted])]))
-        curve = loop.run(game, fitted, held, report)
+        curve = loop.run(game, fitted, held, report, Checkpoint.of(work, step, table, seed))
     return {
         "layout": layout,
         "shape": asdict(shape),
