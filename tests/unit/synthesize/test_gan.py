@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -301,3 +302,21 @@ def test_refinement_brings_draws_nearer():
     shares = [np.bincount(t["group"], minlength=3) / t.rows for t in (table, model.sample(2000, np.random.default_rng(0)))]
     assert np.abs(shares[0] - shares[1]).sum() / 2 < 0.02
     assert {"training", "refinement"} <= model.result().keys()
+
+
+def test_a_training_that_was_stopped_goes_on_to_the_same_bits(tmp_path):
+    step, table = Gan(**{**TINY, "epochs": 4, "every": 1, "condition": "level"}), people(400)
+    whole = fitted(step, table)
+    vault = replace(Vault.of(table), work=tmp_path, report=stop_after(0.6))
+    with pytest.raises(KeyboardInterrupt):
+        step.fit(vault, np.random.default_rng(0))
+    resumed = step.fit(replace(vault, report=lambda share: None), np.random.default_rng(0))
+    assert all(np.array_equal(array, resumed.weights[name]) for name, array in whole.weights.items())
+
+
+def stop_after(share: float):
+    def report(done: float) -> None:
+        if done > share:
+            raise KeyboardInterrupt
+
+    return report

@@ -132,9 +132,7 @@ class Game:
 
     def _average(self) -> None:
         """Move the averaged generator towards the new one: the game goes in circles, and the average stays near their centre."""
-        # With the optimizer, so that a game that was stopped knows it.
-        group = self.generating.param_groups[0]
-        turns = group["turns"] = group.get("turns", 0) + 1
+        turns = float(self.generating.state[next(self.generator.parameters())]["step"])
         share = 1 - min(AVERAGED, turns / (turns + 10))
         with torch.no_grad():
             for old, new in zip(self.averaged.state_dict().values(), self.generator.state_dict().values(), strict=True):

@@ -107,7 +107,7 @@ class Gan(Core):
     epochs: int = 100
     """Times that the rows are gone through, at most."""
     batch: int = 500
-    """Rows a step."""
+    """Rows a step, at most; of a small table a twentieth, but at least 32."""
     critic_steps: int = 1
     """Steps of the critic for one of the generator."""
     clip: float = 0.01
@@ -156,10 +156,8 @@ class Gan(Core):
             raise InputError("a network needs at least one row", where="gan")
         constraints = read_constraints(self.constraints, table.schema, "gan")
         training = 0.8 if self.refine else 1.0
-        seed = int(rng.integers(2**31))
-        keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(vault.work, self, table, seed)
         learnt = network(_TRAINING, _PURPOSE).train(
-            self, table, constraints, seed, lambda share: vault.report(training * share), keep
+            self, table, constraints, int(rng.integers(2**31)), lambda share: vault.report(training * share), vault.work
         )
         model = Adversarial(**learnt, constraints=constraints, rows=table.rows)
         if not self.refine:

@@ -142,9 +142,9 @@ class Constrained:
             missing = self._missing(rows, span)
             return missing if test.sign is Sign.MISSING else 1 - missing
         if not span.column.numeric:
-            met = [level_met(test, span.column, level) for level in span.column.levels]
+            levels = [level_met(test, span.column, level) for level in span.column.levels]
             start = int(self.wires.starts[self.places[test.column]])
-            return rows[:, start : start + len(met)] @ torch.tensor(met, dtype=torch.float32)
+            return rows[:, start : start + len(levels)] @ torch.tensor(levels, dtype=torch.float32)
         difference = self._difference(rows, test, span).detach()
         met = difference.abs().amin(1) < 1e-6 if test.sign is Sign.AMONG else COMPARE[test.sign](difference, 0)
         return torch.as_tensor(met).float().reshape(len(rows)) * (1 - self._missing(rows, span))
