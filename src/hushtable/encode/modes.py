@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -74,11 +75,14 @@ class Modes(Coder):
         columns = self._columns(vault.schema)
         if not columns:
             return Moded(vault.schema, {})
-        table = vault.open(Raw(_WHY), _WHY)
-        modes = {}
+        return self.modes_of(vault.open(Raw(_WHY), _WHY), vault.report)
+
+    def modes_of(self, table: Table, report: Callable[[float], None] = lambda share: None) -> Moded:
+        """The code for a table that was opened."""
+        columns, modes = self._columns(table.schema), {}
         for number, name in enumerate(columns, 1):
             modes[name] = self._modes(table.schema[name], table.floats(name))
-            vault.report(number / len(columns))
+            report(number / len(columns))
         return Moded(table.schema, modes)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
