@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -68,7 +69,7 @@ class EmbedDecoded(Embed):
     """The widths of the layers that lead back."""
     epochs: int = 60
     """The most times that the network sees each row."""
-    batch: int = 512
+    batch: int = 256
     """Rows that it sees at a time."""
     rate: float = 3e-3
     """Its greatest learning rate, which rises and falls once."""
@@ -114,12 +115,12 @@ class EmbedDecoded(Embed):
         own = table.select(columns)
         modes = Modes().modes_of(own)
         layout = Layout.of(modes.apply(own))
-        weights, curve = net.fitted(
-            layout, layout.encode(modes.apply(own)), coordinates.astype(np.float32), self, int(rng.integers(2**31)),
-            lambda share: vault.report(0.4 + 0.6 * share),
-        )  # fmt: skip
+        rows, inputs = layout.encode(modes.apply(own)), coordinates.astype(np.float32)
+        report = partial(_later, vault.report)
+        weights, curve = net.fitted(layout, rows, inputs, self, int(rng.integers(2**31)), report)
         schema = self._encoded(table.schema, columns, coordinates)
-        return Decoded(table.schema, schema, modes, layout, tuple(weights), tuple(curve), placed)
+        code = Decoded(table.schema, schema, modes, layout, tuple(weights), np.zeros(len(layout.numbers)), tuple(curve), placed)
+        return replace(code, spread=code.errors(inputs, rows))
 
     def _coordinates(self, points: Floats, weights: Integers, rng: np.random.Generator) -> tuple[Floats, Map | None]:
         if self.method is Method.TSNE and len(points) > 2:
@@ -183,6 +184,8 @@ class Decoded:
     layout: Layout
     weights: tuple[Singles, ...]
     """Of each layer, and its biases."""
+    spread: Floats
+    """By how much numbers differ from what the network says: their standard deviation."""
     curve: tuple[tuple[float, float | None], ...]
     placed: Placed | None = None
     stability: int = 1
@@ -212,8 +215,8 @@ class Decoded:
         for start in range(0, max(table.rows, 1), BLOCK):
             out = self._out(np.nan_to_num(values[start : start + BLOCK]))
             codes.append(_drawn(self.layout, out, rng))
-            numbers.append(np.tanh(out[:, self.layout.numbers]))
-        decoded = self.layout.decode(Rows(np.concatenate(codes), np.concatenate(numbers)))
+            numbers.append(np.tanh(out[:, self.layout.numbers]) + self.spread * rng.normal(size=(len(out), len(self.spread))))
+        decoded = self.layout.decode(Rows(np.concatenate(codes), np.concatenate(numbers).astype(np.float32)))
         own = self.modes.undo(decoded, rng)
         columns = {name: (table.schema[name], table[name]) for name in table.schema.names if name not in self._coordinates}
         columns |= {column.name: (column, own[column.name]) for column in own.schema}
@@ -222,6 +225,14 @@ class Decoded:
         schema = replace(self.original, columns=tuple(columns[name][0] for name in names))
         texts = {name: words for name, words in table.texts.items() if name in columns}
         return Table(schema, {name: columns[name][1] for name in names}, texts, persons=table.persons)
+
+    def errors(self, coordinates: Singles, rows: Rows) -> Floats:
+        """The root mean squared error of each number at these coordinates."""
+        total = np.zeros(len(self.layout.numbers))
+        for start in range(0, len(coordinates), BLOCK):
+            out = np.tanh(self._out(coordinates[start : start + BLOCK])[:, self.layout.numbers])
+            total += ((rows.values[start : start + BLOCK] - out).astype(np.float64) ** 2).sum(axis=0)
+        return np.asarray(np.sqrt(total / len(coordinates)))
 
     def _out(self, values: Singles) -> Singles:
         last = len(self.weights) // 2 - 1
@@ -245,7 +256,8 @@ class Decoded:
             "layout": self.layout.parts(),
             "weights": len(names),
         }
-        return values, {f"modes: {name}": a for name, a in arrays.items()} | dict(zip(names, self.weights, strict=True))
+        arrays = {f"modes: {name}": array for name, array in arrays.items()} | dict(zip(names, self.weights, strict=True))
+        return values, arrays | {"spread": self.spread}
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
@@ -254,7 +266,12 @@ class Decoded:
         modes = Moded.from_parts(values["modes"], {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)})
         weights = tuple(arrays[str(number)] for number in range(values["weights"]))
         original, schema = Schema.parse(values["original"]), Schema.parse(values["schema"])
-        return cls(original, schema, modes, Layout.from_parts(values["layout"]), weights, ())
+        return cls(original, schema, modes, Layout.from_parts(values["layout"]), weights, arrays["spread"], ())
+
+
+def _later(report: Callable[[float], None], share: float) -> None:
+    """The way back is the second part of the work."""
+    report(0.4 + 0.6 * share)
 
 
 def _drawn(layout: Layout, out: Singles, rng: np.random.Generator) -> Integers:
