@@ -14,7 +14,7 @@ from hushtable.numerics.manifold.geodesics import Paths
 from hushtable.numerics.manifold.graph import neighbourhood
 from hushtable.numerics.manifold.isomap import Isomap, oriented
 from hushtable.numerics.manifold.lle import Lle
-from hushtable.pipeline.step import Coder, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Code, Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.vault import Vault
@@ -91,7 +91,7 @@ class Embed(Coder):
             caveats=tuple(caveats) if one_way else (),
         )
 
-    def fit(self, vault: Vault, rng: np.random.Generator) -> Embedded:
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Code:
         """Learn the manifold."""
         table = vault.open(Raw(_WHY), _WHY)
         if not table.rows:
@@ -111,7 +111,7 @@ class Embed(Coder):
         if len(points) == 1 or self.method is Method.PCA:
             return _pca(points, weights, self.dimensions)
         if self.method is Method.TSNE:
-            return _tsne(points, self.dimensions, self.neighbours, rng), None, None
+            return tsne(points, self.dimensions, self.neighbours, rng), None, None
         if self.method is Method.UMAP:
             return _umap(points, self.dimensions, self.neighbours, rng)
         graph = neighbourhood(points, self.neighbours, self.radius)
@@ -201,7 +201,8 @@ def _pca(points: Floats, weights: Integers, dimensions: int) -> Learnt:
     return (points - mean) @ turn, lambda others: (others - mean) @ turn, lambda coordinates: coordinates @ turn.T + mean
 
 
-def _tsne(points: Floats, dimensions: int, perplexity: int, rng: np.random.Generator) -> Floats:
+def tsne(points: Floats, dimensions: int, perplexity: int, rng: np.random.Generator) -> Floats:
+    """Coordinates by t-SNE, with this perplexity or what so few points allow."""
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
 

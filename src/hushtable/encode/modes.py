@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -74,11 +75,14 @@ class Modes(Coder):
         columns = self._columns(vault.schema)
         if not columns:
             return Moded(vault.schema, {})
-        table = vault.open(Raw(_WHY), _WHY)
-        modes = {}
+        return self.modes_of(vault.open(Raw(_WHY), _WHY), vault.report)
+
+    def modes_of(self, table: Table, report: Callable[[float], None] = lambda share: None) -> Moded:
+        """The code for a table that was opened."""
+        columns, modes = self._columns(table.schema), {}
         for number, name in enumerate(columns, 1):
             modes[name] = self._modes(table.schema[name], table.floats(name))
-            vault.report(number / len(columns))
+            report(number / len(columns))
         return Moded(table.schema, modes)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
@@ -259,8 +263,6 @@ def _encoded(schema: Schema, modes: dict[str, int]) -> Schema:
         )
         # Of a number that is to be predicted, the mode is.
         role = Role.PLAIN if column.role is Role.TARGET else column.role
-        place = Column(
-            name=f"{name}:{PLACE}", kind=Kind.REAL, role=role, domain=Bounds(-1.0, 1.0, observed=column.observed), required=True
-        )
+        place = Column(name=f"{name}:{PLACE}", kind=Kind.REAL, role=role, domain=Bounds(-1.0, 1.0, column.observed), required=True)
         new[name] = (mode, place)
     return beside(schema, new, "modes")

@@ -21,6 +21,7 @@ STEPS = {
     "learn-domain": "hushtable.encode.learn_domain:LearnDomain",
     "determined": "hushtable.encode.determined:Determined",
     "embed": "hushtable.encode.embed:Embed",
+    "embed-decoded": "hushtable.encode.embed_decoded:EmbedDecoded",
     "generalize": "hushtable.anonymize.lattice.generalize:Generalize",
     "microaggregate": "hushtable.anonymize.microaggregate.microaggregate:Microaggregate",
     "geodesic": "hushtable.anonymize.microaggregate.geodesic:Geodesic",

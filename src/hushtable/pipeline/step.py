@@ -61,6 +61,8 @@ class Plan:
     """For a coder: how many encoded rows one row can change. It must be declared."""
     one_way: bool = False
     """For a coder: whether nothing leads back, so that what it made is what leaves, and coders before it are not undone."""
+    lossy: bool = False
+    """For a coder: whether it leads back only about to what it was given, as a way back that was learnt does."""
     spans: bool = False
     """For a coder: whether it, and the coders before it, are undone only after the last core, so that every core works on what it
     made. If it read raw rows, the release did: what a core on the way promised is then lost."""

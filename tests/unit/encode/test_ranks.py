@@ -32,10 +32,7 @@ def test_skewed_numbers_become_gaussian_and_come_back_in_order():
     scores = code.apply(numbers(values))["x"]
     assert abs(scores.mean()) < 0.02
     assert abs(scores.std() - 1) < 0.02
-    assert (
-        np.array_equal(np.argsort(values, kind="stable"), np.argsort(scores, kind="stable"))
-        or (np.diff(scores[np.argsort(values)]) >= 0).all()
-    )
+    assert (np.diff(scores[np.argsort(values)]) >= 0).all()
     there = back(code, numbers(values))["x"]
     inside = (values > np.quantile(values, 0.01)) & (values < np.quantile(values, 0.99))
     assert np.allclose(there[inside], values[inside], rtol=1e-6)
