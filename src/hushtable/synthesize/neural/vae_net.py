@@ -19,6 +19,9 @@ FURTHEST = 30.0
 NARROWEST, WIDEST = 0.01, 1.0
 """The spread of a number around what is decoded, in halves of its range."""
 
+WARM = 0.25
+"""The part of the training over which the weight of the divergence rises from 0 to 1 (Bowman et al. 2016)."""
+
 
 class Vae(torch.nn.Module):
     """Encoder, decoder, the prior of what lies between them, and the spread of each number.
@@ -28,6 +31,8 @@ class Vae(torch.nn.Module):
 
     offsets: torch.Tensor
     segments: torch.Tensor
+    taken: torch.Tensor
+    """Steps so far: part of the state, so that training that goes on later goes on as it would have."""
 
     def __init__(self, levels: Sequence[int], numbers: int, widths: Sequence[int], latent: int, components: int) -> None:
         super().__init__()
@@ -41,8 +46,9 @@ class Vae(torch.nn.Module):
         self.spread = torch.nn.Parameter(torch.full((numbers,), math.log(0.1)))
         # A mixture of one component is the standard normal, which is not learnt.
         self.shares = torch.nn.Parameter(torch.zeros(components)) if components > 1 else None
-        self.centres = torch.nn.Parameter(torch.randn(components, latent)) if components > 1 else None
+        self.centres = torch.nn.Parameter(torch.randn(components, latent) * (2 / math.sqrt(latent))) if components > 1 else None
         self.scales = torch.nn.Parameter(torch.zeros(components, latent)) if components > 1 else None
+        self.register_buffer("taken", torch.zeros((), dtype=torch.int64))
         self.register_buffer("offsets", torch.tensor(np.cumsum([0, *levels])[:-1], dtype=torch.int64))
         self.register_buffer(
             "segments",
@@ -132,6 +138,8 @@ def train(
     ]
     with seeded(seed):
         net = Vae([layout.spans[place].levels for place in places], values.shape[1], widths, latent, components)
+        known, apart = split(len(codes))
+        warm = max(1.0, WARM * descent.total(len(known)))
         with torch.no_grad():
             # An untrained decoder draws margins: else the first epochs would be spent on them.
             net.out.bias[: len(net.levels)] = _log_shares(codes, [layout.spans[place].levels for place in places])
@@ -144,6 +152,10 @@ def train(
             drawn = mean + (log_variance / 2).exp() * torch.randn_like(mean)
             logits, means = net.decode(drawn)
             total = net.divergence(drawn, mean, log_variance)
+            if net.training:
+                # At full weight from the start it would be smallest where a point says nothing of its row, and stay there.
+                net.taken += 1
+                total = total * (net.taken / warm).clamp(max=1)
             if places:
                 total = total + factor * level_loss(logits, here + net.offsets, net.segments, beta)
             if values.shape[1]:
@@ -153,7 +165,7 @@ def train(
                 total = total + factor * each.sum(dim=1)
             return total.mean()
 
-        curve = descent.fit(net, loss, *split(len(codes)), report)
+        curve = descent.fit(net, loss, known, apart, report)
     return _arrays(net), curve
 
 
