@@ -41,6 +41,7 @@ STEPS = {
     "privsyn": "hushtable.synthesize.marginal.privsyn:PrivSyn",
     "best": "hushtable.synthesize.best:Best",
     "vae": "hushtable.synthesize.neural.vae:Vae",
+    "gan": "hushtable.synthesize.neural.gan.gan:Gan",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",

@@ -17,7 +17,7 @@ from hushtable.table.table import Table
 
 Span = Interval | frozenset[str] | None
 
-_COMPARE: dict[Sign, Callable[[Any, Any], Any]] = {
+COMPARE: dict[Sign, Callable[[Any, Any], Any]] = {
     Sign.BELOW: operator.lt,
     Sign.AT_MOST: operator.le,
     Sign.ABOVE: operator.gt,
@@ -53,14 +53,14 @@ def surely_met(test: Comparison, column: Column, span: Span) -> bool:
     if test.sign is Sign.PRESENT:
         return True
     if isinstance(span, frozenset):
-        return all(_level_met(test, column, level) for level in span)
+        return all(level_met(test, column, level) for level in span)
     numbers = _numbers(column, test)
     if test.sign in (Sign.EQUAL, Sign.AMONG):
         return span.low == span.high and span.low in numbers
     if test.sign is Sign.UNEQUAL:
         return numbers[0] not in span
     end, is_open = (span.high, span.open_high) if test.sign in (Sign.BELOW, Sign.AT_MOST) else (span.low, span.open_low)
-    return bool(_COMPARE[test.sign](end, numbers[0])) or (is_open and end == numbers[0])
+    return bool(COMPARE[test.sign](end, numbers[0])) or (is_open and end == numbers[0])
 
 
 def _met(table: Table, test: Comparison) -> Mask:
@@ -76,9 +76,9 @@ def _met(table: Table, test: Comparison) -> Mask:
     if test.sign is Sign.PRESENT:
         return ~missing
     if column.kind in CODED:
-        return np.array([*(_level_met(test, column, level) for level in column.levels), False])[array.astype(np.int64)]
+        return np.array([*(level_met(test, column, level) for level in column.levels), False])[array.astype(np.int64)]
     values, numbers = column.floats(array), _numbers(column, test)
-    met = np.isin(values, numbers) if test.sign is Sign.AMONG else _COMPARE[test.sign](values, numbers[0])
+    met = np.isin(values, numbers) if test.sign is Sign.AMONG else COMPARE[test.sign](values, numbers[0])
     return np.asarray(met & ~missing, np.bool_)
 
 
@@ -87,10 +87,11 @@ def _numbers(column: Column, test: Comparison) -> list[float]:
     return [column.number(value) if is_value(column, value) else math.nan for value in test.values]
 
 
-def _level_met(test: Comparison, column: Column, level: str) -> bool:
+def level_met(test: Comparison, column: Column, level: str) -> bool:
+    """Whether a level meets a test of its column with values."""
     if test.sign in ORDER:
         places = column.base.index if isinstance(column.base, Levels) else {}
-        return level in places and test.values[0] in places and bool(_COMPARE[test.sign](places[level], places[test.values[0]]))
+        return level in places and test.values[0] in places and bool(COMPARE[test.sign](places[level], places[test.values[0]]))
     return (level in test.values) != (test.sign is Sign.UNEQUAL)
 
 
@@ -102,14 +103,14 @@ def _compared(table: Table, test: Comparison) -> Mask:
             return np.zeros(table.rows, np.bool_)
         texts = table.strings(test.column), table.strings(test.other)
         both = ~table.missing(test.column) & ~table.missing(test.other)
-        return np.asarray(_COMPARE[test.sign](*texts).astype(np.bool_) & both, np.bool_)
+        return np.asarray(COMPARE[test.sign](*texts).astype(np.bool_) & both, np.bool_)
     (low, high), (floor, ceiling) = _ends(table, test.column), _ends(table, test.other)
     if test.sign is Sign.EQUAL:
         return np.asarray((low == ceiling) & (high == floor), np.bool_)
     if test.sign is Sign.UNEQUAL:
         return np.asarray((high < floor) | (low > ceiling), np.bool_)
     pair = (high, floor) if test.sign in (Sign.BELOW, Sign.AT_MOST) else (low, ceiling)
-    return np.asarray(_COMPARE[test.sign](*pair), np.bool_)
+    return np.asarray(COMPARE[test.sign](*pair), np.bool_)
 
 
 def _ends(table: Table, name: str) -> tuple[Floats, Floats]:

@@ -98,7 +98,7 @@ def parse_zero(text: str, columns: Mapping[str, Column]) -> Zero:
     What stands on the right without quotation marks is a value of the column if it can be one, else the name of a column. Where
     levels were read off the rows, or are not known yet, any text may be one.
     """
-    reader = _Reader(_tokens(text), columns)
+    reader = Reader(tokens(text), columns)
     tests = [reader.test()]
     while reader.rest:
         reader.take("word", "and", "expected 'and' between two tests")
@@ -106,7 +106,8 @@ def parse_zero(text: str, columns: Mapping[str, Column]) -> Zero:
     return Zero(tuple(tests))
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
+def tokens(text: str) -> list[tuple[str, str]]:
+    """The words, signs, marks and quoted texts of a text, each with its kind; ValueError where it cannot be read."""
     tokens, at = [], 0
     text = text.strip()
     while at < len(text):
@@ -118,7 +119,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return tokens
 
 
-class _Reader:
+class Reader:
     """Takes tests from the front of a list of tokens."""
 
     def __init__(self, tokens: list[tuple[str, str]], columns: Mapping[str, Column]) -> None:
