@@ -33,9 +33,24 @@ class Peer:
     def install(cls, packages: Sequence[str], folder: Path) -> Peer:
         """A fresh environment; ``note`` says why if it could not be created."""
         venv.create(folder, with_pip=True)
-        command = [folder / "bin" / "pip", "install", "-q", *packages]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        return cls(folder, "" if done.returncode == 0 else f"could not be installed: {done.stderr.strip().splitlines()[-1][:120]}")
+        return cls(folder).add(packages)
+
+    def add(self, packages: Sequence[str]) -> Peer:
+        """The same environment with these packages too."""
+        return self._pip("install", "-q", *packages)
+
+    def remove(self, packages: Sequence[str]) -> Peer:
+        """The same environment without these packages."""
+        return self._pip("uninstall", "-q", "-y", *packages)
+
+    def _pip(self, *words: str) -> Peer:
+        """What was noted before stays: nothing is done in an environment that is not there."""
+        if self.note:
+            return self
+        done = subprocess.run([self.folder / "bin" / "pip", *words], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return self
+        return Peer(self.folder, f"could not be installed: {done.stderr.strip().splitlines()[-1][:120]}")
 
     def run(self, code: str, *arguments: object, timeout: float = 900) -> dict[str, float | str]:
         """Run a script; the mapping it reports, or a note that says why there is none."""

@@ -75,4 +75,9 @@ class MissingExtra(HushError):
     """An optional library is needed; the message is the one command to type."""
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs {library}, which is not installed: pip install 'hushtable[{extra}]'")
+        super().__init__(f"{purpose} needs {library}, which is not installed: {install(extra)}")
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra of this package."""
+    return f"pip install 'hushtable[{extra}]'"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hushtable.display import meant
-from hushtable.errors import InputError
+from hushtable.errors import InputError, install
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
+from hushtable.pipeline.extras import LIBRARIES, missing_extras
 from hushtable.pipeline.recipe import OTHERS, Recipe, defaults, plain_value, step_name
 from hushtable.pipeline.step import Step, documented_knobs
 
@@ -18,6 +20,7 @@ FAMILIES = (
     "differential privacy: models of noisy margins",
     "differential privacy: copulas",
     "differential privacy: mixtures, blocks and means",
+    "differential privacy: neural networks",
     "no promise",
     OTHERS,
 )
@@ -31,7 +34,7 @@ def everything() -> dict[str, list[dict[str, str]]]:
     """All methods, a line each."""
     return {
         "recipes": [{"name": name, **_line(recipes.load(name))} for name in recipes.names()],
-        "steps": [{"name": name, "summary": summary(registry.load(target))} for name, target in registry.steps().items()],
+        "steps": [{"name": name, **_step_line(registry.load(target))} for name, target in registry.steps().items()],
         "audits": [{"name": name, "summary": _audit_summary(name)} for name in registry.audits()],
     }
 
@@ -70,7 +73,8 @@ def describe(name: str) -> dict[str, Any]:
         kind = registry.load(known.get(name, name))
         if issubclass(kind, (Step, Audit)):
             text = " ".join((kind.__doc__ or "").split())
-            return {"name": name, "summary": text, "steps": [{"name": name, "knobs": _knobs(kind, dict(defaults(kind)))}]}
+            line = {"name": name, "summary": text, "steps": [{"name": name, "knobs": _knobs(kind, dict(defaults(kind)))}]}
+            return line | (_lacking([kind]) if issubclass(kind, Step) else {})
     methods = dict.fromkeys([*recipes.names(), *registry.steps(), *registry.audits()])
     raise InputError(f"there is no method {name!r}{meant(name, methods)}; there are {', '.join(methods)}", where="methods")
 
@@ -86,7 +90,18 @@ def _line(recipe: Recipe) -> dict[str, str]:
         "family": recipe.family,
         "assurance": str(recipe.assurance),
         "guarantee": recipe.guarantee,
+        **_lacking(recipe.steps),
     }
+
+
+def _step_line(kind: type) -> dict[str, str]:
+    return {"summary": summary(kind), **(_lacking([kind]) if issubclass(kind, Step) else {})}
+
+
+def _lacking(steps: Iterable[Step | type[Step]]) -> dict[str, str]:
+    """What is not installed here and what to type; nothing where the steps can run."""
+    commands = [f"{LIBRARIES[extra]}: {install(extra)}" for extra in missing_extras(steps)]
+    return {"needs": "; ".join(commands)} if commands else {}
 
 
 def _audit_summary(name: str) -> str:

@@ -16,9 +16,11 @@ from hushtable.display import Progress, meant, silent
 from hushtable.errors import InputError
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.card import Card, suppressed_rows
+from hushtable.pipeline.extras import require_extras
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
+from hushtable.pipeline.resume import resumable
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.pipeline.signature import SigningKey
 from hushtable.pipeline.store import SENSITIVE, sensitive
@@ -51,8 +53,9 @@ def release(
 ) -> Release:
     """Run a recipe (by name, from a file, or an object) on a table.
 
-    Keywords that are fields of ``ReleaseOptions`` (epsilon, delta, unit, rows, seed, unproven, learn_domain, allow_copies, entropy)
-    are options of the release; all others are knobs of the steps, which ``settings`` may name too where several steps share a name.
+    Keywords that are fields of ``ReleaseOptions`` (epsilon, delta, unit, rows, seed, unproven, learn_domain, allow_copies, entropy,
+    resume) are options of the release; all others are knobs of the steps, which ``settings`` may name too where several steps
+    share a name.
     ``epsilon`` is the budget of the whole release; ``learn_domain`` spends a tenth of it on learning the kinds and domains that
     were read off the rows. A release that hands out rows of real people is refused (GuaranteeRefused), unless ``allow_copies``
     gives the reason, which stands on the card.
@@ -232,12 +235,17 @@ def release_to_folder(
     if request.private is not None:
         refuse_existing(request.private, private=True)
     if request.model is not None:
-        _require_model_path(request.model, request)
-    options = request.options
+        refuse_existing(request.model, private=True)
+        _require_apart(request.model, "the file of the model", request)
+    if request.options.resume is not None:
+        _require_apart(request.options.resume, "the folder to resume from", request)
     recipe = None if request.recipe is None else recipes.load(request.recipe).set(request.settings)
+    if recipe is not None:
+        require_extras(recipe.steps, f"recipe {recipe.recipe!r}")
     key = None if request.sign is None else SigningKey.load(request.sign, passphrase)
     table = io.read(request.data, request.schema, **request.layout.to_json())
     table = table.under(table.schema.described(**request.about))
+    options = resumable(request.options)
     train, control = table, None
     if request.hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.
@@ -266,14 +274,13 @@ def release_to_folder(
     )
 
 
-def _require_model_path(path: Path, request: ReleaseRequest) -> None:
-    """Refuse a file for the model that cannot be written, or that takes the place of the release, or would be published with it."""
-    refuse_existing(path, private=True)
+def _require_apart(path: Path, what: str, request: ReleaseRequest) -> None:
+    """Refuse what cannot be written, or takes the place of the release, or would be published with it."""
     place = path.resolve()
     for folder in (request.folder, request.private):
         other = folder and folder.resolve()
         if other and (place == other or other in place.parents or place in other.parents):
-            raise InputError(f"cannot be the file of the model beside the folder {folder}: name one outside of it", where=str(path))
+            raise InputError(f"cannot be {what} beside the folder {folder}: name one outside of it", where=str(path))
     if not place.parent.is_dir():
         raise InputError(f"cannot be written: there is no folder {path.parent}", where=str(path))
 

@@ -38,7 +38,7 @@ def methods(
 def _show_method(method: dict[str, Any]) -> None:
     """A recipe or step with its knobs."""
     out.print(f"[bold]{escape(method['name'])}[/bold]  {escape(method.get('title', ''))}")
-    for key in ("family", "assurance", "guarantee", "summary", "cite", "reports"):
+    for key in ("family", "assurance", "guarantee", "summary", "cite", "reports", "needs"):
         if method.get(key):
             out.print(f"{key}: {escape(method[key])}")
     for step in method["steps"]:
@@ -59,10 +59,18 @@ def _show_all(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
         out.print(f"  [bold]{word}[/bold]: {escape(meaning)}")
     for family in FAMILIES:
         if members := [row for row in recipes if row["family"] == family]:
-            out.print(_table(f"\n{family}", heads, [[row[key] for key in heads] for row in members]))
+            lines = [[row["name"], _marked(row["title"], row), row["assurance"], row["guarantee"]] for row in members]
+            out.print(_table(f"\n{family}", heads, lines))
     for title, rows in (("Steps", everything["steps"]), ("Audits and metrics", everything["audits"])):
-        out.print(_table(f"\n{title}", ("name", "summary"), [[row["name"], row["summary"]] for row in rows]))
+        out.print(_table(f"\n{title}", ("name", "summary"), [[row["name"], _marked(row["summary"], row)] for row in rows]))
+    for needs in dict.fromkeys(row["needs"] for row in (*recipes, *everything["steps"]) if "needs" in row):
+        out.print(f"[yellow]Not installed here[/yellow], so that what is marked with it cannot run: {escape(needs)}")
     out.print("'hush methods NAME' shows one of them with its knobs.")
+
+
+def _marked(text: str, row: Mapping[str, str]) -> str:
+    """With what is not installed here."""
+    return f"{text} [needs {row['needs'].partition(':')[0]}]" if "needs" in row else text
 
 
 def _table(title: str, heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Grid:

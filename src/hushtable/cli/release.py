@@ -35,7 +35,7 @@ from hushtable.privacy.unit import Relation
 from hushtable.table.layout import Layout
 
 if TYPE_CHECKING:
-    from hushtable.api.release import SavedRelease
+    from hushtable.api.release import ReleaseRequest, SavedRelease
 
 
 def release(
@@ -82,6 +82,14 @@ def release(
         Path | None,
         typer.Option("--save-model", help="A new file for the fitted model; 'hush draw' draws further rows from it."),
     ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            help="A private folder in which networks keep how far they are: the same command goes on after a stop.",
+            metavar="DIR",
+            show_default=False,
+        ),
+    ] = None,
     seed: Seed = None,
     header: Header = None,
     names: Names = None,
@@ -107,6 +115,7 @@ def release(
             unproven=unproven,
             learn_domain=learn_domain,
             allow_copies=allow_copies,
+            resume=resume,
         ),
         hold_out=hold_out,
         form=form,
@@ -118,15 +127,24 @@ def release(
         layout=Layout.of(header, names, encoding),
     )
     warn_of_epsilon(epsilon)
-    with progress("release") as update:
+    with progress("release", _after_stop(request)) as update:
         saved = ht.release_to_folder(request, passphrase=passphrase_of(signed), progress=update)
     if as_json:
         print_json(saved.to_json())
     else:
-        _show(saved, schema_file)
+        _show(saved, schema_file, resume)
 
 
-def _show(saved: SavedRelease, schema_file: Path) -> None:
+def _after_stop(request: ReleaseRequest) -> str:
+    """What an interrupt leaves, and how to go on."""
+    if request.options.resume is not None:
+        return f"nothing was released; what was trained is kept in {request.options.resume}: the same command goes on from there"
+    if request.options.epsilon is not None:
+        return "nothing was released; the same command starts anew"
+    return "nothing was released; with --resume DIR the training of a network goes on where it was stopped"
+
+
+def _show(saved: SavedRelease, schema_file: Path, resume: Path | None) -> None:
     """What was left out, the guarantee, what the steps note, where everything is, and how to attack it."""
     # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.privacy.guarantee import Assurance
@@ -153,6 +171,8 @@ def _show(saved: SavedRelease, schema_file: Path) -> None:
         out.print(f"The fitted model is [bold]{escape(str(saved.model))}[/bold]. Draw further rows from it with 'hush draw'.")
         if release.guarantee.assurance is not Assurance.PROVEN:
             out.print("[yellow]For you alone:[/yellow] the model has no proof and is as sensitive as the rows: do not share it.")
+    if resume is not None:
+        out.print(f"[yellow]For you alone:[/yellow] {escape(str(resume))} holds the networks: delete it, or keep it private.")
     if saved.private is not None:
         files = [f"--{name}={saved.private / name}.csv" for name in ("train", "control")]
         person = [] if unit.by is None else [f"--person={unit.by}"]

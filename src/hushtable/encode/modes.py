@@ -259,8 +259,6 @@ def _encoded(schema: Schema, modes: dict[str, int]) -> Schema:
         )
         # Of a number that is to be predicted, the mode is.
         role = Role.PLAIN if column.role is Role.TARGET else column.role
-        place = Column(
-            name=f"{name}:{PLACE}", kind=Kind.REAL, role=role, domain=Bounds(-1.0, 1.0, observed=column.observed), required=True
-        )
+        place = Column(name=f"{name}:{PLACE}", kind=Kind.REAL, role=role, domain=Bounds(-1.0, 1.0, column.observed), required=True)
         new[name] = (mode, place)
     return beside(schema, new, "modes")

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from hushtable.errors import HushError
 from hushtable.pipeline.step import Coder
 from hushtable.privacy import accountant, pld
@@ -41,7 +43,9 @@ def calibrated(planned: Callable[[float], Course], budget: Budget) -> Course:
     # An epsilon so small that delta alone covers everything costs nothing, whatever the factor.
     if not 0 < spent <= (goal := budget.epsilon * (1 - MARGIN)):
         return best
-    first, low, high = best.ledger.rho(), 1.0, math.inf
+    first, low, high = spent_rho(best, budget), 1.0, math.inf
+    # Sums of samples are planned at a whole order of Renyi's divergence, beside the best one.
+    exact = 1e-3 if math.isfinite(best.ledger.rho()) else 1e-2
     # What a Gaussian alone could have; choices allow a little less.
     allowed = accountant.gdp_mu(budget.epsilon, budget.delta) ** 2 / 2
     factor = max(allowed / accountant.zcdp_rho(budget.epsilon, budget.delta), 1 + CLOSE)
@@ -53,7 +57,7 @@ def calibrated(planned: Callable[[float], Course], budget: Budget) -> Course:
         except HushError:
             break
         # A step that does not take what it is given, or plans other queries with it, is no matter of scale.
-        if not math.isclose(course.ledger.rho(), factor * first, rel_tol=1e-3) or not fixed(course):
+        if not math.isclose(spent_rho(course, budget), factor * first, rel_tol=exact) or not fixed(course):
             break
         cost = price(course, budget)
         if cost <= goal:
@@ -63,6 +67,17 @@ def calibrated(planned: Callable[[float], Course], budget: Budget) -> Course:
         aim = factor * (goal * (1 - CLOSE / 2) / max(cost, spent)) ** (1 / ROOT)
         factor = aim if low < aim < high else (low + high) / 2
     return best
+
+
+def spent_rho(course: Course, budget: Budget) -> float:
+    """The rho of all planned queries; of those that have none, the one whose Renyi price at one order is theirs.
+
+    (Sums of samples are planned by their price at this order: ``privacy.sampled``.)
+    """
+    order, _ = accountant.whole_order(budget.epsilon, budget.delta)
+    place = int(np.flatnonzero(order == accountant.ALPHAS)[0])
+    costs = [entry.event.cost() for entry in course.ledger.paid]
+    return sum(cost.rho if math.isfinite(cost.rho) else float(cost.curve[place]) / order for cost in costs)
 
 
 def price(course: Course, budget: Budget) -> float:

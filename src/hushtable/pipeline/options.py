@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Integral
+from pathlib import Path
 from typing import Any, TypedDict
 
 from hushtable.errors import InputError
@@ -35,6 +36,7 @@ class ReleaseFields(TypedDict, total=False):
     learn_domain: bool
     allow_copies: str | None
     entropy: Entropy
+    resume: Path | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +62,17 @@ class ReleaseOptions:
     the card."""
     entropy: Entropy = SYSTEM
     """The source of the noise. Any other than the system's is for tests: it voids the proof, and cannot be saved."""
+    resume: Path | None = None
+    """A private folder in which long training keeps where it is, so that the same run, once stopped, goes on from there. It changes
+    nothing of the result, and is not saved."""
 
     def __post_init__(self) -> None:
         """Every value in its range; what depends on the table is checked with the table."""
         if self.rows is not None and not (isinstance(self.rows, Integral) and self.rows >= 2):
             raise InputError(f"a release has at least two rows, a whole number, got {self.rows!r}", where="rows")
         require_seed(self.seed)
+        if self.resume is not None:
+            object.__setattr__(self, "resume", Path(self.resume))
         if self.epsilon is not None:
             Budget(self.epsilon, 0.0 if self.delta is None else self.delta)
             if self.epsilon > MOST_EPSILON:
@@ -73,6 +80,11 @@ class ReleaseOptions:
                     f"{self.epsilon:g} promises nothing, as anything may become e^{self.epsilon:g} times as likely: give at most "
                     f"{MOST_EPSILON:,.0f}, and 10 or less for a promise that means something; or take a recipe without a budget",
                     where="epsilon",
+                )
+            if self.resume is not None:
+                raise InputError(
+                    "a release with a budget starts anew when it was stopped, as what was paid for is asked once: leave it out",
+                    where="resume (--resume)",
                 )
         elif self.delta is not None:
             raise InputError("a delta without an epsilon is no budget", where="delta")
@@ -112,7 +124,7 @@ class ReleaseOptions:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> ReleaseOptions:
         """Read from plain values; what is absent has its default, and a name that is no option is refused."""
-        require_options(cls, plain, but=["entropy"])
+        require_options(cls, plain, but=["entropy", "resume"])
         values = dict(plain)
         if (unit := values.pop("unit", None)) is not None:
             values["unit"] = Unit(

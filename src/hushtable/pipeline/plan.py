@@ -178,7 +178,7 @@ def _plan(recipe: Recipe, schema: Schema, budget: Budget | None, unit: Unit, fac
             if planned.stability is None:
                 raise PlanError(f"step {name!r} does not declare its stability: how many rows can one row change?")
             stability *= planned.stability
-            start, undone = (here, False) if planned.one_way else (start, True)
+            start, undone = (here, False) if planned.one_way or planned.spans else (start, True)
         if isinstance(step, Core):
             taint = _after(taint, segments[-1], planned)
             if taint is Taint.RAW:
@@ -206,7 +206,9 @@ def alike(planned: Ledger, taken: Ledger) -> bool:
 def _prices(ledger: Ledger) -> list[list[float]]:
     """Kind by kind: queries of different kinds and nearly one price must not change places by rounding."""
     paid = ((type(e.event).__name__, e.event.cost(), e.rate) for e in ledger.paid)
-    return [price for _, *price in sorted((kind, cost.rho, cost.epsilon, cost.delta, rate) for kind, cost, rate in paid)]
+    # Where a query has neither rho nor epsilon, its Renyi curve is its price.
+    prices = ((kind, cost.rho, cost.epsilon, cost.delta, rate, float(cost.curve.min())) for kind, cost, rate in paid)
+    return [price for _, *price in sorted(prices)]
 
 
 def refuse_unproven(course: Course) -> None:

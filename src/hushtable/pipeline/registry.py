@@ -15,6 +15,7 @@ from hushtable.errors import InputError
 STEPS = {
     "bins": "hushtable.encode.bins:Bins",
     "digits": "hushtable.encode.digits:Digits",
+    "ranks": "hushtable.encode.ranks:Ranks",
     "modes": "hushtable.encode.modes:Modes",
     "learn-domain": "hushtable.encode.learn_domain:LearnDomain",
     "determined": "hushtable.encode.determined:Determined",
@@ -43,6 +44,7 @@ STEPS = {
     "vae": "hushtable.synthesize.neural.vae:Vae",
     "gan": "hushtable.synthesize.neural.gan.gan:Gan",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
+    "autoregressive": "hushtable.synthesize.neural.autoregressive:Autoregressive",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",
     "dp-merf": "hushtable.synthesize.mixture.merf:DPMerf",

@@ -12,6 +12,7 @@ import numpy as np
 from hushtable.display import Progress, announce, silent
 from hushtable.errors import GuaranteeRefused, InputError
 from hushtable.pipeline.copies import copies
+from hushtable.pipeline.extras import require_extras
 from hushtable.pipeline.fitted import Fitted
 from hushtable.pipeline.learning import learning_domains
 from hushtable.pipeline.options import ReleaseFields, ReleaseOptions
@@ -19,10 +20,12 @@ from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unprove
 from hushtable.pipeline.publish import own_domains, rounded, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
+from hushtable.pipeline.resume import resumable
 from hushtable.pipeline.spending import Spending
 from hushtable.pipeline.step import Code, Coder, Core, Plan
 from hushtable.pipeline.structure import with_structure
 from hushtable.pipeline.untouched import Untouched, untouched
+from hushtable.pipeline.waiting import Waiting
 from hushtable.privacy import criteria, event
 from hushtable.privacy.event import Raw, Transform
 from hushtable.privacy.guarantee import Guarantee, Void
@@ -60,6 +63,8 @@ def release(
     An error after that has a note of what was spent by then. ``factor`` as in ``plan``: 1 where a price in rho is to add up.
     """
     options = ReleaseOptions.of(options, keywords)
+    require_extras(recipe.steps, f"recipe {recipe.recipe!r}")
+    options = resumable(options)
     table = _key_held_back(table, options.unit.by)
     unit, budget, seed = options.unit, options.budget(table.schema), options.seed
     if options.learn_domain and (table.schema.undeclared or table.schema.drafted):
@@ -75,6 +80,7 @@ def release(
     if options.rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
     vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(released_schema.names)
+    vault = replace(vault, work=options.resume)
     if course.factor != 1:
         slots = Slots((entry.step, entry.event) for entry in course.ledger.paid)
         vault = replace(vault, ledger=Ledger(slots=slots))
@@ -155,6 +161,8 @@ class _Walk:
         self.results: dict[str, Any] = {}
         self.syntactic = False
         """Whether the table at hand is still a table of people, so that k, l and t mean something."""
+        self.waiting: Waiting | None = None
+        """The codes that are undone after the last core."""
         self.fitted: Fitted | None = None
         """The model that the last table was drawn from, and what was undone after it; None if it is the table itself."""
 
@@ -198,7 +206,11 @@ class _Walk:
                 self.held *= code.stability
                 vault = vault.through(code, learnt=planned.step.learns_domains)
                 if planned.plan.one_way:
-                    start = vault.schema
+                    start, self.waiting = vault.schema, None
+                if planned.plan.spans and not last:
+                    now = Waiting(tuple(codes), start, origin, self.ledger.entries[before:])
+                    self.waiting = now if self.waiting is None else self.waiting.also(now)
+                    codes, start = [], vault.schema
                 if planned.step.learns_domains:
                     # From here on these are the rows: whoever reads behind a later table finds what was paid for.
                     self.vault, origin = vault, vault.schema
@@ -209,7 +221,11 @@ class _Walk:
                 if result := model.result():
                     self.results[planned.name] = result
             self.progress(planned.name, 1.0)
-        done, encoded = segment[-1].plan, table.schema
+        done, encoded, read = segment[-1].plan, table.schema, self.ledger.entries[before:]
+        if last and self.waiting is not None:
+            codes, start, origin = [*self.waiting.codes, *codes], self.waiting.start, self.waiting.marks(origin)
+            # What a code read that is undone here was read for this table, whatever was anonymized in between.
+            read = (*self.waiting.read, *read)
         for code in reversed(codes):
             table = code.undo(table, self.rng)
         table = table.under(table.schema.derived_from(origin))
@@ -219,7 +235,7 @@ class _Walk:
             table, redrawn = self.fitted.possible(rounded(table), self.rng)
             self.results |= {"zeros": redrawn} if redrawn else {}
         done = replace(done, promises=tuple(_decoded(p, encoded, table.schema) for p in done.promises))
-        self._settle(table, done, self.ledger.entries[before:], stable=stable)
+        self._settle(table, done, read, stable=stable)
         return table
 
     def _settle(self, table: Table, done: Plan, queries: tuple[Entry, ...], *, stable: bool) -> None:

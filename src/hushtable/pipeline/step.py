@@ -61,6 +61,9 @@ class Plan:
     """For a coder: how many encoded rows one row can change. It must be declared."""
     one_way: bool = False
     """For a coder: whether nothing leads back, so that what it made is what leaves, and coders before it are not undone."""
+    spans: bool = False
+    """For a coder: whether it, and the coders before it, are undone only after the last core, so that every core works on what it
+    made. If it read raw rows, the release did: what a core on the way promised is then lost."""
     promises: tuple[Promise, ...] = ()
     """Syntactic promises it makes; each is re-measured on the table that comes out, or the release is refused.
 
@@ -144,6 +147,8 @@ class Step(ABC):
 
     quick: ClassVar[Mapping[str, object]] = {}
     """Knobs under which it takes next to no time, whatever that makes of the result: what the contract is checked with."""
+    extra: ClassVar[str] = ""
+    """The extra of this package (``neural``) without which it can be planned, but neither fitted nor drawn from; empty if none."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Knobs that are a choice may be given as text, whoever makes the step; ``__post_init__`` sees the choice."""

@@ -35,15 +35,21 @@ def with_structure(recipe: Recipe, schema: Schema, budget: Budget | None, unit: 
     if not determined(schema.select(schema.released)) or NAME in map(step_name, recipe.steps):
         return recipe
     steps: list[Step] = []
+    spanned = False
     before = schema.select(schema.released)
     for segment in plan(recipe, schema, budget=budget, unit=unit).segments:
         # What a coder made for good is what leaves: a step before it would not be undone.
         start = max((i for i, planned in enumerate(segment, 1) if planned.plan.one_way), default=0)
         here = segment[start - 1].plan.schema if start else before
         steps += [planned.step for planned in segment[:start]]
-        if segment[-1].plan.effect is Effect.GENERATE and determined(here):
+        spans = [i for i, planned in enumerate(segment, 1) if planned.plan.spans]
+        # Once such a step stands before a coder that is undone last, so is the step, and no generator sees the columns.
+        if (segment[-1].plan.effect is Effect.GENERATE or spans) and not spanned and determined(here):
             steps.append(_step(here, segment[start:], paid=budget is not None and segment[0].taint is Taint.RAW))
+        spanned = spanned or bool(spans)
         steps += [planned.step for planned in segment[start:]]
+        start = max(start, *spans, 0)
+        here = segment[start - 1].plan.schema if start else before
         before = segment[-1].plan.schema if len(segment) == 1 or start == len(segment) - 1 else here
     return replace(recipe, steps=tuple(steps))
 

@@ -204,20 +204,31 @@ def before_sampling(epsilon: float, rate: float) -> float:
 
 def sampled_gaussian_curve(rate: float, multiplier: float, steps: int) -> Floats:
     """Renyi curve of ``steps`` Gaussians on fresh Poisson samples, for add-remove; known at whole orders, infinite between."""
-    from scipy.special import gammaln, logsumexp
-
     curve = _no_curve()
     for i, alpha in enumerate(ALPHAS):
-        if alpha != int(alpha):
-            continue
-        if rate == 1:
-            curve[i] = steps * alpha / (2 * multiplier**2)
-            continue
-        j = np.arange(int(alpha) + 1, dtype=np.float64)
-        choose = gammaln(alpha + 1) - gammaln(j + 1) - gammaln(alpha - j + 1)
-        terms = choose + (alpha - j) * math.log1p(-rate) + j * math.log(rate) + (j * j - j) / (2 * multiplier**2)
-        curve[i] = steps * max(0.0, float(logsumexp(terms))) / (alpha - 1)
+        if alpha == int(alpha):
+            curve[i] = sampled_gaussian_renyi(rate, multiplier, steps, int(alpha))
     return curve
+
+
+def sampled_gaussian_renyi(rate: float, multiplier: float, steps: int, alpha: int) -> float:
+    """The curve at one whole order (Mironov-Talwar-Zhang 2019)."""
+    from scipy.special import gammaln, logsumexp
+
+    if rate == 1:
+        return steps * alpha / (2 * multiplier**2)
+    j = np.arange(alpha + 1, dtype=np.float64)
+    choose = gammaln(alpha + 1) - gammaln(j + 1) - gammaln(alpha - j + 1)
+    terms = choose + (alpha - j) * math.log1p(-rate) + j * math.log(rate) + (j * j - j) / (2 * multiplier**2)
+    return steps * max(0.0, float(logsumexp(terms))) / (alpha - 1)
+
+
+def whole_order(epsilon: float, delta: float) -> tuple[int, float]:
+    """The whole Renyi order that leaves most for (epsilon, delta)-DP, and the rho whose price at this order is all of it."""
+    orders = ALPHAS[(np.round(ALPHAS) == ALPHAS) & (ALPHAS >= 2)]
+    left = (epsilon - np.log1p(-1 / orders) + (math.log(delta) + np.log(orders)) / (orders - 1)) / orders
+    best = int(np.argmax(left))
+    return int(orders[best]), float(left[best])
 
 
 def mean_of_random(eta: float, gamma: float) -> float:

@@ -203,12 +203,19 @@ class SampledGaussian(Event):
     """``steps`` Gaussian sums, each on a fresh Poisson sample (DP-SGD)."""
 
     multiplier: float
+    """The standard deviation of the noise beside the most by which one unit changes a sum."""
     rate: float
     steps: int
+    grid: float = 0.0
+    """Each noisy sum was rounded to multiples of this part of the noise before anything else saw it, which takes the low bits of
+    floating-point noise away; 0: it was not, and these bits void the proof."""
 
     def __post_init__(self) -> None:
         """Positive noise, a rate, at least one step."""
-        _refuse(self, multiplier=0 < self.multiplier < math.inf, rate=0 < self.rate <= 1, steps=self.steps >= 1)
+        fine = self.grid == 0 or 2.0**-30 <= self.grid < math.inf
+        _refuse(
+            self, multiplier=0 < self.multiplier < math.inf, rate=0 < self.rate <= 1, steps=self.steps >= 1, grid=fine
+        )  # fmt: skip
 
     def cost(self) -> Cost:
         """Mironov-Talwar-Zhang 2019, for add-remove."""

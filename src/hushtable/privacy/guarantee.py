@@ -111,7 +111,8 @@ class Guarantee(Shown):
     def all_voids(self) -> tuple[Void, ...]:
         """What voids the proof, including what the ledger shows."""
         voids = list(self.voids)
-        if any(isinstance(e.event, (Gaussian, SampledGaussian)) for e in self.ledger):
+        floats = (e.event for e in self.ledger if isinstance(e.event, (Gaussian, SampledGaussian)))
+        if any(isinstance(happened, Gaussian) or not happened.grid for happened in floats):
             voids.append(Void.FLOAT_NOISE)
         return tuple(dict.fromkeys(voids))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.privacy import accountant
 from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential, Gaussian, SampledGaussian
 from hushtable.table.arrays import Floats
 
@@ -72,10 +73,15 @@ def _composed(mu: float, counted: tuple[tuple[Event, int], ...], delta: float) -
 
 def _step(mu: float, counted: tuple[tuple[Event, int], ...]) -> float:
     """A grid of the losses as fine as the price of all events asks for: at a small epsilon a fixed one would count for too much."""
-    rho = mu**2 / 2 + sum(e.cost().rho * times / _multiplicity(e) for e, times in counted)
-    if not math.isfinite(rho):
-        return 1e-4
+    rho = mu**2 / 2 + sum(_spread(e) * times / _multiplicity(e) for e, times in counted)
     return FINE * 2.0 ** min(round(math.log2(2 * rho) / 2), 3) if rho else FINE
+
+
+def _spread(e: Event) -> float:
+    """The rho of an event, or about that of sums of samples, which have none."""
+    return (
+        accountant.sampled_gaussian_renyi(e.rate, e.multiplier, e.steps, 2) / 2 if isinstance(e, SampledGaussian) else e.cost().rho
+    )
 
 
 def gaussian_mu(e: Event) -> float:

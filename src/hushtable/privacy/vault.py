@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -102,6 +103,8 @@ class Vault:
     """The schema of everything that the rows at hand were made of; what of it was read off the rows may be in any column."""
     report: Callable[[float], None] = field(default=lambda share: None, repr=False)
     """Where a long step reports how much of it is done."""
+    work: Path | None = None
+    """A private folder in which long training keeps where it is; what it holds is as sensitive as the rows."""
 
     @classmethod
     def of(
@@ -215,6 +218,25 @@ class Vault:
             happened = _for_unit(happened, self._rows())
         self._spend(happened, why)
         return self._table
+
+    def open_sampled(self, happened: SampledGaussian, why: str) -> tuple[Table, Integers]:
+        """The rows, and for each row the number of its unit, for code that samples whole units by themselves. Reviewed code only.
+
+        The event is stated for one *unit*, a record or a person. That is the caller's to make true: in each step one coin falls for
+        each unit and takes all of its rows or none, and a unit's rows together change the sum by no more than the noise is a
+        multiple of (each row by 1/rows of it). Refused where nobody knows which rows are one person's.
+        """
+        unit = self._rows()
+        persons = np.arange(self._table.rows)
+        if self.taint is Taint.RAW:
+            self._require_declared(self.schema.names)
+            require_sampled_units(unit)
+            if unit.rows > 1:
+                if self._table.persons is None or np.bincount(self._table.persons, minlength=1).max() > unit.rows:
+                    raise GuaranteeRefused(f"step {self.step!r}: an earlier step has lost which rows are one person's")
+                persons = np.unique(self._table.persons, return_inverse=True)[1]
+        self._spend(happened, why)
+        return self._table, persons
 
     def through(self, code: Applies, *, learnt: bool = False) -> Vault:
         """The encoded vault: same ledger, sensitivities multiplied by what one row can change.
@@ -342,6 +364,17 @@ def unstable(scheme: Scheme, unit: Unit) -> str:
     if scheme is Scheme.FIXED:
         return "reads a sample of a fixed size, in which one row more pushes another one out"
     return "reads a sample drawn in a way that no theorem of ours covers"
+
+
+def require_sampled_units(unit: Unit) -> None:
+    """Refuse where units cannot be sampled one by one, or where their sampling no theorem of ours covers."""
+    if unit.relation is Relation.REPLACE_ONE:
+        raise GuaranteeRefused("Gaussian noise on samples is accounted for under add-remove only: leave out --relation replace_one")
+    if unit.rows > 1 and unit.by is None:
+        raise GuaranteeRefused(
+            f"each person is sampled as a whole, so it must be known which of the rows are one person's: name the column that "
+            f"identifies persons (person, --person), since one may hold {unit.rows} rows"
+        )
 
 
 def require_declared(schema: Schema, columns: Iterable[str], step: str) -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hushtable.pipeline.card import Card
-from hushtable.privacy import event
 from hushtable.privacy.accountant import Cost
+from hushtable.privacy.ledger import Entry
 from hushtable.report.charts import plots, staircase
 from hushtable.report.html import Child, Html, element, join, table
 from hushtable.report.words import number, share
@@ -64,6 +64,8 @@ class Access:
 
     def mechanism(self) -> str:
         """How it was protected, with its numbers."""
+        if self.kind == "SampledGaussian":
+            return _gradient_steps(self.entry)
         knobs = [f"{key} {number(value)}" for key, value in self.entry.items() if key not in _OWN]
         rate = self.entry.get("rate", 1.0)
         sampled = [f"on a secret sample of {share(rate)}"] if isinstance(rate, (int, float)) and rate < 1 else []
@@ -156,11 +158,20 @@ def _prices(paid: Sequence[Access]) -> tuple[list[float], str]:
 
 
 def _cost(entry: Mapping[str, Any]) -> Cost | None:
-    values = {key: value for key, value in entry.items() if key not in ("step", "why", "sample", "rate")}
     try:
-        return event.from_json(values).cost()
+        return Entry.from_json({"step": "", "why": "", "sample": 0, "rate": 1.0} | dict(entry)).event.cost()
     except (ValueError, TypeError, ZeroDivisionError, OverflowError):
         return None
+
+
+def _gradient_steps(entry: Mapping[str, Any]) -> str:
+    """Noisy gradients in words: how many, on how many rows, with how much noise."""
+    steps, rate, noise = (entry.get(name) for name in ("steps", "sampling_rate", "multiplier"))
+    on = "all rows" if rate == 1 else f"a random {share(rate) if isinstance(rate, (int, float)) else rate} of the rows"
+    grid = entry.get("grid")
+    rounded = f", rounded to {number(grid)} of the noise" if grid else ""
+    one = f"{number(steps)} noisy gradient step{'' if steps == 1 else 's'}{', each' if steps != 1 else ''} on {on}"
+    return f"{one}, noise {number(noise)} times the clip{rounded}"
 
 
 def _unpaid(access: Access) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from hushtable.display import listed
 from hushtable.pipeline.card import Card
 from hushtable.report import budget, gist, promise
-from hushtable.report.charts import ladders
+from hushtable.report.charts import ladders, training
 from hushtable.report.html import Child, Html, Section, element, join, page, pairs, table
 from hushtable.report.words import number, runs, sentence, share
 
@@ -193,12 +193,16 @@ def _chosen(card: Card) -> Html:
 
 
 def _step(values: object, columns: set[str]) -> Child:
-    """What a step chose: a generalization as a picture, anything else as it is."""
-    if not ladders.is_generalization(values):
-        return _value(values, columns)
-    assert isinstance(values, Mapping)
-    rest = {name: value for name, value in values.items() if name not in ("columns", "search")}
-    return join(ladders.section(values), _value(rest, columns))
+    """What a step chose: a generalization and the training of a network as pictures, anything else as it is."""
+    for drawn, picture, keys in (
+        (ladders.is_generalization, ladders.section, ("columns", "search")),
+        (training.is_training, training.section, (training.KEY,)),
+    ):
+        if drawn(values):
+            assert isinstance(values, Mapping)
+            rest = {name: value for name, value in values.items() if name not in keys}
+            return join(picture(values), _value(rest, columns) if rest else None)
+    return _value(values, columns)
 
 
 def _value(value: object, columns: set[str]) -> Child:

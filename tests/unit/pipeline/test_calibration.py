@@ -10,15 +10,17 @@ import hushtable as ht
 from hushtable.checks import example
 from hushtable.errors import BudgetExceeded, GuaranteeRefused
 from hushtable.pipeline import calibration
-from hushtable.pipeline.plan import plan
+from hushtable.pipeline.plan import alike, plan
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Plan, PrivateCore
 from hushtable.pipeline.verify import verify
 from hushtable.privacy import accountant, pld
-from hushtable.privacy.ledger import Ledger
+from hushtable.privacy.event import SampledGaussian
+from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
+from hushtable.privacy.sampled import FLOAT_NOISE, sampled_gaussian
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.synthesize.marginal.independent import Margins
 
@@ -137,3 +139,71 @@ def test_a_search_that_never_meets_its_goal_keeps_what_holds(monkeypatch):
     monkeypatch.setattr(calibration, "ROOT", 0.05)  # a slope that leads far astray
     course = plan(load("independent"), TABLE.schema, budget=Budget(1.0, 1e-6))
     assert calibration.price(course, Budget(1.0, 1e-6)) <= 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descends(PrivateCore):
+    """Plans a histogram of a column, and sums of samples."""
+
+    rate: float = 0.05
+    steps: int = 200
+    less: float = 1.0
+
+    def plan(self, schema, budget):
+        first, second = budget.split([0.2, 0.8])
+        events = (first.event(Histogram((schema.names[0],)), schema), sampled_gaussian(second, self.rate, self.steps))
+        return Plan(schema=schema, events=events, effect=Effect.GENERATE, caveats=(FLOAT_NOISE,))
+
+    def fit(self, vault, rng):
+        first, second = vault.paid().split([0.2, 0.8])
+        vault.spend(Histogram((vault.schema.names[0],)), first)
+        event = sampled_gaussian(second, self.rate, self.steps)
+        vault.open_sampled(replace(event, multiplier=event.multiplier * self.less), "trains")
+        return Margins().fit(replace(vault, _table=vault._table, budget=None, ledger=Ledger()), rng)
+
+
+COUNTED = TABLE.select(["town", "school", "sick"])
+DESCENDS = Recipe(recipe="descends", steps=(Descends(),))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
+def test_sums_of_samples_are_calibrated_with_what_else_there_is(epsilon):
+    guarantee = release(COUNTED, DESCENDS, epsilon=epsilon, delta=1e-5).guarantee
+    assert guarantee.factor > 1.1
+    spent = pld.epsilon([entry.event for entry in guarantee.ledger], 1e-5)
+    assert 0.97 * epsilon < spent <= epsilon
+    assert guarantee.epsilon() <= epsilon
+    assert not guarantee.all_voids
+    assert any("float-noise" in caveat for caveat in guarantee.caveats)
+    with pytest.raises(BudgetExceeded, match="none of the queries that it planned"):
+        release(COUNTED, Recipe(recipe="less", steps=(Descends(less=0.99),)), epsilon=epsilon, delta=1e-5)
+    with pytest.raises(BudgetExceeded, match="would cost epsilon"):
+        plan(DESCENDS, COUNTED.schema, budget=Budget(epsilon, 1e-5), factor=1.1 * guarantee.factor)
+
+
+def test_sums_of_samples_keep_within_the_budget_without_the_accountant(monkeypatch):
+    tight = plan(DESCENDS, COUNTED.schema, budget=Budget(1.0, 1e-5))
+    monkeypatch.setattr(pld, "available", lambda: False)
+    guarantee = release(COUNTED, DESCENDS, epsilon=1.0, delta=1e-5).guarantee
+    assert guarantee.factor == 1
+    assert 0.9 < guarantee.epsilon() <= 1.0
+    assert guarantee.ledger[1].event.multiplier > tight.ledger.paid[1].event.multiplier
+
+
+def test_ledgers_of_samples_are_alike_only_with_the_same_noise():
+    ledgers = [Ledger([Entry("s", SampledGaussian(sigma, 0.1, 100), "w")]) for sigma in (3.0, 3.0, 3.1)]
+    assert alike(ledgers[0], ledgers[1])
+    assert not alike(ledgers[0], ledgers[2])
+
+
+def test_a_budget_without_delta_trains_nothing():
+    with pytest.raises(GuaranteeRefused, match="needs a delta"):
+        plan(DESCENDS, COUNTED.schema, budget=Budget(1.0, 0.0))
+
+
+def test_a_saved_release_of_samples_verifies(tmp_path):
+    from hushtable.privacy.guarantee import Guarantee
+
+    made = release(COUNTED, DESCENDS, epsilon=1.0, delta=1e-5).guarantee
+    again = Guarantee.from_json(made.to_json())
+    assert again.epsilon() == pytest.approx(made.epsilon())

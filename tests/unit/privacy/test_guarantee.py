@@ -181,6 +181,12 @@ def test_floating_point_noise_is_seen_in_the_ledger(happened):
     assert math.isfinite(Ledger(guarantee.ledger).epsilon(1e-6))  # the ledger alone would not know
 
 
+def test_noise_whose_low_bits_were_rounded_away_does_not_void_the_proof():
+    guarantee = Guarantee(ledger=(PAID, Entry("sgd", SampledGaussian(1.0, 0.01, 10, 2.0**-12), "w")), delta=1e-6)
+    assert guarantee.all_voids == ()
+    assert math.isfinite(guarantee.epsilon())
+
+
 def test_a_card_holds_the_same_epsilon_and_its_ledger_adds_up():
     document = json.loads(json.dumps(PROVEN.to_json(), allow_nan=False))
     again = Ledger(Entry.from_json(entry) for entry in document["ledger"])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hushtable.encode.cells import Grid
 from hushtable.errors import InputError, PlanError
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.sequential.grid import Grid
 from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema

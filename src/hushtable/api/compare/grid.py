@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import product
 
-from hushtable.errors import Fault, HushError, InputError
+from hushtable.display import listed
+from hushtable.errors import Fault, HushError, InputError, MissingExtra
 from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.extras import LIBRARIES, missing_extras
 from hushtable.pipeline.plan import plan
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.step import knob_fields
@@ -123,6 +125,9 @@ def _recipes(
             chosen.append(one if isinstance(one, Recipe) else recipes.load(one))
         except InputError as error:
             faults += error.faults
+    lacking = {recipe.recipe: missing_extras(recipe.steps) for recipe in chosen}
+    chosen = [recipe for recipe in chosen if not lacking[recipe.recipe]]
+    notes += _left_out(lacking)
     different = list({recipe.dump(): recipe for recipe in chosen}.values())
     names = [recipe.recipe for recipe in different]
     faults += [
@@ -131,6 +136,13 @@ def _recipes(
     if not different and not faults:
         faults.append(Fault("recipes", "; ".join(["there is nothing to compare", *notes])))
     return different, notes
+
+
+def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
+    """A line for each extra that is not installed here: the recipes that it takes with it, and the command that brings them in."""
+    extras = dict.fromkeys(extra for missing in lacking.values() for extra in missing)
+    without = {extra: [name for name, missing in lacking.items() if extra in missing] for extra in extras}
+    return [f"{listed(names)} left out: {MissingExtra(LIBRARIES[extra], extra, 'fitting')}." for extra, names in without.items()]
 
 
 def _default(schema: Schema, epsilons: Sequence[float]) -> tuple[list[Recipe], list[str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hushtable.privacy import accountant, event
-from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential
+from hushtable.privacy.event import DiscreteGaussian, DiscreteLaplace, Event, Exponential, SampledGaussian
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.report.charts.plots import from_zero, svg, text, titled
 from hushtable.report.html import Child, Html, element, table
@@ -21,6 +21,7 @@ CALLED: dict[type[Event], str] = {
     DiscreteGaussian: "noisy answer",
     DiscreteLaplace: "noisy answer",
     Exponential: "private choice",
+    SampledGaussian: "noisy training",
 }
 HEADS = ("Step", "Accesses", "Epsilon alone", "Rho", "Mu")
 

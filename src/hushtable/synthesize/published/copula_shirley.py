@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,7 @@ class CopulaShirley(Core):
     Gambs, Ladouceur, Laurent and Roy-Gaumond 2021. Epsilon is infinite; ``vine`` is the form that holds.
     """
 
+    extra: ClassVar[str] = "vine"
     epsilon: float = 1.0
     """The epsilon that the publication says the whole is protected with."""
     ratio: float = 0.5

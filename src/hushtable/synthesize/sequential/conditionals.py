@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from scipy.special import ndtr, ndtri, softmax
 
+from hushtable.encode.cells import Grid
 from hushtable.numerics.fitting import fit
 from hushtable.pipeline.step import Arrays
-from hushtable.synthesize.sequential.grid import Grid
 from hushtable.table.arrays import Floats, Integers, Mask, Singles
 
 MANY = 64

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from hushtable.encode.cells import Grid
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
@@ -17,7 +18,6 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.refined import Refined, refined
 from hushtable.synthesize.sequential.conditionals import Conditional, Growth, Linear, Marginal, Tree
-from hushtable.synthesize.sequential.grid import Grid
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import Role
 from hushtable.table.schema import Schema

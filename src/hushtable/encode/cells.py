@@ -1,4 +1,4 @@
-"""Columns as cells for sequential synthesis: every level of a category; for numbers, frequent values and bins of several rows.
+"""Columns as cells: every level of a category; for numbers, frequent values and bins of several rows.
 
 A number that at least ``least`` rows share is a cell of its own, so that frequent values (40 hours a week, a gain of 0) stay
 frequent; the others are pooled, neighbour by neighbour, into bins of at least ``least`` rows and drawn uniformly
@@ -134,7 +134,7 @@ def _pooled(points: Floats, counts: Integers, least: int, *, alone: bool) -> tup
     """
     if not len(points) or (counts.sum() < least and not alone):
         return np.empty(0), np.empty(0)
-    starts = _runs(counts, least)
+    starts = runs(counts, least)
     ends = np.append(starts[1:], len(points)) - 1
     first, final = points[starts], points[ends]
     between = (final[:-1] + first[1:]) / 2
@@ -147,7 +147,7 @@ def _pooled(points: Floats, counts: Integers, least: int, *, alone: bool) -> tup
     return low, np.maximum(high, low)
 
 
-def _runs(counts: Integers, least: int) -> Integers:
+def runs(counts: Integers, least: int) -> Integers:
     """Where runs of at least ``least`` rows begin; a run closes as soon as it can, what is left over joins the last."""
     starts, rows = [0], 0
     for place, count in enumerate(counts.tolist(), 1):

@@ -1,0 +1,149 @@
+"""A table as a network takes it: for each column a span of numbers, levels one by one and numbers scaled into [-1, 1].
+
+A missing value is one more level. A number that may be missing has its value and two levels beside it, present and missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from hushtable.errors import PlanError
+from hushtable.table.arrays import Floats, Integers, Singles
+from hushtable.table.columns import Bounds, Column
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers that stand for one column: first its value, if it is a number, then its levels, if it has any."""
+
+    column: Column
+    start: int
+    levels: int
+    """A missing value is the last; 0 for a number that is never missing."""
+    missing: bool
+    """Whether there is a level for missing values."""
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def width(self) -> int:
+        """How many there are."""
+        return self.levels + self.column.numeric
+
+    @property
+    def end(self) -> int:
+        """Where the next span starts."""
+        return self.start + self.width
+
+    @property
+    def choice(self) -> slice:
+        """Where its levels are; empty for a number that is never missing."""
+        return slice(self.end - self.levels, self.end)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A table in a layout, before its levels are spread out: 500,000 rows of a thousand levels would not fit otherwise."""
+
+    codes: Integers
+    """rows x spans: the level, 0 where a span has none."""
+    values: Singles
+    """rows x numbers, in [-1, 1]; 0 where missing."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The spans of a schema, one after another."""
+
+    schema: Schema
+    spans: tuple[Span, ...]
+
+    @classmethod
+    def declared(cls, schema: Schema) -> Self:
+        """By the schema alone: what a column may hold, whether or not a row holds it. Numbers without bounds are refused."""
+        unbounded = [column.name for column in schema if column.numeric and not isinstance(column.domain, Bounds)]
+        if unbounded:
+            raise PlanError(f"numbers without declared bounds cannot be scaled: {', '.join(unbounded)}")
+        return cls._of(schema, [_ends(column) for column in schema], [not column.required for column in schema])
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """As the rows need it: no place for missing values where there are none, and bounds of the rows where none are declared."""
+        ends = [_ends(column, table) for column in table.schema]
+        return cls._of(table.schema, ends, [bool(table.missing(name).any()) for name in table.schema.names])
+
+    @classmethod
+    def _of(cls, schema: Schema, ends: Sequence[tuple[float, float]], missing: Sequence[bool]) -> Self:
+        spans, start = [], 0
+        for column, (low, high), gaps in zip(schema, ends, missing, strict=True):
+            levels = 2 * gaps if column.numeric else len(column.levels) + gaps
+            spans.append(Span(column, start, levels, gaps, low, high))
+            start = spans[-1].end
+        return cls(schema, tuple(spans))
+
+    @property
+    def width(self) -> int:
+        """Numbers a row."""
+        return self.spans[-1].end
+
+    @cached_property
+    def numbers(self) -> Integers:
+        """Where the values of numbers are."""
+        return np.array([span.start for span in self.spans if span.column.numeric], np.int64)
+
+    def encode(self, table: Table) -> Rows:
+        """The levels and values of the rows."""
+        codes = np.zeros((table.rows, len(self.spans)), np.int64)
+        values = []
+        for place, span in enumerate(self.spans):
+            array, missing = table[span.column.name], table.missing(span.column.name)
+            if span.column.numeric:
+                scaled = (span.column.floats(array) - span.low) / ((span.high - span.low) or 1.0) * 2 - 1
+                values.append(np.where(missing, 0.0, scaled).astype(np.float32))
+                codes[:, place] = missing if span.levels else 0
+            else:
+                codes[:, place] = np.where(missing, span.levels - 1, array)
+        return Rows(codes, np.stack(values, axis=1) if values else np.zeros((table.rows, 0), np.float32))
+
+    def decode(self, rows: Rows) -> Table:
+        """The table of these levels and values; values beyond an end are put there."""
+        arrays, number = {}, 0
+        for place, span in enumerate(self.spans):
+            codes = rows.codes[:, place]
+            if span.column.numeric:
+                value: Floats = rows.values[:, number].astype(np.float64)
+                value = span.low + (np.clip(value, -1, 1) + 1) / 2 * (span.high - span.low)
+                arrays[span.column.name] = span.column.from_floats(np.where(codes == 1, np.nan, value) if span.levels else value)
+                number += 1
+            else:
+                missing = (codes == span.levels - 1) & span.missing
+                arrays[span.column.name] = np.where(missing, -1, codes).astype(span.column.dtype)
+        return Table(self.schema, arrays)
+
+    def parts(self) -> dict[str, Any]:
+        """Plain values, from which ``from_parts`` rebuilds it."""
+        ends, missing = [[span.low, span.high] for span in self.spans], [span.missing for span in self.spans]
+        return {"schema": self.schema.portable().dump(), "ends": ends, "missing": missing}
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any]) -> Self:
+        """Rebuild it."""
+        return cls._of(Schema.parse(values["schema"]), values["ends"], values["missing"])
+
+
+def _ends(column: Column, table: Table | None = None) -> tuple[float, float]:
+    """The declared bounds of a number, or else those of the rows."""
+    if isinstance(column.domain, Bounds):
+        return float(column.domain.low), float(column.domain.high)
+    if table is None or not column.numeric:
+        return 0.0, 0.0
+    values = table.floats(column.name)
+    present = values[~np.isnan(values)]
+    return (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)

@@ -1,0 +1,142 @@
+"""The autoregressive network over cells: rows of small whole numbers, each field given the fields before it.
+
+Field ``j`` of a row is one of ``cells[j]`` cells. Every layer is used once in a forward pass and mixes no rows, so that the
+gradient of each single row can be clipped (DP-SGD).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch  # noqa: TID253 - this module is imported only where it is used
+from torch.nn import functional  # noqa: TID253
+
+from hushtable.learn.layers import Batched, Masked
+
+NEVER = -1e4
+"""The logit of a cell that cannot be: its chance is exactly 0 in single precision, and the logit finite."""
+
+
+class Within(NamedTuple):
+    """What is known of a field from one field before it, before anything is learnt: which of its cells can be, and how likely."""
+
+    parent: int
+    logits: torch.Tensor
+    """Cells of the parent x cells of the field; NEVER for what cannot be."""
+
+
+class Block(NamedTuple):
+    """Fields whose heads have the same shape, and so are one batched layer."""
+
+    fields: tuple[int, ...]
+    width: int
+    cells: int
+
+
+def widths(cells: Sequence[int], widest: int) -> list[int]:
+    """Hidden units for each field: all from 32 cells on, a third of them for two cells; in steps, so that shapes are few."""
+    return [max(2, round(widest * min(6, 1 + math.ceil(math.log2(max(count, 2)))) / 6)) for count in cells]
+
+
+class Autoregressive(torch.nn.Module):
+    """The logits of each field given the fields before it: embeddings, one masked layer, a small head for each field."""
+
+    offsets: torch.Tensor
+    """Where the embeddings of each field begin; the last field, if there are more, is nobody's input."""
+
+    def __init__(
+        self,
+        cells: Sequence[int],
+        embedding: int,
+        hidden: Sequence[int],
+        dropout: float = 0.0,
+        within: Mapping[int, Within] | None = None,
+    ) -> None:
+        super().__init__()
+        self.cells, self.dropout, self.within = tuple(cells), dropout, dict(within or {})
+        self.blocks = _blocks(cells, hidden, self.within)
+        inputs = max(1, len(cells) - 1)
+        self.register_buffer("offsets", torch.tensor([sum(cells[:j]) for j in range(inputs)], dtype=torch.long), persistent=False)
+        self.embedding = torch.nn.Embedding(sum(cells[:inputs]), embedding)
+        owners = torch.tensor([field for block in self.blocks for field in block.fields for _ in range(block.width)])
+        before = torch.arange(inputs).repeat_interleave(embedding)
+        self.first = Masked((before[None, :] < owners[:, None]).float())
+        self.heads = torch.nn.ModuleList(Batched(len(block.fields), block.width, block.cells) for block in self.blocks)
+        for place, block in enumerate(self.blocks):
+            self.register_buffer(f"base{place}", self._base(block), persistent=False)
+
+    def order(self, fields: Sequence[int]) -> None:
+        """Begin with embeddings that are smooth in the place of a cell, for fields whose cells lie in order, but the last one.
+
+        Waves of ever higher frequency: what is learnt of a cell is then learnt of its neighbours too.
+        """
+        starts, size = [0, *torch.tensor(self.cells).cumsum(0).tolist()], self.embedding.embedding_dim
+        waves = math.pi * torch.arange(1, size + 1)
+        with torch.no_grad():
+            for field in fields:
+                if field < len(self.offsets) and self.cells[field] > 3:
+                    places = torch.linspace(0, 1, self.cells[field] - 1)[:, None]
+                    self.embedding.weight[starts[field] : starts[field + 1] - 1] = math.sqrt(2) * torch.cos(waves * places)
+
+    def forward(self, codes: torch.Tensor) -> list[torch.Tensor]:
+        """The logits of each block: rows x its fields x cells."""
+        embedded = self.embedding(codes[:, : len(self.offsets)] + self.offsets)
+        if self.training and self.dropout:
+            # A field that is left out is unknown to all that follow, in this row.
+            embedded = embedded * (torch.rand(embedded.shape[:2]) >= self.dropout)[:, :, None]
+        inner = functional.relu(self.first(embedded.flatten(1)))
+        logits, start = [], 0
+        for place, (block, head) in enumerate(zip(self.blocks, self.heads, strict=True)):
+            end = start + len(block.fields) * block.width
+            own = head(inner[:, start:end].reshape(-1, len(block.fields), block.width))
+            logits.append(own.float() + self._known(place, block, codes))
+            start = end
+        return logits
+
+    def losses(self, codes: torch.Tensor) -> torch.Tensor:
+        """For each row minus its log-likelihood, in nats."""
+        total = torch.zeros(len(codes))
+        for block, logits in zip(self.blocks, self(codes), strict=True):
+            own = functional.cross_entropy(logits.flatten(0, 1), codes[:, block.fields].flatten(), reduction="none")
+            total = total + own.reshape(len(codes), len(block.fields)).sum(dim=1)
+        return total
+
+    def start(self, margins: Sequence[torch.Tensor]) -> None:
+        """Begin with these log-chances of each field's cells; a field that is known from another begins with what is known."""
+        with torch.no_grad():
+            for block, head in zip(self.blocks, self.heads, strict=True):
+                for place, field in enumerate(block.fields):
+                    if field not in self.within:
+                        head.get_parameter("bias")[place, : self.cells[field]] = margins[field]
+
+    def _base(self, block: Block) -> torch.Tensor:
+        """Fields x cells of the parent (one where there is none) x cells: 0, what is known, or NEVER where a field has no cell."""
+        deep = max((len(self.within[field].logits) for field in block.fields if field in self.within), default=1)
+        base = torch.full((len(block.fields), deep, block.cells), NEVER)
+        for place, field in enumerate(block.fields):
+            known = self.within[field].logits if field in self.within else torch.zeros(1, self.cells[field])
+            base[place, : len(known), : self.cells[field]] = known
+        return base
+
+    def _known(self, place: int, block: Block, codes: torch.Tensor) -> torch.Tensor:
+        base: torch.Tensor = getattr(self, f"base{place}")
+        if base.shape[1] == 1:
+            return base[:, 0]
+        parents = codes[:, [self.within[field].parent for field in block.fields]]
+        return base[torch.arange(len(block.fields)), parents]
+
+
+def _blocks(cells: Sequence[int], hidden: Sequence[int], within: Mapping[int, Within]) -> list[Block]:
+    """Fields by the shape of their heads, cells rounded up to a power of two."""
+    shapes: dict[tuple[bool, int, int], list[int]] = {}
+    for field, (count, width) in enumerate(zip(cells, hidden, strict=True)):
+        shapes.setdefault((field in within, width, 1 << max(1, math.ceil(math.log2(max(count, 2))))), []).append(field)
+    return [Block(tuple(fields), width, most) for (_, width, most), fields in shapes.items()]
+
+
+def autocast() -> torch.autocast:
+    """Products in bfloat16 inside, where the processor has instructions for it: half the time, and no worse a network."""
+    able: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    return torch.autocast("cpu", torch.bfloat16, enabled=bool(able.get("avx512_bf16") or able.get("amx_bf16")))

@@ -1,0 +1,149 @@
+"""The one private descent: DP-SGD (Abadi et al. 2016) with the sampling that is accounted for.
+
+Each step tosses a coin for every unit, sums the clipped gradients of the rows that it takes, and adds normal noise to the sum. That
+noisy sum is all that a step hands out, so the network, and whatever is trained against it, is post-processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch  # noqa: TID253 - this module is imported only where it is used
+from numpy.typing import NDArray
+from torch.nn import Parameter  # noqa: TID253
+
+from hushtable.learn.ghost import Gradients
+from hushtable.learn.normal import normals
+from hushtable.privacy.event import SampledGaussian
+from hushtable.privacy.sampled import GRID
+from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Floats, Integers, Mask
+
+ROOM = 1 - 2.0**-10
+"""Gradients are clipped to this part of the bound: rounding in single precision must not carry a sum beyond it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateDescent:
+    """How many private steps there are, and with how much noise. All of it is fixed in the plan."""
+
+    rate: float
+    """The chance of each unit (a record, or a person with all rows) to be in a batch, by itself and anew in each step."""
+    steps: int
+    multiplier: float
+    """The standard deviation of the noise beside ``clip``."""
+    clip: float
+    """The largest Euclidean norm of what one unit adds to the sum of a batch, over all parameters together."""
+    part: int = 1024
+    """Rows whose gradients are worked out at a time: of memory only."""
+
+    @classmethod
+    def of(cls, happened: SampledGaussian, clip: float) -> PrivateDescent:
+        """The descent that a planned event pays for."""
+        return cls(rate=happened.rate, steps=happened.steps, multiplier=happened.multiplier, clip=clip)
+
+    @property
+    def event(self) -> SampledGaussian:
+        """What all steps together are."""
+        return SampledGaussian(self.multiplier, self.rate, self.steps, GRID)
+
+    def start(
+        self, vault: Vault, parameters: list[Parameter], count: float, why: str = "trains on clipped gradients"
+    ) -> Descending:
+        """Pay for all steps, and begin. ``count`` is the number of rows as it was paid for: the true one is private."""
+        return Descending(self, vault, parameters, count, why)
+
+
+class Descending:
+    """A private descent under way: for each batch one update.
+
+    ::
+
+        run = descent.start(vault, list(net.parameters()), count)
+        for rows in run.batches():
+            run.update(lambda part: Tape.of(net, lambda: net.losses(codes[part])))  # sets .grad
+            optimizer.step()
+
+    One unit more or less changes each sum, before the noise, by at most ``clip``: it is in the batch by its own coin only, and each
+    of its rows adds no more than its share of ``clip``. An empty batch has its noise like any other. What is added to ``.grad``
+    after ``update`` (the gradient of generated rows) must not depend on the rows of the vault.
+    """
+
+    def __init__(self, how: PrivateDescent, vault: Vault, parameters: list[Parameter], count: float, why: str) -> None:
+        self.how, self.parameters, self.entropy = how, parameters, vault.entropy
+        self.table, self._units = vault.open_sampled(how.event, why)
+        self._bound = how.clip * ROOM / (vault.unit.rows * vault.stability)
+        self._divisor = how.rate * max(count, 1.0)
+        self._number = int(self._units.max(initial=-1)) + 1
+        self._taken = 0
+        self._open: Integers | None = None
+
+    def batches(self, chances: Floats | None = None) -> Iterator[Integers]:
+        """The rows of each batch, as many batches as were paid for.
+
+        ``chances``: of each unit, where they are to differ; none may be above the rate, and each must follow from the unit's own
+        rows and from what is public. (A smaller chance is the same mechanism behind one more coin.)
+        """
+        if chances is not None and (len(chances) != self._number or not np.all((chances >= 0) & (chances <= self.how.rate))):
+            raise ValueError("there is one chance for each unit, none of them above the rate that is accounted for")
+        below: NDArray[np.uint64] = np.array([_words(self.how.rate)], np.uint64)
+        if chances is not None:
+            distinct, which = np.unique(chances, return_inverse=True)
+            below = np.array([_words(chance) for chance in distinct.tolist()], np.uint64)[which]
+        while self._taken < self.how.steps:
+            self._taken += 1
+            self._open = np.flatnonzero(self._coins(below)[self._units])
+            yield self._open
+            if self._open is not None:
+                raise ValueError("a batch was taken without an update: what was seen of it must have its noise")
+
+    def update(self, gradients: Callable[[Integers], Gradients]) -> None:
+        """Put the noisy mean gradient of the open batch into ``.grad``; ``gradients`` gives those of the rows of some numbers."""
+        if self._open is None:
+            raise ValueError("there is one update for each batch")
+        sums = [np.zeros(tuple(p.shape)) for p in self.parameters]
+        place = {id(p): number for number, p in enumerate(self.parameters)}
+        for start in range(0, len(self._open), self.how.part):
+            found = self._finite(self._open[start : start + self.how.part], gradients)
+            if found is None:
+                continue
+            for parameter, total in found.weighted(self._weights(found.squared_norms())):
+                # In double precision from here on, however many parts a batch has.
+                sums[place[id(parameter)]] += total.numpy(force=True)
+        self._open = None
+        for parameter, exact in zip(self.parameters, sums, strict=True):
+            mean = self._noisy(exact) / self._divisor
+            parameter.grad = torch.from_numpy(mean).to(parameter.dtype)
+
+    def _coins(self, below: NDArray[np.uint64]) -> Mask:
+        """One for each unit. From the entropy that the noise is from too: a sample that a seed draws again would be no secret."""
+        return self.entropy.words(self._number) < below
+
+    @staticmethod
+    def _finite(rows: Integers, gradients: Callable[[Integers], Gradients]) -> Gradients | None:
+        """The gradients of the rows that have one: a row whose loss is no number would spoil the sum of all."""
+        while len(rows):
+            found = gradients(rows)
+            fine = found.squared_norms().isfinite().numpy(force=True)
+            if fine.all():
+                return found
+            rows = rows[fine]
+        return None
+
+    def _weights(self, squared: torch.Tensor) -> torch.Tensor:
+        """What the gradient of each row is multiplied by, so that it is no longer than its share."""
+        return (self._bound / squared.double().sqrt()).clamp(max=1.0).float()
+
+    def _noisy(self, exact: Floats) -> Floats:
+        """The sum with its noise, rounded to the grid."""
+        scale = self.how.multiplier * self.how.clip
+        step = scale * GRID
+        noisy = exact + scale * normals(exact.size, self.entropy).reshape(exact.shape)
+        return np.round(noisy / step) * step
+
+
+def _words(chance: float) -> int:
+    """A 64-bit word is below this with at most this probability; every word, and so certainly, at 1."""
+    return min(int(chance * 2.0**64), 2**64 - 1)
