@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Self
@@ -54,12 +54,15 @@ class Vae(Core):
     unlike all others disturb less. Kingma and Welling 2014.
     """
 
+    quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "widths": (8,), "latent": 4, "components": 3, "refine": 0}
+    extra: ClassVar[str] = "neural"
+
     reconstruction: Reconstruction = Reconstruction.LIKELIHOOD
     """What is minimized beside the divergence: likelihood, minus the log-likelihood of each value; beta, its robust counterpart,
     under which a value that hardly anything explains hardly counts."""
     beta: float = 0.05
     """How robust: 0 would be the likelihood. Used with ``reconstruction: beta`` only."""
-    prior: Prior = Prior.MIXTURE
+    prior: Prior = Prior.NORMAL
     """What points are drawn from: normal, as published; mixture, ``components`` normal distributions learnt with the networks."""
     components: int = 64
     """Normal distributions in the mixture."""
@@ -82,8 +85,6 @@ class Vae(Core):
     refine: int = 3
     """Rounds of refinement: boosted trees learn where rows are more common than draws, which are weighted by it, raked to the
     columns' counts and thinned; 0 leaves them as drawn."""
-
-    quick: ClassVar = {"epochs": 1, "widths": (8,), "latent": 4, "components": 3, "refine": 0}
 
     def __post_init__(self) -> None:
         """Positive sizes."""

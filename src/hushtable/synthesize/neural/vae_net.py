@@ -143,8 +143,9 @@ def train(
         with torch.no_grad():
             # An untrained decoder draws margins: else the first epochs would be spent on them.
             net.out.bias[: len(net.levels)] = _log_shares(codes, [layout.spans[place].levels for place in places])
-            net.out.bias[len(net.levels) :] = values.mean(dim=0).clamp(-0.99, 0.99).atanh()
-            net.spread.copy_(values.std(dim=0, correction=0).clamp(NARROWEST, WIDEST).log())
+            if values.shape[1]:
+                net.out.bias[len(net.levels) :] = values.mean(dim=0).clamp(-0.99, 0.99).atanh()
+                net.spread.copy_(values.std(dim=0, correction=0).clamp(NARROWEST, WIDEST).log())
 
         def loss(numbers: torch.Tensor) -> torch.Tensor:
             here, there = codes[numbers], values[numbers]
