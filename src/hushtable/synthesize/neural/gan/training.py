@@ -38,7 +38,7 @@ def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int,
     loop = Loop(batch=step.batch, epochs=step.epochs, patience=step.patience, every=step.every)
     with seeded(seed):
         fitted, held = split(table.rows)
-        condition = conditions.fitted(step.condition, wires, codes, fitted)
+        condition = conditions.fitted(step.condition, wires, codes, fitted, table)
         paid = priced(numbered(step, "penalties"), wires, (codes[fitted], values[fitted]), constraints)
         game = Game(wires, shape, rules, condition, (codes, values), paid)
         game.begin(torch.cat([values[fitted].mean(0), shares(wires, codes[fitted])]))
