@@ -253,12 +253,14 @@ def _encoded(schema: Schema, modes: dict[str, int]) -> Schema:
     new = {}
     for name, count in modes.items():
         column = schema[name]
-        levels = Levels(tuple(str(number) for number in range(1, count + 1)), observed=True)
+        levels = Levels(tuple(str(number) for number in range(1, count + 1)), observed=column.observed)
         mode = replace(
             column, kind=Kind.CATEGORY, domain=levels, missing=(), hierarchy=None, decimals=None, format=None, determined_by=None
         )
         # Of a number that is to be predicted, the mode is.
         role = Role.PLAIN if column.role is Role.TARGET else column.role
-        place = Column(name=f"{name}:{PLACE}", kind=Kind.REAL, role=role, domain=Bounds(-1.0, 1.0, observed=True), required=True)
+        place = Column(
+            name=f"{name}:{PLACE}", kind=Kind.REAL, role=role, domain=Bounds(-1.0, 1.0, observed=column.observed), required=True
+        )
         new[name] = (mode, place)
     return beside(schema, new, "modes")

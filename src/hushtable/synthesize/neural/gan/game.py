@@ -192,7 +192,7 @@ class Judgement:
         pairs = [(one, two) for one in range(columns) for two in range(one)]
         order = np.random.default_rng(0).permutation(len(pairs))[:PAIRS]
         self.pairs = [pairs[at] for at in order]
-        self.sizes = np.append(np.full(len(self.edges), CELLS + 1), [wires.layout.spans[p].levels for p in wires.choices])
+        self.sizes = [CELLS + 1] * len(self.edges) + [wires.layout.spans[place].levels for place in wires.choices]
         self.held = self._shares(cells)
 
     def __call__(self, places: torch.Tensor, values: torch.Tensor) -> float:

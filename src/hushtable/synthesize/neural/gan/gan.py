@@ -171,6 +171,8 @@ class Adversarial:
     layout: Layout
     shape: dict[str, Any]
     """The sizes of the networks."""
+    closed: tuple[int, ...]
+    """Levels under which the number beside them does not vary, as places of the wires."""
     condition: str
     arrays: Arrays = field(repr=False)
     """Of the condition."""
@@ -189,7 +191,7 @@ class Adversarial:
     def _drawing(self) -> Any:
         """What draws rows; PyTorch is needed from here on."""
         training = network(_TRAINING, _PURPOSE)
-        return training.Drawing(self.layout, self.shape, self.condition, self.arrays, self.weights)
+        return training.Drawing(self.layout, self.closed, self.shape, self.condition, self.arrays, self.weights)
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, by default as many as it was trained on.
@@ -243,8 +245,8 @@ class Adversarial:
         arrays = {f"weight/{name}": array for name, array in self.weights.items()}
         arrays |= {f"condition/{name}": array for name, array in self.arrays.items()}
         texts = [constraint.text for constraint in self.constraints]
-        values = {"layout": self.layout.parts(), "shape": self.shape, "condition": self.condition, "curve": self.curve}
-        return values | {"constraints": texts, "rows": self.rows}, arrays
+        values = {"layout": self.layout.parts(), "shape": self.shape, "closed": self.closed}
+        return values | {"condition": self.condition, "curve": self.curve, "constraints": texts, "rows": self.rows}, arrays
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
@@ -255,5 +257,5 @@ class Adversarial:
 
         layout = Layout.from_parts(values["layout"])
         constraints = read_constraints(values["constraints"], layout.schema, "gan")
-        own = values["shape"], str(values["condition"]), under("condition/"), under("weight/")
+        own = values["shape"], tuple(values["closed"]), str(values["condition"]), under("condition/"), under("weight/")
         return cls(layout, *own, values["curve"], constraints, int(values["rows"]))

@@ -28,8 +28,9 @@ BATCH = 10_000
 def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int, report: Callable[[float], None]) -> dict[str, Any]:
     """Play the game on the rows; what its model is made of."""
     layout = Layout.of(table)
-    wires = Wires(layout)
-    codes, values = rows(wires, layout.encode(table))
+    encoded = layout.encode(table)
+    wires = Wires(layout, Wires(layout).closing(encoded))
+    codes, values = rows(wires, encoded)
     shape = Shape(net=step.net, noise=step.noise, hidden=step.width, layers=step.layers, pac=step.pac, dropout=step.dropout)
     clip = step.clip if step.loss == "wgan-clip" else 0.0
     betas = step.beta1, step.beta2
@@ -45,6 +46,7 @@ def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int,
     return {
         "layout": layout,
         "shape": asdict(shape),
+        "closed": wires.closed,
         "condition": str(step.condition),
         "arrays": condition.arrays(),
         "weights": weights(game.averaged),
@@ -81,8 +83,10 @@ def drawn_curve(curve: Sequence[Epoch]) -> dict[str, list[float | None]]:
 class Drawing:
     """A generator to draw from."""
 
-    def __init__(self, layout: Layout, shape: Mapping[str, Any], condition: str, arrays: Arrays, learnt: Arrays) -> None:
-        self.wires, self.shape = Wires(layout), Shape(**shape)
+    def __init__(
+        self, layout: Layout, closed: Sequence[int], shape: Mapping[str, Any], condition: str, arrays: Arrays, learnt: Arrays
+    ) -> None:
+        self.wires, self.shape = Wires(layout, closed), Shape(**shape)
         self.condition = conditions.stored(condition, self.wires, arrays)
         with seeded(0):
             self.generator = self.shape.generator(self.wires, self.condition)

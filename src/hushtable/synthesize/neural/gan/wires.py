@@ -5,9 +5,12 @@ So one softmax serves all columns of as many levels, and the levels of a batch a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.encode.modes import PLACE
 from hushtable.synthesize.neural.layout import Layout, Rows
 
 TEMPERATURE = 0.2
@@ -15,12 +18,16 @@ TEMPERATURE = 0.2
 
 
 class Wires:
-    """Where the spans of a layout are in a vector."""
+    """Where the spans of a layout are in a vector.
 
-    def __init__(self, layout: Layout) -> None:
+    ``closed`` are places of levels under which the number beside them is 0: a mode without width. So is a missing value.
+    """
+
+    def __init__(self, layout: Layout, closed: Sequence[int] = ()) -> None:
         places = [place for place, span in enumerate(layout.spans) if span.levels]
         self.layout = layout
-        self.numbers = len(layout.numbers)
+        self.numeric = [place for place, span in enumerate(layout.spans) if span.column.numeric]
+        self.numbers = len(self.numeric)
         self.choices = sorted(places, key=lambda place: layout.spans[place].levels)
         """Numbers of the spans that have levels, in the order of the vector."""
         self.starts = np.full(len(layout.spans), -1)
@@ -36,7 +43,37 @@ class Wires:
             else:
                 self.groups.append((end, 1, levels))
             end += levels
-        self.width = end
+        self.width, self.closed = end, tuple(closed)
+        self.gates, self.ungated = self._gated()
+
+    def _gated(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Levels x numbers: 1 where a number may be other than 0 under a level; and 1 for numbers that depend on none."""
+        gates, ungated = torch.zeros(self.width, self.numbers), torch.ones(self.numbers)
+        for number, place in enumerate(self.numeric):
+            governing = self.governing(place)
+            if governing is not None:
+                start, span = int(self.starts[governing]), self.layout.spans[governing]
+                gates[start : start + span.levels - span.missing, number], ungated[number] = 1.0, 0.0
+        gates[list(self.closed)] = 0.0
+        return gates[self.numbers :], ungated
+
+    def governing(self, place: int) -> int | None:
+        """The span whose level decides whether a number may be other than 0: whether it is missing, or its mode."""
+        if self.layout.spans[place].levels:
+            return place
+        name, _, kind = self.layout.spans[place].column.name.rpartition(":")
+        return self.layout.schema.names.index(name) if kind == PLACE and name in self.layout.schema else None
+
+    def closing(self, rows: Rows) -> tuple[int, ...]:
+        """The places of levels under which no row has a number other than 0 beside them."""
+        closed = []
+        for number, place in enumerate(self.numeric):
+            governing = self.governing(place)
+            if governing is not None:
+                levels = self.layout.spans[governing].levels
+                open_ = np.bincount(rows.codes[:, governing], rows.values[:, number] != 0, minlength=levels)
+                closed += (int(self.starts[governing]) + np.flatnonzero(open_ == 0)).tolist()
+        return tuple(closed)
 
     def codes(self, rows: Rows) -> torch.Tensor:
         """The levels of rows as places in the vector, four bytes each."""
@@ -50,13 +87,14 @@ class Wires:
 
     def activate(self, raw: torch.Tensor) -> torch.Tensor:
         """What a generator returns, as a row that a critic can be shown: numbers in (-1, 1), levels by Gumbel softmax."""
-        parts = [raw[:, : self.numbers].tanh()]
+        parts = []
         levels = raw[:, self.numbers :]
         levels = (levels - torch.empty_like(levels).exponential_().log_()) / TEMPERATURE
         for start, spans, size in self.groups:
             first = start - self.numbers
             parts.append(levels[:, first : first + spans * size].unflatten(1, (spans, size)).softmax(2).flatten(1))
-        return torch.cat(parts, 1)
+        chosen = torch.cat(parts, 1) if parts else levels
+        return torch.cat([raw[:, : self.numbers].tanh() * (chosen @ self.gates + self.ungated), chosen], 1)
 
     def drawn(self, raw: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Places of the levels drawn, by the softmax of what the generator returns, and the values of numbers."""
@@ -67,8 +105,8 @@ class Wires:
             first = start - self.numbers
             best = levels[:, first : first + spans * size].unflatten(1, (spans, size)).argmax(2)
             places.append(best + start + size * torch.arange(spans))
-        values = raw[:, : self.numbers].tanh()
-        return torch.cat(places, 1) if places else torch.zeros(len(raw), 0, dtype=torch.int64), values
+        chosen = torch.cat(places, 1) if places else torch.zeros(len(raw), 0, dtype=torch.int64)
+        return chosen, raw[:, : self.numbers].tanh() * (self.gates[chosen - self.numbers].sum(1) + self.ungated)
 
     def rows(self, places: torch.Tensor, values: torch.Tensor) -> Rows:
         """Levels and values as the layout has them."""
