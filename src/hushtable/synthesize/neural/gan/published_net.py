@@ -33,7 +33,7 @@ def train(
     steps = step.epochs * max(1, -(-table.rows // step.batch)) * step.critic_steps
     multiplier = _multiplier(step.epsilon, min(0.5, 1 / table.rows), share, steps)
     game = partial(NoisyGame, step.bound, multiplier)
-    return training.train(step, table, constraints, seed, report, game, _scaled(table))
+    return training.train(step, table, constraints, seed, report, game, scaled(table))
 
 
 class NoisyGame(Game):
@@ -67,7 +67,7 @@ class NoisyGame(Game):
         return float(lost.detach())
 
 
-def _scaled(table: Table) -> Layout:
+def scaled(table: Table) -> Layout:
     """Numbers between the least and the largest value that the rows hold, whatever is declared."""
     layout = Layout.of(table)
     spans = []
