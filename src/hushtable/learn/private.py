@@ -80,6 +80,11 @@ class Descending:
         self._taken = 0
         self._open: Integers | None = None
 
+    @property
+    def units(self) -> Integers:
+        """For each row the number of its unit."""
+        return self._units
+
     def batches(self, chances: Floats | None = None) -> Iterator[Integers]:
         """The rows of each batch, as many batches as were paid for.
 

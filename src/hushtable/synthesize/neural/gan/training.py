@@ -25,9 +25,17 @@ BATCH = 10_000
 """Rows drawn at a time."""
 
 
-def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int, report: Callable[[float], None]) -> dict[str, Any]:
-    """Play the game on the rows; what its model is made of."""
-    layout = Layout.of(table)
+def train(
+    step: Gan,
+    table: Table,
+    constraints: Sequence[Constraint],
+    seed: int,
+    report: Callable[[float], None],
+    played: Callable[..., Game] = Game,
+    layout: Layout | None = None,
+) -> dict[str, Any]:
+    """Play the game on the rows, or another one; what its model is made of."""
+    layout = layout or Layout.of(table)
     encoded = layout.encode(table)
     wires = Wires(layout, Wires(layout).closing(encoded))
     codes, values = rows(wires, encoded)
@@ -40,7 +48,7 @@ def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int,
         fitted, held = split(table.rows)
         condition = conditions.fitted(step.condition, wires, codes, fitted, table)
         paid = priced(numbered(step, "penalties"), wires, (codes[fitted], values[fitted]), constraints)
-        game = Game(wires, shape, rules, condition, (codes, values), paid)
+        game = played(wires, shape, rules, condition, (codes, values), paid)
         game.begin(torch.cat([values[fitted].mean(0), shares(wires, codes[fitted])]))
         curve = loop.run(game, fitted, held, report)
     return {
