@@ -63,6 +63,8 @@ STEPS = {
     "vine": "hushtable.synthesize.copula.vine_certified:Vine",
     "mwem": "hushtable.synthesize.marginal.mwem:Mwem",
     "field-groups": "hushtable.synthesize.marginal.field_groups:FieldGroups",
+    "gan-published": "hushtable.synthesize.neural.gan.published:PublishedGan",
+    "pate-published": "hushtable.synthesize.neural.gan.pate_published:PatePublished",
     "private-gan": "hushtable.synthesize.neural.gan.private:PrivateGan",
     "pate": "hushtable.synthesize.neural.gan.pate:Pate",
     "privbayes": "hushtable.synthesize.network.privbayes:PrivBayes",

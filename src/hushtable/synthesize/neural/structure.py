@@ -7,14 +7,14 @@ rows as they are and promises nothing: which columns depend on which is itself a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from hushtable.synthesize.network.tables import Node
+from hushtable.synthesize.network.tables import Network, Node
 from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
@@ -173,33 +173,42 @@ def ordered(graph: Parents) -> list[int]:
 class Dependence:
     """A Bayesian network over the columns that others depend on: their cells, and rows of cells drawn from its own tables."""
 
-    cells: tuple[Cells, ...]
-    """Of the columns that are a parent of some column, parents before children."""
-    nodes: tuple[Node, ...]
-    """Of the same columns: what a parent depends on is a parent itself, so no other table is needed."""
-    graph: dict[str, tuple[str, ...]]
+    schema: Schema
+    graph: Parents
     """Of all columns."""
+    places: tuple[int, ...]
+    """The columns that are a parent of some column, parents before children. What a parent depends on is a parent itself."""
+    cells: tuple[Cells, ...]
+    """Of the same columns."""
+    nodes: tuple[Node, ...]
+    """Of the same columns."""
 
     @classmethod
     def of(cls, table: Table, *, bins: int, most: int, chunk: int) -> Self:
         """Learnt from the rows."""
-        names = table.schema.names
         cells = [Cells.of(column, table[column.name], bins) for column in table.schema]
         codes = np.stack([own.codes(table[own.column.name]) for own in cells], axis=1)
         graph = learn(codes, most, chunk)
-        above = {parent for parents in graph for parent in parents}
-        order = [child for child in ordered(graph) if child in above]
-        nodes = []
-        for child in order:
-            sizes = tuple(cells[parent].count for parent in graph[child])
+        places = _parents(graph)
+        shares = []
+        for child in places:
+            shape = math.prod(cells[parent].count for parent in graph[child]), cells[child].count
             at = np.zeros(table.rows, np.int64)
-            for parent, size in zip(graph[child], sizes, strict=True):
-                at = at * size + codes[:, parent]
-            shape = math.prod(sizes), cells[child].count
-            counts = np.bincount(at * shape[1] + codes[:, child], minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
-            nodes.append(Node(names[child], tuple(names[parent] for parent in graph[child]), sizes, _shares(counts)))
-        parents = {name: tuple(names[parent] for parent in own) for name, own in zip(names, graph, strict=True)}
-        return cls(tuple(cells[child] for child in order), tuple(nodes), parents)
+            for parent in graph[child]:
+                at = at * cells[parent].count + codes[:, parent]
+            counts = np.bincount(at * shape[1] + codes[:, child], minlength=shape[0] * shape[1]).reshape(shape)
+            shares.append(_shares(counts.astype(np.float64)))
+        return cls._of(table.schema, graph, [cells[place].places for place in places], shares)
+
+    @classmethod
+    def _of(cls, schema: Schema, graph: Parents, ends: Sequence[Array], shares: Sequence[Floats]) -> Self:
+        places, names = _parents(graph), schema.names
+        cells = {place: Cells(schema[names[place]], own) for place, own in zip(places, ends, strict=True)}
+        nodes = []
+        for place, own in zip(places, shares, strict=True):
+            sizes = tuple(cells[parent].count for parent in graph[place])
+            nodes.append(Node(names[place], tuple(names[parent] for parent in graph[place]), sizes, own))
+        return cls(schema, graph, places, tuple(cells.values()), tuple(nodes))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -211,27 +220,34 @@ class Dependence:
         own = [cells.codes(table[cells.column.name]) for cells in self.cells]
         return np.stack(own, axis=1) if own else np.zeros((table.rows, 0), np.int64)
 
-    def draw(self, rows: int, rng: np.random.Generator) -> Integers:
-        """Cells of so many rows that nobody holds, column after column from its table."""
-        drawn: dict[str, Integers] = {}
-        for node in self.nodes:
-            drawn[node.name] = node.draw(drawn, rows, rng)
-        return np.stack([drawn[node.name] for node in self.nodes], axis=1) if drawn else np.zeros((rows, 0), np.int64)
+    def draw(self, rows: int, rng: np.random.Generator, fixed: Mapping[str, int] | None = None) -> Integers:
+        """Cells of so many rows that nobody holds, column after column from its table, under the condition of some cells."""
+        if not self.nodes:
+            return np.zeros((rows, 0), np.int64)
+        drawn = Network(self.schema, self.nodes, rows, {}).draw(rows, rng, fixed)
+        return np.stack([drawn[node.name] for node in self.nodes], axis=1)
 
-    def parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Plain values, and arrays of places and shares."""
-        arrays: dict[str, Array] = {f"places/{node.name}": own.places for node, own in zip(self.nodes, self.cells, strict=True)}
-        arrays |= {f"shares/{node.name}": node.shares for node in self.nodes}
-        return {"graph": self.graph, "order": [node.name for node in self.nodes]}, arrays
+    def arrays(self) -> dict[str, Array]:
+        """From which ``from_arrays`` rebuilds it."""
+        edges = np.array([(parent, child) for child, parents in enumerate(self.graph) for parent in parents], np.int64)
+        arrays: dict[str, Array] = {"edges": edges.reshape(-1, 2)}
+        arrays |= {f"places/{place}": own.places for place, own in zip(self.places, self.cells, strict=True)}
+        return arrays | {f"shares/{place}": node.shares for place, node in zip(self.places, self.nodes, strict=True)}
 
     @classmethod
-    def from_parts(cls, schema: Schema, values: dict[str, Any], arrays: dict[str, Array]) -> Self:
+    def from_arrays(cls, schema: Schema, arrays: Mapping[str, Array]) -> Self:
         """Rebuild it for a table of this schema."""
-        cells = {name: Cells(schema[name], arrays[f"places/{name}"]) for name in values["order"]}
-        graph = {name: tuple(parents) for name, parents in values["graph"].items()}
-        sizes = {name: tuple(cells[parent].count for parent in graph[name]) for name in cells}
-        nodes = tuple(Node(name, graph[name], sizes[name], arrays[f"shares/{name}"].astype(np.float64)) for name in cells)
-        return cls(tuple(cells.values()), nodes, graph)
+        edges = arrays["edges"].tolist()
+        graph = tuple(tuple(sorted(parent for parent, own in edges if own == child)) for child in range(len(schema)))
+        places = _parents(graph)
+        shares = [arrays[f"shares/{place}"].astype(np.float64) for place in places]
+        return cls._of(schema, graph, [arrays[f"places/{place}"] for place in places], shares)
+
+
+def _parents(graph: Parents) -> tuple[int, ...]:
+    """The columns that others depend on, parents before children."""
+    above = {parent for parents in graph for parent in parents}
+    return tuple(child for child in ordered(graph) if child in above)
 
 
 def _step(scores: Scores, graph: Parents, most: int, seen: set[Parents]) -> tuple[Parents, float]:
@@ -306,4 +322,5 @@ def _shares(counts: Floats) -> Floats:
     """Of a column's cells for each joint cell of its parents; where no row is, those of all rows."""
     rows = counts.sum(axis=1, keepdims=True)
     overall = counts.sum(axis=0) / max(float(counts.sum()), 1.0)
-    return np.where(rows > 0, counts / np.maximum(rows, 1), overall if counts.any() else 1 / counts.shape[1])
+    shares: Floats = np.where(rows > 0, counts / np.maximum(rows, 1), overall if counts.any() else 1 / counts.shape[1])
+    return shares

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar, Self
@@ -25,6 +25,8 @@ from hushtable.table.table import Table
 _WHY = "a network is trained on the rows, and draws weighed against them"
 BATCH = 4096
 """Rows decoded at once."""
+STEPS, LEAST = 60, 32
+"""Steps of a pass over a small table, and the least rows a step."""
 POOL = 20
 """Points drawn for each row that must meet a condition."""
 
@@ -52,37 +54,37 @@ class Vae(Core):
     unlike all others disturb less. Kingma and Welling 2014.
     """
 
+    quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "widths": (8,), "latent": 4, "components": 3, "refine": 0}
+    extra: ClassVar[str] = "neural"
+
     reconstruction: Reconstruction = Reconstruction.LIKELIHOOD
     """What is minimized beside the divergence: likelihood, minus the log-likelihood of each value; beta, its robust counterpart,
     under which a value that hardly anything explains hardly counts."""
     beta: float = 0.05
     """How robust: 0 would be the likelihood. Used with ``reconstruction: beta`` only."""
-    prior: Prior = Prior.MIXTURE
+    prior: Prior = Prior.NORMAL
     """What points are drawn from: normal, as published; mixture, ``components`` normal distributions learnt with the networks."""
     components: int = 64
     """Normal distributions in the mixture."""
-    latent: int = 128
+    latent: int = 32
     """Dimensions of a point."""
-    widths: tuple[int, ...] = (128, 128)
+    widths: tuple[int, ...] = (256, 256)
     """Units of the encoder's layers; the decoder's in reverse."""
     factor: float = 2.0
     """The weight of the reconstruction beside the divergence."""
-    rate: float = 1e-3
+    rate: float = 2e-3
     """Learning rate of Adam, at its largest."""
     decay: float = 1e-5
     """Of the weights."""
     batch: int = 500
-    """Rows a step."""
-    epochs: int = 60
+    """Rows a step; fewer where the table is small, so that a pass has 60 steps, but not below 32."""
+    epochs: int = 40
     """The most passes over the rows."""
     patience: int = 10
     """Passes without a better loss on held-out rows before it stops; the best weights are kept."""
     refine: int = 3
     """Rounds of refinement: boosted trees learn where rows are more common than draws, which are weighted by it, raked to the
     columns' counts and thinned; 0 leaves them as drawn."""
-
-    quick: ClassVar = {"epochs": 1, "widths": (8,), "latent": 4, "components": 3, "refine": 0}
-    extra: ClassVar[str] = "neural"
 
     def __post_init__(self) -> None:
         """Positive sizes."""
@@ -119,7 +121,12 @@ class Vae(Core):
             factor=self.factor,
             beta=self.beta if self.reconstruction is Reconstruction.BETA else 0.0,
             descent=loop.Descent(
-                rate=self.rate, decay=self.decay, batch=self.batch, epochs=self.epochs, patience=self.patience, cycle=True
+                rate=self.rate,
+                decay=self.decay,
+                batch=min(self.batch, max(LEAST, table.rows // STEPS)),
+                epochs=self.epochs,
+                patience=self.patience,
+                cycle=True,
             ),
             seed=seed,
             report=lambda share: vault.report(share / (2 if self.refine else 1)),

@@ -20,6 +20,9 @@ FURTHEST = 30.0
 NARROWEST, WIDEST = 0.01, 1.0
 """The spread of a number around what is decoded, in halves of its range."""
 
+WARM = 0.25
+"""The part of the training over which the weight of the divergence rises from 0 to 1 (Bowman et al. 2016)."""
+
 
 class Vae(torch.nn.Module):
     """Encoder, decoder, the prior of what lies between them, and the spread of each number.
@@ -29,6 +32,8 @@ class Vae(torch.nn.Module):
 
     offsets: torch.Tensor
     segments: torch.Tensor
+    taken: torch.Tensor
+    """Steps so far: part of the state, so that training that goes on later goes on as it would have."""
 
     def __init__(self, levels: Sequence[int], numbers: int, widths: Sequence[int], latent: int, components: int) -> None:
         super().__init__()
@@ -42,8 +47,9 @@ class Vae(torch.nn.Module):
         self.spread = torch.nn.Parameter(torch.full((numbers,), math.log(0.1)))
         # A mixture of one component is the standard normal, which is not learnt.
         self.shares = torch.nn.Parameter(torch.zeros(components)) if components > 1 else None
-        self.centres = torch.nn.Parameter(torch.randn(components, latent)) if components > 1 else None
+        self.centres = torch.nn.Parameter(torch.randn(components, latent) * (2 / math.sqrt(latent))) if components > 1 else None
         self.scales = torch.nn.Parameter(torch.zeros(components, latent)) if components > 1 else None
+        self.register_buffer("taken", torch.zeros((), dtype=torch.int64))
         self.register_buffer("offsets", torch.tensor(np.cumsum([0, *levels])[:-1], dtype=torch.int64))
         self.register_buffer(
             "segments",
@@ -134,11 +140,14 @@ def train(
     ]
     with seeded(seed):
         net = Vae([layout.spans[place].levels for place in places], values.shape[1], widths, latent, components)
+        known, apart = split(len(codes))
+        warm = max(1.0, WARM * descent.total(len(known)))
         with torch.no_grad():
             # An untrained decoder draws margins: else the first epochs would be spent on them.
             net.out.bias[: len(net.levels)] = _log_shares(codes, [layout.spans[place].levels for place in places])
-            net.out.bias[len(net.levels) :] = values.mean(dim=0).clamp(-0.99, 0.99).atanh()
-            net.spread.copy_(values.std(dim=0, correction=0).clamp(NARROWEST, WIDEST).log())
+            if values.shape[1]:
+                net.out.bias[len(net.levels) :] = values.mean(dim=0).clamp(-0.99, 0.99).atanh()
+                net.spread.copy_(values.std(dim=0, correction=0).clamp(NARROWEST, WIDEST).log())
 
         def loss(numbers: torch.Tensor) -> torch.Tensor:
             here, there = codes[numbers], values[numbers]
@@ -146,6 +155,10 @@ def train(
             drawn = mean + (log_variance / 2).exp() * torch.randn_like(mean)
             logits, means = net.decode(drawn)
             total = net.divergence(drawn, mean, log_variance)
+            if net.training:
+                # At full weight from the start it would be smallest where a point says nothing of its row, and stay there.
+                net.taken += 1
+                total = total * (net.taken / warm).clamp(max=1)
             if places:
                 total = total + factor * level_loss(logits, here + net.offsets, net.segments, beta)
             if values.shape[1]:
@@ -155,7 +168,7 @@ def train(
                 total = total + factor * each.sum(dim=1)
             return total.mean()
 
-        curve = descent.fit(net, loss, *split(len(codes)), report, keep)
+        curve = descent.fit(net, loss, known, apart, report, keep)
     return _arrays(net), curve
 
 

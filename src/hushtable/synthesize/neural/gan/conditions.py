@@ -5,31 +5,27 @@ A condition is made from ``arrays``, which a model keeps, so that it can be draw
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
 from hushtable.encode.modes import PLACE
+from hushtable.synthesize.neural.gan.drawn import Drawn
+from hushtable.synthesize.neural.gan.parents import Parents
 from hushtable.synthesize.neural.gan.wires import Wires
+from hushtable.synthesize.neural.structure import Dependence
 from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.table import Table
 
-
-class Drawn(NamedTuple):
-    """Conditions of a batch."""
-
-    vectors: torch.Tensor
-    """batch x width."""
-    cells: torch.Tensor
-    """What each condition is, as a number of its kind."""
-    rows: torch.Tensor
-    """Numbers of real rows that have them; empty where nothing but the conditions was asked for."""
+__all__ = ["Condition", "Drawn", "Levels", "Unconditional", "categories", "fitted", "stored"]
 
 
 class Condition(Protocol):
     """A distribution of conditions."""
 
     width: int
+    """Numbers that the networks take of it."""
 
     def train(self, rows: torch.Tensor) -> Drawn:
         """As many conditions as ``rows``, a part of the training rows, and training rows that have them."""
@@ -43,8 +39,12 @@ class Condition(Protocol):
         """How far the generator is from what it was given."""
         ...
 
-    def arrays(self) -> dict[str, Floats]:
+    def arrays(self) -> dict[str, Array]:
         """What ``draw`` needs."""
+        ...
+
+    def given_to(self, net: torch.nn.Module) -> torch.nn.Module:
+        """The network as it takes the condition, behind its other inputs."""
         ...
 
 
@@ -65,9 +65,13 @@ class Unconditional:
         """None."""
         return torch.zeros(())
 
-    def arrays(self) -> dict[str, Floats]:
+    def arrays(self) -> dict[str, Array]:
         """None."""
         return {}
+
+    def given_to(self, net: torch.nn.Module) -> torch.nn.Module:
+        """As it is."""
+        return net
 
 
 class Levels:
@@ -129,9 +133,13 @@ class Levels:
         own = (raw + self.outside[self.column[drawn.cells]]).logsumexp(1)
         return (own - raw.gather(1, self.wire[drawn.cells][:, None])[:, 0]).mean()
 
-    def arrays(self) -> dict[str, Floats]:
+    def arrays(self) -> dict[str, Array]:
         """The counts."""
         return {"counts": self.counts}
+
+    def given_to(self, net: torch.nn.Module) -> torch.nn.Module:
+        """As it is: levels are spread out."""
+        return net
 
     def _vectors(self, cells: torch.Tensor) -> torch.Tensor:
         return torch.zeros(len(cells), self.width).scatter_(1, cells[:, None], 1.0)
@@ -154,11 +162,15 @@ def _running(weights: Floats, column: Integers) -> torch.Tensor:
     return torch.from_numpy(np.cumsum(weights / np.where(totals > 0, totals, 1.0)[column]))
 
 
-def fitted(name: str, wires: Wires, codes: torch.Tensor, among: torch.Tensor) -> Condition:
+def fitted(name: str, wires: Wires, codes: torch.Tensor, among: torch.Tensor, table: Table) -> Condition:
     """The condition of this name, on the rows ``among`` those coded; a table without categories has no levels to give."""
+    if name == "network":
+        return Parents.learnt(wires, table, among)
     return Levels.counted(wires, codes, among) if name == "level" and categories(wires) else Unconditional()
 
 
 def stored(name: str, wires: Wires, arrays: dict[str, Array]) -> Condition:
     """The condition of this name that gave these arrays, to draw from."""
+    if name == "network":
+        return Parents(wires, Dependence.from_arrays(wires.layout.schema, arrays))
     return Levels(wires, arrays["counts"]) if name == "level" and "counts" in arrays else Unconditional()

@@ -38,11 +38,12 @@ class Shape:
 
     def generator(self, wires: Wires, condition: Condition) -> torch.nn.Module:
         """A new one."""
-        return nets.generator(self.net, self.noise + condition.width, self.hidden, self.layers, wires.width)
+        return condition.given_to(nets.generator(self.net, self.noise + condition.width, self.hidden, self.layers, wires.width))
 
-    def critic(self, wires: Wires, condition: Condition) -> nets.DenseCritic | nets.ConvolutionCritic:
+    def critic(self, wires: Wires, condition: Condition) -> torch.nn.Module:
         """A new one; with ``dropout`` 0 and ``pac`` 1 it treats every row by itself."""
-        return nets.critic(self.net, wires.width + condition.width, self.hidden, self.layers, dropout=self.dropout, pac=self.pac)
+        width = wires.width + condition.width
+        return condition.given_to(nets.critic(self.net, width, self.hidden, self.layers, dropout=self.dropout, pac=self.pac))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +110,7 @@ class Game:
         """One step of the critic on real and fake rows of the same conditions; the loss before it."""
         self.criticizing.zero_grad()
         both = torch.cat([real, drawn.vectors], 1), torch.cat([fake, drawn.vectors], 1)
-        lost = self.loss.critic(self.critic, *both)
+        lost = self.loss.critic(self.critic, *both)  # type: ignore[arg-type] # a critic, and a module
         lost.backward()  # type: ignore[no-untyped-call] # torch does not annotate it
         self.criticizing.step()
         if self.rules.clip:

@@ -47,6 +47,7 @@ class Condition(StrEnum):
 
     NONE = "none"
     LEVEL = "level"
+    NETWORK = "network"
 
 
 class Net(StrEnum):
@@ -76,7 +77,8 @@ class Gan(Core):
     """wgan-gp: Wasserstein distance with a penalty on the critic's slope; wgan-clip: with small weights; bce: cross-entropy."""
     condition: Condition = Condition.NONE
     """What both networks are given beside noise and rows: none; or a level of one category, drawn by log-frequency, so that
-    rare ones are learnt too. Draws follow the true frequencies."""
+    rare ones are learnt too, while draws follow the true frequencies; or network, the columns that others depend on in a Bayesian
+    network found by hill climbing (BIC), which in drawing come from its own tables."""
     penalties: tuple[str, ...] = ()
     """What the generator pays for, each with its weight: ``constraints=10``, that rows break what ``constraints`` say;
     ``correlation=10``, the difference of the correlation matrices; ``identifiability=0.1``, that real rows have a drawn row nearer

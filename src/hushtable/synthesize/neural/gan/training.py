@@ -36,9 +36,11 @@ def train(
     seed: int,
     report: Callable[[float], None],
     work: Path | None = None,
+    played: Callable[..., Game] = Game,
+    layout: Layout | None = None,
 ) -> dict[str, Any]:
-    """Play the game on the rows; what its model is made of. ``work`` is where it is kept how far it is."""
-    layout = Layout.of(table)
+    """Play the game on the rows, or another one; what its model is made of. ``work`` is where it is kept how far it is."""
+    layout = layout or Layout.of(table)
     encoded = layout.encode(table)
     wires = Wires(layout, Wires(layout).closing(encoded))
     codes, values = rows(wires, encoded)
@@ -50,9 +52,9 @@ def train(
     loop = Loop(batch=batch, epochs=step.epochs, patience=step.patience, every=step.every)
     with seeded(seed):
         fitted, held = split(table.rows)
-        condition = conditions.fitted(step.condition, wires, codes, fitted)
+        condition = conditions.fitted(step.condition, wires, codes, fitted, table)
         paid = priced(numbered(step, "penalties"), wires, (codes[fitted], values[fitted]), constraints)
-        game = Game(wires, shape, rules, condition, (codes, values), paid)
+        game = played(wires, shape, rules, condition, (codes, values), paid)
         game.begin(torch.cat([values[fitted].mean(0), shares(wires, codes[fitted])]))
         curve = loop.run(game, fitted, held, report, Checkpoint.of(work, step, table, seed))
     return {
