@@ -54,6 +54,7 @@ class EmbedDecoded(Embed):
     """
 
     quick: ClassVar[Mapping[str, object]] = {"method": "pca", "epochs": 1, "batch": 128, "hidden": (4, 4)}
+    extra: ClassVar[str] = "neural"
 
     method: Method = Method.TSNE
     """tsne, umap (needs an extra), isomap, lle or pca."""

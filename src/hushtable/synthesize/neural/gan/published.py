@@ -99,5 +99,5 @@ class PublishedGan(Gan):
             raise InputError("a network needs at least one row", where=NAME)
         constraints = read_constraints(self.constraints, table.schema, NAME)
         networks = network("hushtable.synthesize.neural.gan.published_net", "a GAN")
-        learnt = networks.train(self, table, constraints, int(rng.integers(2**31)), vault.report)
+        learnt = networks.train(self, table, constraints, int(rng.integers(2**31)), vault.report, vault.work)
         return Adversarial(**learnt, constraints=constraints, rows=table.rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,14 +27,19 @@ if TYPE_CHECKING:
 
 
 def train(
-    step: PublishedGan, table: Table, constraints: Sequence[Constraint], seed: int, report: Callable[[float], None]
+    step: PublishedGan,
+    table: Table,
+    constraints: Sequence[Constraint],
+    seed: int,
+    report: Callable[[float], None],
+    work: Path | None,
 ) -> dict[str, Any]:
     """Play the noisy game; what its model is made of."""
     share = min(1.0, step.batch / table.rows)
     steps = step.epochs * max(1, -(-table.rows // step.batch)) * step.critic_steps
     multiplier = _multiplier(step.epsilon, min(0.5, 1 / table.rows), share, steps)
     game = partial(NoisyGame, step.bound, multiplier)
-    return training.train(step, table, constraints, seed, report, game, scaled(table))
+    return training.train(step, table, constraints, seed, report, work, game, scaled(table))
 
 
 class NoisyGame(Game):
