@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,14 +101,16 @@ class Autoregressive(Core):
         """Train the network, then learn how to weigh its draws."""
         table = vault.open(Raw(_WHY), _WHY)
         trained = 0.7 if self.refine else 1.0
-        model = self._fit(table, rng, lambda share: vault.report(trained * share))
+        model = self._fit(table, rng, lambda share: vault.report(trained * share), vault.work)
         if not self.refine:
             return model
         return refined(model, table, self.refine, rng, lambda share: vault.report(trained + (1 - trained) * share))
 
-    def _fit(self, table: Table, rng: np.random.Generator, report: Callable[[float], None]) -> Cellwise:
+    def _fit(self, table: Table, rng: np.random.Generator, report: Callable[[float], None], work: Path | None) -> Cellwise:
         model, codes, shape = self._untrained(table)
-        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), _seed(rng), report)
+        seed = _seed(rng)
+        keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(work, self, table, seed)
+        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), seed, report, keep)
         training = {"loss": [round(epoch.loss, 4) for epoch in curve], "held": [round(epoch.held, 4) for epoch in curve]}
         return replace(model, weights=weights, training=training)
 
