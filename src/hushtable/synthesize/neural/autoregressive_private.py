@@ -34,7 +34,7 @@ STEPS, FEWEST, MOST = 300, 100, 800
 USUAL = 30_000
 """Rows for which, at epsilon 1, the widths below are."""
 SPEED = 0.03
-"""Learning rate: noise asks for a larger one than usual, and the mean over the last weights forgives it."""
+"""Learning rate at epsilon 1: noise asks for a larger one than usual, and the mean over the last weights forgives it."""
 CELLS = 64
 """The most cells of a column that the network distinguishes: the commonest levels, and all others as one."""
 LOUD = 0.6
@@ -70,7 +70,7 @@ class PrivateAutoregressive(PrivateCore):
     embedding: int = 0
     """Numbers that stand for a cell; 0 takes 4 at epsilon 1 and 30,000 rows, and more where there is more of either."""
     speed: float = 0.0
-    """Learning rate at the start; 0 takes 0.03."""
+    """Learning rate at the start; 0 takes 0.03 at epsilon 1 and 30,000 rows, and less where there is more of either."""
     margins: float = 0.2
     """The part of its budget that goes to the histograms of the columns."""
     order: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ class PrivateAutoregressive(PrivateCore):
             ordered=tuple(place for place, one in enumerate(cells) if one.ordered),
             embedding=embedding,
             hidden=hidden,
-            speed=self.speed or SPEED,
+            speed=self.speed or SPEED * float(np.clip(size**-0.35, 0.3, 1.3)),
             rows=total,
         )
         descent = network("hushtable.learn.private", _PURPOSE).PrivateDescent
