@@ -33,6 +33,8 @@ STEPS, FEWEST, MOST = 300, 100, 800
 """Steps of the descent at epsilon 1, and the fewest and the most."""
 USUAL = 30_000
 """Rows for which, at epsilon 1, the widths below are."""
+RATE, BATCH = 0.1, 10_000
+"""Of the steps, and the most rows of a batch where the number of rows is declared."""
 SPEED = 0.03
 """Learning rate at epsilon 1: noise asks for a larger one than usual, and the mean over the last weights forgives it."""
 CELLS = 64
@@ -61,8 +63,8 @@ class PrivateAutoregressive(PrivateCore):
 
     steps: int = 0
     """Steps of the descent; 0 takes 300 at epsilon 1, and more at larger ones."""
-    rate: float = 0.1
-    """The chance of each person to be in the batch of a step."""
+    rate: float = 0.0
+    """The chance of each person to be in the batch of a step; 0 takes 0.1, and less where more than 100,000 rows are declared."""
     clip: float = 0.0
     """The largest norm of one person's part in the gradient of a step; 0 takes 0.5 to 1, by epsilon and the noisy row count."""
     hidden: int = 0
@@ -81,7 +83,7 @@ class PrivateAutoregressive(PrivateCore):
         check_knobs(
             self,
             steps=(self.steps >= 0, "must not be negative"),
-            rate=(0 < self.rate <= 1, "must be above 0 and at most 1"),
+            rate=(0 <= self.rate <= 1, "must be between 0 and 1"),
             clip=(0 <= self.clip < math.inf, "must not be negative"),
             hidden=(self.hidden >= 0, "must not be negative"),
             embedding=(self.embedding >= 0, "must not be negative"),
@@ -107,7 +109,8 @@ class PrivateAutoregressive(PrivateCore):
         first, rest = budget.split([self.margins, 1 - self.margins])
         parts = dict(zip(schema.names, first.split([1.0] * len(schema)), strict=True))
         steps = self.steps or int(np.clip(round(STEPS * _learnable(budget, USUAL) ** 0.47), FEWEST, MOST))
-        return parts, sampled_gaussian(rest, self.rate, steps)
+        rate = self.rate or min(RATE, BATCH / (schema.size or 1))
+        return parts, sampled_gaussian(rest, rate, steps)
 
     def _expected(self, schema: Schema, budget: Allowance, happened: SampledGaussian) -> str:
         """What to expect of the training, as far as a declared number of rows says it before any is read."""
