@@ -229,9 +229,8 @@ class Adversarial:
         return table
 
     def _drawn(self, rows: int, rng: np.random.Generator, wanted: Mapping[str, Any]) -> Table:
-        levels = {
-            place: int(wanted[span.column.name]) for place, span in enumerate(self.layout.spans) if span.column.name in wanted
-        }
+        spans = enumerate(self.layout.spans)
+        levels = {at: int(wanted[one.column.name]) for at, one in spans if one.column.name in wanted and not one.column.numeric}
         seed = int(rng.integers(2**31))
         table: Table = self.layout.decode(self._drawing.rows(rows, seed, levels))
         return table
