@@ -67,6 +67,8 @@ class Gan(Core):
     Numbers are scaled into [-1, 1], levels drawn by Gumbel softmax. Goodfellow et al. 2014; Arjovsky et al. 2017 (Wasserstein);
     Xu et al. 2019 (CTGAN: the level condition). The networks learn from every row as it is: what they reveal is measured, not
     bounded. Training stops when drawn rows come no nearer to rows that were held out, and keeps the weights that were best.
+    Beyond the publications, the generator starts from the margins of the rows, its weights are averaged over its steps, and a
+    number that is missing, or in a mode without width, is not left to it. Draws are judged by margins of one and two columns.
     """
 
     quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "width": 4, "noise": 4, "layers": 1, "batch": 64, "refine": 0}
