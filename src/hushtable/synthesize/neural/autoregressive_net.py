@@ -36,25 +36,29 @@ class Shape(NamedTuple):
 
 
 def fitted(
-    codes: Integers,
-    shape: Shape,
-    how: Descent,
-    seed: int,
-    report: Callable[[float], None],
-    keep: Checkpoint | None,
+    codes: Integers, shape: Shape, how: Descent, seed: int, report: Callable[[float], None], keep: Checkpoint | None = None
 ) -> tuple[Weights, list[Epoch]]:
     """The weights that are best on a tenth of the rows (rows x fields), trained on the others; and the training curve."""
     with seeded(seed):
         rows, held = split(len(codes))
         net, loss = _net(codes, shape)
-
-        def falling(share: float) -> None:
-            """Less and less is hidden, and at the end nothing, so that chances are right for whole rows."""
-            net.dropout = shape.dropout * max(0.0, 1 - share / FALLEN)
-            report(share)
-
-        curve = how.fit(net, loss, rows, held, falling, keep)
+        curve = how.run(_Hiding(how, net, loss, how.total(len(rows))), rows, held, report, keep)
         return weights(net), curve
+
+
+class _Hiding(Descending):
+    """A descent in which ever fewer columns are hidden, and at the end none, so that chances are right for whole rows."""
+
+    def __init__(self, how: Descent, net: Autoregressive, loss: Callable[[torch.Tensor], torch.Tensor], total: int) -> None:
+        super().__init__(how, net, loss, total)
+        self.dropout, self.total = net.dropout, total
+
+    def update(self, rows: torch.Tensor) -> float:
+        assert isinstance(self.net, Autoregressive)
+        assert self.schedule is not None
+        # The schedule knows how many steps were taken, also where the training was stopped in between.
+        self.net.dropout = self.dropout * max(0.0, 1 - self.schedule.last_epoch / (FALLEN * self.total))
+        return super().update(rows)
 
 
 def overfitted(
