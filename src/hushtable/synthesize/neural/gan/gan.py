@@ -142,6 +142,11 @@ class Gan(Core):
         )
         numbered(self, "penalties")
 
+    @property
+    def vector_epsilon(self) -> float | None:
+        """What a network's vectors have noise for; None: they have none."""
+        return None
+
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns of free text, and constraints that cannot be read or kept."""
         free = [column.name for column in schema if column.kind in FREE]
@@ -239,8 +244,13 @@ class Adversarial:
         return table
 
     def result(self) -> dict[str, Any]:
-        """The training curve."""
-        return {"training": self.curve}
+        """The training curve, and the network that conditions are from."""
+        if "edges" not in self.arrays:
+            return {"training": self.curve}
+        names, parents = self.schema.names, dict[str, list[str]]()
+        for parent, child in self.arrays["edges"].tolist():
+            parents.setdefault(names[child], []).append(names[parent])
+        return {"training": self.curve, "parents": parents}
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Weights, and counts of levels where they are the condition; no row."""
