@@ -44,6 +44,7 @@ class Autoregressive(Core):
     """
 
     quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "hidden": 4, "embedding": 2, "refine": 1}
+    extra: ClassVar[str] = "neural"
 
     bins: int = 64
     """The most cells of a number, with one for missing values. A category of more levels is cut into as many groups of them, and
