@@ -46,7 +46,7 @@ class Student:
         excess = share * spread / slope
         variance = (noise**2 / asked.teachers**2 + null * (1 - null) * (1 / asked.teachers + 1 / 400)) * (spread / slope) ** 2
         gram = _gram(kernel, asked.queries, asked.queries)
-        best, weights = -math.inf, np.zeros(count)
+        best, weights, kept = -math.inf, np.zeros(count), VARIANCES[0]
         # Where all generated rows are equal there is nothing to learn, and nothing to divide by.
         scale = max(float(np.mean(np.diag(gram))), 1e-9)
         kept = VARIANCES[0]
