@@ -186,6 +186,27 @@ def test_constraints_cost_nothing_where_they_are_kept(wired):
     assert float(penalties.Constrained(wires, half)(real, real)) == pytest.approx(gaps.mean(), rel=1e-4)
 
 
+def test_numbers_are_compared_with_numbers_and_with_one_another():
+    columns = (
+        Column(name="first", kind=Kind.INTEGER, domain=Bounds(0, 20)),
+        Column(name="last", kind=Kind.INTEGER, domain=Bounds(10, 50)),
+    )
+    table = Table(Schema(columns), {"first": np.array([0, 5, 20, 20]), "last": np.array([10, 50, 10, 20])})
+    layout = Layout.of(table)
+    wires = Wires(layout)
+    real = wires.spread(*rows(wires, layout.encode(table)))
+    for text, gaps in {
+        "first <= last": [0, 0, 1, 0],
+        "first = last": [1, 4.5, 1, 0],
+        "first != 5": [0, 1, 0, 0],
+        "first in {0, 18}": [0, 0.5, 0.2, 0.2],
+        "last = 20 if first = 20": [0, 0, 0.5, 0],
+        "last > 30 if first != 5": [1, 0, 1, 0.5],
+    }.items():
+        paid = penalties.Constrained(wires, read_constraints((text,), table.schema, "gan"))(real, real)
+        assert float(paid) == pytest.approx(np.mean(gaps), abs=1e-5), text
+
+
 @pytest.fixture(scope="module")
 def trained() -> Adversarial:
     return fitted(
