@@ -169,7 +169,7 @@ def _gradient_steps(entry: Mapping[str, Any]) -> str:
     steps, rate, noise = (entry.get(name) for name in ("steps", "sampling_rate", "multiplier"))
     on = "all rows" if rate == 1 else f"a random {share(rate) if isinstance(rate, (int, float)) else rate} of the rows"
     grid = entry.get("grid")
-    rounded = f", rounded to {number(grid)} of the noise" if grid else ""
+    rounded = f", rounded to 1/{number(round(1 / grid))} of the noise" if isinstance(grid, (int, float)) and grid > 0 else ""
     one = f"{number(steps)} noisy gradient step{'' if steps == 1 else 's'}{', each' if steps != 1 else ''} on {on}"
     return f"{one}, noise {number(noise)} times the clip{rounded}"
 

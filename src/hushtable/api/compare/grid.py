@@ -87,8 +87,10 @@ def main_knob(recipe: Recipe) -> str:
     """The knob that trades privacy for utility; empty if it has none that we know."""
     if spends(recipe):
         return EPSILON
-    owned = [f.name for step in recipe.steps for f in knob_fields(type(step))]
-    return next((knob for knob in KNOBS if owned.count(knob) == 1), "")
+    owned = [(f.name, step) for step in recipe.steps for f in knob_fields(type(step))]
+    # A network has a rate of learning, which is no rate of swapping.
+    known = [name for name, step in owned if name == EPSILON or step.extra != "neural"]
+    return next((knob for knob in KNOBS if known.count(knob) == 1), "")
 
 
 def trials(

@@ -69,6 +69,12 @@ class Cells:
         return np.where(missing, self.count - 1, cells).astype(np.int64)
 
 
+def coded(table: Table, bins: int) -> tuple[list[Cells], Integers]:
+    """The cells of every column, and those of the rows by row and column."""
+    cells = [Cells.of(column, table[column.name], bins) for column in table.schema]
+    return cells, np.stack([own.codes(table[own.column.name]) for own in cells], axis=1)
+
+
 class Change(NamedTuple):
     """What may be done to a graph, and what it adds to the score."""
 
@@ -161,6 +167,23 @@ def learn(codes: Integers, most: int, chunk: int) -> Parents:
     return tuple(union)
 
 
+def conditional_vectors(graph: Parents, codes: Integers, sizes: Sequence[int]) -> dict[int, Floats]:
+    """For each column that others depend on, a vector for each of its cells: the shares of its children's cells there, on -1 to 1.
+
+    Where no row is, 0. One row can change as many numbers as its children have cells, each by up to 2.
+    """
+    vectors = {}
+    for parent in _parents(graph):
+        parts = []
+        for child in (child for child, parents in enumerate(graph) if parent in parents):
+            shape = sizes[parent], sizes[child]
+            joint = np.bincount(codes[:, parent] * shape[1] + codes[:, child], minlength=shape[0] * shape[1]).reshape(shape)
+            rows = joint.sum(axis=1, keepdims=True)
+            parts.append(np.where(rows > 0, 2 * joint / np.maximum(rows, 1) - 1, 0.0))
+        vectors[parent] = np.concatenate(parts, axis=1)
+    return vectors
+
+
 def ordered(graph: Parents) -> list[int]:
     """The columns, parents before children."""
     order: list[int] = []
@@ -186,8 +209,7 @@ class Dependence:
     @classmethod
     def of(cls, table: Table, *, bins: int, most: int, chunk: int) -> Self:
         """Learnt from the rows."""
-        cells = [Cells.of(column, table[column.name], bins) for column in table.schema]
-        codes = np.stack([own.codes(table[own.column.name]) for own in cells], axis=1)
+        cells, codes = coded(table, bins)
         graph = learn(codes, most, chunk)
         places = _parents(graph)
         shares = []

@@ -67,3 +67,15 @@ def test_every_fault_is_told_at_once(small, tmp_path):
         trials(small.schema, [load("mdav"), load("mdav").set({"k": "7"})], {}, ())
     with pytest.raises(InputError, match="nothing to compare"):
         trials(small.schema, [], {}, ())
+
+
+@pytest.mark.parametrize(
+    ("recipe", "knob"),
+    [("argn", ""), ("ctgan", ""), ("rtvae", ""), ("kctgan", "k"), ("argn-private", "epsilon"), ("dpgan", "epsilon")],
+)
+def test_no_knob_of_a_network_is_taken_for_one_that_protects(recipe, knob):
+    assert main_knob(load(recipe)) == knob
+
+
+def test_one_network_is_tried_by_default(small):
+    assert [one for one in ids(small.schema) if load(one.split()[0]).steps[-1].extra] == ["argn"]

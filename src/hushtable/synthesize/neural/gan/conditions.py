@@ -12,7 +12,7 @@ import torch  # noqa: TID253 - this module is imported only where it is used
 
 from hushtable.encode.modes import PLACE
 from hushtable.synthesize.neural.gan.drawn import Drawn
-from hushtable.synthesize.neural.gan.parents import Parents
+from hushtable.synthesize.neural.gan.parents import NoisyParents, Parents
 from hushtable.synthesize.neural.gan.wires import Wires
 from hushtable.synthesize.neural.structure import Dependence
 from hushtable.table.arrays import Array, Floats, Integers
@@ -162,8 +162,15 @@ def _running(weights: Floats, column: Integers) -> torch.Tensor:
     return torch.from_numpy(np.cumsum(weights / np.where(totals > 0, totals, 1.0)[column]))
 
 
-def fitted(name: str, wires: Wires, codes: torch.Tensor, among: torch.Tensor, table: Table) -> Condition:
-    """The condition of this name, on the rows ``among`` those coded; a table without categories has no levels to give."""
+def fitted(
+    name: str, wires: Wires, codes: torch.Tensor, among: torch.Tensor, table: Table, epsilon: float | None = None
+) -> Condition:
+    """The condition of this name, on the rows ``among`` those coded; a table without categories has no levels to give.
+
+    ``epsilon``: with the noise that is published for the vectors of a network's levels.
+    """
+    if name == "network" and epsilon is not None:
+        return NoisyParents.noisy(wires, table, among, epsilon)
     if name == "network":
         return Parents.learnt(wires, table, among)
     return Levels.counted(wires, codes, among) if name == "level" and categories(wires) else Unconditional()
@@ -172,5 +179,7 @@ def fitted(name: str, wires: Wires, codes: torch.Tensor, among: torch.Tensor, ta
 def stored(name: str, wires: Wires, arrays: dict[str, Array]) -> Condition:
     """The condition of this name that gave these arrays, to draw from."""
     if name == "network":
-        return Parents(wires, Dependence.from_arrays(wires.layout.schema, arrays))
+        dependence = Dependence.from_arrays(wires.layout.schema, arrays)
+        vectors = [arrays[f"vectors/{place}"] for place in dependence.places if f"vectors/{place}" in arrays]
+        return NoisyParents(wires, dependence, vectors) if vectors else Parents(wires, dependence)
     return Levels(wires, arrays["counts"]) if name == "level" and "counts" in arrays else Unconditional()

@@ -145,6 +145,11 @@ class Gan(Core):
         )
         numbered(self, "penalties")
 
+    @property
+    def vector_epsilon(self) -> float | None:
+        """What a network's vectors have noise for; None: they have none."""
+        return None
+
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns of free text, and constraints that cannot be read or kept."""
         free = [column.name for column in schema if column.kind in FREE]
@@ -241,8 +246,17 @@ class Adversarial:
         return table
 
     def result(self) -> dict[str, Any]:
-        """The training curve; held-out rows are judged by how far drawn ones are from them, the others by the critic."""
-        return {"training": {**self.curve, "judged": "distance of drawn rows from held-out ones"}}
+        """The training curve, and the network that conditions are from.
+
+        Held-out rows are judged by how far drawn ones are from them, the others by the critic.
+        """
+        training = {**self.curve, "judged": "distance of drawn rows from held-out ones"}
+        if "edges" not in self.arrays:
+            return {"training": training}
+        names, parents = self.schema.names, dict[str, list[str]]()
+        for parent, child in self.arrays["edges"].tolist():
+            parents.setdefault(names[child], []).append(names[parent])
+        return {"training": training, "parents": parents}
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Weights, and counts of levels where they are the condition; no row."""

@@ -11,8 +11,8 @@ from torch import nn  # noqa: TID253
 from hushtable.synthesize.neural.gan.drawn import Drawn
 from hushtable.synthesize.neural.gan.nets import SLOPE, ConvolutionCritic, DenseCritic
 from hushtable.synthesize.neural.gan.wires import Wires
-from hushtable.synthesize.neural.structure import Dependence
-from hushtable.table.arrays import Array
+from hushtable.synthesize.neural.structure import Dependence, coded, conditional_vectors
+from hushtable.table.arrays import Array, Floats
 from hushtable.table.table import Table
 
 BINS, MOST, CHUNK = 8, 3, 10_000
@@ -73,6 +73,58 @@ class Parents:
     def given_to(self, net: nn.Module) -> nn.Module:
         """The network behind vectors for the cells, which it learns too."""
         return Embedded(net, self.dependence.sizes) if self.width else net
+
+
+class NoisyParents(Parents):
+    """The same by fixed vectors with Laplace noise, as published for DP-BNGAN: not trained, and nothing ties the generator to them.
+
+    How the vectors are learnt is not said: here they are the shares of the children's cells, on -1 to 1.
+    """
+
+    def __init__(self, wires: Wires, dependence: Dependence, vectors: Sequence[Array], codes: torch.Tensor | None = None) -> None:
+        super().__init__(wires, dependence, codes)
+        self.vectors = [torch.from_numpy(np.asarray(own, np.float32)) for own in vectors]
+        self.width, self.tied = sum(own.shape[1] for own in vectors), []
+
+    @classmethod
+    def noisy(cls, wires: Wires, table: Table, among: torch.Tensor, epsilon: float) -> NoisyParents:
+        """The network of the rows ``among`` those of the table, and its vectors with noise of the scale 2/epsilon."""
+        rows = table.take(among.numpy())
+        dependence = Dependence.of(rows, bins=BINS, most=MOST, chunk=CHUNK)
+        cells, codes = coded(rows, BINS)
+        exact = conditional_vectors(dependence.graph, codes, [own.count for own in cells])
+        rng = np.random.default_rng(int(torch.randint(2**62, (1,))))
+        vectors = [noisy_vectors(exact[place], epsilon, rng) for place in dependence.places]
+        return cls(wires, dependence, vectors, torch.from_numpy(dependence.codes(table)))
+
+    def train(self, rows: torch.Tensor) -> Drawn:
+        """The rows, and the vectors of their own cells."""
+        return self._spread(super().train(rows))
+
+    def draw(self, size: int, given: dict[int, int]) -> Drawn:
+        """Vectors of cells from the tables of the network."""
+        return self._spread(super().draw(size, given))
+
+    def arrays(self) -> dict[str, Array]:
+        """The network and the vectors."""
+        own = zip(self.dependence.places, self.vectors, strict=True)
+        return super().arrays() | {f"vectors/{place}": vectors.numpy() for place, vectors in own}
+
+    def given_to(self, net: nn.Module) -> nn.Module:
+        """As it is."""
+        return net
+
+    def _spread(self, drawn: Drawn) -> Drawn:
+        parts = [vectors[cells] for vectors, cells in zip(self.vectors, drawn.cells.T, strict=True)]
+        return drawn._replace(vectors=torch.cat(parts, 1) if parts else torch.zeros(len(drawn.cells), 0))
+
+
+def noisy_vectors(vectors: Floats, epsilon: float, rng: np.random.Generator) -> Floats:
+    """Vectors in [-1, 1] with Laplace noise of the scale 2/epsilon on each number, as published.
+
+    2 is the most by which *one* number changes: where a row changes M of them, this costs M epsilon.
+    """
+    return vectors + rng.laplace(0.0, 2 / epsilon, vectors.shape)
 
 
 class Embedded(nn.Module):

@@ -52,7 +52,7 @@ def train(
     loop = Loop(batch=batch, epochs=step.epochs, patience=step.patience, every=step.every)
     with seeded(seed):
         fitted, held = split(table.rows)
-        condition = conditions.fitted(step.condition, wires, codes, fitted, table)
+        condition = conditions.fitted(step.condition, wires, codes, fitted, table, step.vector_epsilon)
         paid = priced(numbered(step, "penalties"), wires, (codes[fitted], values[fitted]), constraints)
         game = played(wires, shape, rules, condition, (codes, values), paid)
         game.begin(torch.cat([values[fitted].mean(0), shares(wires, codes[fitted])]))
