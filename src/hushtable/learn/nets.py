@@ -84,8 +84,9 @@ class Autoregressive(torch.nn.Module):
         """The logits of each block: rows x its fields x cells."""
         embedded = self.embedding(codes[:, : len(self.offsets)] + self.offsets)
         if self.training and self.dropout:
-            # A field that is left out is unknown to all that follow, in this row.
-            embedded = embedded * (torch.rand(embedded.shape[:2]) >= self.dropout)[:, :, None]
+            # A field that is left out is unknown to all that follow, in this row; the others count for more, as many as before.
+            kept = (torch.rand(embedded.shape[:2]) >= self.dropout) / (1 - self.dropout)
+            embedded = embedded * kept[:, :, None]
         inner = functional.relu(self.first(embedded.flatten(1)))
         logits, start = [], 0
         for place, (block, head) in enumerate(zip(self.blocks, self.heads, strict=True)):

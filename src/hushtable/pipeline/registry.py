@@ -17,6 +17,7 @@ STEPS = {
     "digits": "hushtable.encode.digits:Digits",
     "ranks": "hushtable.encode.ranks:Ranks",
     "modes": "hushtable.encode.modes:Modes",
+    "coarse": "hushtable.encode.coarse:Coarse",
     "learn-domain": "hushtable.encode.learn_domain:LearnDomain",
     "determined": "hushtable.encode.determined:Determined",
     "embed": "hushtable.encode.embed:Embed",

@@ -116,15 +116,15 @@ class Autoregressive(Core):
     ) -> list[tuple[float, Cellwise]]:
         """Models along one training, with their loss on other rows: of the least loss, and as that rises to these ratios of it.
 
-        The loss is minus the mean log-likelihood. Nothing is dropped, nothing stops the training early, and numbers are repeated
-        as they are: this is to memorize.
+        The loss is what the network is trained to lower, so a ratio depends on how finely columns are cut. Nothing is dropped,
+        nothing stops the training early, the rate stays, and numbers are repeated as they are: this is to memorize.
         """
         step = replace(self, dropout=0.0, least=1)
         model, codes, shape = step._untrained(train)
         how = replace(step._descent(train.rows), epochs=CLIMB, patience=CLIMB, cycle=False)
 
         def judge(weights: dict[str, Singles]) -> float:
-            return -float(np.mean(replace(model, weights=weights).log_likelihood(validation)))
+            return replace(model, weights=weights).loss(validation)
 
         found = network(_NET, _PURPOSE).overfitted(codes, shape, how, _seed(rng), judge, ratios)
         return [(loss, replace(model, weights=weights)) for loss, weights in found]

@@ -35,8 +35,8 @@ class Shape(NamedTuple):
 def fitted(codes: Integers, shape: Shape, how: Descent, seed: int, report: Callable[[float], None]) -> tuple[Weights, list[Epoch]]:
     """The weights that are best on a tenth of the rows (rows x fields), trained on the others; and the training curve."""
     with seeded(seed):
-        net, loss = _net(codes, shape)
         rows, held = split(len(codes))
+        net, loss = _net(codes, shape)
         curve = how.fit(net, loss, rows, held, report)
         return weights(net), curve
 
@@ -48,18 +48,18 @@ def overfitted(
     seed: int,
     judge: Callable[[Weights], float],
     ratios: Sequence[float],
-    report: Callable[[float], None],
 ) -> list[tuple[float, Weights]]:
     """Weights along one training on all rows, whenever the ratio of the loss to the least one reaches another of ``ratios``.
 
-    First those of the least loss; then, with their losses, those after which it had risen so far.
+    First those of the least loss; then, with their losses, those after which it had risen so far; at the end the last, if some
+    ratio was not reached.
     """
     with seeded(seed):
         net, loss = _net(codes, shape)
         rows = torch.arange(len(codes))
         learner = _Climbing(how, net, loss, how.total(len(rows)), judge, ratios)
-        how.run(learner, rows, rows, report)
-        return [learner.best, *learner.kept]
+        how.run(learner, rows, rows)
+        return [learner.best, *learner.kept, *([] if learner.done else [learner.last])]
 
 
 class _Climbing(Descending):
@@ -77,6 +77,7 @@ class _Climbing(Descending):
         super().__init__(how, net, loss, total)
         self.judged, self.ratios = judged, sorted(ratio for ratio in ratios if ratio > 1)
         self.best: tuple[float, Weights] = (float("inf"), {})
+        self.last = self.best
         self.kept: list[tuple[float, Weights]] = []
 
     @property
@@ -94,6 +95,7 @@ class _Climbing(Descending):
         if (loss := self.judged(now)) < self.best[0]:
             # What was a rung above a loss that was not the least is none.
             self.best, self.kept = (loss, now), []
+        self.last = (loss, now)
         while not self.done and loss >= self.ratios[len(self.kept)] * self.best[0]:
             self.kept.append((loss, now))
         return loss

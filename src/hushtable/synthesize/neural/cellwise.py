@@ -66,21 +66,29 @@ class Cellwise:
         So that a value that nobody holds is not impossible, each column gets this part of one more row than it was trained on,
         spread evenly over all its values. A number counts where it is read into a cell, not also in a range around it.
         """
+        chances, total = self._of_cells(table), np.zeros(table.rows)
+        for cells, chance in zip(self.nested, chances.T, strict=True):
+            own = chance * cells.shares(table[cells.column.name])
+            total += np.log((own * self.rows + spread / cells.grid.values) / (self.rows + spread))
+        return total
+
+    def loss(self, table: Table, spread: float = 1e-3) -> float:
+        """Minus the mean log-probability of the cells that the network distinguishes, in nats: what it is trained to lower."""
+        parts = np.array([len(cells.second) for cells in self.nested])
+        chances = (self._of_cells(table) * self.rows + spread / parts) / (self.rows + spread)
+        return -float(np.log(chances).sum(axis=1).mean())
+
+    def _of_cells(self, table: Table) -> Floats:
+        """For each row and column in order, the chance of the value's cell and part given the columns before."""
         codes = fields_of(self.nested, table)
-        logs = np.empty(codes.shape)
+        found = np.empty(codes.shape)
         for start in range(0, len(codes), CHUNK):
             part = codes[start : start + CHUNK]
             inputs = self._inputs(len(part))
             for at, own in enumerate(part.T):
-                chances = self._chances(at, inputs, part[:, at - 1])
-                logs[start : start + CHUNK, at] = np.log(np.maximum(chances[np.arange(len(part)), own], 1e-300))
+                found[start : start + CHUNK, at] = self._chances(at, inputs, part[:, at - 1])[np.arange(len(part)), own]
                 self._embed(at, inputs, own)
-        total = np.zeros(len(codes))
-        for own, cells in zip(self._fields(), self.nested, strict=True):
-            array = table[cells.column.name]
-            chance = np.exp(logs[:, own].sum(axis=1)) * cells.shares(array)
-            total += np.log((chance * self.rows + spread / cells.grid.values) / (self.rows + spread))
-        return total
+        return np.multiply.reduceat(found, [own[0] for own in self._fields()], axis=1)
 
     def _fields(self) -> list[tuple[int, ...]]:
         """The fields of each column."""

@@ -110,8 +110,11 @@ class Vae(Core):
         table = vault.open(Raw(_WHY), _WHY)
         if not table.rows:
             raise InputError("there are no rows to learn from", where="vae")
-        net = network("hushtable.synthesize.neural.vae_net", "a variational autoencoder")
-        loop = network("hushtable.learn.loop", "a variational autoencoder")
+        net, loop, checkpoint = (
+            network(f"hushtable.{module}", "a variational autoencoder")
+            for module in ("synthesize.neural.vae_net", "learn.loop", "learn.checkpoint")
+        )
+        seed = int(rng.integers(2**31))
         layout = Layout.of(table)
         rows = layout.encode(table)
         openings = Openings.found(layout, rows)
@@ -132,7 +135,8 @@ class Vae(Core):
                 patience=self.patience,
                 cycle=True,
             ),
-            seed=int(rng.integers(2**31)),
+            seed=seed,
+            keep=checkpoint.Checkpoint.of(vault.work, self, table, seed),
             report=lambda share: vault.report(share / (2 if self.refine else 1)),
         )
         training = {"loss": [round(one.loss, 4) for one in curve], "held": [round(one.held, 4) for one in curve]}

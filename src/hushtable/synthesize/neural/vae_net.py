@@ -10,6 +10,7 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
+from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descent, Epoch, seeded, split
 from hushtable.synthesize.neural.layout import Layout, Rows
 from hushtable.synthesize.neural.vae import Openings
@@ -128,6 +129,7 @@ def train(
     beta: float,
     descent: Descent,
     seed: int,
+    keep: Checkpoint | None,
     report: Callable[[float], None],
 ) -> tuple[dict[str, Singles], list[Epoch]]:
     """Fit to the rows, judged on a tenth of them that it does not learn from; the arrays that are drawn from, and the curve."""
@@ -162,7 +164,7 @@ def train(
                 total = total + factor * (each if counted is None else each * counted[numbers]).sum(dim=1)
             return total.mean()
 
-        curve = descent.fit(net, loss, known, apart, report)
+        curve = descent.fit(net, loss, known, apart, report, keep)
     return _arrays(net), curve
 
 

@@ -108,7 +108,7 @@ class Gan(Core):
     epochs: int = 100
     """Times that the rows are gone through, at most."""
     batch: int = 500
-    """Rows a step."""
+    """Rows a step, at most; of a small table a twentieth, but at least 32."""
     critic_steps: int = 1
     """Steps of the critic for one of the generator."""
     clip: float = 0.01
@@ -163,7 +163,7 @@ class Gan(Core):
         constraints = read_constraints(self.constraints, table.schema, "gan")
         training = 0.8 if self.refine else 1.0
         learnt = network(_TRAINING, _PURPOSE).train(
-            self, table, constraints, int(rng.integers(2**31)), lambda share: vault.report(training * share)
+            self, table, constraints, int(rng.integers(2**31)), lambda share: vault.report(training * share), work=vault.work
         )
         model = Adversarial(**learnt, constraints=constraints, rows=table.rows)
         if not self.refine:
@@ -236,9 +236,8 @@ class Adversarial:
         return table
 
     def _drawn(self, rows: int, rng: np.random.Generator, wanted: Mapping[str, Any]) -> Table:
-        levels = {
-            place: int(wanted[span.column.name]) for place, span in enumerate(self.layout.spans) if span.column.name in wanted
-        }
+        spans = enumerate(self.layout.spans)
+        levels = {at: int(wanted[one.column.name]) for at, one in spans if one.column.name in wanted and not one.column.numeric}
         seed = int(rng.integers(2**31))
         table: Table = self.layout.decode(self._drawing.rows(rows, seed, levels))
         return table
