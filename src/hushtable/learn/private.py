@@ -108,19 +108,28 @@ class Descending:
         """Put the noisy mean gradient of the open batch into ``.grad``; ``gradients`` gives those of the rows of some numbers."""
         if self._open is None:
             raise ValueError("there is one update for each batch")
+        # Random numbers that rows are given (where between a real and a generated row a penalty is taken) come from a source of their
+        # own: how many are used depends on the batch, and would move all later ones of the network's, which a seed may repeat.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(self.entropy.words(1)[0]) >> 1)
+            sums = self._sums(self._open, gradients)
+        self._open = None
+        for parameter, exact in zip(self.parameters, sums, strict=True):
+            mean = self._noisy(exact) / self._divisor
+            parameter.grad = torch.from_numpy(mean).to(parameter.dtype)
+
+    def _sums(self, batch: Integers, gradients: Callable[[Integers], Gradients]) -> list[Floats]:
+        """For each parameter the sum of the clipped gradients of the batch."""
         sums = [np.zeros(tuple(p.shape)) for p in self.parameters]
         place = {id(p): number for number, p in enumerate(self.parameters)}
-        for start in range(0, len(self._open), self.how.part):
-            found = self._finite(self._open[start : start + self.how.part], gradients)
+        for start in range(0, len(batch), self.how.part):
+            found = self._finite(batch[start : start + self.how.part], gradients)
             if found is None:
                 continue
             for parameter, total in found.weighted(self._weights(found.squared_norms())):
                 # In double precision from here on, however many parts a batch has.
                 sums[place[id(parameter)]] += total.numpy(force=True)
-        self._open = None
-        for parameter, exact in zip(self.parameters, sums, strict=True):
-            mean = self._noisy(exact) / self._divisor
-            parameter.grad = torch.from_numpy(mean).to(parameter.dtype)
+        return sums
 
     def _coins(self, below: NDArray[np.uint64]) -> Mask:
         """One for each unit. From the entropy that the noise is from too: a sample that a seed draws again would be no secret."""

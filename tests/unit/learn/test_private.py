@@ -288,3 +288,20 @@ def test_normal_numbers_are_normal():
     assert abs(np.corrcoef(drawn[:100_000], drawn[100_001:])[0, 1]) < 0.015
     words = np.array([0, 2**64 - 1, 2**63, 1], np.uint64)
     assert np.isfinite(normals(4, Entropy(lambda count: np.resize(words, count)))).all()
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+def test_how_many_rows_are_in_a_batch_moves_no_random_number_of_the_network(rows):
+    """A seed repeats those numbers: where they depended on the batch, whoever knows it could count the batch."""
+    layer = nn.Linear(1, 1, bias=False)
+    run = QUIET.start(vault([1.0] * rows), [layer.weight], 1.0)
+
+    def noisy(part):
+        return Tape.of(layer, lambda: layer(torch.rand(len(part), 1)).sum(1))
+
+    torch.manual_seed(5)
+    for _ in run.batches():
+        run.update(noisy)
+    after = torch.rand(1)
+    torch.manual_seed(5)
+    assert torch.equal(after, torch.rand(1))
