@@ -131,7 +131,6 @@ def train(
     seed: int,
     keep: Checkpoint | None,
     report: Callable[[float], None],
-    keep: Checkpoint | None = None,
 ) -> tuple[dict[str, Singles], list[Epoch]]:
     """Fit to the rows, judged on a tenth of them that it does not learn from; the arrays that are drawn from, and the curve."""
     places = [place for place, span in enumerate(layout.spans) if span.levels]

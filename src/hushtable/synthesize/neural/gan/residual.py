@@ -131,7 +131,9 @@ class Residual:
         return cells
 
     def _added(self, cells: Integers, held: Mask, rng: np.random.Generator) -> Floats:
-        hidden = np.concatenate([rng.normal(size=(len(cells), NOISE)).astype(np.float32), self.condition.embed(cells, held)], axis=1)
+        hidden = np.concatenate(
+            [rng.normal(size=(len(cells), NOISE)).astype(np.float32), self.condition.embed(cells, held)], axis=1
+        )
         pairs = list(zip(self.layers[::2], self.layers[1::2], strict=True))
         for number, (weights, biases) in enumerate(pairs, 1):
             hidden = hidden @ weights.T + biases
