@@ -167,7 +167,7 @@ def test_what_cannot_be_promised_is_refused_in_the_plan():
     with pytest.raises(PlanError, match="no column village"):
         plan(recipe(order=("village",)), SCHEMA, budget=Budget(1.0, 1e-6))
     with pytest.raises(InputError, match="rate"):
-        PrivateAutoregressive(rate=0.0)
+        PrivateAutoregressive(rate=-0.1)
 
 
 def test_people_with_several_rows_are_protected_as_people():
