@@ -111,7 +111,7 @@ class Embed(Coder):
         if len(points) == 1 or self.method is Method.PCA:
             return _pca(points, weights, self.dimensions)
         if self.method is Method.TSNE:
-            return tsne(points, self.dimensions, self.neighbours, rng), None, None
+            return _tsne(points, self.dimensions, self.neighbours, rng), None, None
         if self.method is Method.UMAP:
             return _umap(points, self.dimensions, self.neighbours, rng)
         graph = neighbourhood(points, self.neighbours, self.radius)
@@ -201,8 +201,7 @@ def _pca(points: Floats, weights: Integers, dimensions: int) -> Learnt:
     return (points - mean) @ turn, lambda others: (others - mean) @ turn, lambda coordinates: coordinates @ turn.T + mean
 
 
-def tsne(points: Floats, dimensions: int, perplexity: int, rng: np.random.Generator) -> Floats:
-    """Coordinates by t-SNE, with this perplexity or what so few points allow."""
+def _tsne(points: Floats, dimensions: int, perplexity: int, rng: np.random.Generator) -> Floats:
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hushtable.encode.embed import Embed, Map, Method, tsne
+from hushtable.encode.embed import Embed, Map, Method
 from hushtable.encode.layout import Layout, Rows
 from hushtable.encode.modes import Moded, Modes
 from hushtable.errors import InputError
@@ -103,31 +102,27 @@ class EmbedDecoded(Embed):
         columns = self._columns(table.schema)
         ambient = Ambient.of(table, columns, self.scale)
         points = ambient.points(table)
-        names = digests(points)
-        first, point_of = distinct(names)
+        first, point_of = distinct(digests(points))
         some = np.sort(rng.permutation(len(first))[: self.sample])
-        chosen_points = points[first[some]]
-        raw, extend = self._coordinates(chosen_points, np.bincount(point_of)[some], rng)
+        known = points[first[some]]
+        raw, extend, _ = self._learn(known, np.bincount(point_of)[some], rng)
         middle = (raw.max(axis=0) + raw.min(axis=0)) / 2
         size = float(np.abs(raw - middle).max()) or 1.0
-        placed = Placed(ambient, chosen_points, (raw - middle) / size, extend, middle, size)
+        placed = Placed(ambient, known, (raw - middle) / size, extend, middle, size)
         vault.report(0.4)
         coordinates = placed.at(points)
         own = table.select(columns)
         modes = Modes().modes_of(own)
-        layout = Layout.of(modes.apply(own))
-        rows, inputs = layout.encode(modes.apply(own)), coordinates.astype(np.float32)
-        report = partial(_later, vault.report)
+        layout = Layout.of(coded := modes.apply(own))
+        rows, inputs = layout.encode(coded), coordinates.astype(np.float32)
+
+        def report(share: float) -> None:
+            vault.report(0.4 + 0.6 * share)
+
         weights, curve = net.fitted(layout, rows, inputs, self, int(rng.integers(2**31)), report)
         schema = self._encoded(table.schema, columns, coordinates)
         code = Decoded(table.schema, schema, modes, layout, tuple(weights), np.zeros(len(layout.numbers)), tuple(curve), placed)
         return replace(code, spread=code.errors(inputs, rows))
-
-    def _coordinates(self, points: Floats, weights: Integers, rng: np.random.Generator) -> tuple[Floats, Map | None]:
-        if self.method is Method.TSNE and len(points) > 2:
-            return tsne(points, self.dimensions, self.neighbours, rng), None
-        coordinates, extend, _ = self._learn(points, weights, rng)
-        return coordinates, extend
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
         default = tuple(column.name for column in schema if column.valued and column.role is not Role.TARGET)
@@ -268,11 +263,6 @@ class Decoded:
         weights = tuple(arrays[str(number)] for number in range(values["weights"]))
         original, schema = Schema.parse(values["original"]), Schema.parse(values["schema"])
         return cls(original, schema, modes, Layout.from_parts(values["layout"]), weights, arrays["spread"], ())
-
-
-def _later(report: Callable[[float], None], share: float) -> None:
-    """The way back is the second part of the work."""
-    report(0.4 + 0.6 * share)
 
 
 def _drawn(layout: Layout, out: Singles, rng: np.random.Generator) -> Integers:
