@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from hushtable.encode.modes import PLACE
 from hushtable.errors import InputError
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
@@ -76,9 +77,9 @@ class Vae(Core):
     """Learning rate of Adam, at its largest."""
     decay: float = 1e-5
     """Of the weights."""
-    batch: int = 500
+    batch: int = 250
     """Rows a step; fewer where the table is small, so that a pass has 60 steps, but not below 32."""
-    epochs: int = 40
+    epochs: int = 80
     """The most passes over the rows."""
     patience: int = 10
     """Passes without a better loss on held-out rows before it stops; the best weights are kept."""
@@ -109,12 +110,18 @@ class Vae(Core):
         table = vault.open(Raw(_WHY), _WHY)
         if not table.rows:
             raise InputError("there are no rows to learn from", where="vae")
-        net = network("hushtable.synthesize.neural.vae_net", "a variational autoencoder")
-        loop = network("hushtable.learn.loop", "a variational autoencoder")
-        layout, seed = Layout.of(table), int(rng.integers(2**31))
+        net, loop, checkpoint = (
+            network(f"hushtable.{module}", "a variational autoencoder")
+            for module in ("synthesize.neural.vae_net", "learn.loop", "learn.checkpoint")
+        )
+        seed = int(rng.integers(2**31))
+        layout = Layout.of(table)
+        rows = layout.encode(table)
+        openings = Openings.found(layout, rows)
         arrays, curve = net.train(
             layout,
-            layout.encode(table),
+            rows,
+            openings,
             widths=self.widths,
             latent=self.latent,
             components=self.components if self.prior is Prior.MIXTURE else 1,
@@ -129,14 +136,45 @@ class Vae(Core):
                 cycle=True,
             ),
             seed=seed,
+            keep=checkpoint.Checkpoint.of(vault.work, self, table, seed),
             report=lambda share: vault.report(share / (2 if self.refine else 1)),
-            keep=network("hushtable.learn.checkpoint", "a variational autoencoder").Checkpoint.of(vault.work, self, table, seed),
         )
         training = {"loss": [round(one.loss, 4) for one in curve], "held": [round(one.held, 4) for one in curve]}
-        model = Autoencoder(layout, arrays, table.rows, training)
+        model = Autoencoder(layout, openings, arrays, table.rows, training)
         if not self.refine:
             return model
         return refined(model, table, self.refine, rng, lambda share: vault.report((1 + share) / 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Openings:
+    """Where a number follows from a level: 0 if it is missing, and in a mode without width. There it is not learnt, nor drawn."""
+
+    governed: dict[int, tuple[int, Singles]]
+    """For some numbers the span whose level decides, and 1 for each level under which the number varies, else 0."""
+
+    @classmethod
+    def found(cls, layout: Layout, rows: Rows) -> Self:
+        """Of a number that may be missing, its own span; of a place in a mode, that of the mode."""
+        governed = {}
+        for number, place in enumerate(place for place, span in enumerate(layout.spans) if span.column.numeric):
+            name, _, kind = layout.spans[place].column.name.rpartition(":")
+            if layout.spans[place].levels:
+                above = place
+            elif kind == PLACE and name in layout.schema:
+                above = layout.schema.names.index(name)
+            else:
+                continue
+            varies = np.bincount(rows.codes[:, above], rows.values[:, number] != 0, minlength=layout.spans[above].levels)
+            governed[number] = (above, (varies > 0).astype(np.float32))
+        return cls(governed)
+
+    def of(self, rows: Rows) -> Singles:
+        """For each row, 1 where a number varies."""
+        varies = np.ones_like(rows.values)
+        for number, (above, levels) in self.governed.items():
+            varies[:, number] = levels[rows.codes[:, above]]
+        return varies
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +182,7 @@ class Autoencoder:
     """The fitted decoder and its prior."""
 
     layout: Layout
+    openings: Openings = field(repr=False)
     arrays: dict[str, Singles] = field(repr=False)
     rows: int
     training: dict[str, list[float]] = field(repr=False)
@@ -173,7 +212,7 @@ class Autoencoder:
         return (
             drawn
             if not fixed
-            else Table(self.schema, drawn.arrays | {name: np.repeat(array, rows) for name, array in fixed.items()})
+            else Table(self.schema, {**drawn.arrays, **{name: np.repeat(array, rows) for name, array in fixed.items()}})
         )
 
     def _points(self, rows: int, rng: np.random.Generator) -> Singles:
@@ -208,7 +247,8 @@ class Autoencoder:
                 points = rng.random((len(out), 1), np.float32) * steps[:, -1:]
                 codes[:, place] = np.minimum((steps <= points).sum(axis=1), steps.shape[1] - 1)
         means = np.tanh(out[:, sum(span.levels for span in self.layout.spans) :])
-        return Rows(codes, means + self.arrays["sigma"] * rng.standard_normal(means.shape, np.float32))
+        drawn = Rows(codes, means + self.arrays["sigma"] * rng.standard_normal(means.shape, np.float32))
+        return replace(drawn, values=drawn.values * self.openings.of(drawn))
 
     def _likelihood(self, out: Singles, fixed: Arrays) -> Floats:
         """For each decoded point, how likely the condition is under it; they sum to one."""
@@ -222,13 +262,13 @@ class Autoencoder:
                 if mean >= 0:
                     logs -= ((np.tanh(out[:, mean]) - wanted.values[0, number]) / self.arrays["sigma"][number]) ** 2 / 2
             number += column.numeric
-        weights = np.exp(logs - logs.max())
-        return weights / weights.sum()
+        weights: Floats = np.exp(logs - logs.max())
+        return np.asarray(weights / weights.sum())
 
     def _any(self) -> Arrays:
         """One row, whatever it holds."""
         blank = Rows(np.zeros((1, len(self.layout.spans)), np.int64), np.zeros((1, len(self.layout.numbers)), np.float32))
-        return self.layout.decode(blank).arrays
+        return dict(self.layout.decode(blank).arrays)
 
     def result(self) -> dict[str, Any]:
         """The training curve."""
@@ -236,15 +276,18 @@ class Autoencoder:
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Weights; no row can be put together from them."""
-        return {"layout": self.layout.parts(), "rows": self.rows, "training": self.training}, dict(self.arrays)
+        governed = {number: [above, levels.astype(int).tolist()] for number, (above, levels) in self.openings.governed.items()}
+        values = {"layout": self.layout.parts(), "governed": governed, "rows": self.rows, "training": self.training}
+        return values, dict(self.arrays)
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
+        governed = {int(number): (above, np.array(levels, np.float32)) for number, (above, levels) in values["governed"].items()}
         own = {name: array.astype(np.float32) for name, array in arrays.items()}
-        return cls(Layout.from_parts(values["layout"]), own, int(values["rows"]), values["training"])
+        return cls(Layout.from_parts(values["layout"]), Openings(governed), own, int(values["rows"]), values["training"])
 
 
 def _shares(logits: Singles) -> Singles:
     exponents = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return exponents / exponents.sum(axis=1, keepdims=True)
+    return np.asarray(exponents / exponents.sum(axis=1, keepdims=True))

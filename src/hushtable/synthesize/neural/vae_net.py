@@ -13,6 +13,7 @@ from torch.nn import functional  # noqa: TID253
 from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descent, Epoch, seeded, split
 from hushtable.synthesize.neural.layout import Layout, Rows
+from hushtable.synthesize.neural.vae import Openings
 from hushtable.table.arrays import Singles
 
 FURTHEST = 30.0
@@ -119,6 +120,7 @@ def number_loss(values: torch.Tensor, means: torch.Tensor, sigma: torch.Tensor, 
 def train(
     layout: Layout,
     rows: Rows,
+    openings: Openings,
     *,
     widths: Sequence[int],
     latent: int,
@@ -127,17 +129,13 @@ def train(
     beta: float,
     descent: Descent,
     seed: int,
+    keep: Checkpoint | None,
     report: Callable[[float], None],
-    keep: Checkpoint | None = None,
 ) -> tuple[dict[str, Singles], list[Epoch]]:
     """Fit to the rows, judged on a tenth of them that it does not learn from; the arrays that are drawn from, and the curve."""
     places = [place for place, span in enumerate(layout.spans) if span.levels]
     codes, values = torch.from_numpy(rows.codes[:, places]), torch.from_numpy(rows.values)
-    gaps = [
-        (number, places.index(place))
-        for number, (place, span) in enumerate((p, s) for p, s in enumerate(layout.spans) if s.column.numeric)
-        if span.levels
-    ]
+    counted = torch.from_numpy(openings.of(rows)) if openings.governed else None
     with seeded(seed):
         net = Vae([layout.spans[place].levels for place in places], values.shape[1], widths, latent, components)
         known, apart = split(len(codes))
@@ -163,9 +161,7 @@ def train(
                 total = total + factor * level_loss(logits, here + net.offsets, net.segments, beta)
             if values.shape[1]:
                 each = number_loss(there, means, net.sigma(), beta)
-                for number, place in gaps:
-                    each[:, number] = each[:, number] * (here[:, place] == 0)
-                total = total + factor * each.sum(dim=1)
+                total = total + factor * (each if counted is None else each * counted[numbers]).sum(dim=1)
             return total.mean()
 
         curve = descent.fit(net, loss, known, apart, report, keep)

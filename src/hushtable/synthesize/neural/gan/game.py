@@ -13,6 +13,7 @@ import torch  # noqa: TID253 - this module is imported only where it is used
 from hushtable.synthesize.neural.gan import nets
 from hushtable.synthesize.neural.gan.conditions import Condition, Drawn
 from hushtable.synthesize.neural.gan.losses import loss
+from hushtable.synthesize.neural.gan.parents import Embedded
 from hushtable.synthesize.neural.gan.penalties import Penalty
 from hushtable.synthesize.neural.gan.wires import Wires
 from hushtable.synthesize.neural.layout import Rows
@@ -40,10 +41,12 @@ class Shape:
         """A new one."""
         return condition.given_to(nets.generator(self.net, self.noise + condition.width, self.hidden, self.layers, wires.width))
 
-    def critic(self, wires: Wires, condition: Condition) -> torch.nn.Module:
+    def critic(self, wires: Wires, condition: Condition) -> nets.DenseCritic | nets.ConvolutionCritic | Embedded:
         """A new one; with ``dropout`` 0 and ``pac`` 1 it treats every row by itself."""
         width = wires.width + condition.width
-        return condition.given_to(nets.critic(self.net, width, self.hidden, self.layers, dropout=self.dropout, pac=self.pac))
+        critic = condition.given_to(nets.critic(self.net, width, self.hidden, self.layers, dropout=self.dropout, pac=self.pac))
+        assert isinstance(critic, nets.DenseCritic | nets.ConvolutionCritic | Embedded)
+        return critic
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +113,7 @@ class Game:
         """One step of the critic on real and fake rows of the same conditions; the loss before it."""
         self.criticizing.zero_grad()
         both = torch.cat([real, drawn.vectors], 1), torch.cat([fake, drawn.vectors], 1)
-        lost = self.loss.critic(self.critic, *both)  # type: ignore[arg-type] # a critic, and a module
+        lost = self.loss.critic(self.critic, *both)
         lost.backward()  # type: ignore[no-untyped-call] # torch does not annotate it
         self.criticizing.step()
         if self.rules.clip:

@@ -166,7 +166,7 @@ class Gan(Core):
         constraints = read_constraints(self.constraints, table.schema, "gan")
         training = 0.8 if self.refine else 1.0
         learnt = network(_TRAINING, _PURPOSE).train(
-            self, table, constraints, int(rng.integers(2**31)), lambda share: vault.report(training * share), vault.work
+            self, table, constraints, int(rng.integers(2**31)), lambda share: vault.report(training * share), work=vault.work
         )
         model = Adversarial(**learnt, constraints=constraints, rows=table.rows)
         if not self.refine:

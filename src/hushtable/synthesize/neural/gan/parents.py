@@ -134,7 +134,7 @@ class Embedded(nn.Module):
 
     def __init__(self, inner: nn.Module, sizes: Sequence[int]) -> None:
         super().__init__()
-        self.inner = inner
+        self.inner, self.pac = inner, int(getattr(inner, "pac", 1))
         self.vectors = nn.Embedding(sum(sizes), VECTOR)
         self.dense = nn.Sequential(
             nn.Linear(VECTOR * len(sizes), 2 * WIDTH), nn.LeakyReLU(SLOPE), nn.Linear(2 * WIDTH, WIDTH), nn.Tanh()
@@ -146,11 +146,6 @@ class Embedded(nn.Module):
         """The last layer of the network, if it has such a one."""
         last: nn.Module = self.inner.last  # type: ignore[assignment] # a layer, not a tensor
         return last
-
-    @property
-    def pac(self) -> int:
-        """Rows that a critic sees at once."""
-        return int(self.inner.pac)  # type: ignore[arg-type] # a number, not a module
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """What the network makes of its inputs and the vectors."""

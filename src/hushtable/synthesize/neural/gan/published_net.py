@@ -39,7 +39,7 @@ def train(
     steps = step.epochs * max(1, -(-table.rows // step.batch)) * step.critic_steps
     multiplier = _multiplier(step.epsilon, min(0.5, 1 / table.rows), share, steps)
     game = partial(NoisyGame, step.bound, multiplier)
-    return training.train(step, table, constraints, seed, report, work, game, scaled(table))
+    return training.train(step, table, constraints, seed, report, game, scaled(table), work)
 
 
 class NoisyGame(Game):
@@ -64,7 +64,7 @@ class NoisyGame(Game):
         if self.rules.loss == "wgan-gp":
             mixed = torch.lerp(own, other, torch.rand(len(own), 1))
             lost = lost + PENALTY * (self.critic.gradient(mixed).norm(dim=1) - 1).square().mean()
-        lost.backward()  # type: ignore[no-untyped-call] # torch does not annotate it
+        lost.backward()
         self.criticizing.step()
         if self.rules.clip:
             with torch.no_grad():

@@ -35,9 +35,9 @@ def train(
     constraints: Sequence[Constraint],
     seed: int,
     report: Callable[[float], None],
-    work: Path | None = None,
     played: Callable[..., Game] = Game,
     layout: Layout | None = None,
+    work: Path | None = None,
 ) -> dict[str, Any]:
     """Play the game on the rows, or another one; what its model is made of. ``work`` is where it is kept how far it is."""
     layout = layout or Layout.of(table)
