@@ -31,12 +31,12 @@ class Checkpoint:
     path: Path
 
     @classmethod
-    def of(cls, folder: Path | None, step: object, table: Table, name: str = "") -> Checkpoint | None:
-        """For a step that trains on a table inside ``seeded``, under a ``name`` if it trains often. None without a folder."""
+    def of(cls, folder: Path | None, step: object, table: Table, seed: int, name: str = "") -> Checkpoint | None:
+        """For a step that trains on a table from this seed, under a ``name`` if it trains often. None without a folder."""
         if folder is None:
             return None
         digest = hashlib.sha256()
-        for text in (str(_FORM), torch.__version__, name, repr(step), json.dumps(table.schema.dump()), str(torch.initial_seed())):
+        for text in (str(_FORM), torch.__version__, name, repr(step), json.dumps(table.schema.dump()), str(seed)):
             digest.update(text.encode() + b"\0")
         for column in table.schema.names:
             digest.update(np.ascontiguousarray(table[column]).tobytes() + b"\0")

@@ -144,10 +144,10 @@ class Descent(Loop):
         keep: Checkpoint | None = None,
     ) -> list[Epoch]:
         """Fit ``net`` to the mean of ``loss``, which takes row numbers, over ``rows``."""
-        return self.run(_Descending(self, net, loss, self.total(len(rows))), rows, held, report, keep)
+        return self.run(Descending(self, net, loss, self.total(len(rows))), rows, held, report, keep)
 
 
-class _Descending:
+class Descending:
     """One network, one loss, one optimizer."""
 
     def __init__(self, how: Descent, net: torch.nn.Module, loss: Callable[[torch.Tensor], torch.Tensor], total: int) -> None:
@@ -156,10 +156,12 @@ class _Descending:
         self.schedule = torch.optim.lr_scheduler.OneCycleLR(self.optimizer, how.rate, total_steps=total + 1) if how.cycle else None
 
     def state(self) -> dict[str, Any]:
+        """The network, its optimizer and the schedule of the rate."""
         parts = {"net": self.net, "optimizer": self.optimizer, "schedule": self.schedule}
         return {name: part for name, part in parts.items() if part is not None}
 
     def update(self, rows: torch.Tensor) -> float:
+        """One step of Adam; the loss before it."""
         self.optimizer.zero_grad()
         loss = self.loss(rows)
         loss.backward()  # type: ignore[no-untyped-call] # torch does not annotate it
@@ -169,6 +171,7 @@ class _Descending:
         return float(loss.detach())
 
     def judge(self, rows: torch.Tensor) -> float:
+        """The mean loss."""
         parts = batches(rows, self.batch)
         return sum(float(self.loss(part)) * len(part) for part in parts) / len(rows)
 

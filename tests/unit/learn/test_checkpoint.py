@@ -40,8 +40,7 @@ def train(keep: Checkpoint | None, stop: int = 10**9, how: Descent = HOW):
 
 
 def place(folder, step="step", table=TABLE, seed=3, name=""):
-    with seeded(seed):
-        return Checkpoint.of(folder, step, table, name)
+    return Checkpoint.of(folder, step, table, seed, name)
 
 
 @pytest.mark.parametrize("stop", [0, 1, 7, 12, 23])

@@ -1,0 +1,163 @@
+"""The autoregressive network: each column from its distribution given the columns before, which one network knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hushtable.encode.coarse import Nested
+from hushtable.errors import InputError, PlanError
+from hushtable.learn import network
+from hushtable.pipeline.step import Core, Plan, check_knobs
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Raw
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.neural.cellwise import Cellwise, fields_of
+from hushtable.synthesize.refined import Refined, refined
+from hushtable.table.arrays import Integers, Singles
+from hushtable.table.columns import Kind, Role
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+_WHY = "a network is trained on the rows, and draws weighed against them"
+_NET, _PURPOSE = "hushtable.synthesize.neural.autoregressive_net", "an autoregressive network"
+CLIMB = 300
+"""The most epochs of a training that is to memorize."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Autoregressive(Core):
+    """One network for the whole table: each column is drawn given those before it, in cells; draws are then refined.
+
+    Promises nothing by itself: the network is fitted to the rows, and only the audit can measure what it reveals. It stops
+    learning when a tenth of the rows, on which it is not trained, are predicted no better. A number is one of at most ``bins``
+    cells (frequent values are cells of their own), one of ``parts`` parts of the cell, and inside them it is drawn by counts; one
+    that fewer than ``least`` rows share is released by chance only. Generalized columns are drawn as cells, missing values as one
+    more. After TabularARGN (Tiwald et al. 2025); column dropout, margins from the start, and refinement are what it is made
+    better by.
+    """
+
+    quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "hidden": 4, "embedding": 2, "refine": 1}
+
+    bins: int = 64
+    """The most cells of a number, with one for missing values. A category of more levels is cut into as many groups of them, and
+    each group into its levels."""
+    parts: int = 16
+    """The most parts of a number's cell that the network distinguishes."""
+    least: int = 5
+    """A number that fewer rows share is replaced by a draw from a range that holds at least so many rows."""
+    hidden: int = 48
+    """Hidden units for each column, or part of one: so many from 32 cells on, fewer for a column of few cells."""
+    embedding: int = 12
+    """Numbers that stand for a cell."""
+    dropout: float = 0.3
+    """The chance that a column is hidden from those after it when training begins; it falls to 0 until it ends."""
+    epochs: int = 0
+    """The most passes over the rows; 0 takes 8 for 20,000 rows and more, and up to 40 for fewer."""
+    rate: float = 3e-3
+    """The largest learning rate; it rises and falls once."""
+    batch: int = 256
+    """Rows for each step of the descent, and at most one in 50."""
+    patience: int = 4
+    """Passes without a better prediction of the rows left out before it stops."""
+    refine: int = 3
+    """Rounds of refinement: boosted trees learn where rows are more common than draws, which are weighted by it, raked to the
+    columns' counts and thinned; 0 leaves them as drawn.
+
+    It reads the rows as they are, like the network; the card says how many independent draws stand behind each released row."""
+    order: tuple[str, ...] = ()
+    """Columns to draw first; the others follow: target, secrets, then as in the schema. Columns drawn first are fixed at no cost
+    when rows are drawn under a condition."""
+
+    def __post_init__(self) -> None:
+        """Positive sizes."""
+        positive = {name: (getattr(self, name) >= 1, "must be at least 1") for name in ("parts", "least", "hidden", "embedding")}
+        check_knobs(
+            self,
+            **positive,
+            bins=(self.bins >= 2, "must be at least 2"),
+            dropout=(0 <= self.dropout < 1, "must be at least 0 and below 1"),
+            epochs=(self.epochs >= 0, "must not be negative"),
+            rate=(0 < self.rate < math.inf, "must be positive"),
+            batch=(self.batch >= 1, "must be at least 1"),
+            patience=(self.patience >= 1, "must be at least 1"),
+            refine=(self.refine >= 0, "must not be negative"),
+        )
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that do not exist."""
+        unknown = [name for name in self.order if name not in schema]
+        if unknown:
+            raise PlanError(f"autoregressive: there is no column {', '.join(unknown)}")
+        return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE)
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Cellwise | Refined:
+        """Train the network, then learn how to weigh its draws."""
+        table = vault.open(Raw(_WHY), _WHY)
+        trained = 0.7 if self.refine else 1.0
+        model = self._fit(table, rng, lambda share: vault.report(trained * share), vault.work)
+        if not self.refine:
+            return model
+        return refined(model, table, self.refine, rng, lambda share: vault.report(trained + (1 - trained) * share))
+
+    def _fit(self, table: Table, rng: np.random.Generator, report: Callable[[float], None], work: Path | None) -> Cellwise:
+        model, codes, shape = self._untrained(table)
+        seed = _seed(rng)
+        keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(work, self, table, seed)
+        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), seed, report, keep)
+        training = {"loss": [round(epoch.loss, 4) for epoch in curve], "held": [round(epoch.held, 4) for epoch in curve]}
+        return replace(model, weights=weights, training=training)
+
+    def overfitted(
+        self, train: Table, validation: Table, ratios: Sequence[float], rng: np.random.Generator
+    ) -> list[tuple[float, Cellwise]]:
+        """Models along one training, with their loss on other rows: of the least loss, and as that rises to these ratios of it.
+
+        The loss is what the network is trained to lower, so a ratio depends on how finely columns are cut. Nothing is dropped,
+        nothing stops the training early, the rate stays, and numbers are repeated as they are: this is to memorize.
+        """
+        step = replace(self, dropout=0.0, least=1)
+        model, codes, shape = step._untrained(train)
+        how = replace(step._descent(train.rows), epochs=CLIMB, patience=CLIMB, cycle=False)
+
+        def judge(weights: dict[str, Singles]) -> float:
+            return replace(model, weights=weights).loss(validation)
+
+        found = network(_NET, _PURPOSE).overfitted(codes, shape, how, _seed(rng), judge, ratios)
+        return [(loss, replace(model, weights=weights)) for loss, weights in found]
+
+    def _untrained(self, table: Table) -> tuple[Cellwise, Integers, Any]:
+        """The model without its weights, the codes of the rows, and what the network is to be like."""
+        if not table.rows:
+            raise InputError("there are no rows to learn from", where="autoregressive")
+        rest = [name for name in table.schema.names if name not in self.order]
+        first = [name for role in (Role.TARGET, Role.SECRET) for name in rest if table.schema[name].role is role]
+        order = (*self.order, *first, *(name for name in rest if name not in first))
+        nested = [Nested.of(table.schema[name], table[name], self.least, self.bins, self.parts) for name in order]
+        schema = table.schema.with_columns(*(cells.grid.hidden() for cells in nested))
+        counts: list[Integers] = []
+        ordered: list[int] = []
+        for cells in nested:
+            if cells.column.numeric or cells.column.kind is Kind.ORDINAL:
+                ordered.append(len(counts))
+            counts += [cells.masses.sum(axis=1), cells.masses][: cells.fields]
+        shape = network(_NET, _PURPOSE).Shape(tuple(counts), tuple(ordered), self.embedding, self.hidden, self.dropout)
+        model = Cellwise(schema, [cells.under(schema[cells.column.name]) for cells in nested], {}, table.rows, {})
+        return model, fields_of(nested, table), shape
+
+    def _descent(self, rows: int) -> Any:
+        batch = int(np.clip(rows // 50, min(16, self.batch), self.batch))
+        epochs = self.epochs or int(np.clip(160_000 // max(rows, 1), 8, 40))
+        return network("hushtable.learn.loop", _PURPOSE).Descent(
+            batch=batch, epochs=epochs, rate=self.rate, cycle=True, patience=self.patience
+        )
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(2**31))
