@@ -1,4 +1,4 @@
-"""The private autoregressive network on Adult: what a learner trained on its rows can do, how near margins are, how long it took."""
+"""The private autoregressive network on Adult: what a learner trained on its rows can do, their margins, and the time it takes."""
 
 from __future__ import annotations
 
