@@ -48,7 +48,7 @@ class EmbedDecoded(Embed):
     It promises nothing of itself: both maps are learnt from all rows that it is given. After a step that anonymizes, it sees the
     anonymized table only, and what that promises holds of what is drawn. With ``spans`` it comes first, the steps after it work on
     coordinates, and the way back waits for the end: what they promise is lost, because the way back was trained on raw records
-    (M-KCTGAN as published: Garg and Torra). The target stays as it is, beside the coordinates, and what stays is given to the
+    (M-KCTGAN as published: Garg 2025). The target stays as it is, beside the coordinates, and what stays is given to the
     network too (columns of up to 50 levels). Given both maps, one row stays one row (stability 1). Coordinates are learnt from at
     most ``sample`` distinct records; others are placed among the nearest of those. The network (2-128-256) has a softmax for each
     category, and for each number one of its modes and the place there; rows that come back are drawn from it, and only about
@@ -97,10 +97,10 @@ class EmbedDecoded(Embed):
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Decoded:
         """Learn the coordinates, and the way back."""
+        net = network(_NET, "a way back from an embedding")
         table = vault.open(Raw(_WHY), _WHY)
         if not table.rows:
             raise InputError("there are no rows to learn from", where="embed-decoded")
-        net = network(_NET, "a way back from an embedding")
         columns = self._columns(table.schema)
         ambient = Ambient.of(table, columns, self.scale)
         points = ambient.points(table)
