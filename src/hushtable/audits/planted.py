@@ -193,15 +193,20 @@ def overfit(
     The loss is the mean negative log-likelihood of the validation rows. A ratio that is not reached gives the last rung, which
     memorizes most: its own ratio says how far it went. By default sequential trees, neither pruned nor refined, with ever smaller
     leaves, and at the end with ever rarer numbers repeated as they are. Any recipe of one step will do whose fitted model knows
-    ``log_likelihood(table)``.
+    ``log_likelihood(table)``. One that can be trained ever further (``overfitted``: argn) needs no ladder: the models are then
+    those along one training, and the loss is the one that it is trained to lower.
     """
-    if not ladder:
-        alone = dict.fromkeys(("prune", "shrink", "refine"), "0")
-        ladder = [{"min_leaf": str(size), "least": str(min(size, 5)), **alone} for size in _leaves(train.rows)]
     train, validation = (table.select(train.schema.released) for table in (train, validation))
     seed = int(rng.integers(2**32))
-    models = [_fitted(train, recipe, settings, np.random.default_rng([seed, at])) for at, settings in enumerate(ladder)]
-    losses = np.array([-float(np.mean(model.log_likelihood(validation))) for model in models])
+    climb = None if ladder else getattr(recipes.load(recipe).steps[0], "overfitted", None)
+    if climb is not None:
+        found = climb(train, validation, ratios, np.random.default_rng([seed]))
+        losses, models = np.array([loss for loss, _ in found]), [model for _, model in found]
+        ladder = [{}] * len(found)
+    else:
+        ladder = ladder or _ladder(train.rows)
+        models = [_fitted(train, recipe, settings, np.random.default_rng([seed, at])) for at, settings in enumerate(ladder)]
+        losses = np.array([-float(np.mean(model.log_likelihood(validation))) for model in models])
     best = float(losses.min())
 
     def sampler(at: int) -> Callable[[int], Table]:
@@ -218,12 +223,13 @@ def rungs(losses: Floats, ratios: Sequence[float]) -> list[int]:
     return sorted(picked, key=lambda at: float(losses[at]))
 
 
-def _leaves(rows: int) -> list[int]:
+def _ladder(rows: int) -> list[dict[str, str]]:
     """Leaf sizes from half of the rows down to one, ever halved, every size at the end."""
     sizes = [max(1, rows // 2)]
     while sizes[-1] > 1:
         sizes.append(sizes[-1] // 2 if sizes[-1] > 8 else sizes[-1] - 1)
-    return sizes
+    alone = dict.fromkeys(("prune", "shrink", "refine"), "0")
+    return [{"min_leaf": str(size), "least": str(min(size, 5)), **alone} for size in sizes]
 
 
 def _fitted(train: Table, recipe: str, settings: Mapping[str, str], rng: Rng) -> Any:

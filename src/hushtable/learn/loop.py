@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import torch  # noqa: TID253 - this module is imported only where it is used
+
+from hushtable.learn.checkpoint import Checkpoint
 
 
 class Learner(Protocol):
@@ -60,32 +62,65 @@ class Loop:
         rows: torch.Tensor,
         held: torch.Tensor | None = None,
         report: Callable[[float], None] = lambda share: None,
+        keep: Checkpoint | None = None,
     ) -> list[Epoch]:
-        """Train on ``rows``, to the end if no rows are held out; else keep the weights that were best on ``held``."""
+        """Train on ``rows``, to the end if no rows are held out; else keep the weights that were best on ``held``.
+
+        ``keep`` is where it was stopped, if it was: after each epoch everything is written there.
+        """
         nets = {name: part for name, part in learner.state().items() if isinstance(part, torch.nn.Module)}
-        total, taken, waited, best = self.total(len(rows)), 0, 0, float("inf")
-        weights = {name: copy.deepcopy(net.state_dict()) for name, net in nets.items()}
-        curve: list[Epoch] = []
-        while taken < total and waited < self.patience:
+        total = self.total(len(rows))
+        at = _Place(best={name: copy.deepcopy(net.state_dict()) for name, net in nets.items()})
+        if keep is not None and (state := keep.load()) is not None:
+            at = at.restored(state, learner)
+        while at.taken < total and at.waited < self.patience:
             for net in nets.values():
                 net.train()
             losses = []
-            for part in batches(rows[torch.randperm(len(rows))], self.batch)[: total - taken]:
+            for part in batches(rows[torch.randperm(len(rows))], self.batch)[: total - at.taken]:
                 losses.append(learner.update(part))
-                taken += 1
-                report(taken / total)
+                at.taken += 1
+                report(at.taken / total)
             judged = None
-            if held is not None and ((len(curve) + 1) % self.every == 0 or taken == total):
-                judged, waited = _judged(learner, nets, held), waited + 1
-                if judged < best:
-                    best, waited = judged, 0
-                    weights = {name: copy.deepcopy(net.state_dict()) for name, net in nets.items()}
-            curve.append(Epoch(sum(losses) / len(losses), judged))
+            if held is not None and ((len(at.curve) + 1) % self.every == 0 or at.taken == total):
+                judged, at.waited = _judged(learner, nets, held), at.waited + 1
+                if judged < at.least:
+                    at.least, at.waited = judged, 0
+                    at.best = {name: copy.deepcopy(net.state_dict()) for name, net in nets.items()}
+            at.curve.append(Epoch(sum(losses) / len(losses), judged))
+            if keep is not None:
+                keep.save(at.state(learner))
         for name, net in nets.items():
             if held is not None:
-                net.load_state_dict(weights[name])
+                net.load_state_dict(at.best[name])
             net.eval()
-        return curve
+        return at.curve
+
+
+@dataclass
+class _Place:
+    """How far a training is."""
+
+    best: dict[str, Any]
+    """The weights that were best on held-out rows."""
+    least: float = float("inf")
+    taken: int = 0
+    waited: int = 0
+    curve: list[Epoch] = field(default_factory=list)
+
+    def state(self, learner: Learner) -> dict[str, Any]:
+        """Everything that the rest of the training follows from, the state of the random numbers included."""
+        parts = {name: part.state_dict() for name, part in learner.state().items()}
+        plain = {"best": self.best, "least": self.least, "taken": self.taken, "waited": self.waited}
+        return {**plain, "curve": [list(epoch) for epoch in self.curve], "parts": parts, "random": torch.get_rng_state()}
+
+    def restored(self, state: Mapping[str, Any], learner: Learner) -> _Place:
+        """The place that was saved, with the learner and the random numbers as they were there."""
+        for name, part in learner.state().items():
+            part.load_state_dict(state["parts"][name])
+        torch.set_rng_state(state["random"])
+        curve = [Epoch(*epoch) for epoch in state["curve"]]
+        return _Place(state["best"], state["least"], state["taken"], state["waited"], curve)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +141,10 @@ class Descent(Loop):
         rows: torch.Tensor,
         held: torch.Tensor | None = None,
         report: Callable[[float], None] = lambda share: None,
+        keep: Checkpoint | None = None,
     ) -> list[Epoch]:
         """Fit ``net`` to the mean of ``loss``, which takes row numbers, over ``rows``."""
-        return self.run(Descending(self, net, loss, self.total(len(rows))), rows, held, report)
+        return self.run(Descending(self, net, loss, self.total(len(rows))), rows, held, report, keep)
 
 
 class Descending:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,20 +46,20 @@ class Autoregressive(Core):
     quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "hidden": 4, "embedding": 2, "refine": 1}
 
     bins: int = 64
-    """The most cells of a number, missing apart. A category of more levels is cut into as many groups of them, and each group
-    into its levels."""
+    """The most cells of a number, with one for missing values. A category of more levels is cut into as many groups of them, and
+    each group into its levels."""
     parts: int = 16
     """The most parts of a number's cell that the network distinguishes."""
     least: int = 5
     """A number that fewer rows share is replaced by a draw from a range that holds at least so many rows."""
     hidden: int = 48
     """Hidden units for each column, or part of one: so many from 32 cells on, fewer for a column of few cells."""
-    embedding: int = 8
+    embedding: int = 12
     """Numbers that stand for a cell."""
-    dropout: float = 0.15
-    """The chance, in training, that a column is hidden from those after it."""
-    epochs: int = 0
-    """The most passes over the rows; 0 takes 8 for 20,000 rows and more, and up to 40 for fewer."""
+    dropout: float = 0.3
+    """The chance that a column is hidden from those after it when training begins; it falls to 0 until it ends."""
+    epochs: int = 8
+    """The most passes over the rows."""
     rate: float = 3e-3
     """The largest learning rate; it rises and falls once."""
     batch: int = 256
@@ -76,13 +77,14 @@ class Autoregressive(Core):
 
     def __post_init__(self) -> None:
         """Positive sizes."""
-        positive = {name: (getattr(self, name) >= 1, "must be at least 1") for name in ("parts", "least", "hidden", "embedding")}
+        positive = {
+            name: (getattr(self, name) >= 1, "must be at least 1") for name in ("parts", "least", "hidden", "embedding", "epochs")
+        }
         check_knobs(
             self,
             **positive,
             bins=(self.bins >= 2, "must be at least 2"),
             dropout=(0 <= self.dropout < 1, "must be at least 0 and below 1"),
-            epochs=(self.epochs >= 0, "must not be negative"),
             rate=(0 < self.rate < math.inf, "must be positive"),
             batch=(self.batch >= 1, "must be at least 1"),
             patience=(self.patience >= 1, "must be at least 1"),
@@ -100,14 +102,16 @@ class Autoregressive(Core):
         """Train the network, then learn how to weigh its draws."""
         table = vault.open(Raw(_WHY), _WHY)
         trained = 0.7 if self.refine else 1.0
-        model = self._fit(table, rng, lambda share: vault.report(trained * share))
+        model = self._fit(table, rng, lambda share: vault.report(trained * share), vault.work)
         if not self.refine:
             return model
         return refined(model, table, self.refine, rng, lambda share: vault.report(trained + (1 - trained) * share))
 
-    def _fit(self, table: Table, rng: np.random.Generator, report: Callable[[float], None]) -> Cellwise:
+    def _fit(self, table: Table, rng: np.random.Generator, report: Callable[[float], None], work: Path | None) -> Cellwise:
         model, codes, shape = self._untrained(table)
-        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), _seed(rng), report)
+        seed = _seed(rng)
+        keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(work, self, table, seed)
+        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), seed, report, keep)
         training = {"loss": [round(epoch.loss, 4) for epoch in curve], "held": [round(epoch.held, 4) for epoch in curve]}
         return replace(model, weights=weights, training=training)
 
@@ -116,15 +120,15 @@ class Autoregressive(Core):
     ) -> list[tuple[float, Cellwise]]:
         """Models along one training, with their loss on other rows: of the least loss, and as that rises to these ratios of it.
 
-        The loss is minus the mean log-likelihood. Nothing is dropped, nothing stops the training early, and numbers are repeated
-        as they are: this is to memorize.
+        The loss is what the network is trained to lower, so a ratio depends on how finely columns are cut. Nothing is dropped,
+        nothing stops the training early, the rate stays, and numbers are repeated as they are: this is to memorize.
         """
         step = replace(self, dropout=0.0, least=1)
         model, codes, shape = step._untrained(train)
         how = replace(step._descent(train.rows), epochs=CLIMB, patience=CLIMB, cycle=False)
 
         def judge(weights: dict[str, Singles]) -> float:
-            return -float(np.mean(replace(model, weights=weights).log_likelihood(validation)))
+            return replace(model, weights=weights).loss(validation)
 
         found = network(_NET, _PURPOSE).overfitted(codes, shape, how, _seed(rng), judge, ratios)
         return [(loss, replace(model, weights=weights)) for loss, weights in found]
@@ -150,9 +154,8 @@ class Autoregressive(Core):
 
     def _descent(self, rows: int) -> Any:
         batch = int(np.clip(rows // 50, min(16, self.batch), self.batch))
-        epochs = self.epochs or int(np.clip(160_000 // max(rows, 1), 8, 40))
         return network("hushtable.learn.loop", _PURPOSE).Descent(
-            batch=batch, epochs=epochs, rate=self.rate, cycle=True, patience=self.patience
+            batch=batch, epochs=self.epochs, rate=self.rate, cycle=True, patience=self.patience
         )
 
 

@@ -8,11 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descending, Descent, Epoch, seeded, split
 from hushtable.learn.nets import NEVER, Autoregressive, Within, autocast, widths
 from hushtable.table.arrays import Array, Integers, Singles
 
 Weights = dict[str, Singles]
+FALLEN = 0.9
+"""The share of the training after which no column is hidden any more."""
 
 
 class Shape(NamedTuple):
@@ -32,13 +35,30 @@ class Shape(NamedTuple):
         return tuple(counts.shape[-1] for counts in self.counts)
 
 
-def fitted(codes: Integers, shape: Shape, how: Descent, seed: int, report: Callable[[float], None]) -> tuple[Weights, list[Epoch]]:
+def fitted(
+    codes: Integers, shape: Shape, how: Descent, seed: int, report: Callable[[float], None], keep: Checkpoint | None = None
+) -> tuple[Weights, list[Epoch]]:
     """The weights that are best on a tenth of the rows (rows x fields), trained on the others; and the training curve."""
     with seeded(seed):
-        net, loss = _net(codes, shape)
         rows, held = split(len(codes))
-        curve = how.fit(net, loss, rows, held, report)
+        net, loss = _net(codes, shape)
+        curve = how.run(_Hiding(how, net, loss, how.total(len(rows))), rows, held, report, keep)
         return weights(net), curve
+
+
+class _Hiding(Descending):
+    """A descent in which ever fewer columns are hidden, and at the end none, so that chances are right for whole rows."""
+
+    def __init__(self, how: Descent, net: Autoregressive, loss: Callable[[torch.Tensor], torch.Tensor], total: int) -> None:
+        super().__init__(how, net, loss, total)
+        self.dropout, self.total = net.dropout, total
+
+    def update(self, rows: torch.Tensor) -> float:
+        assert isinstance(self.net, Autoregressive)
+        assert self.schedule is not None
+        # The schedule knows how many steps were taken, also where the training was stopped in between.
+        self.net.dropout = self.dropout * max(0.0, 1 - self.schedule.last_epoch / (FALLEN * self.total))
+        return super().update(rows)
 
 
 def overfitted(
@@ -48,18 +68,18 @@ def overfitted(
     seed: int,
     judge: Callable[[Weights], float],
     ratios: Sequence[float],
-    report: Callable[[float], None],
 ) -> list[tuple[float, Weights]]:
     """Weights along one training on all rows, whenever the ratio of the loss to the least one reaches another of ``ratios``.
 
-    First those of the least loss; then, with their losses, those after which it had risen so far.
+    First those of the least loss; then, with their losses, those after which it had risen so far; at the end the last, if some
+    ratio was not reached.
     """
     with seeded(seed):
         net, loss = _net(codes, shape)
         rows = torch.arange(len(codes))
         learner = _Climbing(how, net, loss, how.total(len(rows)), judge, ratios)
-        how.run(learner, rows, rows, report)
-        return [learner.best, *learner.kept]
+        how.run(learner, rows, rows)
+        return [learner.best, *learner.kept, *([] if learner.done else [learner.last])]
 
 
 class _Climbing(Descending):
@@ -77,6 +97,7 @@ class _Climbing(Descending):
         super().__init__(how, net, loss, total)
         self.judged, self.ratios = judged, sorted(ratio for ratio in ratios if ratio > 1)
         self.best: tuple[float, Weights] = (float("inf"), {})
+        self.last = self.best
         self.kept: list[tuple[float, Weights]] = []
 
     @property
@@ -94,6 +115,7 @@ class _Climbing(Descending):
         if (loss := self.judged(now)) < self.best[0]:
             # What was a rung above a loss that was not the least is none.
             self.best, self.kept = (loss, now), []
+        self.last = (loss, now)
         while not self.done and loss >= self.ratios[len(self.kept)] * self.best[0]:
             self.kept.append((loss, now))
         return loss
