@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,6 +186,27 @@ def test_constraints_cost_nothing_where_they_are_kept(wired):
     assert float(penalties.Constrained(wires, half)(real, real)) == pytest.approx(gaps.mean(), rel=1e-4)
 
 
+def test_numbers_are_compared_with_numbers_and_with_one_another():
+    columns = (
+        Column(name="first", kind=Kind.INTEGER, domain=Bounds(0, 20)),
+        Column(name="last", kind=Kind.INTEGER, domain=Bounds(10, 50)),
+    )
+    table = Table(Schema(columns), {"first": np.array([0, 5, 20, 20]), "last": np.array([10, 50, 10, 20])})
+    layout = Layout.of(table)
+    wires = Wires(layout)
+    real = wires.spread(*rows(wires, layout.encode(table)))
+    for text, gaps in {
+        "first <= last": [0, 0, 1, 0],
+        "first = last": [1, 4.5, 1, 0],
+        "first != 5": [0, 1, 0, 0],
+        "first in {0, 18}": [0, 0.5, 0.2, 0.2],
+        "last = 20 if first = 20": [0, 0, 0.5, 0],
+        "last > 30 if first != 5": [1, 0, 1, 0.5],
+    }.items():
+        paid = penalties.Constrained(wires, read_constraints((text,), table.schema, "gan"))(real, real)
+        assert float(paid) == pytest.approx(np.mean(gaps), abs=1e-5), text
+
+
 @pytest.fixture(scope="module")
 def trained() -> Adversarial:
     return fitted(
@@ -301,3 +323,21 @@ def test_refinement_brings_draws_nearer():
     shares = [np.bincount(t["group"], minlength=3) / t.rows for t in (table, model.sample(2000, np.random.default_rng(0)))]
     assert np.abs(shares[0] - shares[1]).sum() / 2 < 0.02
     assert {"training", "refinement"} <= model.result().keys()
+
+
+def test_a_training_that_was_stopped_goes_on_to_the_same_bits(tmp_path):
+    step, table = Gan(**{**TINY, "epochs": 4, "every": 1, "condition": "level"}), people(400)
+    whole = fitted(step, table)
+    vault = replace(Vault.of(table), work=tmp_path, report=stop_after(0.6))
+    with pytest.raises(KeyboardInterrupt):
+        step.fit(vault, np.random.default_rng(0))
+    resumed = step.fit(replace(vault, report=lambda share: None), np.random.default_rng(0))
+    assert all(np.array_equal(array, resumed.weights[name]) for name, array in whole.weights.items())
+
+
+def stop_after(share: float):
+    def report(done: float) -> None:
+        if done > share:
+            raise KeyboardInterrupt
+
+    return report

@@ -80,7 +80,6 @@ class Game:
         self.generating = adam(self.generator.parameters(), lr=rules.rate, betas=rules.betas, weight_decay=rules.decay, fused=True)
         self.criticizing = adam(self.critic.parameters(), lr=rules.rate, betas=rules.betas, fused=True)
         self.averaged = copy.deepcopy(self.generator).requires_grad_(False)
-        self.turns = 0
         self.judgement: Judgement | None = None
 
     def state(self) -> Mapping[str, Any]:
@@ -133,8 +132,8 @@ class Game:
 
     def _average(self) -> None:
         """Move the averaged generator towards the new one: the game goes in circles, and the average stays near their centre."""
-        self.turns += 1
-        share = 1 - min(AVERAGED, self.turns / (self.turns + 10))
+        turns = float(self.generating.state[next(self.generator.parameters())]["step"])
+        share = 1 - min(AVERAGED, turns / (turns + 10))
         with torch.no_grad():
             for old, new in zip(self.averaged.state_dict().values(), self.generator.state_dict().values(), strict=True):
                 if old.is_floating_point():

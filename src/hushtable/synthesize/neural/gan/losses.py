@@ -39,8 +39,10 @@ class Wasserstein:
         if not self.penalty:
             return distance
         shares = torch.rand(half, 1, 1)
-        mixed = torch.lerp(real.unflatten(0, (half, critic.pac)), fake.unflatten(0, (half, critic.pac)), shares).flatten(0, 1)
-        return distance + self.penalty * (critic.gradient(mixed).norm(dim=1) - 1).square().mean()
+        packs = half, critic.pac, real.shape[1]
+        mixed = torch.lerp(real.reshape(packs), fake.reshape(packs), shares).flatten(0, 1)
+        steep: torch.Tensor = critic.gradient(mixed).square().sum(1).add(1e-12).sqrt()
+        return distance + self.penalty * (steep - 1).square().mean()
 
     def generator(self, scores: torch.Tensor) -> torch.Tensor:
         """The negative mean score."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, cast
 
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch import nn  # noqa: TID253
@@ -105,9 +105,9 @@ class DenseCritic(nn.Module):
     def gradient(self, rows: torch.Tensor) -> torch.Tensor:
         """The gradient of each pack's score by the pack."""
         _, slopes = self._passed(rows)
-        back: torch.Tensor = self.layers[-1].weight  # type: ignore[assignment] # a layer's weight, not a module
-        for layer, slope in zip(reversed(self.layers[:-1]), reversed(slopes), strict=True):
-            back = (back * slope) @ layer.weight
+        *weights, back = [cast(nn.Linear, layer).weight for layer in self.layers]
+        for weight, slope in zip(reversed(weights), reversed(slopes), strict=True):
+            back = (back * slope) @ weight
         return back.expand(len(rows) // self.pac, -1)
 
     def _passed(self, rows: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:

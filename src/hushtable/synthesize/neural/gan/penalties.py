@@ -132,8 +132,8 @@ class Constrained:
         difference = self._difference(rows, asked, span)
         here = 1 - self._missing(rows, span)
         if asked.sign in ORDER:
-            return here * (difference if asked.sign in (Sign.BELOW, Sign.AT_MOST) else -difference).relu()
-        return here * difference.abs().amin(1) if asked.sign is not Sign.UNEQUAL else here * (difference == 0).float()
+            return here * (difference if asked.sign in (Sign.BELOW, Sign.AT_MOST) else -difference)[:, 0].relu()
+        return here - self._truth(rows, asked) if asked.sign is Sign.UNEQUAL else here * difference.abs().amin(1)
 
     def _truth(self, rows: torch.Tensor, test: Comparison) -> torch.Tensor:
         """How surely rows meet a test: the weight of the levels that do; for numbers 0 or 1."""
@@ -142,24 +142,28 @@ class Constrained:
             missing = self._missing(rows, span)
             return missing if test.sign is Sign.MISSING else 1 - missing
         if not span.column.numeric:
-            met = [level_met(test, span.column, level) for level in span.column.levels]
+            levels = [level_met(test, span.column, level) for level in span.column.levels]
             start = int(self.wires.starts[self.places[test.column]])
-            return rows[:, start : start + len(met)] @ torch.tensor(met, dtype=torch.float32)
+            return rows[:, start : start + len(levels)] @ torch.tensor(levels, dtype=torch.float32)
         difference = self._difference(rows, test, span).detach()
-        met = difference.abs().amin(1) < 1e-6 if test.sign is Sign.AMONG else COMPARE[test.sign](difference, 0)
-        return torch.as_tensor(met).float().reshape(len(rows)) * (1 - self._missing(rows, span))
+        if test.sign in ORDER:
+            met = torch.as_tensor(COMPARE[test.sign](difference[:, 0], 0))
+        else:
+            # What is written as the same value is the same.
+            near = difference.abs().amin(1) <= max(1e-6, (span.column.step or 0.0) / (span.high - span.low or 1.0))
+            met = ~near if test.sign is Sign.UNEQUAL else near
+        return met.float() * (1 - self._missing(rows, span))
 
     def _difference(self, rows: torch.Tensor, test: Comparison, span: Span) -> torch.Tensor:
-        """A number less what it is compared with, in half ranges of its column."""
+        """A number less each that it is compared with, in half ranges of its column."""
         own = rows[:, self.number[test.column]]
         half = (span.high - span.low) / 2 or 1.0
         if test.other:
             other = self.wires.layout.spans[self.places[test.other]]
             middle = (other.high + other.low - span.high - span.low) / 2
-            return own - (rows[:, self.number[test.other]] * ((other.high - other.low) / 2) + middle) / half
+            return (own - (rows[:, self.number[test.other]] * ((other.high - other.low) / 2) + middle) / half)[:, None]
         wanted = torch.tensor([(number - (span.high + span.low) / 2) / half for number in numbers_of(span.column, test)])
-        gap = own[:, None] - wanted.float()
-        return gap if test.sign in (Sign.AMONG, Sign.EQUAL) else gap[:, 0]
+        return own[:, None] - wanted.float()
 
     def _missing(self, rows: torch.Tensor, span: Span) -> torch.Tensor:
         if not span.missing:

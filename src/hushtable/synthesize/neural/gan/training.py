@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Epoch, Loop, seeded, split
 from hushtable.pipeline.step import Arrays, numbered
 from hushtable.synthesize.neural.gan import conditions, penalties
@@ -21,12 +23,21 @@ from hushtable.table.table import Table
 if TYPE_CHECKING:
     from hushtable.synthesize.neural.gan.gan import Gan
 
+FEWEST = 32
+"""Rows of a step of the smallest table."""
 BATCH = 10_000
 """Rows drawn at a time."""
 
 
-def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int, report: Callable[[float], None]) -> dict[str, Any]:
-    """Play the game on the rows; what its model is made of."""
+def train(
+    step: Gan,
+    table: Table,
+    constraints: Sequence[Constraint],
+    seed: int,
+    report: Callable[[float], None],
+    work: Path | None = None,
+) -> dict[str, Any]:
+    """Play the game on the rows; what its model is made of. ``work`` is where it is kept how far it is."""
     layout = Layout.of(table)
     encoded = layout.encode(table)
     wires = Wires(layout, Wires(layout).closing(encoded))
@@ -35,14 +46,15 @@ def train(step: Gan, table: Table, constraints: Sequence[Constraint], seed: int,
     clip = step.clip if step.loss == "wgan-clip" else 0.0
     betas = step.beta1, step.beta2
     rules = Rules(loss=step.loss, rate=step.rate, betas=betas, decay=step.decay, critic_steps=step.critic_steps, clip=clip)
-    loop = Loop(batch=step.batch, epochs=step.epochs, patience=step.patience, every=step.every)
+    batch = min(step.batch, max(FEWEST, table.rows // 20))
+    loop = Loop(batch=batch, epochs=step.epochs, patience=step.patience, every=step.every)
     with seeded(seed):
         fitted, held = split(table.rows)
         condition = conditions.fitted(step.condition, wires, codes, fitted)
         paid = priced(numbered(step, "penalties"), wires, (codes[fitted], values[fitted]), constraints)
         game = Game(wires, shape, rules, condition, (codes, values), paid)
         game.begin(torch.cat([values[fitted].mean(0), shares(wires, codes[fitted])]))
-        curve = loop.run(game, fitted, held, report)
+        curve = loop.run(game, fitted, held, report, Checkpoint.of(work, step, table, seed))
     return {
         "layout": layout,
         "shape": asdict(shape),

@@ -92,7 +92,7 @@ class Wires:
         levels = (levels - torch.empty_like(levels).exponential_().log_()) / TEMPERATURE
         for start, spans, size in self.groups:
             first = start - self.numbers
-            parts.append(levels[:, first : first + spans * size].unflatten(1, (spans, size)).softmax(2).flatten(1))
+            parts.append(levels[:, first : first + spans * size].reshape(-1, spans, size).softmax(2).flatten(1))
         chosen = torch.cat(parts, 1) if parts else levels
         return torch.cat([raw[:, : self.numbers].tanh() * (chosen @ self.gates + self.ungated), chosen], 1)
 
@@ -103,7 +103,7 @@ class Wires:
         places = []
         for start, spans, size in self.groups:
             first = start - self.numbers
-            best = levels[:, first : first + spans * size].unflatten(1, (spans, size)).argmax(2)
+            best = levels[:, first : first + spans * size].reshape(-1, spans, size).argmax(2)
             places.append(best + start + size * torch.arange(spans))
         chosen = torch.cat(places, 1) if places else torch.zeros(len(raw), 0, dtype=torch.int64)
         return chosen, raw[:, : self.numbers].tanh() * (self.gates[chosen - self.numbers].sum(1) + self.ungated)
