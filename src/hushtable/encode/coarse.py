@@ -36,11 +36,11 @@ class Coarse(Coder):
     """
 
     bins: int = 64
-    """The most cells of a column, missing apart."""
+    """The most cells of a column, with one for missing values."""
     least: int = 5
     """A number that fewer rows share is replaced by a draw from a range that holds at least so many rows."""
     columns: tuple[str, ...] = ()
-    """The columns to cut; when empty, every number and date, and categories of more levels than ``bins``."""
+    """The columns to cut; when empty, every number and date, and categories of so many levels."""
 
     def __post_init__(self) -> None:
         """At least two cells, at least one row."""
@@ -69,14 +69,14 @@ class Coarse(Coder):
         return replace(cells, grid=replace(cells.grid, low=low, high=high))
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
-        wide = tuple(column.name for column in schema if column.numeric or (column.coded and len(column.levels) > self.bins))
+        wide = tuple(column.name for column in schema if column.numeric or (column.coded and len(column.levels) >= self.bins))
         if not self.columns:
             return wide
         what = "a number, a date or a category"
         return chosen(schema, self.columns, wide, "coarse", what, lambda column: column.numeric or column.coded)
 
     def _guess(self, column: Column) -> Column:
-        return _coarse_column(column, tuple(f"cell {place}" for place in range(1, self.bins + 1)))
+        return _coarse_column(column, tuple(f"cell {place}" for place in range(1, self.bins)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +145,11 @@ class Nested:
 
     @classmethod
     def of(cls, column: Column, array: Array, least: int, most: int, parts: int) -> Self:
-        """At most ``most`` coarse cells, and missing, of at most ``parts`` parts each; for a category every level is a part."""
+        """At most ``most`` coarse cells, with missing, of at most ``parts`` parts each; for a category every level is a part."""
         grid = Grid.of(column, array, least)
         counts = np.bincount(grid.encode(array), minlength=grid.count)
         last = grid.count - 1
-        first = np.append(_runs(counts[:last], most), last)
+        first = np.append(_runs(counts[:last], most - 1), last)
         inside = [
             start + _runs(counts[start:end], parts if column.numeric else end - start) for start, end in pairwise(first.tolist())
         ]
@@ -216,6 +216,16 @@ class Nested:
                 levels = self.column.levels
                 texts.append(levels[start] if end == start + 1 else f"{levels[start]} to {levels[end - 1]}")
         return tuple(texts) if len(set(texts)) == len(texts) else tuple(f"{at}: {text}" for at, text in enumerate(texts, 1))
+
+    @property
+    def values(self) -> float:
+        """How many values the column has."""
+        return self.grid.values
+
+    @property
+    def pieces(self) -> int:
+        """How many parts of cells there are in all."""
+        return len(self.second)
 
     def under(self, column: Column) -> Nested:
         """The same cells of a column that is described otherwise."""

@@ -36,8 +36,8 @@ class Block(NamedTuple):
 
 
 def widths(cells: Sequence[int], widest: int) -> list[int]:
-    """Hidden units for each field: all from 32 cells on, a third of them for two cells; in steps, so that shapes are few."""
-    return [max(2, round(widest * min(6, 1 + math.ceil(math.log2(max(count, 2)))) / 6)) for count in cells]
+    """Hidden units for each field: all for more than 24 cells, half of them for up to 8. Three sizes, so that shapes are few."""
+    return [max(2, widest * (2 if count <= 8 else 3 if count <= 24 else 4) // 4) for count in cells]
 
 
 class Autoregressive(torch.nn.Module):
@@ -130,11 +130,12 @@ class Autoregressive(torch.nn.Module):
 
 
 def _blocks(cells: Sequence[int], hidden: Sequence[int], within: Mapping[int, Within]) -> list[Block]:
-    """Fields by the shape of their heads, cells rounded up to a power of two."""
+    """Fields of the same width and of similarly many cells: up to 8, 24, 64, 128, 256 and so on."""
     shapes: dict[tuple[bool, int, int], list[int]] = {}
     for field, (count, width) in enumerate(zip(cells, hidden, strict=True)):
-        shapes.setdefault((field in within, width, 1 << max(1, math.ceil(math.log2(max(count, 2))))), []).append(field)
-    return [Block(tuple(fields), width, most) for (_, width, most), fields in shapes.items()]
+        about = 8 if count <= 8 else 24 if count <= 24 else 1 << max(6, (count - 1).bit_length())
+        shapes.setdefault((field in within, width, about), []).append(field)
+    return [Block(tuple(fields), width, max(2, *(cells[f] for f in fields))) for (_, width, _), fields in shapes.items()]
 
 
 def autocast() -> torch.autocast:

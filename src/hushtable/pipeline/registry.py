@@ -37,6 +37,7 @@ STEPS = {
     "pram": "hushtable.anonymize.masking.pram:Pram",
     "transition": "hushtable.anonymize.transition.transition:Transition",
     "frechet": "hushtable.anonymize.private.frechet:Frechet",
+    "autoregressive-private": "hushtable.synthesize.neural.autoregressive_private:PrivateAutoregressive",
     "margins": "hushtable.synthesize.marginal.independent:Margins",
     "mst": "hushtable.synthesize.marginal.mst:Mst",
     "aim": "hushtable.synthesize.marginal.aim:Aim",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -131,6 +132,22 @@ def test_the_same_seed_gives_the_same_bits():
     assert all(np.array_equal(one.weights[name], two.weights[name]) for name in one.weights)
     assert same(one.sample(50, rng(5)), two.sample(50, rng(5)))
     assert not same(one.sample(50, rng(5)), other.sample(50, rng(5)))
+
+
+def test_a_training_that_was_stopped_goes_on_to_the_same_bits(tmp_path):
+    table = tiny(300)
+    whole = fit(table)
+    vault = replace(Vault.of(table), work=tmp_path / "work")
+
+    def stop(share):
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Autoregressive(**SMALL).fit(replace(vault, report=stop), rng())
+    resumed = Autoregressive(**SMALL).fit(vault, rng())
+    assert all(np.array_equal(whole.weights[name], resumed.weights[name]) for name in whole.weights)
+    assert whole.training == resumed.training
 
 
 def test_a_rebuilt_model_draws_the_same_without_the_network(monkeypatch, model):

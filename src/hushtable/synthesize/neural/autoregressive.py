@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,18 +46,18 @@ class Autoregressive(Core):
     quick: ClassVar[Mapping[str, object]] = {"epochs": 1, "hidden": 4, "embedding": 2, "refine": 1}
 
     bins: int = 64
-    """The most cells of a number, missing apart. A category of more levels is cut into as many groups of them, and each group
-    into its levels."""
+    """The most cells of a number, with one for missing values. A category of more levels is cut into as many groups of them, and
+    each group into its levels."""
     parts: int = 16
     """The most parts of a number's cell that the network distinguishes."""
     least: int = 5
     """A number that fewer rows share is replaced by a draw from a range that holds at least so many rows."""
     hidden: int = 48
     """Hidden units for each column, or part of one: so many from 32 cells on, fewer for a column of few cells."""
-    embedding: int = 8
+    embedding: int = 12
     """Numbers that stand for a cell."""
-    dropout: float = 0.15
-    """The chance, in training, that a column is hidden from those after it."""
+    dropout: float = 0.3
+    """The chance that a column is hidden from those after it when training begins; it falls to 0 until it ends."""
     epochs: int = 0
     """The most passes over the rows; 0 takes 8 for 20,000 rows and more, and up to 40 for fewer."""
     rate: float = 3e-3
@@ -100,14 +101,16 @@ class Autoregressive(Core):
         """Train the network, then learn how to weigh its draws."""
         table = vault.open(Raw(_WHY), _WHY)
         trained = 0.7 if self.refine else 1.0
-        model = self._fit(table, rng, lambda share: vault.report(trained * share))
+        model = self._fit(table, rng, lambda share: vault.report(trained * share), vault.work)
         if not self.refine:
             return model
         return refined(model, table, self.refine, rng, lambda share: vault.report(trained + (1 - trained) * share))
 
-    def _fit(self, table: Table, rng: np.random.Generator, report: Callable[[float], None]) -> Cellwise:
+    def _fit(self, table: Table, rng: np.random.Generator, report: Callable[[float], None], work: Path | None) -> Cellwise:
         model, codes, shape = self._untrained(table)
-        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), _seed(rng), report)
+        seed = _seed(rng)
+        keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(work, self, table, seed)
+        weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), seed, report, keep)
         training = {"loss": [round(epoch.loss, 4) for epoch in curve], "held": [round(epoch.held, 4) for epoch in curve]}
         return replace(model, weights=weights, training=training)
 

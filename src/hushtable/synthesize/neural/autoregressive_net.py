@@ -8,11 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descending, Descent, Epoch, seeded, split
 from hushtable.learn.nets import NEVER, Autoregressive, Within, autocast, widths
 from hushtable.table.arrays import Array, Integers, Singles
 
 Weights = dict[str, Singles]
+FALLEN = 0.9
+"""The share of the training after which no column is hidden any more."""
 
 
 class Shape(NamedTuple):
@@ -32,13 +35,30 @@ class Shape(NamedTuple):
         return tuple(counts.shape[-1] for counts in self.counts)
 
 
-def fitted(codes: Integers, shape: Shape, how: Descent, seed: int, report: Callable[[float], None]) -> tuple[Weights, list[Epoch]]:
+def fitted(
+    codes: Integers, shape: Shape, how: Descent, seed: int, report: Callable[[float], None], keep: Checkpoint | None = None
+) -> tuple[Weights, list[Epoch]]:
     """The weights that are best on a tenth of the rows (rows x fields), trained on the others; and the training curve."""
     with seeded(seed):
         rows, held = split(len(codes))
         net, loss = _net(codes, shape)
-        curve = how.fit(net, loss, rows, held, report)
+        curve = how.run(_Hiding(how, net, loss, how.total(len(rows))), rows, held, report, keep)
         return weights(net), curve
+
+
+class _Hiding(Descending):
+    """A descent in which ever fewer columns are hidden, and at the end none, so that chances are right for whole rows."""
+
+    def __init__(self, how: Descent, net: Autoregressive, loss: Callable[[torch.Tensor], torch.Tensor], total: int) -> None:
+        super().__init__(how, net, loss, total)
+        self.dropout, self.total = net.dropout, total
+
+    def update(self, rows: torch.Tensor) -> float:
+        assert isinstance(self.net, Autoregressive)
+        assert self.schedule is not None
+        # The schedule knows how many steps were taken, also where the training was stopped in between.
+        self.net.dropout = self.dropout * max(0.0, 1 - self.schedule.last_epoch / (FALLEN * self.total))
+        return super().update(rows)
 
 
 def overfitted(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numba import njit
@@ -13,6 +13,7 @@ from hushtable.encode.coarse import Nested
 from hushtable.errors import InputError
 from hushtable.pipeline.step import Arrays, Given, given_arrays
 from hushtable.table.arrays import Array, Floats, Integers, Singles
+from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -22,12 +23,52 @@ RAREST, SURE = 1000, 100
 """A condition on columns that are not drawn first must hold in one draw of so many; and how many hold before that is judged."""
 
 
+class Cells(Protocol):
+    """A column as the network takes it."""
+
+    @property
+    def column(self) -> Column:
+        """The column."""
+        ...
+
+    @property
+    def fields(self) -> int:
+        """How many codes say where a value lies."""
+        ...
+
+    @property
+    def values(self) -> float:
+        """How many values the column has."""
+        ...
+
+    @property
+    def pieces(self) -> int:
+        """How many of them the network distinguishes."""
+        ...
+
+    def codes(self, array: Array) -> Sequence[Integers]:
+        """The codes of each value."""
+        ...
+
+    def decode(self, first: Integers, second: Integers, rng: np.random.Generator, /) -> Array:
+        """A value of these codes."""
+        ...
+
+    def arrays(self) -> dict[str, Array]:
+        """What it is rebuilt from, given the column."""
+        ...
+
+    def shares(self, array: Array) -> Floats:
+        """For each value, its share of the draws from its codes."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Cellwise:
     """Columns in the order in which they are drawn, each in cells and, where it has any, parts of cells: the fields of a row."""
 
     schema: Schema
-    nested: list[Nested] = field(repr=False)
+    nested: Sequence[Cells] = field(repr=False)
     """The cells of each column, in the order in which columns are drawn."""
     weights: dict[str, Singles] = field(repr=False)
     """What field ``j`` needs, as ``j/...``: ``embedding`` of its cells; from the embeddings of the fields before it to its hidden
@@ -69,12 +110,12 @@ class Cellwise:
         chances, total = self._of_cells(table), np.zeros(table.rows)
         for cells, chance in zip(self.nested, chances.T, strict=True):
             own = chance * cells.shares(table[cells.column.name])
-            total += np.log((own * self.rows + spread / cells.grid.values) / (self.rows + spread))
+            total += np.log((own * self.rows + spread / cells.values) / (self.rows + spread))
         return total
 
     def loss(self, table: Table, spread: float = 1e-3) -> float:
         """Minus the mean log-probability of the cells that the network distinguishes, in nats: what it is trained to lower."""
-        parts = np.array([len(cells.second) for cells in self.nested])
+        parts = np.array([cells.pieces for cells in self.nested])
         chances = (self._of_cells(table) * self.rows + spread / parts) / (self.rows + spread)
         return -float(np.log(chances).sum(axis=1).mean())
 
@@ -185,7 +226,7 @@ class Cellwise:
         return cls(schema, nested, under("weights/"), int(values["rows"]), values["training"])
 
 
-def fields_of(nested: list[Nested], table: Table) -> Integers:
+def fields_of(nested: Sequence[Cells], table: Table) -> Integers:
     """The rows of a table in the fields of these columns: rows x fields."""
     columns: list[Array] = []
     for cells in nested:

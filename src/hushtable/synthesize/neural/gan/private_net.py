@@ -13,6 +13,7 @@ from hushtable.learn.loop import seeded
 from hushtable.learn.private import PrivateDescent
 from hushtable.pipeline.step import numbered
 from hushtable.privacy.event import SampledGaussian
+from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.neural.gan.forbidden import Forbidden
 from hushtable.synthesize.neural.gan.gan import Loss
@@ -29,11 +30,11 @@ if TYPE_CHECKING:
 
 BATCH = 500
 """Generated rows a step."""
-TURNS = 2
+TURNS = 4
 """Steps of the generator for one of the critic: they are free."""
 PENALTY, SMALL = 10.0, 0.1
 """The weight of the gradient penalty, and the largest weight of a critic under wgan-clip."""
-CRITIC_RATE, RATE = 1e-2, 1e-3
+CRITIC_RATE, RATE = 1e-2, 3e-3
 DRIFT = 10.0
 """How much the generator pays for shares that are not those of the tables."""
 AVERAGED = 0.99
@@ -56,10 +57,10 @@ class Game:
         self.extra = extra
         with seeded(seed):
             self.generator = Generator(start, condition, step.width, seed)
-            width = sum(start.sizes) + condition.width
+            self.vectors = self._vectors()
+            width = sum(start.sizes) + self.vectors.shape[1]
             layers = [Linear(width, step.width), LeakyReLU(0.2), Linear(step.width, step.width), LeakyReLU(0.2)]
             self.critic = Sequential(*layers, Linear(step.width, 1))
-        self.vectors = self._vectors()
         self.codes = torch.block_diag(*(torch.from_numpy(places(size)).float()[:, None] for size in start.sizes))
         self.taken = self._taken()
 
@@ -71,14 +72,14 @@ class Game:
             run = descent.start(vault, list(self.critic.parameters()), float(self.start.network.total), "trains the critic")
             cells = cells_of(run.table, self.start.schema.names)
             chances = None if self.taken is None else self._chances(cells, run.units, happened.rate)
-            share = 1.0 if self.taken is None else self._weight(self.start.draw(5000, np.random.default_rng(self.seed))).mean().item()
+            share = 1.0 if self.taken is None else float(self._weight(self.generator.cells).mean())
             critics = torch.optim.Adam(self.critic.parameters(), lr=CRITIC_RATE, betas=(0.5, 0.9))
             makers = torch.optim.Adam(self.generator.parameters(), lr=RATE, betas=(0.5, 0.9))
             averaged = [p.detach().clone() for p in self.generator.parameters()]
             for number, _ in enumerate(run.batches(chances), 1):
                 with torch.no_grad():
                     fake = self.generator.rows(BATCH).rows
-                run.update(lambda part, fake=fake: self._gradients(cells[part], fake))  # type: ignore[misc]
+                run.update(lambda part, fake=fake: self._gradients(cells[part], fake, vault.entropy))  # type: ignore[misc]
                 self._oppose(fake, share)
                 critics.step()
                 if step.loss is Loss.WGAN_CLIP:
@@ -95,12 +96,18 @@ class Game:
                     p.copy_(kept)
         return self.generator.layers()
 
-    def _gradients(self, cells: Integers, fake: torch.Tensor) -> Gradients:
-        """Of the critic's loss on real rows, one for each: that of the penalty at a point between the row and a generated one too."""
+    def _gradients(self, cells: Integers, fake: torch.Tensor, entropy: Entropy) -> Gradients:
+        """Of the critic's loss on real rows, one for each: that of the penalty at a point between the row and a generated one too.
+
+        Where that point is, each row decides by words of its own, like its coins. Were they taken from the stream that the generator
+        uses, how many rows there are in a batch would move all that it draws afterwards.
+        """
         real = self._seen(self._spread(cells))
         if self.step.loss is Loss.WGAN_GP:
-            other = self._seen(fake[torch.randint(len(fake), (len(real),))])
-            return penalized(self.critic, real, torch.lerp(real, other, torch.rand(len(real), 1)), weight=PENALTY)
+            words = entropy.words(2 * len(cells))
+            other = self._seen(fake[torch.from_numpy((words[::2] % np.uint64(len(fake))).astype(np.int64))])
+            between = torch.from_numpy((words[1::2] >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24))
+            return penalized(self.critic, real, torch.lerp(real, other, between[:, None]), weight=PENALTY)
         loss = functional.softplus if self.step.loss is Loss.BCE else torch.nn.Identity()
         return Tape.of(self.critic, lambda: loss(-self.critic(real).squeeze(1)))
 
@@ -147,11 +154,12 @@ class Game:
         return torch.cat([rows, rows @ self.vectors], dim=1)
 
     def _vectors(self) -> torch.Tensor:
-        matrix, at = torch.zeros(sum(self.start.sizes), self.condition.width), 0
-        for place, vectors in zip(self.condition.places, self.condition.vectors, strict=True):
-            matrix[self.generator.spans[place], at : at + vectors.shape[1]] = torch.from_numpy(vectors)
-            at += vectors.shape[1]
-        return matrix
+        """From a row to the vectors of its levels that are a condition."""
+        blocks = [
+            torch.from_numpy(vectors) if place in self.condition.places else torch.zeros(len(vectors), 0)
+            for place, vectors in enumerate(self.condition.vectors)
+        ]
+        return torch.block_diag(*blocks)
 
     def _taken(self) -> torch.Tensor | None:
         """For each level how much oftener rows with it are taken, by log-frequency (Xu et al. 2019), from the noisy counts.
@@ -167,13 +175,14 @@ class Game:
             parts.append(np.divide(logs / logs.sum(), counts / counts.sum(), out=np.full(size, 2.0), where=counts > 0))
         return torch.from_numpy(np.concatenate(parts) / (2 * len(parts))).float()
 
-    def _weight(self, cells: Integers) -> torch.Tensor:
+    def _weight(self, cells: Integers) -> Floats:
+        """How often a row is taken beside the rate, from its own levels alone."""
         assert self.taken is not None
-        return (self._spread(cells) @ self.taken).clamp(max=1.0)
+        starts = np.array([span.start for span in self.generator.spans])
+        return np.minimum(self.taken.double().numpy()[cells + starts].sum(axis=1), 1.0)
 
     def _chances(self, cells: Integers, units: Integers, rate: float) -> Floats:
         """Of each unit, from its own rows and the noisy counts: the largest of its rows'; never above the rate that is paid for."""
         chances = np.zeros(int(units.max(initial=-1)) + 1)
-        for part in np.array_split(np.arange(len(cells)), max(1, len(cells) // 10_000)):
-            np.maximum.at(chances, units[part], self._weight(cells[part]).numpy().astype(np.float64) * rate)
-        return np.minimum(chances, rate)
+        np.maximum.at(chances, units, np.minimum(self._weight(cells) * rate, rate))
+        return chances

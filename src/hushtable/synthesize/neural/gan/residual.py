@@ -1,12 +1,13 @@
-"""A generator that starts from paid tables: their logits, and what a small network adds to them given noise and a condition.
+"""A generator that starts from paid tables: rows of theirs, some columns of which it draws anew, given the others, and again.
 
-Where the network adds nothing, rows are those of the tables. Columns that others depend on are the condition: they are handed out
-as they were drawn. Everything here is numpy, so a saved model draws without PyTorch.
+A column is drawn by the logits of the tables and what a small network adds to them, given noise and the columns that are held. Where
+it adds nothing, rows are those of the tables. Columns that others depend on in the tables are always held: they are the condition.
+Everything here is numpy, so a saved model draws without PyTorch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,12 +19,14 @@ from hushtable.synthesize.histogram_cells import given_cells, table_of
 from hushtable.synthesize.neural.gan.forbidden import Forbidden, broken
 from hushtable.synthesize.neural.gan.start import Start
 from hushtable.synthesize.refined import systematic
-from hushtable.table.arrays import Floats, Integers, Singles
+from hushtable.table.arrays import Floats, Integers, Mask, Singles
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 NOISE = 16
 """Random numbers that a row is made from, beside its condition."""
+SWEEPS = 4
+"""How often half of the columns are drawn anew."""
 EMBEDDED = 8
 """The most numbers that stand for the level of a column in a condition."""
 POOL = 4
@@ -36,29 +39,34 @@ TRIES = 100
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """Random numbers that stand for the levels of the columns that are handed to both networks: fixed, and no function of rows."""
+    """What the generator is given: which columns are always held, and vectors that stand for levels, random and no function of rows."""
 
     places: tuple[int, ...]
-    """The columns, by place."""
+    """The columns that are always held, by place."""
     vectors: tuple[Singles, ...]
-    """For each, levels x numbers."""
+    """For each column, levels x numbers."""
 
     @classmethod
     def random(cls, start: Start, rng: np.random.Generator) -> Self:
-        """One for each column that another depends on."""
+        """Hold the columns that another depends on."""
         places = tuple(start.schema.names.index(name) for name in start.parents)
-        sizes = [start.sizes[place] for place in places]
-        return cls(places, tuple(rng.normal(size=(size, min(size, EMBEDDED))).astype(np.float32) for size in sizes))
+        return cls(places, tuple(rng.normal(size=(size, min(size, EMBEDDED))).astype(np.float32) for size in start.sizes))
 
     @property
     def width(self) -> int:
         """Numbers of a condition."""
         return sum(vectors.shape[1] for vectors in self.vectors)
 
-    def embed(self, cells: Integers) -> Singles:
-        """The numbers of each row."""
-        parts = [vectors[cells[:, place]] for place, vectors in zip(self.places, self.vectors, strict=True)]
-        return np.concatenate([np.zeros((len(cells), 0), np.float32), *parts], axis=1)
+    def masks(self, rows: int, rng: np.random.Generator, fixed: Collection[int] = ()) -> Mask:
+        """Which columns of each row are held: every other one on average, and those that always are."""
+        held = rng.random((rows, len(self.vectors))) < 0.5
+        held[:, [*self.places, *fixed]] = True
+        return held
+
+    def embed(self, cells: Integers, held: Mask) -> Singles:
+        """The numbers of the columns that are held; zero for the others."""
+        columns = zip(self.vectors, cells.T, held.T, strict=True)
+        return np.concatenate([vectors[column] * kept[:, None] for vectors, column, kept in columns], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,16 +120,18 @@ class Residual:
     def draw(self, rows: int, rng: np.random.Generator, fixed: dict[str, int]) -> Integers:
         """Rows as the network makes them."""
         cells = self.start.draw(rows, rng, fixed) if rows else np.zeros((0, len(self.schema)), np.int64)
-        held = {*self.condition.places, *(self.schema.names.index(name) for name in fixed)}
+        places = [self.schema.names.index(name) for name in fixed]
         for part in np.array_split(np.arange(rows), max(1, -(-rows // PART))):
-            logits = self.start.logits(cells[part]) + self._added(cells[part], rng)
-            for place, span in enumerate(spans(self.start.sizes)):
-                if place not in held:
-                    cells[part, place] = np.argmax(logits[:, span] + rng.gumbel(size=logits[:, span].shape), axis=1)
+            for _ in range(SWEEPS):
+                held = self.condition.masks(len(part), rng, places)
+                logits = self.start.logits(cells[part]) + self._added(cells[part], held, rng)
+                for place, span in enumerate(spans(self.start.sizes)):
+                    drawn = np.argmax(logits[:, span] + rng.gumbel(size=logits[:, span].shape), axis=1)
+                    cells[part, place] = np.where(held[:, place], cells[part, place], drawn)
         return cells
 
-    def _added(self, cells: Integers, rng: np.random.Generator) -> Floats:
-        hidden = np.concatenate([rng.normal(size=(len(cells), NOISE)).astype(np.float32), self.condition.embed(cells)], axis=1)
+    def _added(self, cells: Integers, held: Mask, rng: np.random.Generator) -> Floats:
+        hidden = np.concatenate([rng.normal(size=(len(cells), NOISE)).astype(np.float32), self.condition.embed(cells, held)], axis=1)
         pairs = list(zip(self.layers[::2], self.layers[1::2], strict=True))
         for number, (weights, biases) in enumerate(pairs, 1):
             hidden = hidden @ weights.T + biases
@@ -136,7 +146,7 @@ class Residual:
         """The tables, the fixed vectors and the weights."""
         values, arrays = self.start.parts()
         arrays |= {f"layer/{place}": layer for place, layer in enumerate(self.layers)}
-        arrays |= {f"vectors/{place}": vectors for place, vectors in zip(self.condition.places, self.condition.vectors, strict=True)}
+        arrays |= {f"vectors/{place}": vectors for place, vectors in enumerate(self.condition.vectors)}
         masks = [{str(place): np.flatnonzero(mask).tolist() for place, mask in parts.items()} for parts in self.forbidden]
         own = {"condition": list(self.condition.places), "layers": len(self.layers), "summary": self.summary, "forbidden": masks}
         return values | own, arrays
@@ -144,10 +154,9 @@ class Residual:
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
-        places = tuple(values["condition"])
-        condition = Condition(places, tuple(arrays[f"vectors/{place}"] for place in places))
-        layers = tuple(arrays[f"layer/{place}"] for place in range(values["layers"]))
         start = Start.from_parts(values, arrays)
+        condition = Condition(tuple(values["condition"]), tuple(arrays[f"vectors/{place}"] for place in range(len(start.sizes))))
+        layers = tuple(arrays[f"layer/{place}"] for place in range(values["layers"]))
         forbidden = tuple(
             {int(place): np.isin(np.arange(start.sizes[int(place)]), cells) for place, cells in parts.items()}
             for parts in values["forbidden"]

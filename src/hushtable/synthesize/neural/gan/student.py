@@ -41,15 +41,17 @@ class Student:
         rows = others[rng.integers(0, len(others), len(made))]
         mock = Votes(asked.columns, asked.queries, asked.generated, kernel, 400, 0)
         null = mock.votes(rows, made).mean(0)
-        each = np.stack([kernel.sums(asked.queries, others, np.arange(len(others)), len(others))], 0)[0] / GRID**2
-        spread = each.std(0) / math.sqrt(held)
+        each = kernel.sums(asked.queries, others, np.arange(len(others)), len(others)) / GRID**2
+        spread = np.maximum(each.std(0) / math.sqrt(held), 1e-6)
         slope = _density(null)
         share = noisy / asked.teachers - null
         excess = share * spread / slope
         variance = (noise**2 / asked.teachers**2 + null * (1 - null) * (1 / asked.teachers + 1 / 400)) * (spread / slope) ** 2
         gram = _gram(kernel, asked.queries, asked.queries)
         best, weights = -math.inf, np.zeros(count)
-        scale = float(np.mean(np.diag(gram)))
+        # Where all generated rows are equal there is nothing to learn, and nothing to divide by.
+        scale = max(float(np.mean(np.diag(gram))), 1e-9)
+        kept = VARIANCES[0]
         for prior in VARIANCES:
             covariance = prior * gram / scale + np.diag(variance)
             # Rounding of the kernel may leave it a little less than positive.
