@@ -10,11 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="networks need torch")
 
-from hushtable.audits.mechanism import twoworld  # noqa: E402
 from hushtable.audits.mechanism.bounds import epsilon_bound, upper  # noqa: E402
-from hushtable.audits.mechanism.twoworld import TwoWorldOptions  # noqa: E402
 from hushtable.learn.private import Descending, PrivateDescent  # noqa: E402
-from hushtable.pipeline.recipe import load  # noqa: E402
 from hushtable.privacy import pld  # noqa: E402
 from tests.unit.learn.test_private import Silent, sums, vault  # noqa: E402
 
@@ -63,12 +60,3 @@ def test_a_twin_without_noise_is_refuted():
 def test_the_guesser_stays_below_what_is_stated_in_many_runs():
     stated = pld.epsilon([HOW.event], DELTA)
     assert 0.2 < epsilon(Descending, 8000) <= stated
-
-
-@pytest.mark.nightly
-def test_the_private_network_is_not_refuted():
-    """At n = 500 and less, by what the whole recipe releases: rows that nobody trained, and the answers that were paid for."""
-    options = TwoWorldOptions(epsilon=5.0, delta=DELTA, canaries=["corner", "crowd"], runs=60, seed=2)
-    for line in twoworld.audit(load("argn-private").quick(), options):
-        assert line.tested, line.why
-        assert not line.refuted

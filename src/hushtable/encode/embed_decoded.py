@@ -29,6 +29,8 @@ _NET = "hushtable.encode.decoder_net"
 NEAREST = 5
 """A row that is not among those the coordinates were learnt from lies among so many that are nearest to it."""
 BLOCK = 2_000
+NARROW = 50
+"""Columns that stay are given to the network if they have no more levels."""
 PUBLISHED = Claim(
     "that the rows preserve privacy, because coordinates are grouped by at least k records before a network learns from them",
     (
@@ -46,10 +48,11 @@ class EmbedDecoded(Embed):
     It promises nothing of itself: both maps are learnt from all rows that it is given. After a step that anonymizes, it sees the
     anonymized table only, and what that promises holds of what is drawn. With ``spans`` it comes first, the steps after it work on
     coordinates, and the way back waits for the end: what they promise is lost, because the way back was trained on raw records
-    (M-KCTGAN as published: Garg and Torra). The target stays as it is, beside the coordinates. Given both maps, one row stays
-    one row (stability 1). Coordinates are learnt from at most ``sample`` distinct records; others are placed among the
-    nearest of those. The network (2-128-256) has a softmax for each category, and for each number one of its modes and the place
-    there; rows that come back are drawn from it, and only about what they were.
+    (M-KCTGAN as published: Garg 2025). The target stays as it is, beside the coordinates, and what stays is given to the
+    network too (columns of up to 50 levels). Given both maps, one row stays one row (stability 1). Coordinates are learnt from at
+    most ``sample`` distinct records; others are placed among the nearest of those. The network (2-128-256) has a softmax for each
+    category, and for each number one of its modes and the place there; rows that come back are drawn from it, and only about
+    what they were.
     """
 
     quick: ClassVar[Mapping[str, object]] = {"method": "pca", "epochs": 1, "batch": 128, "hidden": (4, 4)}
@@ -95,10 +98,10 @@ class EmbedDecoded(Embed):
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Decoded:
         """Learn the coordinates, and the way back."""
+        net = network(_NET, "a way back from an embedding")
         table = vault.open(Raw(_WHY), _WHY)
         if not table.rows:
             raise InputError("there are no rows to learn from", where="embed-decoded")
-        net = network(_NET, "a way back from an embedding")
         columns = self._columns(table.schema)
         ambient = Ambient.of(table, columns, self.scale)
         points = ambient.points(table)
@@ -114,14 +117,16 @@ class EmbedDecoded(Embed):
         own = table.select(columns)
         modes = Modes().modes_of(own)
         layout = Layout.of(coded := modes.apply(own))
-        rows, inputs = layout.encode(coded), coordinates.astype(np.float32)
+        narrow = [c.name for c in table.schema if c.name not in columns and (c.numeric or (c.coded and len(c.levels) <= NARROW))]
+        beside = Layout.declared(table.schema.select(narrow)) if narrow else None
+        rows, inputs = layout.encode(coded), _inputs(coordinates, table, beside)
 
         def report(share: float) -> None:
             vault.report(0.4 + 0.6 * share)
 
         weights, curve = net.fitted(layout, rows, inputs, self, int(rng.integers(2**31)), report)
-        schema = self._encoded(table.schema, columns, coordinates)
-        code = Decoded(table.schema, schema, modes, layout, tuple(weights), np.zeros(len(layout.numbers)), tuple(curve), placed)
+        schema, unknown = self._encoded(table.schema, columns, coordinates), np.zeros(len(layout.numbers))
+        code = Decoded(table.schema, schema, modes, layout, beside, tuple(weights), unknown, self.dimensions, tuple(curve), placed)
         return replace(code, spread=code.errors(inputs, rows))
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
@@ -178,10 +183,14 @@ class Decoded:
     schema: Schema
     modes: Moded
     layout: Layout
+    """Of what the network says."""
+    beside: Layout | None
+    """Of the columns that stay and are given to it."""
     weights: tuple[Singles, ...]
     """Of each layer, and its biases."""
     spread: Floats
     """By how much numbers differ from what the network says: their standard deviation."""
+    dimensions: int
     curve: tuple[tuple[float, float | None], ...]
     placed: Placed | None = None
     stability: int = 1
@@ -206,10 +215,10 @@ class Decoded:
 
     def undo(self, table: Table, rng: np.random.Generator) -> Table:
         """The columns, drawn at these coordinates, on each column's grid and inside its domain."""
-        values = np.column_stack([table.floats(name) for name in self._coordinates]).astype(np.float32)
+        values = _inputs(np.column_stack([table.floats(name) for name in self._coordinates]), table, self.beside)
         codes, numbers = [], []
         for start in range(0, max(table.rows, 1), BLOCK):
-            out = self._out(np.nan_to_num(values[start : start + BLOCK]))
+            out = self._out(values[start : start + BLOCK])
             codes.append(_drawn(self.layout, out, rng))
             numbers.append(np.tanh(out[:, self.layout.numbers]) + self.spread * rng.normal(size=(len(out), len(self.spread))))
         decoded = self.layout.decode(Rows(np.concatenate(codes), np.concatenate(numbers).astype(np.float32)))
@@ -222,13 +231,13 @@ class Decoded:
         texts = {name: words for name, words in table.texts.items() if name in columns}
         return Table(schema, {name: columns[name][1] for name in names}, texts, persons=table.persons)
 
-    def errors(self, coordinates: Singles, rows: Rows) -> Floats:
-        """The root mean squared error of each number at these coordinates."""
+    def errors(self, inputs: Singles, rows: Rows) -> Floats:
+        """The root mean squared error of each number that the network says of these."""
         total = np.zeros(len(self.layout.numbers))
-        for start in range(0, len(coordinates), BLOCK):
-            out = np.tanh(self._out(coordinates[start : start + BLOCK])[:, self.layout.numbers])
+        for start in range(0, len(inputs), BLOCK):
+            out = np.tanh(self._out(inputs[start : start + BLOCK])[:, self.layout.numbers])
             total += ((rows.values[start : start + BLOCK] - out).astype(np.float64) ** 2).sum(axis=0)
-        return np.asarray(np.sqrt(total / len(coordinates)))
+        return np.asarray(np.sqrt(total / len(inputs)))
 
     def _out(self, values: Singles) -> Singles:
         last = len(self.weights) // 2 - 1
@@ -239,7 +248,7 @@ class Decoded:
 
     @property
     def _coordinates(self) -> tuple[str, ...]:
-        return self.schema.names[-self.weights[0].shape[1] :]
+        return self.schema.names[-self.dimensions :]
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """The weights and the modes: no record, and none of the coordinates."""
@@ -250,6 +259,8 @@ class Decoded:
             "schema": self.schema.portable().dump(),
             "modes": modes,
             "layout": self.layout.parts(),
+            "beside": None if self.beside is None else self.beside.parts(),
+            "dimensions": self.dimensions,
             "weights": len(names),
         }
         arrays = {f"modes: {name}": array for name, array in arrays.items()} | dict(zip(names, self.weights, strict=True))
@@ -262,7 +273,24 @@ class Decoded:
         modes = Moded.from_parts(values["modes"], {n.removeprefix(start): a for n, a in arrays.items() if n.startswith(start)})
         weights = tuple(arrays[str(number)] for number in range(values["weights"]))
         original, schema = Schema.parse(values["original"]), Schema.parse(values["schema"])
-        return cls(original, schema, modes, Layout.from_parts(values["layout"]), weights, arrays["spread"], ())
+        layout, beside = (None if values[part] is None else Layout.from_parts(values[part]) for part in ("layout", "beside"))
+        assert layout is not None
+        return cls(original, schema, modes, layout, beside, weights, arrays["spread"], values["dimensions"], ())
+
+
+def _inputs(coordinates: Floats, table: Table, beside: Layout | None) -> Singles:
+    """What the network is given: coordinates, and the columns that stay, levels one by one; zeros where one is not there."""
+    parts = [np.nan_to_num(coordinates).astype(np.float32)]
+    if beside is not None:
+        values = np.zeros((table.rows, beside.width), np.float32)
+        if all(name in table.schema for name in beside.schema.names):
+            rows = beside.encode(table)
+            values[:, beside.numbers] = rows.values
+            for place, span in enumerate(beside.spans):
+                if span.levels:
+                    values[np.arange(table.rows), span.choice.start + rows.codes[:, place]] = 1
+        parts.append(values)
+    return np.hstack(parts)
 
 
 def _drawn(layout: Layout, out: Singles, rng: np.random.Generator) -> Integers:

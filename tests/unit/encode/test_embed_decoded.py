@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hushtable.pipeline.store import SavedModel, load, save
 from hushtable.privacy.preserve import Form
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.sequential.sequential import Sequential
-from hushtable.table.columns import Bounds
+from hushtable.table.columns import Bounds, Role
 
 pytestmark = pytest.mark.neural
 SMALL = {"method": "pca", "hidden": (32, 32), "batch": 64, "epochs": 60}
@@ -59,6 +60,19 @@ def test_columns_keep_their_distribution(table, code):
     there = code.undo(code.apply(table), np.random.default_rng(0))
     assert abs(there["height"].std() / table["height"].std() - 1) < 0.2
     assert abs(np.bincount(there["town"], minlength=4) - np.bincount(table["town"], minlength=4)).max() < 0.1 * table.rows
+
+
+def test_what_stays_decides_what_comes_back(table):
+    """Of two rows at one place, the network knows which class they are of."""
+    schema = table.schema
+    target = replace(schema["school"], role=Role.TARGET)
+    classes = table.under(schema.with_columns(target, replace(schema["pay"], role=Role.PLAIN)))
+    code = fitted(classes, columns=("age", "height"))
+    coded = code.apply(classes)
+    middle = coded.with_columns(*((coded.schema[name], np.zeros(coded.rows)) for name in ("y1", "y2")))
+    ages = code.undo(middle, np.random.default_rng(0))["age"]
+    means = [ages[classes["school"] == level].mean() for level in range(3)]
+    assert means[0] < means[1] < means[2]
 
 
 def test_rows_beyond_the_sample_lie_among_their_neighbours():

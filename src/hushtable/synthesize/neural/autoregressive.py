@@ -59,8 +59,8 @@ class Autoregressive(Core):
     """Numbers that stand for a cell."""
     dropout: float = 0.3
     """The chance that a column is hidden from those after it when training begins; it falls to 0 until it ends."""
-    epochs: int = 0
-    """The most passes over the rows; 0 takes 8 for 20,000 rows and more, and up to 40 for fewer."""
+    epochs: int = 8
+    """The most passes over the rows."""
     rate: float = 3e-3
     """The largest learning rate; it rises and falls once."""
     batch: int = 256
@@ -78,13 +78,14 @@ class Autoregressive(Core):
 
     def __post_init__(self) -> None:
         """Positive sizes."""
-        positive = {name: (getattr(self, name) >= 1, "must be at least 1") for name in ("parts", "least", "hidden", "embedding")}
+        positive = {
+            name: (getattr(self, name) >= 1, "must be at least 1") for name in ("parts", "least", "hidden", "embedding", "epochs")
+        }
         check_knobs(
             self,
             **positive,
             bins=(self.bins >= 2, "must be at least 2"),
             dropout=(0 <= self.dropout < 1, "must be at least 0 and below 1"),
-            epochs=(self.epochs >= 0, "must not be negative"),
             rate=(0 < self.rate < math.inf, "must be positive"),
             batch=(self.batch >= 1, "must be at least 1"),
             patience=(self.patience >= 1, "must be at least 1"),
@@ -154,9 +155,8 @@ class Autoregressive(Core):
 
     def _descent(self, rows: int) -> Any:
         batch = int(np.clip(rows // 50, min(16, self.batch), self.batch))
-        epochs = self.epochs or int(np.clip(160_000 // max(rows, 1), 8, 40))
         return network("hushtable.learn.loop", _PURPOSE).Descent(
-            batch=batch, epochs=epochs, rate=self.rate, cycle=True, patience=self.patience
+            batch=batch, epochs=self.epochs, rate=self.rate, cycle=True, patience=self.patience
         )
 
 

@@ -73,15 +73,15 @@ class PrivateGan(PrivateCore):
     """The column that every other is counted with, if it has at most 10 cells; empty: the role target's."""
     tables: float = 0.5
     """The part of its budget for counts; the rest is for the critic."""
-    steps: int = 300
+    steps: int = 200
     """Of the critic."""
-    rate: float = 0.05
+    rate: float = 0.1
     """The chance of a record to be in a batch; with ``condition`` level, of a record with rare levels."""
     clip: float = 1.0
     """The largest gradient of a record."""
     width: int = 64
     """Of each of the two layers of a network."""
-    pull: float = 1.0
+    pull: float = 0.2
     """How much the generator pays for going away from the counted tables (by relative entropy)."""
 
     def __post_init__(self) -> None:
