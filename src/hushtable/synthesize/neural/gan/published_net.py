@@ -58,7 +58,7 @@ class NoisyGame(Game):
         if self.rules.loss == "wgan-gp":
             mixed = torch.lerp(own, other, torch.rand(len(own), 1))
             lost = lost + PENALTY * (self.critic.gradient(mixed).norm(dim=1) - 1).square().mean()
-        lost.backward()  # type: ignore[no-untyped-call] # torch does not annotate it
+        lost.backward()
         self.criticizing.step()
         if self.rules.clip:
             with torch.no_grad():

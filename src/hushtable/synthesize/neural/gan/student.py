@@ -27,9 +27,7 @@ class Student:
     """How much of the variance of the votes was not noise, as estimated from them."""
 
     @classmethod
-    def fitted(
-        cls, asked: Votes, noisy: Integers, noise: float, others: Integers, held: int, rng: np.random.Generator
-    ) -> Student:
+    def fitted(cls, asked: Votes, noisy: Integers, noise: float, others: Integers, held: int, rng: np.random.Generator) -> Student:
         """From noisy votes alone, and generated rows.
 
         If real rows were generated ones, the share of votes would be what teachers of generated rows give. What it is beyond that
