@@ -37,6 +37,7 @@ SCHEMA = Schema(
         Column(name="class", kind=Kind.CATEGORY, domain=Levels(("no", "yes")), required=True, role=Role.TARGET),
     )
 )
+BUDGET = Budget(1.0, 1e-6)
 QUICK = {"rounds": 1, "queries": 10, "steps": 1}
 
 
@@ -49,7 +50,7 @@ def people(rows: int, seed: int = 0) -> Table:
     return Table(SCHEMA, {name: column.astype(np.int32) for name, column in columns})
 
 
-def vault(table: Table, seed: int = 0, budget: Budget = Budget(1.0, 1e-6)) -> Vault:
+def vault(table: Table, seed: int = 0, budget: Budget = BUDGET) -> Vault:
     locked = Vault.of(table, budget=budget, entropy=Entropy.seeded(seed), seed=seed)
     return locked.named("pate", Allowance.of(budget, Unit()))
 
@@ -156,7 +157,7 @@ def test_a_student_learns_what_noisy_votes_show():
 
 
 def test_the_generator_gains_dependence_that_the_margins_do_not_have():
-    step = Pate(rounds=2, queries=150, steps=150, margins=0.3)
+    step = Pate(rounds=1, queries=150, steps=100, margins=0.3)
     model = step.fit(vault(people(6000), budget=Budget(8.0, 1e-6)), np.random.default_rng(0))
     drawn = model.sample(3000, np.random.default_rng(1))
     assert np.mean(drawn["one"] == drawn["two"]) > 0.4, "a third, if columns were independent"
