@@ -108,8 +108,8 @@ class Descending:
         """Put the noisy mean gradient of the open batch into ``.grad``; ``gradients`` gives those of the rows of some numbers."""
         if self._open is None:
             raise ValueError("there is one update for each batch")
-        # Random numbers that rows are given (where between a real and a generated row a penalty is taken) come from a source of their
-        # own: how many are used depends on the batch, and would move all later ones of the network's, which a seed may repeat.
+        # Random numbers that are drawn for rows come from a source of their own: how many there are depends on the batch, and would
+        # move all later ones of the network's, which a seed may repeat.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(self.entropy.words(1)[0]) >> 1)
             sums = self._sums(self._open, gradients)
