@@ -83,9 +83,7 @@ def test_a_signal_in_the_middle_of_an_epoch_leaves_nothing_half_written(town, tm
     knobs = ("epochs=100000", "patience=100000", "hidden=4", "embedding=2")
     words = [*command(town, tmp_path / "out"), "--resume", tmp_path / "work", *(word for knob in knobs for word in ("--set", knob))]
     words[words.index("sequential")] = "argn"
-    run = subprocess.Popen(
-        [sys.executable, "-m", "hushtable.cli", *map(str, words)], stderr=subprocess.PIPE, text=True
-    )
+    run = subprocess.Popen([sys.executable, "-m", "hushtable.cli", *map(str, words)], stderr=subprocess.PIPE, text=True)
     try:
         for _ in range(600):
             if list((tmp_path / "work").glob("*.npz")) or run.poll() is not None:
