@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
 
@@ -14,6 +16,7 @@ from hushtable.audits.mechanism.lines import CanaryLine
 from hushtable.audits.mechanism.twoworld import TwoWorldOptions
 from hushtable.audits.mechanism.worlds import UNDECLARED
 from hushtable.encode.bins import Bins
+from hushtable.learn.normal import normals
 from hushtable.pipeline.recipe import Recipe, load
 from hushtable.privacy.unit import Relation
 from hushtable.synthesize.marginal import pooled, privsyn
@@ -32,6 +35,9 @@ def weaken(monkeypatch):
         monkeypatch.setattr(door, "discrete_gaussian", lambda v, count, coins: gaussian(v / Fraction(factor**2), count, coins))
         monkeypatch.setattr(door, "discrete_laplace", lambda s, count, coins: laplace(s / factor, count, coins))
         monkeypatch.setattr(door, "exponential", lambda scores, rate, coins: exponential(scores, rate * factor, coins))
+        if find_spec("torch"):
+            private = import_module("hushtable.learn.private")
+            monkeypatch.setattr(private, "normals", lambda count, coins: normals(count, coins) / factor)
 
     return by
 
@@ -109,7 +115,7 @@ BY_COINS = {"safe-k", "safe-noisy"}
 @pytest.mark.parametrize("name", proven_recipes())
 def test_every_recipe_that_is_said_to_be_proven_stands_and_its_weak_twin_falls(name, weaken):
     """A quarter of the noise, so that few runs are enough; less where they cannot show as much as is stated."""
-    recipe = without_samples(load(name))
+    recipe = without_samples(load(name).quick())
     honest = audited(recipe, 5.0, 1e-5, 40)
     if "not installed" in honest.why:
         pytest.skip(honest.why)

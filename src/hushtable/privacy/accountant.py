@@ -202,25 +202,31 @@ def before_sampling(epsilon: float, rate: float) -> float:
     return math.log1p(math.expm1(epsilon) / rate) if epsilon < _LARGE else epsilon
 
 
+@lru_cache(maxsize=256)
 def sampled_gaussian_curve(rate: float, multiplier: float, steps: int) -> Floats:
-    """Renyi curve of ``steps`` Gaussians on fresh Poisson samples, for add-remove; known at whole orders, infinite between."""
+    """Renyi curve of ``steps`` Gaussians on fresh Poisson samples, for add-remove; known at whole orders, infinite between.
+
+    Kept, because a ledger asks for it many times; it cannot be written to.
+    """
     curve = _no_curve()
     for i, alpha in enumerate(ALPHAS):
         if alpha == int(alpha):
             curve[i] = sampled_gaussian_renyi(rate, multiplier, steps, int(alpha))
+    curve.flags.writeable = False
     return curve
 
 
 def sampled_gaussian_renyi(rate: float, multiplier: float, steps: int, alpha: int) -> float:
     """The curve at one whole order (Mironov-Talwar-Zhang 2019)."""
-    from scipy.special import gammaln, logsumexp
+    from scipy.special import gammaln
 
     if rate == 1:
         return steps * alpha / (2 * multiplier**2)
     j = np.arange(alpha + 1, dtype=np.float64)
     choose = gammaln(alpha + 1) - gammaln(j + 1) - gammaln(alpha - j + 1)
     terms = choose + (alpha - j) * math.log1p(-rate) + j * math.log(rate) + (j * j - j) / (2 * multiplier**2)
-    return steps * max(0.0, float(logsumexp(terms))) / (alpha - 1)
+    largest = float(terms.max())
+    return steps * max(0.0, largest + math.log(float(np.exp(terms - largest).sum()))) / (alpha - 1)
 
 
 def whole_order(epsilon: float, delta: float) -> tuple[int, float]:

@@ -43,7 +43,8 @@ def _multiplier(rho: float, whole: Budget, rate: float, steps: int) -> float:
     order, most = accountant.whole_order(whole.epsilon, whole.delta)
     # Between whole orders there may be one that leaves a little more, which the other steps count on.
     lost = accountant.zcdp_rho(whole.epsilon, whole.delta) - most
-    price = order * max(rho - lost, rho / 2)
+    # The best order moves a little where others pay a delta of their own, which a thousandth is kept for.
+    price = order * max(0.999 * rho - lost, rho / 2)
     low, high = math.log(NARROWEST), math.log(WIDEST)
     if accountant.sampled_gaussian_renyi(rate, WIDEST, steps, order) > price:
         raise PlanError(

@@ -33,8 +33,10 @@ STEPS, FEWEST, MOST = 300, 100, 800
 """Steps of the descent at epsilon 1, and the fewest and the most."""
 USUAL = 30_000
 """Rows for which, at epsilon 1, the widths below are."""
+RATE, BATCH = 0.1, 10_000
+"""Of the steps, and the most rows of a batch where the number of rows is declared."""
 SPEED = 0.03
-"""Learning rate: noise asks for a larger one than usual, and the mean over the last weights forgives it."""
+"""Learning rate at epsilon 1: noise asks for a larger one than usual, and the mean over the last weights forgives it."""
 CELLS = 64
 """The most cells of a column that the network distinguishes: the commonest levels, and all others as one."""
 LOUD = 0.6
@@ -61,8 +63,8 @@ class PrivateAutoregressive(PrivateCore):
 
     steps: int = 0
     """Steps of the descent; 0 takes 300 at epsilon 1, and more at larger ones."""
-    rate: float = 0.1
-    """The chance of each person to be in the batch of a step."""
+    rate: float = 0.0
+    """The chance of each person to be in the batch of a step; 0 takes 0.1, and less where more than 100,000 rows are declared."""
     clip: float = 0.0
     """The largest norm of one person's part in the gradient of a step; 0 takes 0.5 to 1, by epsilon and the noisy row count."""
     hidden: int = 0
@@ -70,7 +72,7 @@ class PrivateAutoregressive(PrivateCore):
     embedding: int = 0
     """Numbers that stand for a cell; 0 takes 4 at epsilon 1 and 30,000 rows, and more where there is more of either."""
     speed: float = 0.0
-    """Learning rate at the start; 0 takes 0.03."""
+    """Learning rate at the start; 0 takes 0.03 at epsilon 1 and 30,000 rows, and less where there is more of either."""
     margins: float = 0.2
     """The part of its budget that goes to the histograms of the columns."""
     order: tuple[str, ...] = ()
@@ -81,7 +83,7 @@ class PrivateAutoregressive(PrivateCore):
         check_knobs(
             self,
             steps=(self.steps >= 0, "must not be negative"),
-            rate=(0 < self.rate <= 1, "must be above 0 and at most 1"),
+            rate=(0 <= self.rate <= 1, "must be between 0 and 1"),
             clip=(0 <= self.clip < math.inf, "must not be negative"),
             hidden=(self.hidden >= 0, "must not be negative"),
             embedding=(self.embedding >= 0, "must not be negative"),
@@ -107,7 +109,8 @@ class PrivateAutoregressive(PrivateCore):
         first, rest = budget.split([self.margins, 1 - self.margins])
         parts = dict(zip(schema.names, first.split([1.0] * len(schema)), strict=True))
         steps = self.steps or int(np.clip(round(STEPS * _learnable(budget, USUAL) ** 0.47), FEWEST, MOST))
-        return parts, sampled_gaussian(rest, self.rate, steps)
+        rate = self.rate or min(RATE, BATCH / (schema.size or 1))
+        return parts, sampled_gaussian(rest, rate, steps)
 
     def _expected(self, schema: Schema, budget: Allowance, happened: SampledGaussian) -> str:
         """What to expect of the training, as far as a declared number of rows says it before any is read."""
@@ -144,7 +147,7 @@ class PrivateAutoregressive(PrivateCore):
             ordered=tuple(place for place, one in enumerate(cells) if one.ordered),
             embedding=embedding,
             hidden=hidden,
-            speed=self.speed or SPEED,
+            speed=self.speed or SPEED * float(np.clip(size**-0.35, 0.3, 1.3)),
             rows=total,
         )
         descent = network("hushtable.learn.private", _PURPOSE).PrivateDescent
