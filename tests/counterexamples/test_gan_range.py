@@ -7,15 +7,15 @@ import pytest
 
 pytest.importorskip("torch", reason="networks need torch")
 
-from hushtable.pipeline.recipe import Recipe, load  # noqa: E402
-from hushtable.pipeline.run import release  # noqa: E402
-from hushtable.synthesize.neural.gan.pate import Pate  # noqa: E402
-from hushtable.synthesize.neural.gan.private import PrivateGan  # noqa: E402
-from hushtable.encode.bins import Bins  # noqa: E402
-from hushtable.privacy.noise import Entropy  # noqa: E402
-from hushtable.table.columns import Bounds, Column, Kind, Levels  # noqa: E402
-from hushtable.table.schema import Schema  # noqa: E402
-from hushtable.table.table import Table  # noqa: E402
+from hushtable.encode.bins import Bins
+from hushtable.pipeline.recipe import Recipe, load
+from hushtable.pipeline.run import release
+from hushtable.privacy.noise import Entropy
+from hushtable.synthesize.neural.gan.pate import Pate
+from hushtable.synthesize.neural.gan.private import PrivateGan
+from hushtable.table.columns import Bounds, Column, Kind, Levels
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
 
 pytestmark = pytest.mark.neural
 SCHEMA = Schema(

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("torch", reason="networks need torch")
 
-from hushtable.api.mechanism import audit_mechanism  # noqa: E402
-from hushtable.pipeline.recipe import load  # noqa: E402
+from hushtable.api.mechanism import audit_mechanism
+from hushtable.pipeline.recipe import load
 
 CERTIFIED = (
     "pate-gan-certified",

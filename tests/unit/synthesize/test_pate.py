@@ -9,24 +9,24 @@ import pytest
 
 pytest.importorskip("torch", reason="networks need torch")
 
-from hushtable.errors import InputError, PlanError  # noqa: E402
-from hushtable.pipeline.plan import alike, plan  # noqa: E402
-from hushtable.pipeline.recipe import Recipe, load  # noqa: E402
-from hushtable.pipeline.run import release  # noqa: E402
-from hushtable.privacy.allowance import Allowance  # noqa: E402
-from hushtable.privacy.event import DiscreteGaussian  # noqa: E402
-from hushtable.privacy.ledger import Ledger  # noqa: E402
-from hushtable.privacy.noise import Entropy  # noqa: E402
-from hushtable.privacy.unit import Budget, Relation, Unit  # noqa: E402
-from hushtable.privacy.vault import Vault  # noqa: E402
-from hushtable.synthesize.neural.gan.pate import Pate  # noqa: E402
-from hushtable.synthesize.neural.gan.pate_published_net import Moments  # noqa: E402
-from hushtable.synthesize.neural.gan.residual import Residual  # noqa: E402
-from hushtable.synthesize.neural.gan.student import Student  # noqa: E402
-from hushtable.synthesize.neural.gan.teachers import Kernel, Votes, cells_of, parts  # noqa: E402
-from hushtable.table.columns import Column, Kind, Levels, Role  # noqa: E402
-from hushtable.table.schema import Schema  # noqa: E402
-from hushtable.table.table import Table  # noqa: E402
+from hushtable.errors import InputError, PlanError
+from hushtable.pipeline.plan import alike, plan
+from hushtable.pipeline.recipe import Recipe, load
+from hushtable.pipeline.run import release
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import DiscreteGaussian
+from hushtable.privacy.ledger import Ledger
+from hushtable.privacy.noise import Entropy
+from hushtable.privacy.unit import Budget, Relation, Unit
+from hushtable.privacy.vault import Vault
+from hushtable.synthesize.neural.gan.pate import Pate
+from hushtable.synthesize.neural.gan.pate_published_net import Moments
+from hushtable.synthesize.neural.gan.residual import Residual
+from hushtable.synthesize.neural.gan.student import Student
+from hushtable.synthesize.neural.gan.teachers import Kernel, Votes, cells_of, parts
+from hushtable.table.columns import Column, Kind, Levels, Role
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
 
 pytestmark = pytest.mark.neural
 LEVELS = Levels(("a", "b", "c"))
@@ -37,6 +37,7 @@ SCHEMA = Schema(
         Column(name="class", kind=Kind.CATEGORY, domain=Levels(("no", "yes")), required=True, role=Role.TARGET),
     )
 )
+BUDGET = Budget(1.0, 1e-6)
 QUICK = {"rounds": 1, "queries": 10, "steps": 1}
 
 
@@ -49,7 +50,7 @@ def people(rows: int, seed: int = 0) -> Table:
     return Table(SCHEMA, {name: column.astype(np.int32) for name, column in columns})
 
 
-def vault(table: Table, seed: int = 0, budget: Budget = Budget(1.0, 1e-6)) -> Vault:
+def vault(table: Table, seed: int = 0, budget: Budget = BUDGET) -> Vault:
     locked = Vault.of(table, budget=budget, entropy=Entropy.seeded(seed), seed=seed)
     return locked.named("pate", Allowance.of(budget, Unit()))
 
@@ -98,7 +99,11 @@ def test_one_record_changes_the_votes_by_no_more_than_is_said(relation):
     l1, l2, ones = query.sensitivity(SCHEMA, relation)
     most = 0.0
     for row in range(0, 200, 5):
-        kept = np.delete(np.arange(200), row) if relation is Relation.ADD_REMOVE else np.where(np.arange(200) == row, 199 - row, np.arange(200))
+        kept = (
+            np.delete(np.arange(200), row)
+            if relation is Relation.ADD_REMOVE
+            else np.where(np.arange(200) == row, 199 - row, np.arange(200))
+        )
         change = np.abs(query.answer(table.take(kept)) - whole)
         assert change.max() <= l1 / len(whole)
         most = max(most, float(np.square(change).sum()))
@@ -145,12 +150,14 @@ def test_a_student_learns_what_noisy_votes_show():
     same = drawn[:500, 0] == drawn[:500, 1]
     assert student.signal > 0.5
     assert said[same].mean() > 0.5 > 0 > said[~same].mean()
-    nothing = Student.fitted(query, query.teachers // 2 + np.round(rng.normal(0, 5000, 150)).astype(np.int64), 5000.0, drawn[1000:], 5, rng)
+    nothing = Student.fitted(
+        query, query.teachers // 2 + np.round(rng.normal(0, 5000, 150)).astype(np.int64), 5000.0, drawn[1000:], 5, rng
+    )
     assert np.abs(query.kernel.sums(drawn[:500], nothing.queries, np.arange(150), 150).T / 64 @ nothing.weights).mean() < 0.3
 
 
 def test_the_generator_gains_dependence_that_the_margins_do_not_have():
-    step = Pate(rounds=2, queries=150, steps=150, margins=0.3)
+    step = Pate(rounds=1, queries=150, steps=100, margins=0.3)
     model = step.fit(vault(people(6000), budget=Budget(8.0, 1e-6)), np.random.default_rng(0))
     drawn = model.sample(3000, np.random.default_rng(1))
     assert np.mean(drawn["one"] == drawn["two"]) > 0.4, "a third, if columns were independent"

@@ -58,7 +58,9 @@ class _Guarded(Descending):
         _Guarded.touched.append(False)
 
 
-@pytest.mark.parametrize("knobs", [{"loss": "wgan-gp", "condition": "level"}, {"loss": "wgan-clip"}, {"loss": "bce", "condition": "network"}])
+@pytest.mark.parametrize(
+    "knobs", [{"loss": "wgan-gp", "condition": "level"}, {"loss": "wgan-clip"}, {"loss": "bce", "condition": "network"}]
+)
 def test_real_rows_reach_the_critic_by_the_private_descent_alone(knobs, monkeypatch):
     """Rows become tensors inside ``update`` only; anything that the generator is shown comes from what was released."""
     inside = _Guarded.touched

@@ -1,4 +1,4 @@
-"""PATE-GAN, certified: teachers on disjoint parts vote with noise, a student learns the votes, and a generator learns to please it."""
+"""PATE-GAN, certified: teachers on disjoint parts vote with noise, a student learns the votes, and a generator learns from it."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Pate(PrivateCore):
         condition = Condition.random(start, rng)
         kernel = Kernel.of(_shares(start))
         teachers = int(np.clip(round(start.network.total / self.held), 1, MOST))
-        # Two words of the vault's own randomness: the key must be nobody's to choose.
+        # From the randomness that noise is from: the key is nobody's to choose.
         key = int(vault.entropy.words(1)[0])
         generator = networks.Trained(start, condition, int(rng.integers(2**31)))
         students: list[Student] = []
@@ -126,8 +126,8 @@ class Pate(PrivateCore):
         note = ""
         if noise > teachers / 4:
             note = (
-                f"{teachers} teachers vote and the noise is {noise:.0f} votes, so hardly anything is learnt from them: columns depend on "
-                "the target only. More rows, fewer queries or a larger epsilon help"
+                f"{teachers} teachers vote and the noise is {noise:.0f} votes, so hardly anything is learnt from them: columns "
+                "depend on the target only. More rows, fewer queries or a larger epsilon help"
             )
         return with_notes(start.network.summary | own, note)
 

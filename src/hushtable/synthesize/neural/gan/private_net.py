@@ -61,7 +61,8 @@ class Game:
             width = sum(start.sizes) + self.vectors.shape[1]
             layers = [Linear(width, step.width), LeakyReLU(0.2), Linear(step.width, step.width), LeakyReLU(0.2)]
             self.critic = Sequential(*layers, Linear(step.width, 1))
-        self.codes = torch.block_diag(*(torch.from_numpy(places(size)).float()[:, None] for size in start.sizes))
+        codes = [torch.from_numpy(places(size)).float()[:, None] for size in start.sizes]
+        self.codes: torch.Tensor = torch.block_diag(*codes)  # type: ignore[no-untyped-call] # torch does not annotate it
         self.taken = self._taken()
 
     def play(self, vault: Vault, happened: SampledGaussian) -> tuple[Singles, ...]:
@@ -97,10 +98,10 @@ class Game:
         return self.generator.layers()
 
     def _gradients(self, cells: Integers, fake: torch.Tensor, entropy: Entropy) -> Gradients:
-        """Of the critic's loss on real rows, one for each: that of the penalty at a point between the row and a generated one too.
+        """Of the critic's loss on real rows, one for each: that of the penalty between it and a generated row too.
 
-        Where that point is, each row decides by words of its own, like its coins. Were they taken from the stream that the generator
-        uses, how many rows there are in a batch would move all that it draws afterwards.
+        Where that point is, each row decides by words of its own, like its coins. Were they taken from the stream that the
+        generator uses, how many rows there are in a batch would move all that it draws afterwards.
         """
         real = self._seen(self._spread(cells))
         if self.step.loss is Loss.WGAN_GP:
@@ -159,7 +160,8 @@ class Game:
             torch.from_numpy(vectors) if place in self.condition.places else torch.zeros(len(vectors), 0)
             for place, vectors in enumerate(self.condition.vectors)
         ]
-        return torch.block_diag(*blocks)
+        matrix: torch.Tensor = torch.block_diag(*blocks)  # type: ignore[no-untyped-call] # torch does not annotate it
+        return matrix
 
     def _taken(self) -> torch.Tensor | None:
         """For each level how much oftener rows with it are taken, by log-frequency (Xu et al. 2019), from the noisy counts.
@@ -179,7 +181,7 @@ class Game:
         """How often a row is taken beside the rate, from its own levels alone."""
         assert self.taken is not None
         starts = np.array([span.start for span in self.generator.spans])
-        return np.minimum(self.taken.double().numpy()[cells + starts].sum(axis=1), 1.0)
+        return np.asarray(np.minimum(self.taken.double().numpy()[cells + starts].sum(axis=1), 1.0))
 
     def _chances(self, cells: Integers, units: Integers, rate: float) -> Floats:
         """Of each unit, from its own rows and the noisy counts: the largest of its rows'; never above the rate that is paid for."""

@@ -40,8 +40,8 @@ PENALTY_GAP = (
     "the gradient penalty is evaluated between real rows and generated ones, and its gradient is neither clipped nor noisy"
 )
 LEVEL_GAP = (
-    "rows are drawn by the logarithms of the exact counts of their levels: rare rows are in more batches than are accounted for, and "
-    "the generator is given the exact counts"
+    "rows are drawn by the logarithms of the exact counts of their levels: rare rows are in more batches than are accounted for, "
+    "and the generator is given the exact counts"
 )
 CONSTRAINT_GAP = (
     "thresholds that were determined by analysis of the rows are no public constraints, and weights were tuned on the rows"
@@ -62,8 +62,8 @@ CORRELATION_GAP = "the correlations that the generator is to keep are the exact 
 class PublishedGan(Gan):
     """A GAN whose critic has clipped and noisy gradients on real rows, with everything around it as in the publications.
 
-    Each row's gradient is clipped to ``bound`` and normal noise is added to their sum, as much as (epsilon, 1/n) asks for if batches
-    were Poisson samples. That the release is then private is not proven (the gaps are printed), so epsilon is infinite;
+    Each row's gradient is clipped to ``bound`` and normal noise is added to their sum, as much as (epsilon, 1/n) asks for if
+    batches were Poisson samples. That the release is then private is not proven (the gaps are printed), so epsilon is infinite;
     ``private-gan`` is the form that is. Xie et al. 2018, Fang et al. 2022. Clip, noise and steps are our choice where a publication
     gives none.
     """

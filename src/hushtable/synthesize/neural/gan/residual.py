@@ -1,8 +1,8 @@
 """A generator that starts from paid tables: rows of theirs, some columns of which it draws anew, given the others, and again.
 
-A column is drawn by the logits of the tables and what a small network adds to them, given noise and the columns that are held. Where
-it adds nothing, rows are those of the tables. Columns that others depend on in the tables are always held: they are the condition.
-Everything here is numpy, so a saved model draws without PyTorch.
+A column is drawn by the logits of the tables and what a small network adds to them, given noise and the columns that are held.
+Where it adds nothing, rows are those of the tables. Columns that others depend on in the tables are always held: they are the
+condition. Everything here is numpy, so a saved model draws without PyTorch.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TRIES = 100
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """What the generator is given: which columns are always held, and vectors that stand for levels, random and no function of rows."""
+    """What the generator is given: which columns are always held, and vectors that stand for levels, random and not of rows."""
 
     places: tuple[int, ...]
     """The columns that are always held, by place."""
@@ -88,8 +88,8 @@ class Residual:
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """``n`` rows, by default the noisy number of rows.
 
-        ``given`` fixes columns exactly: what they are conditioned on is drawn from the tables under it. Rows are raked to the tables
-        only where nothing is given.
+        ``given`` fixes columns exactly: what they are conditioned on is drawn from the tables under it. Rows are raked to the
+        tables only where nothing is given.
         """
         rows = self.start.network.total if n is None else n
         fixed = given_cells(self.schema, given)
@@ -103,7 +103,7 @@ class Residual:
         pool = self._allowed(POOL * rows, rng, {})
         order = np.lexsort(pool.T[[*reversed(range(pool.shape[1])), *self.condition.places[:1]]])
         picked = order[systematic(self.start.raked(pool, rows)[order], rows, rng)]
-        return pool[rng.permutation(picked)]
+        return np.asarray(pool[rng.permutation(picked)])
 
     def _allowed(self, rows: int, rng: np.random.Generator, fixed: dict[str, int]) -> Integers:
         """Rows without forbidden combinations; InputError where hardly any is without."""
@@ -131,7 +131,9 @@ class Residual:
         return cells
 
     def _added(self, cells: Integers, held: Mask, rng: np.random.Generator) -> Floats:
-        hidden = np.concatenate([rng.normal(size=(len(cells), NOISE)).astype(np.float32), self.condition.embed(cells, held)], axis=1)
+        hidden = np.concatenate(
+            [rng.normal(size=(len(cells), NOISE)).astype(np.float32), self.condition.embed(cells, held)], axis=1
+        )
         pairs = list(zip(self.layers[::2], self.layers[1::2], strict=True))
         for number, (weights, biases) in enumerate(pairs, 1):
             hidden = hidden @ weights.T + biases

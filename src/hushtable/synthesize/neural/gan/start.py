@@ -70,7 +70,7 @@ class Start:
                 grown.add(name, top, None, rng)
         nodes = tuple(without_last(grown.nodes, without_missing(schema, tables)))
         sigma = tables[0].sigma
-        summary = {"noise_of_a_cell": round(sigma, 2)}
+        summary: dict[str, Any] = {"noise_of_a_cell": round(sigma, 2)}
         summary |= noise_note({table.columns[-1]: table.counts.size for table in tables}, sigma, grown.total)
         return cls.of(Network(schema, nodes, max(2, round(grown.total)), summary), top)
 
@@ -104,7 +104,8 @@ class Start:
         """For each row the logarithms of the shares of every column's cells, given the parents that it has."""
         by_name = dict(zip(self.schema.names, cells.T, strict=True))
         parts = {node.name: node.shares[node.place(by_name, len(cells))] for node in self.network.nodes}
-        return np.log(np.maximum(np.concatenate([parts[name] for name in self.schema.names], axis=1), LEAST))
+        shares = np.concatenate([parts[name] for name in self.schema.names], axis=1)
+        return np.asarray(np.log(np.maximum(shares, LEAST)))
 
     def raked(self, cells: Integers, rows: int) -> Floats:
         """Weights under which drawn rows have the shares of the tables; no row is to be worth more than one of ``rows``."""

@@ -100,7 +100,7 @@ class Votes:
         held = np.bincount(groups, minlength=self.teachers)[:, None]
         chance = self.kernel.sums(self.queries, self.generated, np.zeros(len(self.generated), np.int64), 1)
         ours = self.kernel.sums(self.queries, rows, groups, self.teachers)
-        return (ours * len(self.generated) > chance * held).astype(np.int64)
+        return np.asarray(ours * len(self.generated) > chance * held, np.int64)
 
     def largest(self, schema: Schema, rows: int) -> int:
         """Every teacher has one vote."""
@@ -122,7 +122,7 @@ def cells_of(table: Table, columns: tuple[str, ...]) -> Integers:
 def parts(rows: Integers, teachers: int, key: int) -> Integers:
     """The teacher of each row: a keyed hash of its cells and of its number among equal rows.
 
-    Take away one of m equal rows, and the numbers 0 to m - 1 become 0 to m - 2: one teacher holds one row less, whichever row it was.
+    Take away one of m equal rows, and the numbers 0 to m - 1 become 0 to m - 2: one teacher holds one row less, whichever it was.
     """
     words = np.full(len(rows), np.uint64(key))
     for column in rows.T:
