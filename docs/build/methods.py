@@ -13,6 +13,7 @@ import yaml
 from docs.build import markdown as md
 from docs.build.pictures import EPSILON, ROWS
 from hushtable.api.methods import by_family
+from hushtable.errors import install
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.step import Step, documented_knobs
 from hushtable.privacy.unit import Relation
@@ -116,6 +117,7 @@ def _page(recipe: Recipe, picture: Picture | None, others: list[str]) -> str:
         f"**{md.escaped(recipe.title)}**: {overview('recipes')[recipe.recipe]}.",
         f"{badge(word)} {md.escaped(recipe.guarantee)}",
         f"*{word.capitalize()}*: {ASSURANCES[word][1]}.",
+        *[f"It needs `{install(extra)}`." for extra in dict.fromkeys(step.extra for step in recipe.steps if step.extra)],
         *_drawn(drawn, private=example.epsilon is not None),
         "## When to use it",
         "\n".join([f"- **Take it if** {md.escaped(text)}." for text in advice["use"]]),

@@ -30,7 +30,7 @@ GROUPS = ("a", "b", "c")
 SETTINGS = {"sample": {"beta": 0.5}, "swap": {"rate": 0.4, "columns": ["group"]}, "pram": {"keep": 0.6, "columns": ["group"]}}
 """Where a recipe's own default would change next to nothing of so small a table."""
 Span = tuple[float, float]
-ROOMS = ("anonymize", "encode", "pipeline", "privacy", "recipes", "synthesize", "table")
+ROOMS = ("anonymize", "encode", "learn", "pipeline", "privacy", "recipes", "synthesize", "table")
 
 
 def toy(rows: int = ROWS) -> Table:

@@ -67,10 +67,9 @@ def test_every_odd_column_is_learnt(hush, odd, tmp_path, recipe):
     rows = [line.split(",") for line in (tmp_path / "out" / "data.csv").read_text().splitlines()[1:]]
     assert all(1930 <= int(row[4][:4]) <= 2010 for row in rows)
     if not private:
-        assert {row[1] for row in rows} == {"no"}
-        assert {row[2] for row in rows} == {"7"}
         # A level that is declared may be drawn, though nobody holds it.
-        assert sum(row[3] == "" for row in rows) > 0.9 * len(rows)
+        for at, value in ((1, "no"), (2, "7"), (3, "")):
+            assert sum(row[at] == value for row in rows) > 0.9 * len(rows)
 
 
 def test_one_row_is_no_table(hush, odd, tmp_path):

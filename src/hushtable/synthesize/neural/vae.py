@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hushtable.encode.modes import PLACE
-from hushtable.errors import InputError
+from hushtable.errors import InputError, PlanError
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
@@ -20,14 +20,13 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.neural.layout import Layout, Rows
 from hushtable.synthesize.refined import Refined, refined
 from hushtable.table.arrays import Floats, Singles
+from hushtable.table.columns import FREE
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 _WHY = "a network is trained on the rows, and draws weighed against them"
 BATCH = 4096
 """Rows decoded at once."""
-STEPS, LEAST = 60, 32
-"""Steps of a pass over a small table, and the least rows a step."""
 POOL = 20
 """Points drawn for each row that must meet a condition."""
 
@@ -81,7 +80,7 @@ class Vae(Core):
     """Rows a step; fewer where the table is small, so that a pass has 60 steps, but not below 32."""
     epochs: int = 80
     """The most passes over the rows."""
-    patience: int = 10
+    patience: int = 20
     """Passes without a better loss on held-out rows before it stops; the best weights are kept."""
     refine: int = 3
     """Rounds of refinement: boosted trees learn where rows are more common than draws, which are weighted by it, raked to the
@@ -102,7 +101,10 @@ class Vae(Core):
         )
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
-        """Every column that can be released can be learnt."""
+        """Refuses columns of free text."""
+        free = [column.name for column in schema if column.kind in FREE]
+        if free:
+            raise PlanError(f"vae: {', '.join(free)} is text, which a network cannot draw")
         return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Autoencoder | Refined:
@@ -110,40 +112,18 @@ class Vae(Core):
         table = vault.open(Raw(_WHY), _WHY)
         if not table.rows:
             raise InputError("there are no rows to learn from", where="vae")
-        net, loop, checkpoint = (
-            network(f"hushtable.{module}", "a variational autoencoder")
-            for module in ("synthesize.neural.vae_net", "learn.loop", "learn.checkpoint")
-        )
-        seed = int(rng.integers(2**31))
+        net = network("hushtable.synthesize.neural.vae_net", "a variational autoencoder")
         layout = Layout.of(table)
-        rows = layout.encode(table)
-        openings = Openings.found(layout, rows)
+        openings = Openings.found(layout, layout.encode(table))
+        trained = 0.5 if self.refine else 1.0
         arrays, curve = net.train(
-            layout,
-            rows,
-            openings,
-            widths=self.widths,
-            latent=self.latent,
-            components=self.components if self.prior is Prior.MIXTURE else 1,
-            factor=self.factor,
-            beta=self.beta if self.reconstruction is Reconstruction.BETA else 0.0,
-            descent=loop.Descent(
-                rate=self.rate,
-                decay=self.decay,
-                batch=min(self.batch, max(LEAST, table.rows // STEPS)),
-                epochs=self.epochs,
-                patience=self.patience,
-                cycle=True,
-            ),
-            seed=seed,
-            keep=checkpoint.Checkpoint.of(vault.work, self, table, seed),
-            report=lambda share: vault.report(share / (2 if self.refine else 1)),
+            self, table, layout, openings, int(rng.integers(2**31)), lambda share: vault.report(trained * share), vault.work
         )
         training = {"loss": [round(one.loss, 4) for one in curve], "held": [round(one.held, 4) for one in curve]}
         model = Autoencoder(layout, openings, arrays, table.rows, training)
         if not self.refine:
             return model
-        return refined(model, table, self.refine, rng, lambda share: vault.report((1 + share) / 2))
+        return refined(model, table, self.refine, rng, lambda share: vault.report(trained + (1 - trained) * share))
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,11 +189,8 @@ class Autoencoder:
                 out = out[rng.choice(len(out), size, p=weights)]
             parts.append(self._drawn(out, rng))
         drawn = Table.concat([self.layout.decode(part) for part in parts])
-        return (
-            drawn
-            if not fixed
-            else Table(self.schema, {**drawn.arrays, **{name: np.repeat(array, rows) for name, array in fixed.items()}})
-        )
+        met = {name: np.repeat(array, rows) for name, array in fixed.items()}
+        return Table(self.schema, {**drawn.arrays, **met}) if fixed else drawn
 
     def _points(self, rows: int, rng: np.random.Generator) -> Singles:
         latent = self.arrays["weight/0"].shape[1]

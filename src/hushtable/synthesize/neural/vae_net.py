@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
@@ -12,15 +13,18 @@ from torch.nn import functional  # noqa: TID253
 
 from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descent, Epoch, seeded, split
-from hushtable.synthesize.neural.layout import Layout, Rows
+from hushtable.synthesize.neural import vae as autoencoder
+from hushtable.synthesize.neural.layout import Layout
 from hushtable.synthesize.neural.vae import Openings
 from hushtable.table.arrays import Singles
+from hushtable.table.table import Table
 
 FURTHEST = 30.0
 """Logits stay within this of 0, so that exponents neither vanish nor overflow and need no largest one taken off."""
 NARROWEST, WIDEST = 0.01, 1.0
 """The spread of a number around what is decoded, in halves of its range."""
-
+STEPS, LEAST = 60, 32
+"""Steps of a pass over a small table, and the least rows a step."""
 WARM = 0.25
 """The part of the training over which the weight of the divergence rises from 0 to 1 (Bowman et al. 2016)."""
 
@@ -118,31 +122,33 @@ def number_loss(values: torch.Tensor, means: torch.Tensor, sigma: torch.Tensor, 
 
 
 def train(
+    step: autoencoder.Vae,
+    table: Table,
     layout: Layout,
-    rows: Rows,
     openings: Openings,
-    *,
-    widths: Sequence[int],
-    latent: int,
-    components: int,
-    factor: float,
-    beta: float,
-    descent: Descent,
     seed: int,
-    keep: Checkpoint | None,
     report: Callable[[float], None],
+    work: Path | None,
 ) -> tuple[dict[str, Singles], list[Epoch]]:
-    """Fit to the rows, judged on a tenth of them that it does not learn from; the arrays that are drawn from, and the curve."""
+    """Fit to the rows, judged on a tenth of them that it does not learn from; the arrays that are drawn from, and the curve.
+
+    ``work`` is where it is kept how far it is.
+    """
+    rows = layout.encode(table)
     places = [place for place, span in enumerate(layout.spans) if span.levels]
+    levels = [layout.spans[place].levels for place in places]
     codes, values = torch.from_numpy(rows.codes[:, places]), torch.from_numpy(rows.values)
     counted = torch.from_numpy(openings.of(rows)) if openings.governed else None
+    beta = step.beta if step.reconstruction == "beta" else 0.0
+    batch = min(step.batch, max(LEAST, table.rows // STEPS))
+    descent = Descent(rate=step.rate, decay=step.decay, batch=batch, epochs=step.epochs, patience=step.patience, cycle=True)
     with seeded(seed):
-        net = Vae([layout.spans[place].levels for place in places], values.shape[1], widths, latent, components)
+        net = Vae(levels, values.shape[1], step.widths, step.latent, step.components if step.prior == "mixture" else 1)
         known, apart = split(len(codes))
         warm = max(1.0, WARM * descent.total(len(known)))
         with torch.no_grad():
             # An untrained decoder draws margins: else the first epochs would be spent on them.
-            net.out.bias[: len(net.levels)] = _log_shares(codes, [layout.spans[place].levels for place in places])
+            net.out.bias[: len(net.levels)] = _log_shares(codes, levels)
             if values.shape[1]:
                 net.out.bias[len(net.levels) :] = values.mean(dim=0).clamp(-0.99, 0.99).atanh()
                 net.spread.copy_(values.std(dim=0, correction=0).clamp(NARROWEST, WIDEST).log())
@@ -158,13 +164,13 @@ def train(
                 net.taken += 1
                 total = total * (net.taken / warm).clamp(max=1)
             if places:
-                total = total + factor * level_loss(logits, here + net.offsets, net.segments, beta)
+                total = total + step.factor * level_loss(logits, here + net.offsets, net.segments, beta)
             if values.shape[1]:
                 each = number_loss(there, means, net.sigma(), beta)
-                total = total + factor * (each if counted is None else each * counted[numbers]).sum(dim=1)
+                total = total + step.factor * (each if counted is None else each * counted[numbers]).sum(dim=1)
             return total.mean()
 
-        curve = descent.fit(net, loss, known, apart, report, keep)
+        curve = descent.fit(net, loss, known, apart, report, Checkpoint.of(work, step, table, seed))
     return _arrays(net), curve
 
 

@@ -31,8 +31,8 @@ GAPS = (
     "numbers are scaled by the least and the largest value that the rows hold, and the levels are those of the rows",
     "which teacher a row belongs to depends on its place among all rows: one row more may move the rows of others",
     "the description lets the generator learn from the votes; the proof needs the student between them, trained on generated rows",
-    "the noise comes from a generator with a seed and is added in floating-point numbers; all six public implementations were found "
-    "to leak more than they state (Ganev, Annamalai and De Cristofaro 2024)",
+    "the noise comes from a generator with a seed and is added in floating-point numbers; all six public implementations were "
+    "found to leak more than they state (Ganev, Annamalai and De Cristofaro 2024)",
 )
 
 

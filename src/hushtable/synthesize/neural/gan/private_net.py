@@ -100,8 +100,8 @@ class Game:
     def _gradients(self, cells: Integers, fake: torch.Tensor, entropy: Entropy) -> Gradients:
         """Of the critic's loss on real rows, one for each: that of the penalty between it and a generated row too.
 
-        Where that point is, each row decides by words of its own, like its coins. Were they taken from the stream that the generator
-        uses, how many rows there are in a batch would move all that it draws afterwards.
+        Where that point is, each row decides by words of its own, like its coins. Were they taken from the stream that the
+        generator uses, how many rows there are in a batch would move all that it draws afterwards.
         """
         real = self._seen(self._spread(cells))
         if self.step.loss is Loss.WGAN_GP:

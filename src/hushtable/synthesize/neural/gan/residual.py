@@ -1,8 +1,8 @@
 """A generator that starts from paid tables: rows of theirs, some columns of which it draws anew, given the others, and again.
 
 A column is drawn by the logits of the tables and what a small network adds to them, given noise and the columns that are held.
-Where it adds nothing, rows are those of the tables. Columns that others depend on in the tables are always held: they are the condition.
-Everything here is numpy, so a saved model draws without PyTorch.
+Where it adds nothing, rows are those of the tables. Columns that others depend on in the tables are always held: they are the
+condition. Everything here is numpy, so a saved model draws without PyTorch.
 """
 
 from __future__ import annotations
