@@ -52,8 +52,8 @@ class Autoregressive(Core):
     """The most parts of a number's cell that the network distinguishes."""
     least: int = 5
     """A number that fewer rows share is replaced by a draw from a range that holds at least so many rows."""
-    hidden: int = 48
-    """Hidden units for each column, or part of one: so many from 32 cells on, fewer for a column of few cells."""
+    hidden: int = 96
+    """Hidden units for each column, or part of one: so many for more than 24 cells, half of them for up to 8."""
     embedding: int = 12
     """Numbers that stand for a cell."""
     dropout: float = 0.3
