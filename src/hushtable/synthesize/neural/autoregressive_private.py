@@ -76,7 +76,7 @@ class PrivateAutoregressive(PrivateCore):
     margins: float = 0.2
     """The part of its budget that goes to the histograms of the columns."""
     order: tuple[str, ...] = ()
-    """Columns to draw first; the others follow: target, secrets, then as in the schema."""
+    """Columns to draw first; the others follow: the target, then those of low entropy by their noisy margins."""
 
     def __post_init__(self) -> None:
         """Knobs in range."""
@@ -138,7 +138,7 @@ class PrivateAutoregressive(PrivateCore):
         settled = {name: present(schema[name], counts, noise[name]) for name, counts in noisy.items()}
         counted = Independent.of(schema, noisy, noise, None, settled)
         total = usable_total(counted.total, sum(1 / (len(c) * noise[n] ** 2) for n, c in noisy.items()) ** -0.5)
-        cells = [Levelled.of(schema[name], counted.shares[name]) for name in self._order(schema)]
+        cells = [Levelled.of(schema[name], counted.shares[name]) for name in self._order(schema, counted.shares)]
         hidden, embedding = self._widths(allowance, total)
         size = _learnable(allowance, total)
         module = network(_NET, _PURPOSE)
@@ -158,10 +158,11 @@ class PrivateAutoregressive(PrivateCore):
         notes = (noise_note(sizes_of(schema), max(noise.values()), total).get("note", ""), expected(loud))
         return Raked(schema, cells, weights, round(total), {}, chosen, "; ".join(filter(None, notes)))
 
-    def _order(self, schema: Schema) -> list[str]:
+    def _order(self, schema: Schema, shares: Mapping[str, Floats]) -> list[str]:
+        """Columns that hold little are learnt best, and so come first: by the entropy of their noisy margins, in whole nats."""
+        entropy = {name: int(-np.sum(own * np.log(np.maximum(own, 1e-12)))) for name, own in shares.items()}
         rest = [name for name in schema.names if name not in self.order]
-        first = [name for role in (Role.TARGET, Role.SECRET) for name in rest if schema[name].role is role]
-        return [*self.order, *first, *(name for name in rest if name not in first)]
+        return [*self.order, *sorted(rest, key=lambda name: (schema[name].role is not Role.TARGET, entropy[name]))]
 
 
 def _learnable(budget: Allowance, count: float) -> float:
