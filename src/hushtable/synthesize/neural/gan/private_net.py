@@ -124,7 +124,11 @@ class Game:
         made = self.generator.rows(BATCH)
         fake = made.rows
         scores = self.critic(self._seen(fake)).squeeze(1)
-        loss = (functional.softplus(-scores) if self.step.loss is Loss.BCE else -scores).mean()
+        if self.step.loss is Loss.BCE:
+            loss = functional.softplus(-scores).mean()
+        else:
+            # Noise leaves a Wasserstein critic of any scale; what counts is how generated rows compare.
+            loss = -scores.mean() / scores.detach().std().clamp(min=1.0)
         loss = loss + self.step.pull * made.away + DRIFT * made.drift + self._penalty(fake)
         gradients = torch.autograd.grad(loss, list(self.generator.parameters()))
         for p, gradient in zip(self.generator.parameters(), gradients, strict=True):
