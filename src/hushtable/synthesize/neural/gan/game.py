@@ -17,10 +17,11 @@ from hushtable.synthesize.neural.gan.parents import Embedded
 from hushtable.synthesize.neural.gan.penalties import Penalty
 from hushtable.synthesize.neural.gan.wires import Wires
 from hushtable.synthesize.neural.layout import Rows
+from hushtable.table.columns import Role
 
 JUDGED = 5000
 """Rows drawn, and held-out rows that they are compared with, at a judgement."""
-AVERAGED = 0.998
+AVERAGED = 0.999
 """How much of the averaged generator stays at a step (Yazici et al. 2019)."""
 CELLS, PAIRS = 20, 60
 """Cells of a number, and pairs of columns, in a judgement."""
@@ -193,8 +194,11 @@ class Judgement:
         cells = self._cells(codes[rows].long().numpy(), held)
         columns = cells.shape[1]
         pairs = [(one, two) for one in range(columns) for two in range(one)]
-        order = np.random.default_rng(0).permutation(len(pairs))[:PAIRS]
-        self.pairs = [pairs[at] for at in order]
+        roles = [wires.layout.spans[place].column.role for place in (*wires.numeric, *wires.choices)]
+        order = np.random.default_rng(0).permutation(len(pairs))
+        # What the target depends on is judged in any case.
+        first = sorted(order.tolist(), key=lambda at: all(roles[column] is not Role.TARGET for column in pairs[at]))
+        self.pairs = [pairs[at] for at in first[:PAIRS]]
         self.sizes = [CELLS + 1] * len(self.edges) + [wires.layout.spans[place].levels for place in wires.choices]
         self.held = self._shares(cells)
 

@@ -98,8 +98,8 @@ class Gan(Core):
     """Random numbers from which a row is made."""
     pac: int = 1
     """Rows that the critic sees at once: a generator that repeats itself is found out."""
-    dropout: float = 0.5
-    """Part of each layer of the critic that is left out at a step; CTGAN as published has 0.5, and learns more slowly by it."""
+    dropout: float = 0.0
+    """Part of each layer of the critic that is left out at a step; published networks have 0.5, and learn more slowly by it."""
     rate: float = 2e-4
     """Learning rate of both networks."""
     beta1: float = 0.5
@@ -118,7 +118,7 @@ class Gan(Core):
     """The largest weight of a critic under wgan-clip."""
     every: int = 5
     """Epochs from one judgement on held-out rows to the next."""
-    patience: int = 4
+    patience: int = 8
     """Judgements without a better one before training stops."""
     refine: int = 3
     """Rounds of refinement: boosted trees learn where rows are more common than draws, which are weighted by it, raked to the
