@@ -93,7 +93,7 @@ class Votes:
     def answer(self, table: Table) -> Integers:
         """One count for each query."""
         rows = cells_of(table, self.columns)
-        return self.votes(rows, parts(rows, self.teachers, self.key)).sum(0)
+        return np.asarray(self.votes(rows, parts(rows, self.teachers, self.key)).sum(0))
 
     def votes(self, rows: Integers, groups: Integers) -> Integers:
         """Each teacher's vote on each query; a teacher without rows votes against all."""
