@@ -2,6 +2,7 @@
 
 A model around a model. Boosted trees learn to distinguish training rows from a pool of drawn ones; their log-ratios, over several
 rounds, are the weights under which the pool looks like the training rows (discriminator rejection sampling: Azadi et al. 2019).
+Where a target has few classes, rows are weighted once more by how much likelier their class is among the training rows.
 The weights are raked to the counts of the training rows' cells (Deming and Stephan 1940), and a systematic sample of the pool
 is what leaves. The trees and the counts read the rows as they are: this promises nothing, and is for models that promise nothing.
 """
@@ -18,7 +19,8 @@ from hushtable.errors import InputError
 from hushtable.pipeline import registry
 from hushtable.pipeline.step import Arrays, Given, Model
 from hushtable.synthesize.boosted import CELLS, Boosted, Codes
-from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.synthesize.odds import Odds, classes
+from hushtable.table.arrays import Array, Floats, Integers, Mask
 from hushtable.table.columns import Column, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -33,6 +35,11 @@ HELD = 0.15
 """Part of the rows by which the trees are judged."""
 CLIPPED = 0.999
 """Weights above this quantile are as large as it."""
+MOST_SEEN = 3
+"""Rows of the pool, for each training row, that the chances of a target's classes are learnt from."""
+STEEPEST = 3.0
+"""The largest logarithm of a weight by the classes of a target."""
+SIDES = ("real", "drawn")
 RAKED = 5
 """Cells that fewer training rows hold are raked together."""
 SWEEPS = 20
@@ -86,7 +93,7 @@ def refined(
     axes = [Axis.of(column, seen[column.name]) for column in seen.schema]
     real = _codes(axes, seen)
     pool = _codes(axes, model.sample(max(POOL * seen.rows, FEWEST), rng))
-    ordered = np.array([axis.column.numeric or axis.column.kind == "ordinal" for axis in axes], np.bool_)
+    ordered = _ordered(axes)
     held = rng.random(len(real)) < HELD
     logs, boosted = np.zeros(len(pool)), []
     for turn in range(rounds):
@@ -101,9 +108,36 @@ def refined(
     ceiling = float(np.quantile(logs, CLIPPED))
     logs = np.minimum(logs, ceiling)
     power = _power(logs)
-    weights, factors = _raked(pool, np.exp(power * logs), counts, len(pool) // POOL)
+    logs *= power
+    weights, factors = _raked(pool, np.exp(logs), counts, len(pool) // POOL)
+    odds = _odds(axes, real, pool, weights, held) if rounds else ()
+    if odds:
+        weights, factors = _raked(pool, np.exp(logs + _likelier(odds, pool)), counts, len(pool) // POOL)
     scales = Scales(ceiling, power, effective(weights), float(np.log(np.mean(weights))))
-    return Refined(model, axes, boosted, counts, factors, scales, table.rows)
+    return Refined(model, axes, boosted, counts, factors, scales, table.rows, odds)
+
+
+def _odds(axes: list[Axis], real: Codes, pool: Codes, weights: Floats, held: Mask) -> tuple[Odds, ...]:
+    """The chances of the target's classes, among training rows and in the weighted pool; none without a target of few classes."""
+    target = next((place for place, axis in enumerate(axes) if axis.column.role is Role.TARGET), None)
+    part = slice(MOST_SEEN * len(real))
+    if target is None or len(axes) == 1 or not len(known := classes(real, pool[part], target)):
+        return ()
+    ordered = _ordered(axes)
+    apart = np.arange(len(pool[part])) < HELD * len(pool[part])
+    return (
+        Odds.fit(real, target, known, ordered, np.ones(len(real)), held),
+        Odds.fit(pool[part], target, known, ordered, weights[part], apart),
+    )
+
+
+def _likelier(odds: tuple[Odds, ...], codes: Codes) -> Floats:
+    real, drawn = odds
+    return np.clip(real.logs(codes) - drawn.logs(codes), -STEEPEST, STEEPEST)
+
+
+def _ordered(axes: list[Axis]) -> Mask:
+    return np.array([axis.column.numeric or axis.column.kind == "ordinal" for axis in axes], np.bool_)
 
 
 class Scales(NamedTuple):
@@ -137,6 +171,8 @@ class Refined:
     """What raking multiplied the weights by, by column and cell."""
     scales: Scales
     rows: int
+    odds: tuple[Odds, ...] = field(repr=False, default=())
+    """The chances of a target's classes, among training rows and in the pool."""
 
     @property
     def schema(self) -> Schema:
@@ -174,6 +210,7 @@ class Refined:
         for boosted in self.boosted:
             logs += boosted.score(codes)
         logs = self.scales.power * np.minimum(logs, self.scales.ceiling)
+        logs += _likelier(self.odds, codes) if self.odds else 0.0
         for factors, column in zip(np.log(self.factors), codes.T, strict=True):
             logs += factors[column]
         return logs
@@ -198,6 +235,8 @@ class Refined:
         arrays |= {f"axis/{place}": axis.places for place, axis in enumerate(self.axes)}
         for turn, boosted in enumerate(self.boosted):
             arrays |= {f"boosted/{turn}/{name}": array for name, array in boosted.parts().items()}
+        for side, odds in zip(SIDES, self.odds, strict=False):
+            arrays |= {f"odds/{side}/{name}": array for name, array in odds.parts().items()}
         kind = type(self.model)
         values = {"class": f"{kind.__module__}:{kind.__qualname__}", "values": own, "rounds": len(self.boosted), "rows": self.rows}
         values |= self.scales._asdict()
@@ -216,8 +255,9 @@ class Refined:
         model: Model = registry.load(target).from_parts(values["values"], under("model/"))  # type: ignore[attr-defined]
         axes = [Axis(column, arrays[f"axis/{place}"]) for place, column in enumerate(model.schema)]
         boosted = [Boosted.from_parts(under(f"boosted/{turn}/")) for turn in range(int(values["rounds"]))]
+        odds = tuple(Odds.from_parts(found) for side in SIDES if (found := under(f"odds/{side}/")))
         scales = Scales(*(float(values[name]) for name in Scales._fields))
-        return cls(model, axes, boosted, arrays["counts"], arrays["factors"], scales, int(values["rows"]))
+        return cls(model, axes, boosted, arrays["counts"], arrays["factors"], scales, int(values["rows"]), odds)
 
 
 def effective(weights: Floats) -> float:

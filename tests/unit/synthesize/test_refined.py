@@ -12,6 +12,7 @@ import hushtable as ht
 from hushtable.errors import InputError
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.boosted import CELLS, Boosted
+from hushtable.synthesize.odds import Odds
 from hushtable.synthesize.refined import Axis, Refined, _power, effective, refined, systematic
 from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
@@ -182,3 +183,24 @@ def test_a_derived_k_is_kept(small):
     plain, refining = (ht.release(small, "mdav-sequential", settings={"refine": n}, seed=1) for n in ("0", "3"))
     assert refining.guarantee.promises == plain.guarantee.promises
     assert refining.guarantee.assurance is plain.guarantee.assurance
+
+
+def test_classes_come_closer_to_the_rows(table, independent):
+    """Broken twin: the chances of the pool in place of those of the rows, and the other way round."""
+    model = refined(independent, table, 1, rng())
+
+    def spread(odds: tuple[Odds, ...]) -> float:
+        drawn = replace(model, odds=odds).sample(4000, rng(1))
+        return float(np.std([drawn["x"][drawn["group"] == one].mean() for one in range(3)]))
+
+    real = float(np.std([table["x"][table["group"] == one].mean() for one in range(3)]))
+    ours, without, turned = spread(model.odds), spread(()), spread(model.odds[::-1])
+    assert abs(ours - real) < 0.8 * abs(without - real)
+    assert turned < without < real
+
+
+def test_a_model_stored_before_targets_were_weighed_still_draws(table, model):
+    values, arrays = model.parts()
+    before = {name: array for name, array in arrays.items() if not name.startswith("odds/")}
+    assert Refined.from_parts(values, before).odds == ()
+    assert Refined.from_parts(values, before).sample(50, rng(1)).rows == 50
