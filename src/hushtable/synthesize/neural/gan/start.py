@@ -41,8 +41,11 @@ def classes(schema: Schema, target: str, step: str) -> tuple[str, ...]:
 
 
 def margins(schema: Schema, top: tuple[str, ...]) -> Histograms:
-    """One histogram of each column, with the target if there is one of few cells: a record lies in one cell of each."""
-    return Histograms(tuple((*top, name) for name in schema.names if name not in top))
+    """One histogram of each column, with the target if there is one of few cells: a record lies in one cell of each.
+
+    The target then has one of its own at the end: so there are as many, for the same price, whatever bins leave of a target.
+    """
+    return Histograms((*((*top, name) for name in schema.names if name not in top), *((name,) for name in top)))
 
 
 def margin_events(schema: Schema, top: tuple[str, ...], part: Allowance) -> tuple[Event, ...]:
@@ -63,8 +66,9 @@ class Start:
     def measured(cls, vault: Vault, top: tuple[str, ...], part: Allowance, rng: np.random.Generator) -> Self:
         """Count every column once, for all of ``part``; columns then depend on the target alone."""
         schema = vault.schema
-        tables = measured(vault, margins(schema, top).groups, part)
-        grown = Grown.of(tables, sizes_of(schema), top, rows_of(vault, part, tables), rng)
+        every = measured(vault, margins(schema, top).groups, part)
+        tables = every[: len(every) - len(top)]
+        grown = Grown.of(tables, sizes_of(schema), top, rows_of(vault, part, every), rng)
         for name in schema.names:
             if name not in top:
                 grown.add(name, top, None, rng)
