@@ -28,8 +28,9 @@ EVERYTHING = sorted({*registry.steps().values(), *registry.audits().values()})
 
 
 def timely(target: str) -> object:
-    """The battery trains a network some thirty times: by night."""
-    return pytest.param(target, marks=pytest.mark.nightly) if ".neural." in target else target
+    """By night attacks that train a network some thirty times, and ``best``, which is the core that it chooses."""
+    slow = ".audits.neural." in target or target.endswith(":Best")
+    return pytest.param(target, marks=pytest.mark.nightly) if slow else target
 
 
 @pytest.mark.parametrize("target", [timely(target) for target in EVERYTHING])

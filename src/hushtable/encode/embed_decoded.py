@@ -12,7 +12,7 @@ from hushtable.encode.embed import Embed, Map, Method
 from hushtable.encode.layout import Layout, Rows
 from hushtable.encode.modes import Moded, Modes
 from hushtable.errors import InputError
-from hushtable.learn import network
+from hushtable.learn import network, training
 from hushtable.numerics.manifold.ambient import Ambient, digests, distinct
 from hushtable.pipeline.step import Arrays, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
@@ -199,8 +199,7 @@ class Decoded:
         """How the way back was learnt."""
         if not self.curve:
             return {}
-        loss, held = ([None if x is None else round(x, 4) for x in line] for line in zip(*self.curve, strict=True))
-        return {"training": {"loss": loss, "held": held}}
+        return {"training": training(self.curve, len(self.curve))}
 
     def apply(self, table: Table) -> Table:
         """Coordinates of rows; all other columns stay."""

@@ -6,9 +6,11 @@ where they are first used, so that nothing else waits for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 from hushtable.errors import MissingExtra
 
@@ -18,3 +20,10 @@ def network(module: str, purpose: str) -> ModuleType:
     if find_spec("torch") is None:
         raise MissingExtra("torch", "neural", purpose)
     return import_module(module)
+
+
+def training(curve: Iterable[tuple[float, float | None]], epochs: int) -> dict[str, Any]:
+    """A training curve as a model keeps it and a card draws it: losses by epoch, and how many epochs were planned."""
+    losses = [[None if value is None else round(value, 4) for value in line] for line in zip(*curve, strict=True)]
+    loss, held = losses or ([], [])
+    return {"loss": loss, "held": held, "epochs": epochs}

@@ -12,6 +12,7 @@ from scipy import stats
 torch = pytest.importorskip("torch", reason="networks need torch")
 
 from hushtable.checks.tables import awkward  # noqa: E402
+from hushtable.encode.layout import Layout  # noqa: E402
 from hushtable.errors import HushError, InputError, PlanError  # noqa: E402
 from hushtable.learn.loop import seeded  # noqa: E402
 from hushtable.privacy.vault import Vault  # noqa: E402
@@ -22,7 +23,6 @@ from hushtable.synthesize.neural.gan.game import Game, Rules, Shape, rows  # noq
 from hushtable.synthesize.neural.gan.gan import Adversarial, Gan  # noqa: E402
 from hushtable.synthesize.neural.gan.nets import ConvolutionCritic, DenseCritic  # noqa: E402
 from hushtable.synthesize.neural.gan.wires import Wires  # noqa: E402
-from hushtable.synthesize.neural.layout import Layout  # noqa: E402
 from hushtable.table.broken import breaks_any  # noqa: E402
 from hushtable.table.columns import Bounds, Column, Kind, Levels  # noqa: E402
 from hushtable.table.schema import Schema  # noqa: E402

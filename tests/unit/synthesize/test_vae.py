@@ -8,10 +8,10 @@ import sys
 import numpy as np
 import pytest
 
+from hushtable.encode.layout import Layout
 from hushtable.errors import InputError
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.neural.layout import Layout
 from hushtable.synthesize.neural.vae import Autoencoder, Openings, Vae
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class PrivSyn(PrivateCore):
     numerical accountant. After Zhang, Wang, Li, Honorio, Backes, He, Chen and Zhang 2021 (PrivSyn), who choose once, among pairs.
     """
 
+    quick: ClassVar[Mapping[str, object]] = {"candidates": 5}
     keeps_groups = True
     target: str = ""
     """The column that the release is made for (a class to predict); when empty, the one with the role target, if any."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from hushtable.encode.coarse import Nested
 from hushtable.errors import InputError, PlanError
-from hushtable.learn import network
+from hushtable.learn import network, training
 from hushtable.pipeline.step import Core, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
@@ -113,8 +113,7 @@ class Autoregressive(Core):
         seed = _seed(rng)
         keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(work, self, table, seed)
         weights, curve = network(_NET, _PURPOSE).fitted(codes, shape, self._descent(table.rows), seed, report, keep)
-        training = {"loss": [round(epoch.loss, 4) for epoch in curve], "held": [round(epoch.held, 4) for epoch in curve]}
-        return replace(model, weights=weights, training=training)
+        return replace(model, weights=weights, training=training(curve, self.epochs))
 
     def overfitted(
         self, train: Table, validation: Table, ratios: Sequence[float], rng: np.random.Generator

@@ -74,7 +74,7 @@ class Cellwise:
     """What field ``j`` needs, as ``j/...``: ``embedding`` of its cells; from the embeddings of the fields before it to its hidden
     units ``first`` and ``offset``, from those to its logits ``head`` and ``bias``; for a part ``known``, by the cell it is in."""
     rows: int
-    training: dict[str, list[float]]
+    training: dict[str, Any]
     """Losses by epoch, on the rows it was trained on and on those left out."""
 
     @property

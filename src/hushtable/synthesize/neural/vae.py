@@ -9,15 +9,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from hushtable.encode.layout import Layout, Rows
 from hushtable.encode.modes import PLACE
 from hushtable.errors import InputError, PlanError
-from hushtable.learn import network
+from hushtable.learn import network, training
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.neural.layout import Layout, Rows
 from hushtable.synthesize.refined import Refined, refined
 from hushtable.table.arrays import Floats, Singles
 from hushtable.table.columns import FREE
@@ -119,8 +119,7 @@ class Vae(Core):
         arrays, curve = net.train(
             self, table, layout, openings, int(rng.integers(2**31)), lambda share: vault.report(trained * share), vault.work
         )
-        training = {"loss": [round(one.loss, 4) for one in curve], "held": [round(one.held, 4) for one in curve]}
-        model = Autoencoder(layout, openings, arrays, table.rows, training)
+        model = Autoencoder(layout, openings, arrays, table.rows, training(curve, self.epochs))
         if not self.refine:
             return model
         return refined(model, table, self.refine, rng, lambda share: vault.report(trained + (1 - trained) * share))
@@ -165,7 +164,7 @@ class Autoencoder:
     openings: Openings = field(repr=False)
     arrays: dict[str, Singles] = field(repr=False)
     rows: int
-    training: dict[str, list[float]] = field(repr=False)
+    training: dict[str, Any] = field(repr=False)
 
     @property
     def schema(self) -> Schema:

@@ -11,10 +11,10 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
+from hushtable.encode.layout import Layout
 from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descent, Epoch, seeded, split
 from hushtable.synthesize.neural import vae as autoencoder
-from hushtable.synthesize.neural.layout import Layout
 from hushtable.synthesize.neural.vae import Openings
 from hushtable.table.arrays import Singles
 from hushtable.table.table import Table

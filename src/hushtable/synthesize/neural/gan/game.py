@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.encode.layout import Rows
 from hushtable.synthesize.neural.gan import nets
 from hushtable.synthesize.neural.gan.conditions import Condition, Drawn
 from hushtable.synthesize.neural.gan.losses import loss
 from hushtable.synthesize.neural.gan.parents import Embedded
 from hushtable.synthesize.neural.gan.penalties import Penalty
 from hushtable.synthesize.neural.gan.wires import Wires
-from hushtable.synthesize.neural.layout import Rows
 from hushtable.table.columns import Role
 
 JUDGED = 5000

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from hushtable.encode.layout import Layout
 from hushtable.errors import InputError, PlanError
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays, numbered
@@ -19,7 +20,6 @@ from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.neural.gan.constraints import Constraint, kept, read_constraints
-from hushtable.synthesize.neural.layout import Layout
 from hushtable.synthesize.refined import Refined, refined
 from hushtable.table.columns import FREE
 from hushtable.table.schema import Schema
@@ -187,7 +187,7 @@ class Adversarial:
     arrays: Arrays = field(repr=False)
     """Of the condition."""
     weights: Arrays = field(repr=False)
-    curve: dict[str, list[float | None]]
+    curve: dict[str, Any]
     """The critic's loss by epoch, and how far drawn rows were from held-out ones."""
     constraints: tuple[Constraint, ...]
     rows: int

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.encode.layout import Span
 from hushtable.synthesize.neural.gan.constraints import Constraint, numbers_of
 from hushtable.synthesize.neural.gan.wires import Wires
-from hushtable.synthesize.neural.layout import Span
 from hushtable.table.arrays import Floats
 from hushtable.table.broken import COMPARE, level_met
 from hushtable.table.rules import ORDER, Comparison, Sign

@@ -12,6 +12,7 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
+from hushtable.encode.layout import Layout
 from hushtable.learn.ghost import Tape
 from hushtable.privacy import accountant
 from hushtable.synthesize.neural.gan import training
@@ -19,7 +20,6 @@ from hushtable.synthesize.neural.gan.conditions import Drawn
 from hushtable.synthesize.neural.gan.constraints import Constraint
 from hushtable.synthesize.neural.gan.game import Game
 from hushtable.synthesize.neural.gan.losses import PENALTY
-from hushtable.synthesize.neural.layout import Layout
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ def train(
     work: Path | None,
 ) -> dict[str, Any]:
     """Play the noisy game; what its model is made of."""
-    share = min(1.0, step.batch / table.rows)
-    steps = step.epochs * max(1, -(-table.rows // step.batch)) * step.critic_steps
+    batch = training.batch_of(step.batch, table.rows)
+    share = min(1.0, batch / table.rows)
+    steps = step.epochs * max(1, -(-table.rows // batch)) * step.critic_steps
     multiplier = _multiplier(step.epsilon, min(0.5, 1 / table.rows), share, steps)
     game = partial(NoisyGame, step.bound, multiplier)
     return training.train(step, table, constraints, seed, report, game, scaled(table), work)

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.encode.layout import Layout, Rows
+from hushtable.learn import training
 from hushtable.learn.checkpoint import Checkpoint
-from hushtable.learn.loop import Epoch, Loop, seeded, split
+from hushtable.learn.loop import Loop, seeded, split
 from hushtable.pipeline.step import Arrays, numbered
 from hushtable.synthesize.neural.gan import conditions, penalties
 from hushtable.synthesize.neural.gan.constraints import Constraint
 from hushtable.synthesize.neural.gan.game import Game, Rules, Shape, draw, rows, weights
 from hushtable.synthesize.neural.gan.wires import Wires
-from hushtable.synthesize.neural.layout import Layout, Rows
 from hushtable.table.table import Table
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def train(
     clip = step.clip if step.loss == "wgan-clip" else 0.0
     betas = step.beta1, step.beta2
     rules = Rules(loss=step.loss, rate=step.rate, betas=betas, decay=step.decay, critic_steps=step.critic_steps, clip=clip)
-    batch = min(step.batch, max(FEWEST, table.rows // 20))
+    batch = batch_of(step.batch, table.rows)
     loop = Loop(batch=batch, epochs=step.epochs, patience=step.patience, every=step.every)
     with seeded(seed):
         fitted, held = split(table.rows)
@@ -64,7 +65,7 @@ def train(
         "condition": str(step.condition),
         "arrays": condition.arrays(),
         "weights": weights(game.averaged),
-        "curve": drawn_curve(curve),
+        "curve": training(curve, step.epochs),
     }
 
 
@@ -88,10 +89,9 @@ def shares(wires: Wires, codes: torch.Tensor) -> torch.Tensor:
     return torch.bincount(codes.flatten().long(), minlength=wires.width)[wires.numbers :] / len(codes)
 
 
-def drawn_curve(curve: Sequence[Epoch]) -> dict[str, list[float | None]]:
-    """The training curve, as a model keeps it."""
-    held = [None if epoch.held is None else round(epoch.held, 4) for epoch in curve]
-    return {"loss": [round(epoch.loss, 4) for epoch in curve], "held": held}
+def batch_of(batch: int, rows: int) -> int:
+    """Smaller batches of small tables, so that an epoch has about twenty."""
+    return min(batch, max(FEWEST, rows // 20))
 
 
 class Drawing:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.encode.layout import Layout, Rows
 from hushtable.encode.modes import PLACE
-from hushtable.synthesize.neural.layout import Layout, Rows
 
 TEMPERATURE = 0.2
 """Of the Gumbel softmax (Xu et al. 2019)."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from hushtable.encode.layout import Layout
 from hushtable.errors import PlanError
-from hushtable.synthesize.neural.layout import Layout
 
 
 def test_a_table_comes_back_from_its_layout(small):
