@@ -118,10 +118,10 @@ def test_a_budget_without_delta_and_a_replaced_record_are_refused():
 
 
 def test_it_learns_dependence_that_the_margins_do_not_have():
-    step = PrivateGan(loss="bce", steps=60, rate=0.2, width=24, tables=0.2, pull=0.1)
+    step = PrivateGan(loss="bce", steps=120, rate=0.2, width=24, tables=0.2, pull=0.1)
     model = step.fit(vault(people(3000), budget=Budget(8.0, 1e-6)), np.random.default_rng(0))
     drawn = model.sample(3000, np.random.default_rng(1))
-    assert np.mean(drawn["one"] == drawn["two"]) > 0.4, "a third, if columns were independent"
+    assert np.mean(drawn["one"] == drawn["two"]) > 0.45, "a third, if columns were independent"
 
 
 def test_constraints_hold_in_what_is_drawn():
