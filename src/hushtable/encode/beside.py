@@ -1,4 +1,4 @@
-"""Columns that a coder writes as several, the further ones beside the first, and takes together again."""
+"""Columns that a coder writes in another form: as several, the further ones beside the first, and taken together again."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from hushtable.errors import PlanError
+from hushtable.pipeline.step import chosen
 from hushtable.table.arrays import Array
-from hushtable.table.columns import Column
+from hushtable.table.columns import Bounds, Column, Kind, Levels
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+
+
+def numbers(schema: Schema, columns: tuple[str, ...], step: str) -> tuple[str, ...]:
+    """The columns that are named, or every number and date; PlanError for one that is neither."""
+    every = tuple(column.name for column in schema if column.numeric)
+    return chosen(schema, columns, every, step, "a number or a date", lambda column: column.numeric) if columns else every
+
+
+def rewritten(column: Column, kind: Kind, domain: Levels | Bounds) -> Column:
+    """The column in another form: what was declared of how its values are written no longer applies."""
+    return replace(column, kind=kind, domain=domain, missing=(), hierarchy=None, decimals=None, format=None, determined_by=None)
 
 
 def beside(schema: Schema, new: Mapping[str, Sequence[Column]], step: str) -> Schema:

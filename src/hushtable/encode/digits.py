@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from hushtable.encode.beside import beside, without
+from hushtable.encode.beside import beside, rewritten, without
 from hushtable.pipeline.publish import DIGITS
 from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs, chosen
 from hushtable.privacy.allowance import Allowance
@@ -91,10 +91,7 @@ class Form:
         levels = [SIGNS, *levels] if self.signed else levels
         # Of a number that is to be predicted, the first digit is.
         role = Role.PLAIN if column.role is Role.TARGET else column.role
-        first = replace(
-            column, kind=Kind.CATEGORY, domain=Levels(levels[0], column.observed), missing=(), hierarchy=None, decimals=None,
-            format=None, determined_by=None,
-        )  # fmt: skip
+        first = rewritten(column, Kind.CATEGORY, Levels(levels[0], column.observed))
         further = (
             Column(
                 name=f"{column.name}:{place}", kind=Kind.CATEGORY, role=role, domain=Levels(each, column.observed), required=True

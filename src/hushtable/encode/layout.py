@@ -14,9 +14,15 @@ import numpy as np
 
 from hushtable.errors import PlanError
 from hushtable.table.arrays import Floats, Integers, Singles
-from hushtable.table.columns import Bounds, Column
+from hushtable.table.columns import FREE, Bounds, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+
+
+def require_drawable(schema: Schema, step: str) -> None:
+    """PlanError for columns of free text, which no network here can draw."""
+    if free := [column.name for column in schema if column.kind in FREE]:
+        raise PlanError(f"{step}: {', '.join(free)} is text, which a network cannot draw")
 
 
 @dataclass(frozen=True)

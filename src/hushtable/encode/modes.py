@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from hushtable.encode.beside import beside, without
+from hushtable.encode.beside import beside, numbers, rewritten, without
 from hushtable.numerics.gaussians import Gaussians
-from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs, chosen
+from hushtable.numerics.mixing import mixed
+from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.vault import Vault
@@ -86,10 +87,7 @@ class Modes(Coder):
         return Moded(table.schema, modes)
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
-        numbers = tuple(column.name for column in schema if column.numeric)
-        if not self.columns:
-            return numbers
-        return chosen(schema, self.columns, numbers, "modes", "a number or a date", lambda column: column.numeric)
+        return numbers(schema, self.columns, "modes")
 
     def _modes(self, column: Column, values: Floats) -> Mixture:
         present = values[~np.isnan(values)]
@@ -181,7 +179,7 @@ class Moded:
         for number, (name, mixture) in enumerate(self.modes.items(), 1):
             values = table.floats(name)
             known = np.flatnonzero(~np.isnan(values))
-            lots = (_mixed(keys + np.uint64(number)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            lots = (mixed(keys + np.uint64(number)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
             codes, places = np.full(table.rows, -1, np.int32), np.zeros(table.rows)
             for start in range(0, len(known), BLOCK):
                 some = known[start : start + BLOCK]
@@ -240,16 +238,8 @@ def row_keys(table: Table) -> np.ndarray[Any, np.dtype[np.uint64]]:
             low, high = float(column.bounds.low), float(column.bounds.high)
             grid = column.step or (high - low) * 2.0**-30 or 1.0
             array = np.nan_to_num(np.round((column.floats(array) - low) / grid), nan=-1.0).clip(-1, 2.0**62)
-        keys = _mixed(keys + array.astype(np.int64).view(np.uint64))
+        keys = mixed(keys + array.astype(np.int64).view(np.uint64))
     return keys
-
-
-def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """One step of splitmix64: every bit of the number decides every bit of the outcome."""
-    keys = keys + np.uint64(0x9E3779B97F4A7C15)
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
 
 
 def _encoded(schema: Schema, modes: dict[str, int]) -> Schema:
@@ -258,9 +248,7 @@ def _encoded(schema: Schema, modes: dict[str, int]) -> Schema:
     for name, count in modes.items():
         column = schema[name]
         levels = Levels(tuple(str(number) for number in range(1, count + 1)), observed=column.observed)
-        mode = replace(
-            column, kind=Kind.CATEGORY, domain=levels, missing=(), hierarchy=None, decimals=None, format=None, determined_by=None
-        )
+        mode = rewritten(column, Kind.CATEGORY, levels)
         # Of a number that is to be predicted, the mode is.
         role = Role.PLAIN if column.role is Role.TARGET else column.role
         place = Column(name=f"{name}:{PLACE}", kind=Kind.REAL, role=role, domain=Bounds(-1.0, 1.0, column.observed), required=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from hushtable.encode.beside import numbers, rewritten
 from hushtable.encode.cells import runs
-from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs, chosen
+from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.vault import Vault
@@ -59,10 +60,7 @@ class Ranks(Coder):
         return Ranked(table.schema, {name: Pools.of(table.schema[name], table.floats(name), self.least) for name in columns})
 
     def _columns(self, schema: Schema) -> tuple[str, ...]:
-        numbers = tuple(column.name for column in schema if column.numeric)
-        if not self.columns:
-            return numbers
-        return chosen(schema, self.columns, numbers, "ranks", "a number or a date", lambda column: column.numeric)
+        return numbers(schema, self.columns, "ranks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,22 +157,8 @@ class Ranked:
 
 def _scored(schema: Schema, columns: tuple[str, ...]) -> Schema:
     """The schema with scores in place of these columns."""
-    bounds = (Bounds(-FARTHEST, FARTHEST, schema[name].observed) for name in columns)
-    return schema.with_columns(
-        *(
-            replace(
-                schema[name],
-                kind=Kind.REAL,
-                domain=ends,
-                missing=(),
-                hierarchy=None,
-                decimals=None,
-                format=None,
-                determined_by=None,
-            )
-            for name, ends in zip(columns, bounds, strict=True)
-        )
-    )
+    bounds = {name: Bounds(-FARTHEST, FARTHEST, schema[name].observed) for name in columns}
+    return schema.with_columns(*(rewritten(schema[name], Kind.REAL, ends) for name, ends in bounds.items()))
 
 
 def _divided(counts: Integers, least: int) -> tuple[Integers, Mask]:

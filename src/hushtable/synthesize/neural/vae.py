@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hushtable.encode.layout import Layout, Rows
+from hushtable.encode.layout import Layout, Rows, require_drawable
 from hushtable.encode.modes import PLACE
-from hushtable.errors import InputError, PlanError
+from hushtable.errors import InputError
 from hushtable.learn import network, training
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
@@ -20,7 +20,6 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.refined import Refined, refined
 from hushtable.table.arrays import Floats, Singles
-from hushtable.table.columns import FREE
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -102,9 +101,7 @@ class Vae(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns of free text."""
-        free = [column.name for column in schema if column.kind in FREE]
-        if free:
-            raise PlanError(f"vae: {', '.join(free)} is text, which a network cannot draw")
+        require_drawable(schema, "vae")
         return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Autoencoder | Refined:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hushtable.encode.layout import Layout
-from hushtable.errors import InputError, PlanError
+from hushtable.encode.layout import Layout, require_drawable
+from hushtable.errors import InputError
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays, numbered
 from hushtable.privacy.allowance import Allowance
@@ -21,7 +21,6 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.neural.gan.constraints import Constraint, kept, read_constraints
 from hushtable.synthesize.refined import Refined, refined
-from hushtable.table.columns import FREE
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -152,9 +151,7 @@ class Gan(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns of free text, and constraints that cannot be read or kept."""
-        free = [column.name for column in schema if column.kind in FREE]
-        if free:
-            raise PlanError(f"gan: {', '.join(free)} is text, which a network cannot draw")
+        require_drawable(schema, "gan")
         public = tuple(f"that for every record {one.text}" for one in read_constraints(self.constraints, schema, "gan"))
         return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE, public=public)
 
@@ -235,7 +232,8 @@ class Adversarial:
             return table
         table, redrawn = kept(table, self.constraints, lambda more: self._drawn(more, rng, wanted))
         if table.rows < rows:
-            raise InputError(redrawn["note"].replace("declared zeros", "constraints"), where="constraints")
+            found = f"of {redrawn['drawn']:,} drawn rows only {table.rows:,} keep the constraints, where {rows:,} are wanted"
+            raise InputError(found, where="constraints")
         return table
 
     def _drawn(self, rows: int, rng: np.random.Generator, wanted: Mapping[str, Any]) -> Table:

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from hushtable.errors import InputError, PlanError
+from hushtable.encode.layout import require_drawable
+from hushtable.errors import InputError
 from hushtable.learn import network
 from hushtable.pipeline.step import Core, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
@@ -18,7 +19,6 @@ from hushtable.privacy.guarantee import Claim
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.neural.gan.gan import Adversarial
-from hushtable.table.columns import FREE
 from hushtable.table.schema import Schema
 
 NAME = "pate-published"
@@ -85,9 +85,7 @@ class PatePublished(Core):
 
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns of free text; states the claim, and the gaps in its proof."""
-        free = [column.name for column in schema if column.kind in FREE]
-        if free:
-            raise PlanError(f"{NAME}: {', '.join(free)} is text, which a network cannot draw")
+        require_drawable(schema, NAME)
         claim = Claim(f"differential privacy with epsilon = {self.epsilon:g} at delta = {self.delta:g}", GAPS)
         return Plan(schema=schema, events=(Raw(_WHY),), effect=Effect.GENERATE, claims=(claim,))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.histogram_cells import require_counted
 from hushtable.synthesize.network.privbayes import PrivBayes
 from hushtable.synthesize.neural.gan.forbidden import forbidden
+from hushtable.synthesize.neural.gan.gan import Condition as Conditioned
 from hushtable.synthesize.neural.gan.gan import Loss
 from hushtable.synthesize.neural.gan.products import Products, correlations
 from hushtable.synthesize.neural.gan.residual import Condition, Residual
@@ -31,14 +31,6 @@ NAME = "private-gan"
 PENALTIES = ("constraints", "correlation")
 CORRELATED = 0.15
 """The part of the budget for the correlations, where they are a penalty."""
-
-
-class Given(StrEnum):
-    """What the generator is given beside noise."""
-
-    NONE = "none"
-    LEVEL = "level"
-    NETWORK = "network"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +52,7 @@ class PrivateGan(PrivateCore):
 
     loss: Loss = Loss.WGAN_GP
     """wgan-gp: Wasserstein distance with a penalty on the critic's slope; wgan-clip: with small weights; bce: cross-entropy."""
-    condition: Given = Given.NONE
+    condition: Conditioned = Conditioned.NONE
     """none: the target, if it has few cells; level: beside it records with rare levels are taken more often, by the noisy counts;
     network: the parents in a Bayesian network that is chosen and counted with noise (PrivBayes), by fixed random vectors."""
     penalties: tuple[str, ...] = ()
@@ -107,7 +99,7 @@ class PrivateGan(PrivateCore):
         events: tuple[Event, ...] = ()
         if budget is not None:
             counted, related, trained = self._parts(budget, len(schema))
-            if self.condition is Given.NETWORK:
+            if self.condition is Conditioned.NETWORK:
                 events = self._privbayes.plan(schema, counted).events
             else:
                 events = margin_events(schema, top, counted)
@@ -124,7 +116,7 @@ class PrivateGan(PrivateCore):
         counted, related, trained = self._parts(vault.paid(), len(schema))
         happened = sampled_gaussian(trained, self.rate, self.steps)
         top = classes(schema, self.target, NAME)
-        if self.condition is Given.NETWORK:
+        if self.condition is Conditioned.NETWORK:
             tables = vault.named(vault.step, counted)
             start = Start.of(self._privbayes.fit(tables, rng), top)
         else:

@@ -13,7 +13,6 @@ from hushtable.learn.loop import seeded
 from hushtable.learn.private import PrivateDescent
 from hushtable.pipeline.step import numbered
 from hushtable.privacy.event import SampledGaussian
-from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.neural.gan.forbidden import Forbidden
 from hushtable.synthesize.neural.gan.gan import Loss
@@ -80,7 +79,7 @@ class Game:
             for number, _ in enumerate(run.batches(chances), 1):
                 with torch.no_grad():
                     fake = self.generator.rows(BATCH).rows
-                run.update(lambda part, fake=fake: self._gradients(cells[part], fake, vault.entropy))  # type: ignore[misc]
+                run.update(lambda part, fake=fake: self._gradients(cells[part], fake))  # type: ignore[misc]
                 self._oppose(fake, share)
                 critics.step()
                 if step.loss is Loss.WGAN_CLIP:
@@ -97,18 +96,12 @@ class Game:
                     p.copy_(kept)
         return self.generator.layers()
 
-    def _gradients(self, cells: Integers, fake: torch.Tensor, entropy: Entropy) -> Gradients:
-        """Of the critic's loss on real rows, one for each: that of the penalty between it and a generated row too.
-
-        Where that point is, each row decides by words of its own, like its coins. Were they taken from the stream that the
-        generator uses, how many rows there are in a batch would move all that it draws afterwards.
-        """
+    def _gradients(self, cells: Integers, fake: torch.Tensor) -> Gradients:
+        """Of the critic's loss on real rows, one for each: that of the penalty between it and a generated row too."""
         real = self._seen(self._spread(cells))
         if self.step.loss is Loss.WGAN_GP:
-            words = entropy.words(2 * len(cells))
-            other = self._seen(fake[torch.from_numpy((words[::2] % np.uint64(len(fake))).astype(np.int64))])
-            between = torch.from_numpy((words[1::2] >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24))
-            return penalized(self.critic, real, torch.lerp(real, other, between[:, None]), weight=PENALTY)
+            other = self._seen(fake[torch.randint(len(fake), (len(real),))])
+            return penalized(self.critic, real, torch.lerp(real, other, torch.rand(len(real), 1)), weight=PENALTY)
         loss = functional.softplus if self.step.loss is Loss.BCE else torch.nn.Identity()
         return Tape.of(self.critic, lambda: loss(-self.critic(real).squeeze(1)))
 

@@ -23,6 +23,7 @@ from hushtable.synthesize.marginal.measurement import rows_of, without_missing
 from hushtable.synthesize.marginal.workload import target_of
 from hushtable.synthesize.network.grown import Grown
 from hushtable.synthesize.network.tables import Network, without_last
+from hushtable.synthesize.raking import raked
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
 
@@ -30,8 +31,6 @@ CLASSES = 10
 """A target with at most so many cells is counted together with every other column."""
 LEAST = 1e-6
 """The smallest share of a cell, where logarithms are taken."""
-SWEEPS, STEEPEST = 20, 5.0
-"""How often weights are raked, and by how much at most at a time."""
 
 
 def classes(schema: Schema, target: str, step: str) -> tuple[str, ...]:
@@ -113,7 +112,7 @@ class Start:
 
     def raked(self, cells: Integers, rows: int) -> Floats:
         """Weights under which drawn rows have the shares of the tables; no row is to be worth more than one of ``rows``."""
-        names, weights = self.schema.names, np.ones(len(cells))
+        names = self.schema.names
         target = cells[:, names.index(self.top[0])] if self.top else np.zeros(len(cells), np.int64)
         parts = []
         whole = self.shares[self.top[0]] if self.top else np.ones((1, 1))
@@ -122,17 +121,7 @@ class Start:
             alone = name in self.top or not self.top
             wanted = shares if alone else whole.T * shares
             parts.append((at if alone else target * size + at, wanted.ravel() / wanted.sum()))
-        for _ in range(SWEEPS):
-            largest = 0.0
-            for at, wanted in parts:
-                have = np.bincount(at, weights, minlength=len(wanted)) / weights.sum()
-                step = np.divide(wanted, have, out=np.ones(len(wanted)), where=have > 0).clip(1 / STEEPEST, STEEPEST)
-                weights = weights * step[at]
-                largest = max(largest, float(np.abs(step[have > 0] - 1).max(initial=0.0)))
-            weights = np.minimum(weights, weights.sum() / rows)
-            if largest < 1e-3:
-                break
-        return weights
+        return raked(parts, len(cells), rows)
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """The network, and the target."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from hushtable.numerics.mixing import mixed
 from hushtable.privacy.unit import Relation
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
@@ -126,19 +126,11 @@ def parts(rows: Integers, teachers: int, key: int) -> Integers:
     """
     words = np.full(len(rows), np.uint64(key))
     for column in rows.T:
-        words = _mixed(words ^ column.astype(np.uint64))
+        words = mixed(words ^ column.astype(np.uint64))
     order = np.lexsort(rows.T)
     ordered = rows[order]
     starts = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))[: len(rows)]
     lengths = np.diff(np.append(starts, len(rows)))
     number = np.empty(len(rows), np.uint64)
     number[order] = (np.arange(len(rows)) - np.repeat(starts, lengths)).astype(np.uint64)
-    return (_mixed(words ^ _mixed(number)) % np.uint64(teachers)).astype(np.int64)
-
-
-def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A bijection of 64 bits that mixes them well (splitmix64: Steele, Lea and Flood 2014)."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    return (mixed(words ^ mixed(number)) % np.uint64(teachers)).astype(np.int64)
