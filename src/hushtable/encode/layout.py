@@ -12,8 +12,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from hushtable.encode.modes import PLACE
 from hushtable.errors import PlanError
-from hushtable.table.arrays import Floats, Integers, Singles
+from hushtable.table.arrays import Floats, Integers, Mask, Singles
 from hushtable.table.columns import FREE, Bounds, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -132,6 +133,22 @@ class Layout:
                 missing = (codes == span.levels - 1) & span.missing
                 arrays[span.column.name] = np.where(missing, -1, codes).astype(span.column.dtype)
         return Table(self.schema, arrays)
+
+    def governing(self, place: int) -> int | None:
+        """The span whose level decides whether a number may be other than 0: whether it is missing, or its mode."""
+        if self.spans[place].levels:
+            return place
+        name, _, kind = self.spans[place].column.name.rpartition(":")
+        return self.schema.names.index(name) if kind == PLACE and name in self.schema else None
+
+    def varying(self, rows: Rows) -> dict[int, tuple[int, Mask]]:
+        """For numbers that a level decides, the span of that level, and under which of its levels some row has another than 0."""
+        found = {}
+        for number, place in enumerate(place for place, span in enumerate(self.spans) if span.column.numeric):
+            if (above := self.governing(place)) is not None:
+                other = np.bincount(rows.codes[:, above], rows.values[:, number] != 0, minlength=self.spans[above].levels)
+                found[number] = (above, other > 0)
+        return found
 
     def parts(self) -> dict[str, Any]:
         """Plain values, from which ``from_parts`` rebuilds it."""

@@ -216,7 +216,7 @@ def test_training_that_was_stopped_goes_on_to_the_same_bits(tmp_path):
 
         layout = Layout.of(table)
         openings = Openings.found(layout, layout.encode(table))
-        return vae_net.train(Vae(**(SMALL | {"epochs": 4})), table, layout, openings, 5, report, work)[0]
+        return vae_net.train(Vae(**(SMALL | {"epochs": 4})), table, layout, layout.encode(table), openings, 5, report, work)[0]
 
     whole = trained(None)
     with pytest.raises(KeyboardInterrupt):

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hushtable.encode.layout import Layout, Rows, require_drawable
-from hushtable.encode.modes import PLACE
 from hushtable.errors import InputError
 from hushtable.learn import network, training
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
@@ -111,10 +110,11 @@ class Vae(Core):
             raise InputError("there are no rows to learn from", where="vae")
         net = network("hushtable.synthesize.neural.vae_net", "a variational autoencoder")
         layout = Layout.of(table)
-        openings = Openings.found(layout, layout.encode(table))
+        rows = layout.encode(table)
+        openings = Openings.found(layout, rows)
         trained = 0.5 if self.refine else 1.0
         arrays, curve = net.train(
-            self, table, layout, openings, int(rng.integers(2**31)), lambda share: vault.report(trained * share), vault.work
+            self, table, layout, rows, openings, int(rng.integers(2**31)), lambda share: vault.report(trained * share), vault.work
         )
         model = Autoencoder(layout, openings, arrays, table.rows, training(curve, self.epochs))
         if not self.refine:
@@ -132,18 +132,7 @@ class Openings:
     @classmethod
     def found(cls, layout: Layout, rows: Rows) -> Self:
         """Of a number that may be missing, its own span; of a place in a mode, that of the mode."""
-        governed = {}
-        for number, place in enumerate(place for place, span in enumerate(layout.spans) if span.column.numeric):
-            name, _, kind = layout.spans[place].column.name.rpartition(":")
-            if layout.spans[place].levels:
-                above = place
-            elif kind == PLACE and name in layout.schema:
-                above = layout.schema.names.index(name)
-            else:
-                continue
-            varies = np.bincount(rows.codes[:, above], rows.values[:, number] != 0, minlength=layout.spans[above].levels)
-            governed[number] = (above, (varies > 0).astype(np.float32))
-        return cls(governed)
+        return cls({number: (above, varies.astype(np.float32)) for number, (above, varies) in layout.varying(rows).items()})
 
     def of(self, rows: Rows) -> Singles:
         """For each row, 1 where a number varies."""

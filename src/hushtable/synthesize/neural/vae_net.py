@@ -11,7 +11,7 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
-from hushtable.encode.layout import Layout
+from hushtable.encode.layout import Layout, Rows
 from hushtable.learn.checkpoint import Checkpoint
 from hushtable.learn.loop import Descent, Epoch, seeded, split
 from hushtable.synthesize.neural import vae as autoencoder
@@ -125,6 +125,7 @@ def train(
     step: autoencoder.Vae,
     table: Table,
     layout: Layout,
+    rows: Rows,
     openings: Openings,
     seed: int,
     report: Callable[[float], None],
@@ -134,7 +135,6 @@ def train(
 
     ``work`` is where it is kept how far it is.
     """
-    rows = layout.encode(table)
     places = [place for place, span in enumerate(layout.spans) if span.levels]
     levels = [layout.spans[place].levels for place in places]
     codes, values = torch.from_numpy(rows.codes[:, places]), torch.from_numpy(rows.values)

@@ -42,18 +42,14 @@ class Codes:
 
 
 class Correlation:
-    """The Frobenius norm of the difference of Pearson matrices, on expected codes.
+    """The Frobenius norm of the difference of Pearson matrices of real and fake rows, on expected codes."""
 
-    ``target`` is the matrix to come near to; by default that of the real rows of the batch, which the critic sees as well.
-    """
-
-    def __init__(self, wires: Wires, target: torch.Tensor | None = None) -> None:
-        self.codes, self.target = Codes(wires), target
+    def __init__(self, wires: Wires) -> None:
+        self.codes = Codes(wires)
 
     def __call__(self, real: torch.Tensor, fake: torch.Tensor) -> torch.Tensor:
         """Of this batch."""
-        target = pearson(self.codes(real)) if self.target is None else self.target
-        return (pearson(self.codes(fake)) - target).square().sum().add(1e-12).sqrt()
+        return (pearson(self.codes(fake)) - pearson(self.codes(real))).square().sum().add(1e-12).sqrt()
 
 
 def pearson(codes: torch.Tensor) -> torch.Tensor:

@@ -11,7 +11,6 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
 from hushtable.encode.layout import Layout, Rows
-from hushtable.encode.modes import PLACE
 
 TEMPERATURE = 0.2
 """Of the Gumbel softmax (Xu et al. 2019)."""
@@ -50,30 +49,17 @@ class Wires:
         """Levels x numbers: 1 where a number may be other than 0 under a level; and 1 for numbers that depend on none."""
         gates, ungated = torch.zeros(self.width, self.numbers), torch.ones(self.numbers)
         for number, place in enumerate(self.numeric):
-            governing = self.governing(place)
+            governing = self.layout.governing(place)
             if governing is not None:
                 start, span = int(self.starts[governing]), self.layout.spans[governing]
                 gates[start : start + span.levels - span.missing, number], ungated[number] = 1.0, 0.0
         gates[list(self.closed)] = 0.0
         return gates[self.numbers :], ungated
 
-    def governing(self, place: int) -> int | None:
-        """The span whose level decides whether a number may be other than 0: whether it is missing, or its mode."""
-        if self.layout.spans[place].levels:
-            return place
-        name, _, kind = self.layout.spans[place].column.name.rpartition(":")
-        return self.layout.schema.names.index(name) if kind == PLACE and name in self.layout.schema else None
-
     def closing(self, rows: Rows) -> tuple[int, ...]:
         """The places of levels under which no row has a number other than 0 beside them."""
-        closed = []
-        for number, place in enumerate(self.numeric):
-            governing = self.governing(place)
-            if governing is not None:
-                levels = self.layout.spans[governing].levels
-                open_ = np.bincount(rows.codes[:, governing], rows.values[:, number] != 0, minlength=levels)
-                closed += (int(self.starts[governing]) + np.flatnonzero(open_ == 0)).tolist()
-        return tuple(closed)
+        varying = self.layout.varying(rows).values()
+        return tuple(int(self.starts[above]) + level for above, varies in varying for level in np.flatnonzero(~varies).tolist())
 
     def codes(self, rows: Rows) -> torch.Tensor:
         """The levels of rows as places in the vector, four bytes each."""
