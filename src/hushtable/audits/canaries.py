@@ -206,22 +206,21 @@ class InjectedPoints(Audit):
 
     def _trained(self, case: Case, rng: np.random.Generator) -> tuple[Mask, Floats]:
         """Which points were injected, and how near each came back, as a share of the way to the nearest real row."""
-        points, apart = _invented(case, self.points, rng)
+        points, apart = self.invented(case, rng)
         inside = rng.random(points.rows) < 0.5
         if not points.rows:
             return inside, apart
         release = regenerate(case, Table.concat([case.train, points.take(inside)]), int(rng.integers(2**31)))
         return inside, neighbours.nearest(points, release, columns=case.columns).distance[:, 0] / apart
 
-
-def _invented(case: Case, count: int, rng: np.random.Generator) -> tuple[Table, Floats]:
-    """Rows that mix the values of others and are farthest from every real row, with that distance, which is never zero."""
-    drawn = {name: array[rng.integers(0, case.train.rows, 10 * count)] for name, array in case.train.arrays.items()}
-    mixed = Table(case.train.schema, drawn, case.train.texts)
-    apart = neighbours.nearest(mixed, case.train, columns=case.columns).distance[:, 0]
-    farthest = np.argsort(-apart, kind="stable")[:count]
-    farthest = farthest[apart[farthest] > 0]
-    return mixed.take(farthest), apart[farthest]
+    def invented(self, case: Case, rng: np.random.Generator) -> tuple[Table, Floats]:
+        """Rows that mix the values of others and are farthest from every real row, with that distance, which is never zero."""
+        drawn = {name: array[rng.integers(0, case.train.rows, 10 * self.points)] for name, array in case.train.arrays.items()}
+        mixed = Table(case.train.schema, drawn, case.train.texts)
+        apart = neighbours.nearest(mixed, case.train, columns=case.columns).distance[:, 0]
+        farthest = np.argsort(-apart, kind="stable")[: self.points]
+        farthest = farthest[apart[farthest] > 0]
+        return mixed.take(farthest), apart[farthest]
 
 
 def _copies(trace: Trace, secret: str) -> Finding:
