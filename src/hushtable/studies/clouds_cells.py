@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -164,7 +163,9 @@ def unfolded(name: str, run: int, points: int, inverted: int, path: Path | None,
     if known is not None:
         return result | _images(known, drawn[:inverted], back, pictures=not run)
     one = SETS[name]
-    returned = table_of(np.asarray(fitted.inverse_transform(places[:inverted].astype(np.float32)), np.float64), one.columns, one.ends)
+    returned = table_of(
+        np.asarray(fitted.inverse_transform(places[:inverted].astype(np.float32)), np.float64), one.columns, one.ends
+    )
     made = table_of(back, one.columns, one.ends)
     real = matrix(sides.fresh)
     result |= {
@@ -194,10 +195,10 @@ def _spread(points: Floats, real: Floats) -> float:
 def _images(known: Digits, drawn: Floats, back: Floats, *, pictures: bool) -> Result:
     """Whether images that were led back show the digits of their places, and how near they come to real ones."""
     tree = cKDTree(known.pixels)
-    far, nearest = tree.query(back)
+    far, nearest = map(np.asarray, tree.query(back))
     some = np.random.default_rng(0).choice(len(known.pixels), min(500, len(known.pixels)), replace=False)
     # The nearest to an image is itself, the second another one.
-    apart, others = (part[:, 1] for part in tree.query(known.pixels[some], 2))
+    apart, others = (np.asarray(part)[:, 1] for part in tree.query(known.pixels[some], 2))
     wanted = known.labels[known.nearest(drawn)]
     result: Result = {
         "images": len(back),
@@ -272,6 +273,6 @@ def _marked(shown: Table, training: Table, real: int) -> dict[str, list[int]]:
     """Points in two colours: those that are nearest to an injected one, and all others."""
     some = shown.take(np.arange(min(DRAWN, shown.rows)))
     ours = neighbours.nearest(some, training).index[:, 0] >= real
-    one: Any = SETS["s-curve"]
+    one = SETS["s-curve"]
     ends = tuple(one.ends[at] for at in one.shown)
     return _placed(matrix(some)[:, list(one.shown)], ends, ours.astype(np.int64))

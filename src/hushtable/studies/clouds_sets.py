@@ -125,9 +125,7 @@ SETS = {
         coloured=3,
     ),
     "blobs": PointSet(title="blobs", columns=_PLANE, ends=((-3.0, 4.0), (-1.0, 6.0)), draw=_blobs),
-    "circles": PointSet(
-        title="circles", columns=_PLANE, ends=((-1.3, 1.3), (-1.3, 1.3)), draw=_curves("make_circles", factor=0.5)
-    ),
+    "circles": PointSet(title="circles", columns=_PLANE, ends=((-1.3, 1.3), (-1.3, 1.3)), draw=_curves("make_circles", factor=0.5)),
     "half-circles": PointSet(title="half circles", columns=_PLANE, ends=((-1.3, 2.3), (-0.8, 1.3)), draw=_curves("make_moons")),
 }
 
