@@ -199,7 +199,7 @@ def _returned(runs: Sequence[Result], generator: str) -> Panel:
 
 
 def _back(kind: str, generator: str, sums: Pooled) -> Iterator[Number]:
-    named = {"data": INJECTED[kind], "method": METHODS[generator]}
+    named: dict[str, Any] = {"data": INJECTED[kind], "method": METHODS[generator]}
     for which, rate, way in (("an injected", sums.inside, sums.way), ("a left-out", sums.outside, sums.other_way)):
         yield _rate(rate, **named, measure=f"{which} point comes back", better=Better.LOWER)
         measure = f"how near a released row comes to {which} point (median)"

@@ -1,10 +1,11 @@
-"""The data sets of the study of Frechet means, and the ways to release them that it compares."""
+"""The data sets of the study of Frechet means, the ways to release them that it compares, and one result each."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,11 @@ CLASS = "class"
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A data set, with the epsilon that the publication picked for it and its row of the published table (NMI, silhouette)."""
+    """A data set, with the epsilon that the publication picked for it."""
 
     name: str
     table: Table
     epsilon: float
-    published: dict[str, tuple[float, float]]
 
     @property
     def features(self) -> Table:
@@ -55,8 +55,7 @@ def breast_cancer() -> Data:
 
     bunch = load_breast_cancer()
     ends = [_outwards(float(column.max())) for column in bunch.data.T]
-    rows = {"k-anonymity": (0.44, 0.30), "DP": (0.49, 0.25), "hybrid": (0.74, 0.38)}
-    return Data("breast cancer", _table(bunch.data, bunch.target, ends), 0.04, rows)
+    return Data("breast cancer", _table(bunch.data, bunch.target, ends), 0.04)
 
 
 def digits() -> Data:
@@ -64,8 +63,13 @@ def digits() -> Data:
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    rows = {"k-anonymity": (0.50, 0.07), "DP": (0.47, 0.09), "hybrid": (0.61, 0.08)}
-    return Data("digits", _table(bunch.data, bunch.target, [16.0] * bunch.data.shape[1]), 0.03, rows)
+    return Data("digits", _table(bunch.data, bunch.target, [16.0] * bunch.data.shape[1]), 0.03)
+
+
+@cache
+def load(name: str) -> Data:
+    """The data set of this name."""
+    return {"breast cancer": breast_cancer, "digits": digits}[name]()
 
 
 def _table(values: Floats, target: NDArray[np.integer], ends: Sequence[float]) -> Table:
@@ -160,3 +164,20 @@ def certified_hybrid(epsilon: float) -> Method:
 
 def _seed(rng: np.random.Generator) -> int:
     return int(rng.integers(2**31))
+
+
+RAW, K_ANONYMITY, DP, HYBRID = "raw", "k-anonymity", "DP as published", "hybrid as published"
+CERTIFIED_DP, CERTIFIED_HYBRID = "DP certified", "hybrid certified"
+
+
+def way(kind: str, *, epsilon: float = 1.0, k: int = K, groups: int = 1) -> Method:
+    """The way of this kind, with those of its knobs that it has."""
+    ways: dict[str, Callable[[], Method]] = {
+        RAW: lambda: raw,
+        K_ANONYMITY: lambda: k_anonymity(k),
+        DP: lambda: published_dp(epsilon),
+        HYBRID: lambda: published_hybrid(epsilon, k),
+        CERTIFIED_DP: lambda: certified_dp(epsilon, groups),
+        CERTIFIED_HYBRID: lambda: certified_hybrid(epsilon),
+    }
+    return ways[kind]()
