@@ -102,6 +102,10 @@ class Experiment:
         """Training and control rows, at most so many of each, the same for every cell."""
         return _part(self.train, most, self.seed), _part(self.control, most, self.seed)
 
+    def __call__(self, task: tuple[Trial, int]) -> Observation:
+        """One task of a process: what to try, and the number of the run."""
+        return self.observe(*task)
+
     def observe(self, trial: Trial, run: int) -> Observation:
         """Make a release, attack it and measure it; or say why that could not be done.
 

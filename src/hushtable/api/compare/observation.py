@@ -28,8 +28,6 @@ class Observation:
     """Why there is no release; empty if there is one."""
     again: bool = False
     """Whether it failed in a way that may go well another time: it is not saved."""
-    lost: bool = False
-    """Whether the process that ran it ended without an answer."""
     rows: int = 0
     assurance: Assurance = Assurance.NONE
     statements: tuple[Statement, ...] = ()

@@ -25,9 +25,9 @@ from hushtable.api.compare.grid import Trial, trials
 from hushtable.api.compare.observation import Observation
 from hushtable.api.compare.options import CompareOptions
 from hushtable.api.compare.summary import baseline, summarize
-from hushtable.api.compare.workers import observe_all
 from hushtable.api.hold_out import hold_out
 from hushtable.api.store import Store
+from hushtable.api.workers import perform
 from hushtable.display import Progress, announce, meant, silent
 from hushtable.errors import HushError, InputError
 from hushtable.pipeline import recipe as recipes
@@ -114,9 +114,9 @@ class _Work:
         # What failed by accident is not in the folder, and is tried again next time.
         accidents: dict[str, Observation] = {}
         announce(self.progress, {self._shown(*task): 1.0 for task in todo})
-        for update in observe_all(todo, self.experiment, self.options.workers):
-            if update.task is not None and update.observation is not None:
-                self._take(update.task, update.observation, accidents)
+        for update in perform(todo, self.experiment, self.options.workers):
+            if update.task is not None:
+                self._take(update.task, update.outcome or _lost(update.lost), accidents)
                 self.progress(self._shown(*update.task), 1.0)
             for trial, run in update.at_work[:1]:
                 self.progress(self._shown(trial, run), 0.0)
@@ -293,6 +293,11 @@ def _tuned(wanted: Sequence[Trial], recommendation: Recommendation, *, public: b
             recipe = by_id[name]
             tuned[name] = replace(recipe, tuned="public" if public and recipe.tuned != "private" else "private")
     return tuned
+
+
+def _lost(reason: str) -> Observation:
+    """Of a process that ended without an answer; it may go well another time."""
+    return Observation(seconds=0.0, failed=reason, again=True)
 
 
 def _name(trial: Trial, run: int) -> str:

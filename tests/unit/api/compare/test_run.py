@@ -6,7 +6,6 @@ import json
 import os
 import re
 import stat
-from contextlib import suppress
 from multiprocessing import Pipe
 from threading import Thread
 from unittest.mock import Mock
@@ -15,7 +14,8 @@ import numpy as np
 import pytest
 
 import hushtable as ht
-from hushtable.api.compare import CompareOptions, compare, experiment, workers
+from hushtable.api import workers
+from hushtable.api.compare import CompareOptions, compare, experiment, run
 from hushtable.api.compare.axis import target_of
 from hushtable.api.compare.cell import GuaranteeSummary
 from hushtable.api.compare.comparison import Comparison
@@ -376,65 +376,10 @@ def test_several_processes_give_what_one_gives(table):
         table.take(np.arange(100)), table.take(np.arange(100, 160)), "school", 0, None, 80, ("near-matches",), {"margins": {}}
     )
     tasks = [(Trial(load("mdav").set({"k": k}), (("k", k),)), 0) for k in ("3", "5", "5000")]
-    observed = {update.task[0].id: update.observation for update in workers.observe_all(tasks, study, 2) if update.task}
+    observed = {update.task[0].id: update.outcome for update in workers.perform(tasks, study, 2) if update.task}
     assert observed["mdav k=5"].findings == study.observe(*tasks[1]).findings
     assert observed["mdav k=3"].findings != observed["mdav k=5"].findings
     assert "5000" in observed["mdav k=5000"].failed
-
-
-AGAIN = {"mdav k=1", "mdav k=2", "mdav k=3", "mdav k=5"}
-"""Tasks that fail in their process, which goes on."""
-
-
-class _Hand(Thread):
-    """A process that is a thread; it ends without an answer when it is given one of these."""
-
-    exitcode = -9
-
-    def __init__(self, link, deadly):
-        super().__init__(daemon=True)
-        self.link, self.deadly = link, deadly
-
-    def run(self):
-        with suppress(EOFError):
-            while (task := self.link.recv())[0].id not in self.deadly:
-                self.link.send(Observation(seconds=0.0, notes=(task[0].id,), again=task[0].id in AGAIN))
-        self.link.close()
-
-    def terminate(self):
-        pytest.fail("nothing is at work any more")
-
-
-def crew(monkeypatch, count, deadly, hires=None):
-    def hired(study):
-        if hires is not None:
-            hires.append(study)
-        ours, theirs = Pipe()
-        hand = _Hand(theirs, deadly)
-        hand.start()
-        return ours, hand
-
-    monkeypatch.setattr(workers, "_hired", hired)
-    tasks = [(Trial(load("mdav"), (("k", str(k)),)), 0) for k in range(count)]
-    return list(workers.observe_all(tasks, None, 3))
-
-
-def test_every_task_is_done_once_and_a_lost_process_costs_its_own(monkeypatch):
-    hires = []
-    first, *done = crew(monkeypatch, 9, {"mdav k=4", "mdav k=8"}, hires)
-    assert len(hires) <= 4, "only what ended is replaced, not what failed and goes on"
-    assert first.task is None
-    assert [trial.id for trial, _ in first.at_work] == ["mdav k=0", "mdav k=1", "mdav k=2"]
-    assert sorted(update.task[0].id for update in done) == [f"mdav k={k}" for k in range(9)]
-    assert {update.task[0].id for update in done if update.observation.lost} == {"mdav k=4", "mdav k=8"}
-    assert all(update.observation.notes == (update.task[0].id,) for update in done if not update.observation.lost)
-    assert done[-1].at_work == []
-
-
-def test_where_no_process_answers_it_is_not_the_cells_that_are_wrong(monkeypatch):
-    monkeypatch.setattr(_Hand, "terminate", lambda hand: None)
-    with pytest.raises(InputError, match="__main__"):
-        crew(monkeypatch, 9, {f"mdav k={k}" for k in range(9)})
 
 
 def test_a_process_answers_after_an_error_that_was_not_foreseen(table, monkeypatch):
@@ -448,7 +393,6 @@ def test_a_process_answers_after_an_error_that_was_not_foreseen(table, monkeypat
         reported = ours.recv()
         assert reported.failed.startswith("ValueError: ")
         assert reported.again
-        assert not reported.lost
     ours.close()
     hand.join()
 
@@ -462,26 +406,13 @@ def test_as_many_processes_as_cores_that_may_be_used_and_four_at_most(monkeypatc
     assert usual_workers() == 2
 
 
-class _Link:
-    """The end of a pipe whose process has ended."""
-
-    def recv(self):
-        raise EOFError
-
-
-class _Gone:
-    exitcode = -9
-
-    def join(self):
-        pass
-
-
 def test_a_process_that_ended_costs_its_cell_alone_which_is_tried_again_next_time(table, tmp_path, monkeypatch):
-    reported = workers._received(_Link(), _Gone())
-    assert reported.lost
-    assert "code -9" in reported.failed
-    monkeypatch.setattr(Experiment, "observe", lambda study, trial, run: reported)
-    assert compare(table, ["mdav"], grid={"mdav.k": [5]}, **QUICK, folder=tmp_path / "out").cells[0].failed
+    def lost(todo, make, count):
+        return [workers.Update([], task, None, "the process that made it ended with code -9") for task in todo]
+
+    monkeypatch.setattr(run, "perform", lost)
+    cell = compare(table, ["mdav"], grid={"mdav.k": [5]}, **QUICK, folder=tmp_path / "out").cells[0]
+    assert "code -9" in cell.failed
     monkeypatch.undo()
     monkeypatch.setattr(experiment, "MEASURES", CHEAP)
     assert not compare(table, ["mdav"], grid={"mdav.k": [5]}, **QUICK, folder=tmp_path / "out").cells[0].failed

@@ -1,77 +1,76 @@
-"""Trials observed by several processes, each of which holds the split once. What a process observed is handed over at once."""
+"""Tasks done by several processes, each of which holds what is needed once. What a process has made is handed over at once."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from threading import current_thread, main_thread
-from typing import cast
+from typing import Generic, TypeVar, cast
 
 from threadpoolctl import threadpool_limits
 
-from hushtable.api.compare.experiment import Experiment
-from hushtable.api.compare.grid import Trial
-from hushtable.api.compare.observation import Observation
 from hushtable.errors import InputError
 
-Task = tuple[Trial, int]
-"""What to try, and the number of the run."""
+Task = TypeVar("Task")
+Outcome = TypeVar("Outcome")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 FUTILE = 3
-"""After so many processes that ended without an answer, one after the other, it is not the cells that are wrong."""
-GUARD = "A script that compares with several workers does so under: if __name__ == '__main__'"
+"""After so many processes that ended without an answer, one after the other, it is not the tasks that are wrong."""
+GUARD = "A script that works with several workers does so under: if __name__ == '__main__'"
 
 
 @dataclass(frozen=True)
-class Update:
-    """What has just been observed, and which cells are at work now; nothing has been observed when the work begins."""
+class Update(Generic[Task, Outcome]):
+    """What has just been done, and which tasks are at work now; nothing has been done when the work begins."""
 
     at_work: list[Task]
     task: Task | None = None
-    observation: Observation | None = None
+    outcome: Outcome | None = None
+    lost: str = ""
+    """Why there is no outcome, where the process of the task ended without an answer."""
 
 
-def observe_all(tasks: Sequence[Task], experiment: Experiment, workers: int) -> Iterator[Update]:
-    """Each task with what was observed, as soon as it is done, after a first update that names what is at work.
+def perform(tasks: Sequence[Task], make: Callable[[Task], Outcome], workers: int) -> Iterator[Update[Task, Outcome]]:
+    """Each task with what was made of it, as soon as it is done, after a first update that names what is at work.
 
-    A process that ends without an answer (killed, out of memory) costs its cell alone, which says so and is marked ``lost``, and
-    ``again`` like all that may go well another time.
+    ``make`` is sent to every process once, tasks and outcomes one by one. A process that ends without an answer (killed, out of
+    memory) costs its task alone, which is ``lost``.
     """
     if workers <= 1 or len(tasks) <= 1:
-        yield from _here(tasks, experiment)
+        yield from _here(tasks, make)
         return
     waiting, lost = deque(tasks), 0
     crew: dict[Connection, tuple[BaseProcess, Task]] = {}
     gone: list[BaseProcess] = []
     try:
         for _ in range(min(workers, len(tasks))):
-            link, process = _hired(experiment)
+            link, process = _hired(make)
             crew[link] = process, _handed(link, waiting)
         yield Update(_at_work(crew))
         while crew:
             for ready in wait(list(crew)):
                 link = cast(Connection, ready)
                 process, task = crew.pop(link)
-                observation = _received(link, process)
-                lost = lost + 1 if observation.lost else 0
+                outcome, why = _received(link, process)
+                lost = lost + 1 if why else 0
                 if lost >= FUTILE:
                     raise InputError(f"{lost} processes in a row ended without an answer. {GUARD}", where="workers")
                 if waiting:
-                    if observation.lost:
-                        link, process = _hired(experiment)
+                    if why:
+                        link, process = _hired(make)
                     crew[link] = process, _handed(link, waiting)
                 else:
                     link.close()
                     gone.append(process)
-                yield Update(_at_work(crew), task, observation)
+                yield Update(_at_work(crew), task, cast(Outcome, outcome), why)
     finally:
         for process, _ in crew.values():
             process.terminate()
@@ -79,20 +78,20 @@ def observe_all(tasks: Sequence[Task], experiment: Experiment, workers: int) -> 
             process.join()
 
 
-def _here(tasks: Sequence[Task], experiment: Experiment) -> Iterator[Update]:
+def _here(tasks: Sequence[Task], make: Callable[[Task], Outcome]) -> Iterator[Update[Task, Outcome]]:
     if tasks:
         yield Update([tasks[0]])
-    for place, (trial, run) in enumerate(tasks):
+    for place, task in enumerate(tasks):
         with threadpool_limits(1):
-            observation = experiment.observe(trial, run)
-        yield Update(list(tasks[place + 1 : place + 2]), (trial, run), observation)
+            outcome = make(task)
+        yield Update(list(tasks[place + 1 : place + 2]), task, outcome)
 
 
-def _hired(experiment: Experiment) -> tuple[Connection, BaseProcess]:
-    """A new process that holds the experiment. Fork would copy locks and threads; spawn begins afresh, everywhere alike."""
+def _hired(make: Callable[[Task], Outcome]) -> tuple[Connection, BaseProcess]:
+    """A new process that holds what makes outcomes. Fork would copy locks and threads; spawn begins afresh, everywhere alike."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, experiment), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, make), daemon=True)
     with _one_thread(), _deaf():
         process.start()
     theirs.close()
@@ -101,7 +100,7 @@ def _hired(experiment: Experiment) -> tuple[Connection, BaseProcess]:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """New processes read how many threads they may use when they begin: cells run side by side, so one each."""
+    """New processes read how many threads they may use when they begin: tasks run side by side, so one each."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
@@ -127,11 +126,10 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _serve(link: Connection, experiment: Experiment) -> None:
+def _serve(link: Connection, make: Callable[[Task], Outcome]) -> None:
     while True:
         try:
-            trial, run = link.recv()
-            link.send(experiment.observe(trial, run))
+            link.send(make(link.recv()))
         except (EOFError, ConnectionError):
             return
 
@@ -144,13 +142,13 @@ def _handed(link: Connection, waiting: deque[Task]) -> Task:
     return task
 
 
-def _received(link: Connection, process: BaseProcess) -> Observation:
+def _received(link: Connection, process: BaseProcess) -> tuple[object, str]:
+    """What a process answers; or why it never will."""
     try:
-        return cast(Observation, link.recv())
+        return link.recv(), ""
     except (EOFError, ConnectionError):
         process.join()
-        reason = f"the process that made it ended with code {process.exitcode}; it may have run out of memory"
-        return Observation(seconds=0.0, failed=reason, lost=True, again=True)
+        return None, f"the process that made it ended with code {process.exitcode}; it may have run out of memory"
 
 
 def _at_work(crew: dict[Connection, tuple[BaseProcess, Task]]) -> list[Task]:
