@@ -117,7 +117,7 @@ def command_line() -> str:
 
     parts = [
         "# Command line",
-        "Every command but `study` prints JSON with `--json`. Exit codes: 0 (fine), 2 (bad input, every fault listed), "
+        "Every command prints JSON with `--json`. Exit codes: 0 (fine), 2 (bad input, every fault listed), "
         "3 (a guarantee or a condition refused), 4 (`verify` only: nothing is wrong, but a guarantee cannot be checked).",
     ]
     group: Any = typer.main.get_command(app)

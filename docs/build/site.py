@@ -27,15 +27,22 @@ def write(folder: Path, *, pictures: bool = True, story: bool = True) -> int:
         path = folder / "pages" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    for asset in (*HAND.glob("*.css"), *HAND.glob("*.svg"), *(ROOT / "docs").glob("*.png")):
-        shutil.copy(asset, folder / "pages" / asset.name)
+    for name, asset in assets().items():
+        (folder / "pages" / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(asset, folder / "pages" / name)
     (folder / "mkdocs.yml").write_text(yaml.safe_dump(configuration(), sort_keys=False, allow_unicode=True), encoding="utf-8")
     return len(pages)
 
 
+def assets() -> dict[str, Path]:
+    """Every picture and stylesheet by its path in the site."""
+    own = [*HAND.glob("*.css"), *HAND.rglob("*.svg")]
+    return {path.relative_to(HAND).as_posix(): path for path in own} | {path.name: path for path in (ROOT / "docs").glob("*.png")}
+
+
 def all_pages(*, pictures: methods.Picture | None, story: bool) -> dict[str, str]:
     """Every page by its path: those written by hand, and those read off the code."""
-    by_hand = {path.name: path.read_text(encoding="utf-8") for path in sorted(HAND.glob("*.md"))}
+    by_hand = {path.relative_to(HAND).as_posix(): path.read_text(encoding="utf-8") for path in sorted(HAND.rglob("*.md"))}
     read_off = {"measures.md": reference.measures(), "command-line.md": reference.command_line()}
     return by_hand | methods.pages(pictures) | reference.audit_pages() | read_off | {"tutorial.md": tutorial.page(run=story)}
 
@@ -79,6 +86,7 @@ def configuration() -> dict[str, Any]:
             {"Command line": "command-line.md"},
             {"Methods": methods.nav()},
             {"Audits": reference.audit_nav()},
+            {"What the sources report": "sources/index.md"},
             {"A method of your own": "extending.md"},
             {"Architecture": "architecture.md"},
         ],

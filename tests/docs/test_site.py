@@ -96,7 +96,7 @@ def test_every_entry_of_a_schema_file_is_documented(pages):
 
 
 def test_every_internal_link_leads_to_a_page(pages):
-    files = {*pages, *(path.name for path in (*(ROOT / "docs").glob("*.png"), *site.HAND.glob("*.svg")))}
+    files = {*pages, *site.assets()}
     broken = []
     for name, text in pages.items():
         prose = re.sub(r"```.*?```", "", text, flags=re.S)

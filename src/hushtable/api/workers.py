@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Generic, TypeVar, cast
 
@@ -76,6 +78,14 @@ def perform(tasks: Sequence[Task], make: Callable[[Task], Outcome], workers: int
             process.terminate()
         for process in (*gone, *(process for process, _ in crew.values())):
             process.join()
+
+
+def unforeseen(error: Exception) -> str:
+    """The type of an error and where it arose. What it says itself may hold values of rows."""
+    if isinstance(error, MemoryError):
+        return "MemoryError: there was not enough memory; try fewer rows or fewer workers"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: an error that was not foreseen, in {Path(place.filename).name}, line {place.lineno}"
 
 
 def _here(tasks: Sequence[Task], make: Callable[[Task], Outcome]) -> Iterator[Update[Task, Outcome]]:

@@ -1,8 +1,8 @@
 """Private generators under the scores G and G+, by epsilon: the study of Galloni and Lendak, and our methods beside theirs.
 
 Each generator makes as many rows as it was given, and ``Reference.compare`` scores them against these: mu (correlations), delta
-(classifiers), nu (columns). Every cell is written as soon as it is there, so a study that was stopped goes on where it stopped.
-The noise is fresh: numbers vary. ``hush study generators``
+(classifiers), nu (columns). The noise is fresh: numbers vary. Table 5.1 of the dissertation, which shows what G does not see, has
+numbers; its other results are curves. ``hush study generators``
 
 A. Galloni, I. Lendak, Differentially private copulas, DAG and hybrid methods: a comprehensive data utility study, ICCCI 2023.
 """
@@ -10,48 +10,33 @@ A. Galloni, I. Lendak, Differentially private copulas, DAG and hybrid methods: a
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from hushtable.api.store import Result, Store
-from hushtable.display import Progress
-from hushtable.errors import HushError, InputError
+from hushtable.api.store import Result
 from hushtable.measures.composite import CompositeOptions, Reference
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release
 from hushtable.privacy.unit import Unit
-from hushtable.studies.generators_page import page_of, svgs, text_of
-from hushtable.studies.study import Report, Resumable, Setting, repeat, slug
+from hushtable.studies import composite_table
+from hushtable.studies.generators_report import Extent, report
+from hushtable.studies.study import Scope, Study, Task, Work, slug
 from hushtable.studies.tables import at_hand
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
 
 SPLITS, MANY = 3, 5000
 """Random parts of a table that its classifiers are tested on, to be averaged; of so many rows one part is enough."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scope:
-    """What is run: the data sets, the epsilons, how often, and how many rows of each set at most."""
-
-    names: tuple[str, ...] = ("adult_train", "credit_approval", "credit_card_default")
-    epsilons: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-    runs: int = 3
-    rows: int | None = None
-
-    def __post_init__(self) -> None:
-        """At least one of each."""
-        if not (self.names and self.epsilons and self.runs > 0):
-            raise InputError("needs at least one data set, epsilon and run", where="study")
-
-
-FULL = Scope()
+NAMES = ("adult_train", "credit_approval", "credit_card_default")
+FULL = Extent(names=NAMES, epsilons=(0.05, 0.1, 0.2, 0.4, 0.8, 1.6), runs=3)
 """As published. Hours."""
-QUICK = Scope(names=FULL.names[:2], epsilons=(0.05, 0.4, 1.6), runs=1, rows=2000)
+QUICK = Extent(names=NAMES[:2], epsilons=(0.05, 0.4, 1.6), runs=1, rows=2000)
 """About two minutes."""
+DRAWS = 10
+"""Of the points of table 5.1."""
 
 
 @dataclass(frozen=True)
@@ -119,58 +104,57 @@ class Data:
         return roles[:1] or [column.name for column in self.table.schema if not column.numeric][-1:]
 
 
-def resumable(data: str | Path | None = None, scope: Scope = FULL, methods: Sequence[Method] = METHODS) -> Resumable[Data]:
-    """The study, ready to run. ``data`` is where the real tables lie, if not in the usual place."""
-    tables, skipped = at_hand(scope.names, data, scope.rows)
-    sets = [Data(name, table) for name, table in tables.items()]
+@cache
+def data_sets(names: tuple[str, ...], folder: Path | None, rows: int | None) -> tuple[dict[str, Data], tuple[str, ...]]:
+    """Those that are at hand, and why the others are not."""
+    tables, skipped = at_hand(names, folder, rows)
+    return {name: Data(name, table) for name, table in tables.items()}, tuple(skipped)
 
-    def report(results: list[Mapping[str, Any]]) -> Report:
-        study: dict[str, Any] = {
-            "epsilons": list(scope.epsilons), "runs": scope.runs, "skipped": skipped, "data": results,
-            "methods": [{"name": m.name, "shown": m.shown, "published": m.published} for m in methods],
-        }  # fmt: skip
-        text = text_of(study)
-        return Report(text, {"generators.txt": text, "study.html": page_of(study), **svgs(study)})
 
-    named = [(m.name, m.recipe, dict(m.knobs)) for m in methods]
-    return Resumable(
-        identity=["generators", named, list(scope.epsilons), scope.runs, [one.name for one in sets]],
-        sets=sets,
-        tables=[one.table for one in sets],
-        examine=partial(_examine, methods=methods, scope=scope),
-        report=report,
+def plan(scope: Scope) -> Work:
+    """Every method at every epsilon on every data set, and the points of table 5.1."""
+    extent = (QUICK if scope.quick else FULL).with_runs(scope.runs)
+    sets, skipped = data_sets(extent.names, scope.data, extent.rows)
+    where = (extent.names, scope.data, extent.rows)
+    tasks = [Task(name=f"points-{n}", title=f"points, draw {n + 1}", make=partial(points, n), cost=0.1) for n in range(DRAWS)]
+    for name in sets:
+        tasks.append(Task(name=f"{name}-real", title=f"{name}: real rows", make=partial(real, where, name)))
+        for method in METHODS:
+            for epsilon in extent.epsilons:
+                for run in range(extent.runs):
+                    file = f"{name}-{slug(method.name)}-{epsilon:g}-{run}"
+                    title = f"{name}: {method.shown}, epsilon {epsilon:g}"
+                    tasks.append(Task(name=file, title=title, make=partial(cell, where, name, method, epsilon)))
+    return Work(
+        tasks=tasks,
+        report=partial(report, extent, tuple(sets), METHODS, skipped),
+        identity=[extent.rows, *((m.name, m.recipe, dict(m.knobs)) for m in METHODS)],
+        tables=[one.table for one in sets.values()],
     )
 
 
-def _examine(one: Data, store: Store, progress: Progress, *, methods: Sequence[Method], scope: Scope) -> dict[str, Any]:
-    """All results of a data set: by method, a list for each epsilon of a result for each run."""
-    real = store.get_or_make(f"{one.name}-real", lambda: _real(one))
-    settings = [_setting(one, method, epsilon) for method in methods for epsilon in scope.epsilons]
-    results = iter(repeat(store, settings, scope.runs, progress))
-    cells = {method.name: [next(results) for _ in scope.epsilons] for method in methods}
-    return {"name": one.name, "real": real, "cells": cells}
+Where = tuple[tuple[str, ...], Path | None, int | None]
+"""What the data sets are loaded by."""
 
 
-def _setting(one: Data, method: Method, epsilon: float) -> Setting:
-    title = f"{one.name}: {method.shown}, epsilon {epsilon:g}"
-    return Setting(f"{one.name}-{slug(method.name)}-{epsilon:g}", title, lambda number: _cell(one, method, epsilon))
+def points(draw: int) -> Result:
+    """The scores of table 5.1 on one draw of its points."""
+    scores = composite_table.scores(draw)
+    return {name: {key: getattr(scores[name], key) for key in row} for name, row in composite_table.PUBLISHED.items()}
 
 
-def _real(one: Data) -> Result:
+def real(where: Where, name: str) -> Result:
+    """What classifiers make of the real rows."""
+    one = data_sets(*where)[0][name]
     performance = one.reference.performance[one.target[0]]
     return {"rows": one.table.rows, "columns": len(one.table.schema), "target": one.target[0], **_means(performance)}
 
 
-def _means(performance: Any) -> dict[str, float]:
-    return {"accuracy": performance.mean("accuracy"), "score": performance.mean()}
-
-
-def _cell(one: Data, method: Method, epsilon: float) -> Result:
+def cell(where: Where, name: str, method: Method, epsilon: float) -> Result:
+    """One release of one method, scored."""
+    one = data_sets(*where)[0][name]
     start = time.process_time()
-    try:
-        released, proven = method.make(one.table, epsilon)
-    except HushError as error:
-        return {"refused": str(error)}
+    released, proven = method.make(one.table, epsilon)
     seconds = time.process_time() - start
     scores = one.reference.compare(released)
     own, there = (_means(scores_of[one.target[0]]) for scores_of in (scores.own, scores.there))
@@ -178,3 +162,16 @@ def _cell(one: Data, method: Method, epsilon: float) -> Result:
         "mu": scores.mu, "delta": scores.delta, "nu": scores.nu, "g": scores.g, "g_plus": scores.g_plus,
         "accuracy": own["accuracy"], "score": own["score"], "there": there["score"], "proven": proven, "seconds": seconds,
     }  # fmt: skip
+
+
+def _means(performance: Any) -> dict[str, float]:
+    return {"accuracy": performance.mean("accuracy"), "score": performance.mean()}
+
+
+STUDY = Study(
+    name="generators",
+    title="Private generators by epsilon",
+    source="A. Galloni, Evaluating synthetic data generators in the context of differential privacy, dissertation, Eotvos Lorand "
+    "University 2025, chapters 4 and 5; A. Galloni, I. Lendak, ICCCI 2023",
+    plan=plan,
+)

@@ -6,11 +6,9 @@ A release is thrown away as soon as it was observed: what is saved is in ``Obser
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +20,7 @@ from hushtable.api.compare.observation import Observation, without_detail
 from hushtable.api.compare.options import ATTACKED
 from hushtable.api.release import release
 from hushtable.api.utility import utility
+from hushtable.api.workers import unforeseen
 from hushtable.errors import Fault, HushError, InputError, MissingExtra
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
@@ -125,7 +124,7 @@ class Experiment:
             again = isinstance(error, MissingExtra)
             return Observation(seconds=time.perf_counter() - start, failed=str(error), again=again)
         except Exception as error:  # noqa: BLE001 - one cell must not cost the hours of all others
-            return Observation(seconds=time.perf_counter() - start, failed=_unforeseen(error), again=True)
+            return Observation(seconds=time.perf_counter() - start, failed=unforeseen(error), again=True)
         guarantee = released.guarantee
         return Observation(
             seconds=time.perf_counter() - start,
@@ -188,14 +187,6 @@ def _step_notes(released: Release) -> list[str]:
         if note := result.get("note"):
             notes.append(str(note))
     return notes
-
-
-def _unforeseen(error: Exception) -> str:
-    """The type of an error and where it arose. What it says itself may hold values of rows."""
-    if isinstance(error, MemoryError):
-        return "MemoryError: there was not enough memory; try fewer rows or fewer workers"
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: an error that was not foreseen, in {Path(place.filename).name}, line {place.lineno}"
 
 
 def _part(table: Table, most: int, seed: int) -> Table:
