@@ -145,8 +145,8 @@ def _notes(made: Cells, names: Sequence[str]) -> tuple[str, ...]:
     return (
         "Networks are shown as they draw (refine 0). The recipes weigh draws by boosted trees that know the points, which is what "
         f"would be released.{refining}",
-        f"The Wasserstein distance is exact, of order 2: {PAIRED:,} points of each side are paired so that the mean square of the "
-        "way is least. It and the discrepancy are in standard deviations of the real points, and against points that no generator "
+        f"The Wasserstein distance is exact, of order 1: {PAIRED:,} points of each side are paired so that the mean way is least. "
+        "It and the discrepancy are in standard deviations of the real points, and against points that no generator "
         "saw; the row of fresh points says how far those that it was trained on lie from them.",
         "A drawn point is off the shape if it is farther from all fresh points than 99 of 100 real ones are.",
         "The source prints pictures and no numbers, and neither sizes of networks nor epochs; our learning rates are those of the "
