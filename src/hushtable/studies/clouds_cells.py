@@ -122,7 +122,8 @@ def wasserstein(one: Floats, other: Floats, rng: np.random.Generator) -> float:
     from scipy.optimize import linear_sum_assignment
 
     count = min(PAIRED, len(one), len(other))
-    ways = cdist(*(side[rng.permutation(len(side))[:count]] for side in (one, other)))
+    some, others = (side[rng.permutation(len(side))[:count]] for side in (one, other))
+    ways = cdist(some, others)
     return float(ways[linear_sum_assignment(ways)].mean())
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from hushtable.api.store import Result
-from hushtable.report.words import interval, number
+from hushtable.evidence.finding import Better
+from hushtable.report.words import number
 from hushtable.studies.frechet_ways import DP, HYBRID, K_ANONYMITY
-from hushtable.studies.report import Statement, Statements, Verdict, over_runs
+from hushtable.studies.report import Statement, Statements, Verdict
+from hushtable.studies.verdicts import best, spoken
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]
 
@@ -30,24 +32,14 @@ def said(name: str, table: Mapping[str, Sequence[Result]], swept: Mapping[str, C
 
 def _hybrid_wins(table: Mapping[str, Sequence[Result]], published: Sequence[str]) -> Statement | None:
     """By the agreement of clusters and classes, as published."""
-    values = {line: over_runs([one["nmi"] for one in table[line] if "nmi" in one]) for line in published}
-    known = {line: (middle, low, high) for line, (middle, low, high) in values.items() if middle is not None}
-    hybrid = next((line for line in known if line.startswith(HYBRID)), None)
-    if hybrid is None or len(known) < len(published):
+    runs = {line: [one["nmi"] for one in table[line] if "nmi" in one] for line in published}
+    hybrid = next(line for line in published if line.startswith(HYBRID))
+    if not all(runs.values()):
         return None
-    parts = [
-        f"{line} {number(m)}" + (f" ({interval(low, high)})" if low is not None else "") for line, (m, low, high) in known.items()
-    ]
-    _, low, high = known[hybrid]
-    # What is drawn once, because nothing in it is random, is its own interval.
-    others = [(m if lo is None else lo, m if hi is None else hi) for line, (m, lo, hi) in known.items() if line != hybrid]
-    verdict = Verdict.UNDECIDED
-    if low is not None and all(low > hi for _, hi in others):
-        verdict = Verdict.CONFIRMED
-    elif high is not None and any(high < lo for lo, _ in others):
-        verdict = Verdict.CONTRADICTED
+    # What was drawn once, because nothing in it is random, is the same in every run.
+    repeated = {line: values * len(runs[hybrid]) if len(values) == 1 else values for line, values in runs.items()}
     says = "The hybrid keeps clusters better than k-anonymity and than DP (table 3.3)"
-    return Statement(says=says, verdict=verdict, because=f"NMI: {'; '.join(parts)}")
+    return Statement(says=says, verdict=best(hybrid, repeated, Better.HIGHER), because=f"NMI: {spoken(runs)}")
 
 
 def _course(says: str, curves: Curves, *, falling: bool) -> Statement | None:
