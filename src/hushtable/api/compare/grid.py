@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
 
@@ -42,6 +42,8 @@ class Trial:
     recipe: Recipe
     settings: tuple[tuple[str, str], ...] = ()
     epsilon: float | None = None
+    unproven: bool = False
+    """Whether it is released even if its epsilon is not proven, as where noise is added to a table that is not private."""
 
     @property
     def id(self) -> str:
@@ -64,9 +66,9 @@ class Trial:
     def at(self, knob: str, value: str) -> Trial:
         """The same with another value of one knob."""
         if knob == EPSILON:
-            return Trial(self.recipe, self.settings, float(value))
+            return replace(self, epsilon=float(value))
         settings = dict(self.settings) | {knob: value}
-        return Trial(self.recipe.set({knob: value}), tuple(settings.items()), self.epsilon)
+        return replace(self, recipe=self.recipe.set({knob: value}), settings=tuple(settings.items()))
 
     def value(self, knob: str) -> float:
         """The value of a numeric knob that was set."""
