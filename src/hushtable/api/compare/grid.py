@@ -132,7 +132,7 @@ def _recipes(
             faults += error.faults
     lacking = {recipe.recipe: missing_extras(recipe.steps) for recipe in chosen}
     chosen = [recipe for recipe in chosen if not lacking[recipe.recipe]]
-    notes += _left_out(lacking)
+    notes += left_out(lacking)
     different = list({recipe.dump(): recipe for recipe in chosen}.values())
     names = [recipe.recipe for recipe in different]
     faults += [
@@ -143,7 +143,7 @@ def _recipes(
     return different, notes
 
 
-def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
+def left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
     """A line for each extra that is not installed here: the recipes that it takes with it, and the command that brings them in."""
     extras = dict.fromkeys(extra for missing in lacking.values() for extra in missing)
     without = {extra: [name for name, missing in lacking.items() if extra in missing] for extra in extras}
