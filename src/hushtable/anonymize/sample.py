@@ -63,7 +63,7 @@ class Sample(Core):
         scheme = {Method.POISSON: Scheme.POISSON, Method.RANDOM: Scheme.FIXED}.get(self.method, Scheme.OTHER)
         effect = Effect.SAMPLE_CLASSES if classes else Effect.SAMPLE
         events = (Transform("sampling"),)
-        return Plan(schema=schema, events=events, effect=effect, beta=self.beta, samples=scheme)
+        return Plan(schema=schema, events=events, effect=effect, beta=self.beta, strata=strata if classes else (), samples=scheme)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Anonymized:
         """Draw the sample, from the system's entropy unless the run is seeded."""

@@ -47,6 +47,8 @@ class Copies:
     """Share that a fresh sample of the same population would have of the latter; 0 where rows are handed on one by one."""
     error: float
     """The standard error of the difference between the two; 0 where rows are handed on one by one."""
+    generated: bool = False
+    """Whether a model drew the rows, whatever became of them after it."""
 
     @property
     def excess(self) -> float:
@@ -74,9 +76,9 @@ class Copies:
         equal = "of the released rows equal, in every column, the row of a real person that nobody else has"
         return f"{percent(self.alone)} {equal}{chance}"
 
-    def refusal(self, untouched: Sequence[str], *, generated: bool) -> str:
+    def refusal(self, untouched: Sequence[str]) -> str:
         """Why so many are refused: the cause, and what would change it."""
-        if generated:
+        if self.generated:
             cause = (
                 "The model repeats rows that it was fitted on: take one that remembers less (larger leaves, fewer columns), or a "
                 "private recipe with an epsilon"
@@ -107,7 +109,7 @@ def copies(table: Table, released: Table, *, generated: bool) -> Copies:
     names = list(released.schema.names)
     # Where a column was made anew, as coordinates are, no row is one of the table.
     if not released.rows or not table.rows or not all(name in table.schema for name in names):
-        return Copies(rows=released.rows, equal=0.0, alone=0.0, chance=0.0, error=0.0)
+        return Copies(rows=released.rows, equal=0.0, alone=0.0, chance=0.0, error=0.0, generated=generated)
     groups = np.zeros(table.rows + released.rows, np.int64)
     for codes in common_codes(table, released, names):
         groups, _ = coded_values(groups * (int(codes.max(initial=0)) + 1) + codes)
@@ -124,7 +126,8 @@ def copies(table: Table, released: Table, *, generated: bool) -> Copies:
         twice = int((holders == 2).sum())
         chance = 2 * twice / table.rows
         error = math.sqrt(alone * (1 - alone) / released.rows + 4 * twice / table.rows**2)
-    return Copies(rows=released.rows, equal=float((holders[ours] > 0).mean()), alone=alone, chance=chance, error=error)
+    equal = float((holders[ours] > 0).mean())
+    return Copies(rows=released.rows, equal=equal, alone=alone, chance=chance, error=error, generated=generated)
 
 
 def common_codes(table: Table, released: Table, names: list[str]) -> Iterator[Integers]:

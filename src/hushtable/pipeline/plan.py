@@ -55,6 +55,12 @@ class Course:
         return tuple(p for segment in self.segments for p in segment)
 
     @property
+    def drawn(self) -> int | None:
+        """The number of the last segment in which a model draws rows, from 0; None where rows are handed on one by one."""
+        generating = [i for i, segment in enumerate(self.segments) if segment[-1].plan.effect is Effect.GENERATE]
+        return generating[-1] if generating else None
+
+    @property
     def draws(self) -> bool:
         """Whether its rows leave as a model drew them, none of which has such a combination."""
         return self.steps[-1].plan.effect is Effect.GENERATE

@@ -30,8 +30,6 @@ class Preflight(Shown):
     copies: Copies | None = None
     """How many released rows would be real ones; None for a private recipe."""
     promises: tuple[Promise, ...] = ()
-    generated: bool = False
-    """Whether a model would draw the rows."""
 
     @property
     def refused(self) -> bool:
@@ -56,7 +54,7 @@ class Preflight(Shown):
         share = percent(self.copies.equal)
         lines.append(f"{share[:1].upper()}{share[1:]} of the released rows equal a real row in every column.")
         if self.refused:
-            return [*lines, f"It would be refused: {self.copies.refusal(self.untouched.columns, generated=self.generated)}"]
+            return [*lines, f"It would be refused: {self.copies.refusal(self.untouched.columns)}"]
         return [*lines, f"It would not be refused: {self.copies.words()}."]
 
     def to_json(self) -> dict[str, Any]:
@@ -88,5 +86,4 @@ def preflight(table: Table, recipe: Recipe, options: ReleaseOptions, *, progress
         untouched=tried.untouched,
         copies=tried.copies,
         promises=tried.guarantee.promises,
-        generated=tried.fitted is not None,
     )

@@ -173,7 +173,7 @@ def _name(document: Mapping[str, Any]) -> str:
 
 
 def load(name_or_file: str | Path, *, trust: bool = False) -> Recipe:
-    """A recipe of ours by name, or one from a file.
+    """A recipe of ours by name, one composed by its name (``hybrid-pre-argn``), or one from a file.
 
     A file of your own may name any code. One that lies in a release was perhaps written by somebody else: with ``trust`` alone it
     runs more than the steps of this package.
@@ -182,10 +182,16 @@ def load(name_or_file: str | Path, *, trust: bool = False) -> Recipe:
     if path.suffix in (".yaml", ".yml"):
         where = f"recipe {path.name}"
         return Recipe.parse(read_text(path, where), where=where, trust=trust or not inside_release(path))
+    if str(name_or_file).startswith(("hybrid-pre-", "hybrid-post-")):
+        # It composes recipes, and so imports this module.
+        from hushtable.pipeline.hybrid import Hybrid
+
+        return Hybrid.named(str(name_or_file)).recipe
     known = names()
     if str(name_or_file) not in known:
         raise InputError(
-            f"there is no recipe {str(name_or_file)!r}{meant(str(name_or_file), known)}; there are {', '.join(known)}",
+            f"there is no recipe {str(name_or_file)!r}{meant(str(name_or_file), known)}; there are {', '.join(known)}, and "
+            "hybrid-pre-GENERATOR and hybrid-post-GENERATOR for every one of these that generates",
             where="recipe",
         )
     return Recipe.parse(

@@ -131,7 +131,7 @@ class Release(Shown):
     def refuse_copies(self) -> None:
         """GuaranteeRefused where rows of real people would leave as they are, and nobody gave a reason."""
         if self.copies is not None and self.copies.too_many and not self.allowed:
-            raise GuaranteeRefused(self.copies.refusal(self.untouched.columns, generated=self.fitted is not None))
+            raise GuaranteeRefused(self.copies.refusal(self.untouched.columns))
 
     @property
     def exposed(self) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def release(
     if budget is not None and not options.unproven:
         refuse_unproven(course)
     last = course.steps[-1]
-    if options.rows is not None and course.ledger.paid and last.plan.effect is not Effect.GENERATE:
+    if options.rows is not None and course.ledger.paid and course.drawn is None:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
     vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(released_schema.names)
     vault = replace(vault, work=options.resume)
@@ -124,7 +124,7 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, options: ReleaseOptions
 
 def _compared(released: Release, walk: _Walk, table: Table, options: ReleaseOptions) -> Release:
     """The release with what left as it was, and how many of its rows are real ones."""
-    generated = walk.fitted is not None
+    generated = walk.course.drawn is not None
     # What one person holds twice, nobody else has.
     people = table if options.unit.by is None else table.held_by(options.unit.by)
     found = copies(people, released.table, generated=generated)
@@ -175,8 +175,11 @@ class _Walk:
         """Run every segment; the last table is what leaves."""
         table = None
         announce(self.progress, {planned.name: 1.0 if isinstance(planned.step, Coder) else CORE for planned in self.course.steps})
-        for number, segment in enumerate(self.course.segments, 1):
-            table = self._segment(segment, last=number == len(self.course.segments))
+        # How many rows there are to be is asked of the last model that draws some: what comes after it takes them as they are.
+        last = len(self.course.segments) - 1
+        asked = last if self.course.drawn is None else self.course.drawn
+        for number, segment in enumerate(self.course.segments):
+            table = self._segment(segment, self.rows if number == asked else None, last=number == last)
         assert table is not None
         # Grouping hides nobody's values: only what a mechanism made, or raw accesses that are written down, may leave uncharged.
         if self.vault.taint is not Taint.DP and not self.ledger.culprits:
@@ -188,7 +191,7 @@ class _Walk:
         self._count_people()
         return table
 
-    def _segment(self, segment: tuple[Planned, ...], *, last: bool) -> Table:
+    def _segment(self, segment: tuple[Planned, ...], rows: int | None, *, last: bool) -> Table:
         before = len(self.ledger.entries)
         vault, codes, stable = self.vault, list[Code](), True
         # What the codes lead back to, and what the marks of the columns come from.
@@ -217,7 +220,7 @@ class _Walk:
             else:
                 assert isinstance(planned.step, Core)
                 model = planned.step.fit(at_work, self.rng)
-                table = model.sample(self.rows if last else None, self.rng)
+                table = model.sample(rows, self.rng)
                 if result := model.result():
                     self.results[planned.name] = result
             self.progress(planned.name, 1.0)
@@ -253,7 +256,7 @@ class _Walk:
         taint = after(reads, mechanism=paid and before is Taint.RAW and not raw)
         # A step that reached back keeps no earlier promise, whatever it said in its plan.
         effect = Effect.READ_RAW if taint is Taint.RAW and before is not Taint.RAW else done.effect
-        left = (preserve(_after_encoding(p, table.schema), effect, done.beta) for p in self.promises)
+        left = (preserve(_after_encoding(p, table.schema), _of_classes(effect, done, p), done.beta) for p in self.promises)
         remaining = (p if p is None or p.form is Form.DERIVED else measured(p, table) for p in left)
         promised = [measured(p, table) for p in done.promises]
         self.promises = tuple(p for p in (*remaining, *promised) if p is not None and not p.empty)
@@ -304,6 +307,13 @@ def _after_encoding(promise: Promise, schema: Schema) -> Promise:
     if promise.form is Form.SYNTACTIC and not _names(promise, schema):
         return replace(promise, form=Form.DERIVED)
     return promise
+
+
+def _of_classes(effect: Effect, done: Plan, promise: Promise) -> Effect:
+    """What a step does to the classes of one promise: strata that hold rows of several classes keep no share of each."""
+    if effect is Effect.SAMPLE_CLASSES and not set(promise.quasi) <= set(done.strata):
+        return Effect.SAMPLE
+    return effect
 
 
 def _names(promise: Promise, schema: Schema) -> bool:

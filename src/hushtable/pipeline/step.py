@@ -57,6 +57,8 @@ class Plan:
     """What it does to a syntactic promise that the table already carries."""
     beta: float = 1.0
     """Share of the rows it keeps, where the effect is a sampling."""
+    strata: tuple[str, ...] = ()
+    """The columns whose values make the classes that it samples, where it samples every class by itself."""
     stability: int | None = None
     """For a coder: how many encoded rows one row can change. It must be declared."""
     one_way: bool = False

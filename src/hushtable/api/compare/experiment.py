@@ -116,6 +116,7 @@ class Experiment:
             released = release(
                 self.train, trial.recipe, epsilon=trial.epsilon, delta=self.delta if trial.epsilon is not None else None,
                 unit=self.unit(trial.recipe), seed=None if trial.spends else self.seed + run, allow_copies=UNPUBLISHED,
+                unproven=trial.unproven,
             )  # fmt: skip
             findings, reasons = self._attack(released, run)
             findings += self._measure(released, run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import product
 
@@ -42,6 +42,8 @@ class Trial:
     recipe: Recipe
     settings: tuple[tuple[str, str], ...] = ()
     epsilon: float | None = None
+    unproven: bool = False
+    """Whether it is released even if its epsilon is not proven, as where noise is added to a table that is not private."""
 
     @property
     def id(self) -> str:
@@ -64,9 +66,9 @@ class Trial:
     def at(self, knob: str, value: str) -> Trial:
         """The same with another value of one knob."""
         if knob == EPSILON:
-            return Trial(self.recipe, self.settings, float(value))
+            return replace(self, epsilon=float(value))
         settings = dict(self.settings) | {knob: value}
-        return Trial(self.recipe.set({knob: value}), tuple(settings.items()), self.epsilon)
+        return replace(self, recipe=self.recipe.set({knob: value}), settings=tuple(settings.items()))
 
     def value(self, knob: str) -> float:
         """The value of a numeric knob that was set."""
@@ -130,7 +132,7 @@ def _recipes(
             faults += error.faults
     lacking = {recipe.recipe: missing_extras(recipe.steps) for recipe in chosen}
     chosen = [recipe for recipe in chosen if not lacking[recipe.recipe]]
-    notes += _left_out(lacking)
+    notes += left_out(lacking)
     different = list({recipe.dump(): recipe for recipe in chosen}.values())
     names = [recipe.recipe for recipe in different]
     faults += [
@@ -141,7 +143,7 @@ def _recipes(
     return different, notes
 
 
-def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
+def left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
     """A line for each extra that is not installed here: the recipes that it takes with it, and the command that brings them in."""
     extras = dict.fromkeys(extra for missing in lacking.values() for extra in missing)
     without = {extra: [name for name, missing in lacking.items() if extra in missing] for extra in extras}

@@ -12,6 +12,7 @@ from hushtable.api.compare.cell import Cell
 from hushtable.api.compare.grid import EPSILON
 from hushtable.display import listed
 from hushtable.pipeline import recipe as recipes
+from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Relation
 
 BY_POLICY = "EPSILON"
@@ -144,6 +145,9 @@ class Making:
             words += ["--epsilon", f"{take.epsilon:g}" if self.fixed else BY_POLICY]
             if setting.delta is not None:
                 words += ["--delta", f"{setting.delta:g}"]
+            if take.assurance in (Assurance.VERIFIED, Assurance.NONE):
+                # The budget sizes noise that proves nothing, because another step read the rows unprotected.
+                words.append("--unproven")
         if setting.unit.relation is Relation.REPLACE_ONE:
             words += ["--relation", str(setting.unit.relation)]
         if setting.unit.by is not None:

@@ -61,25 +61,90 @@ def compare(
     With a folder every cell is saved as soon as it is done, and the same call goes on where one was stopped; other constraints,
     recipes or more runs use what is there. In a script, more than one worker needs ``if __name__ == "__main__":``.
     """
-    start = time.perf_counter()
     require_tables(table=table)
     asked = CompareOptions.of(options, settings)
+
+    def wanted(train: Table) -> Wanted:
+        return Wanted(*trials(train.schema, asked.recipes, asked.grid, asked.epsilons))
+
+    outcome = compare_trials(table, asked, wanted, folder=folder, named=named, progress=progress, finished=finished)
+    outcome.write(outcome.comparison.files())
+    return outcome.comparison
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a comparison is to try."""
+
+    trials: Sequence[Trial]
+    """The releases among which one is chosen."""
+    notes: Sequence[str] = ()
+    """What was left out, and why."""
+    beside: Sequence[Trial] = ()
+    """Releases that are observed as well, and never chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A comparison, with all that was observed."""
+
+    comparison: Comparison
+    runs: Mapping[str, Sequence[Observation]]
+    """The runs of every trial by its name, of those beside the comparison too."""
+    store: Store
+
+    def write(self, files: Mapping[str, str]) -> None:
+        """Write files to the folder of the comparison, if there is one."""
+        if self.store.folder is None:
+            return
+        shelf = self.store.folder / "recipes"
+        shelf.mkdir(mode=0o700, exist_ok=True)
+        for old in shelf.glob("*.yaml"):
+            # What an earlier call with other constraints recommended.
+            if f"recipes/{old.name}" not in files:
+                old.unlink()
+        for name, text in files.items():
+            self.store.write(name, text)
+
+
+def compare_trials(
+    table: Table,
+    asked: CompareOptions,
+    wanted: Callable[[Table], Wanted],
+    *,
+    folder: str | Path | None = None,
+    named: Mapping[str, str] | None = None,
+    progress: Progress = silent,
+    finished: Callable[[Cell], None] = lambda cell: None,
+) -> Outcome:
+    """Observe the trials that ``wanted`` lists for the training rows, and compare them; with a folder it saves each run.
+
+    The page of what came out is the caller's to write (``Outcome.write``).
+    """
+    start = time.perf_counter()
     used = _sampled(table, asked)
     target = target_of(used, asked.target)
-    wanted, notes = trials(used.schema, asked.recipes, asked.grid, asked.epsilons)
     experiment = _experiment(used, target, asked)
+    tried = wanted(experiment.train)
     store = Store.open(None if folder is None else Path(folder), experiment.knobs, (experiment.train, experiment.control))
     work = _Work(experiment, Axis.of(used.schema, target), asked, store, progress, finished)
-    work.run(wanted)
+    work.run([*tried.beside, *tried.trials])
+    names = {"folder": str(folder or "DIR")} | dict(named or {})
+    return Outcome(_comparison(work, tried, table, used, names, start), work.observed, store)
+
+
+def _comparison(work: _Work, tried: Wanted, table: Table, used: Table, names: Mapping[str, str], start: float) -> Comparison:
+    """The trials that were observed, compared."""
+    wanted, asked, experiment = list(tried.trials), work.options, work.experiment
     searched = list[Searched]()
     if asked.search:
         wanted, searched = work.search(wanted)
     cells = _on_front(in_one_unit([work.cell(trial) for trial in wanted]))
     axis = replace(work.axis, baseline=baseline(work.succeeded(wanted), work.axis))
-    setting = replace(_setting(work, table, used, wanted, cells, {"folder": str(folder or "DIR")} | dict(named or {})), axis=axis)
+    setting = replace(_setting(work, table, used, wanted, cells, names), axis=axis)
     files = {cell.id: str(Path(setting.folder) / "recipes" / recipe_file(cell.id)) for cell in cells}
     recommendation = recommend(cells, asked.conditions, setting, files)
-    comparison = Comparison(
+    return Comparison(
         run=_run_info(experiment, asked, time.perf_counter() - start),
         table=_table_info(used, experiment),
         constraints=tuple(map(Constraint.of, asked.conditions)),
@@ -87,11 +152,9 @@ def compare(
         cells=tuple(ranked(cells, chosen(cells, asked.conditions)[0])),
         recommendation=recommendation,
         searched=tuple(searched),
-        notes=tuple(notes),
+        notes=tuple(tried.notes),
         recipes=_tuned(wanted, recommendation, public=asked.public),
     )
-    _write(comparison, store)
-    return comparison
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,17 +365,3 @@ def _lost(reason: str) -> Observation:
 
 def _name(trial: Trial, run: int) -> str:
     return f"{trial.file}-{run}"
-
-
-def _write(comparison: Comparison, store: Store) -> None:
-    if store.folder is None:
-        return
-    shelf = store.folder / "recipes"
-    shelf.mkdir(mode=0o700, exist_ok=True)
-    files = comparison.files()
-    for old in shelf.glob("*.yaml"):
-        # What an earlier call with other constraints recommended.
-        if f"recipes/{old.name}" not in files:
-            old.unlink()
-    for name, text in files.items():
-        store.write(name, text)
