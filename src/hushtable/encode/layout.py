@@ -5,7 +5,7 @@ A missing value is one more level. A number that may be missing has its value an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -14,7 +14,7 @@ import numpy as np
 
 from hushtable.encode.modes import PLACE
 from hushtable.errors import PlanError
-from hushtable.table.arrays import Floats, Integers, Mask, Singles
+from hushtable.table.arrays import Array, Floats, Integers, Mask, Singles
 from hushtable.table.columns import FREE, Bounds, Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -150,6 +150,11 @@ class Layout:
                 found[number] = (above, other > 0)
         return found
 
+    def row(self, fixed: Mapping[str, Array]) -> Rows:
+        """One row that has these values; what it has in the other columns means nothing."""
+        blank = Rows(np.zeros((1, len(self.spans)), np.int64), np.zeros((1, len(self.numbers)), np.float32))
+        return self.encode(Table(self.schema, {**self.decode(blank).arrays, **fixed}))
+
     def parts(self) -> dict[str, Any]:
         """Plain values, from which ``from_parts`` rebuilds it."""
         ends, missing = [[span.low, span.high] for span in self.spans], [span.missing for span in self.spans]
@@ -159,6 +164,35 @@ class Layout:
     def from_parts(cls, values: dict[str, Any]) -> Self:
         """Rebuild it."""
         return cls._of(Schema.parse(values["schema"]), values["ends"], values["missing"])
+
+
+@dataclass(frozen=True, eq=False)
+class Openings:
+    """Where a number follows from a level: 0 if it is missing, and in a mode without width. There it is not learnt, nor drawn."""
+
+    governed: dict[int, tuple[int, Singles]]
+    """For some numbers the span whose level decides, and 1 for each level under which the number varies, else 0."""
+
+    @classmethod
+    def found(cls, layout: Layout, rows: Rows) -> Self:
+        """Of a number that may be missing, its own span; of a place in a mode, that of the mode."""
+        return cls({number: (above, varies.astype(np.float32)) for number, (above, varies) in layout.varying(rows).items()})
+
+    def of(self, rows: Rows) -> Singles:
+        """For each row, 1 where a number varies."""
+        varies = np.ones_like(rows.values)
+        for number, (above, levels) in self.governed.items():
+            varies[:, number] = levels[rows.codes[:, above]]
+        return varies
+
+    def parts(self) -> dict[str, Any]:
+        """Plain values, from which ``from_parts`` rebuilds it."""
+        return {str(number): [above, levels.astype(int).tolist()] for number, (above, levels) in self.governed.items()}
+
+    @classmethod
+    def from_parts(cls, values: Mapping[str, Any]) -> Self:
+        """Rebuild it."""
+        return cls({int(number): (int(above), np.array(levels, np.float32)) for number, (above, levels) in values.items()})
 
 
 def _ends(column: Column, table: Table | None = None) -> tuple[float, float]:

@@ -12,6 +12,9 @@ import torch  # noqa: TID253 - this module is imported only where it is used
 
 from hushtable.learn.checkpoint import Checkpoint
 
+STEPS, LEAST = 60, 32
+"""Steps of a pass over a small table, and the least rows a step."""
+
 
 class Learner(Protocol):
     """What is trained: networks with their optimizers, one step at a time."""
@@ -182,6 +185,11 @@ def split(rows: int, share: float = 0.1) -> tuple[torch.Tensor, torch.Tensor]:
     order = torch.randperm(rows)
     held = max(2, round(share * rows))
     return (order[held:], order[:held]) if rows >= 4 * held else (order, order)
+
+
+def batch_size(most: int, rows: int) -> int:
+    """Rows a step: fewer than ``most`` where the table is small, so that a pass has enough steps."""
+    return min(most, max(LEAST, rows // STEPS))
 
 
 @contextmanager

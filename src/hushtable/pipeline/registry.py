@@ -46,6 +46,7 @@ STEPS = {
     "best": "hushtable.synthesize.best:Best",
     "gan": "hushtable.synthesize.neural.gan.gan:Gan",
     "vae": "hushtable.synthesize.neural.vae:Vae",
+    "diffusion": "hushtable.synthesize.neural.diffusion:Diffusion",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "autoregressive": "hushtable.synthesize.neural.autoregressive:Autoregressive",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",

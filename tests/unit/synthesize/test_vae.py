@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pytest
 
-from hushtable.encode.layout import Layout
+from hushtable.encode.layout import Layout, Openings
 from hushtable.errors import InputError
 from hushtable.privacy.noise import Entropy
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.neural.vae import Autoencoder, Openings, Vae
+from hushtable.synthesize.neural.vae import Autoencoder, Vae
 from hushtable.table.columns import Bounds, Column, Kind
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hushtable.encode.layout import Layout, Rows, require_drawable
+from hushtable.encode.layout import Layout, Openings, Rows, require_drawable
 from hushtable.errors import InputError
 from hushtable.learn import network, training
 from hushtable.pipeline.step import Arrays, Core, Given, Plan, check_knobs, given_arrays
@@ -123,26 +123,6 @@ class Vae(Core):
 
 
 @dataclass(frozen=True, eq=False)
-class Openings:
-    """Where a number follows from a level: 0 if it is missing, and in a mode without width. There it is not learnt, nor drawn."""
-
-    governed: dict[int, tuple[int, Singles]]
-    """For some numbers the span whose level decides, and 1 for each level under which the number varies, else 0."""
-
-    @classmethod
-    def found(cls, layout: Layout, rows: Rows) -> Self:
-        """Of a number that may be missing, its own span; of a place in a mode, that of the mode."""
-        return cls({number: (above, varies.astype(np.float32)) for number, (above, varies) in layout.varying(rows).items()})
-
-    def of(self, rows: Rows) -> Singles:
-        """For each row, 1 where a number varies."""
-        varies = np.ones_like(rows.values)
-        for number, (above, levels) in self.governed.items():
-            varies[:, number] = levels[rows.codes[:, above]]
-        return varies
-
-
-@dataclass(frozen=True, eq=False)
 class Autoencoder:
     """The fitted decoder and its prior."""
 
@@ -214,7 +194,7 @@ class Autoencoder:
 
     def _likelihood(self, out: Singles, fixed: Arrays) -> Floats:
         """For each decoded point, how likely the condition is under it; they sum to one."""
-        wanted = self.layout.encode(Table(self.schema, {**self._any(), **fixed}))
+        wanted = self.layout.row(fixed)
         logs, number = np.zeros(len(out)), 0
         for place, choice, mean in self._spans():
             column = self.layout.spans[place].column
@@ -227,27 +207,21 @@ class Autoencoder:
         weights: Floats = np.exp(logs - logs.max())
         return np.asarray(weights / weights.sum())
 
-    def _any(self) -> Arrays:
-        """One row, whatever it holds."""
-        blank = Rows(np.zeros((1, len(self.layout.spans)), np.int64), np.zeros((1, len(self.layout.numbers)), np.float32))
-        return dict(self.layout.decode(blank).arrays)
-
     def result(self) -> dict[str, Any]:
         """The training curve."""
         return {"training": self.training}
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
         """Weights; no row can be put together from them."""
-        governed = {number: [above, levels.astype(int).tolist()] for number, (above, levels) in self.openings.governed.items()}
-        values = {"layout": self.layout.parts(), "governed": governed, "rows": self.rows, "training": self.training}
-        return values, dict(self.arrays)
+        own = {"layout": self.layout.parts(), "governed": self.openings.parts()}
+        return own | {"rows": self.rows, "training": self.training}, dict(self.arrays)
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
-        governed = {int(number): (above, np.array(levels, np.float32)) for number, (above, levels) in values["governed"].items()}
+        layout, openings = Layout.from_parts(values["layout"]), Openings.from_parts(values["governed"])
         own = {name: array.astype(np.float32) for name, array in arrays.items()}
-        return cls(Layout.from_parts(values["layout"]), Openings(governed), own, int(values["rows"]), values["training"])
+        return cls(layout, openings, own, int(values["rows"]), values["training"])
 
 
 def _shares(logits: Singles) -> Singles:

@@ -11,11 +11,11 @@ import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch.nn import functional  # noqa: TID253
 
-from hushtable.encode.layout import Layout, Rows
+from hushtable.encode.layout import Layout, Openings, Rows
 from hushtable.learn.checkpoint import Checkpoint
-from hushtable.learn.loop import Descent, Epoch, seeded, split
+from hushtable.learn.levels import log_shares, segments
+from hushtable.learn.loop import Descent, Epoch, batch_size, seeded, split
 from hushtable.synthesize.neural import vae as autoencoder
-from hushtable.synthesize.neural.vae import Openings
 from hushtable.table.arrays import Singles
 from hushtable.table.table import Table
 
@@ -23,8 +23,6 @@ FURTHEST = 30.0
 """Logits stay within this of 0, so that exponents neither vanish nor overflow and need no largest one taken off."""
 NARROWEST, WIDEST = 0.01, 1.0
 """The spread of a number around what is decoded, in halves of its range."""
-STEPS, LEAST = 60, 32
-"""Steps of a pass over a small table, and the least rows a step."""
 WARM = 0.25
 """The part of the training over which the weight of the divergence rises from 0 to 1 (Bowman et al. 2016)."""
 
@@ -56,12 +54,7 @@ class Vae(torch.nn.Module):
         self.scales = torch.nn.Parameter(torch.zeros(components, latent)) if components > 1 else None
         self.register_buffer("taken", torch.zeros((), dtype=torch.int64))
         self.register_buffer("offsets", torch.tensor(np.cumsum([0, *levels])[:-1], dtype=torch.int64))
-        self.register_buffer(
-            "segments",
-            functional.one_hot(
-                torch.arange(len(levels)).repeat_interleave(torch.tensor(levels, dtype=torch.int64)), max(len(levels), 1)
-            ).float(),
-        )
+        self.register_buffer("segments", segments(levels))
 
     def encode(self, codes: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The mean and the log-variance of what stands for each row."""
@@ -140,7 +133,7 @@ def train(
     codes, values = torch.from_numpy(rows.codes[:, places]), torch.from_numpy(rows.values)
     counted = torch.from_numpy(openings.of(rows)) if openings.governed else None
     beta = step.beta if step.reconstruction == "beta" else 0.0
-    batch = min(step.batch, max(LEAST, table.rows // STEPS))
+    batch = batch_size(step.batch, table.rows)
     descent = Descent(rate=step.rate, decay=step.decay, batch=batch, epochs=step.epochs, patience=step.patience, cycle=True)
     with seeded(seed):
         net = Vae(levels, values.shape[1], step.widths, step.latent, step.components if step.prior == "mixture" else 1)
@@ -148,7 +141,7 @@ def train(
         warm = max(1.0, WARM * descent.total(len(known)))
         with torch.no_grad():
             # An untrained decoder draws margins: else the first epochs would be spent on them.
-            net.out.bias[: len(net.levels)] = _log_shares(codes, levels)
+            net.out.bias[: len(net.levels)] = log_shares(codes, levels)
             if values.shape[1]:
                 net.out.bias[len(net.levels) :] = values.mean(dim=0).clamp(-0.99, 0.99).atanh()
                 net.spread.copy_(values.std(dim=0, correction=0).clamp(NARROWEST, WIDEST).log())
@@ -176,12 +169,6 @@ def train(
 
 def _dense(widths: Sequence[int]) -> torch.nn.Sequential:
     return torch.nn.Sequential(*(layer for a, b in pairwise(widths) for layer in (torch.nn.Linear(a, b), torch.nn.ReLU())))
-
-
-def _log_shares(codes: torch.Tensor, levels: Sequence[int]) -> torch.Tensor:
-    """Of every level."""
-    shares = [torch.bincount(column, minlength=size) + 0.5 for column, size in zip(codes.T, levels, strict=True)]
-    return torch.cat([(share / share.sum()).log() for share in shares]) if shares else torch.zeros(0)
 
 
 def _arrays(net: Vae) -> dict[str, Singles]:
