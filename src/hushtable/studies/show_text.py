@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from hushtable.report.words import sentence
 from hushtable.studies.report import Figure, Grid, Numbers, Part, Report, Statements, reasons
 from hushtable.studies.show import HEADS, LEGEND, SUMMARY, lettered, line, summary
 
@@ -35,7 +36,7 @@ def _part(part: Part) -> str:
         rows = [line(one, why) for one in part.numbers]
         return "\n".join([grid(f"{part.title} ({LEGEND})", HEADS, rows), *lettered(part), *([part.note] if part.note else [])])
     if isinstance(part, Statements):
-        return "\n".join([part.title, *(f"- {one.verdict.upper()}: {one.says} {one.because}" for one in part.statements)])
+        return "\n".join([part.title, *(f"- {one.verdict.upper()}: {sentence(one.says)} {one.because}" for one in part.statements)])
     if isinstance(part, Grid):
         return "\n".join([grid(part.title, part.heads, part.rows), *([part.note] if part.note else [])])
     return _figure(part)
