@@ -49,6 +49,7 @@ STEPS = {
     "diffusion": "hushtable.synthesize.neural.diffusion:Diffusion",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "autoregressive": "hushtable.synthesize.neural.autoregressive:Autoregressive",
+    "transformer": "hushtable.synthesize.neural.transformer:Transformer",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",
     "dp-merf": "hushtable.synthesize.mixture.merf:DPMerf",
