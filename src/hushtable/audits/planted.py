@@ -198,7 +198,7 @@ def overfit(
     """
     train, validation = (table.select(train.schema.released) for table in (train, validation))
     seed = int(rng.integers(2**32))
-    climb = None if ladder else getattr(recipes.load(recipe).steps[0], "overfitted", None)
+    climb = None if ladder else _climb(recipe)
     if climb is not None:
         found = climb(train, validation, ratios, np.random.default_rng([seed]))
         losses, models = np.array([loss for loss, _ in found]), [model for _, model in found]
@@ -213,6 +213,16 @@ def overfit(
         return lambda rows: models[at].sample(rows, np.random.default_rng([seed, at, rows]))
 
     return [Overfitted(float(losses[at]) / best, dict(ladder[at]), sampler(at)) for at in rungs(losses, ratios)]
+
+
+def climbs(recipe: str) -> bool:
+    """Whether this generator is trained ever further, rather than fitted anew for each rung of a ladder of settings."""
+    return _climb(recipe) is not None
+
+
+def _climb(recipe: str) -> Callable[..., list[tuple[float, Any]]] | None:
+    found: Callable[..., list[tuple[float, Any]]] | None = getattr(recipes.load(recipe).steps[0], "overfitted", None)
+    return found
 
 
 def rungs(losses: Floats, ratios: Sequence[float]) -> list[int]:
