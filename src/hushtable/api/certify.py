@@ -40,6 +40,8 @@ ROWS = 10_000
 LEAKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 SIZES = (1, 2, 3, 4)
 OUTLIERS = (0.0, 0.01, 0.02, 0.05, 0.1)
+BOTH = (1.0, 1.6)
+"""The overfit ratios at which outliers are removed."""
 KNOBS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "k-nearest": ("neighbours", ((2,), (3,), (5,), (10,), (20,))),
     "attribution": ("radius", (0.02, 0.05, 0.1, 0.2, 0.5)),
@@ -110,11 +112,15 @@ class Study:
     quick: bool
     progress: Progress
     place: _Place = field(default_factory=_Place)
+    generator: str = GENERATOR
+    """The recipe of what is trained too far."""
+    without: dict[float, list[Overfitted]] = field(default_factory=dict)
+    """One training for each share of outliers removed, of a generator that is trained ever further."""
 
     @cached_property
     def store(self) -> Store:
         """The results so far, of these rows with these audits."""
-        settings = (self.most, self.seed, self.quick, *(f"{name} {audit!r}" for name, audit in self.audits.items()))
+        settings = (self.most, self.seed, self.quick, self.generator, *(f"{name} {audit!r}" for name, audit in self.audits.items()))
         return Store.open(self.folder, settings, self.parts.values())
 
     @cached_property
@@ -191,13 +197,15 @@ class Study:
 
     def outliers(self) -> list[Curve]:
         """The loneliest rows removed from all three parts before anything is made, at two overfit ratios."""
+        # What climbs has no settings: it is trained anew to either ratio.
+        climbs = planted.climbs(self.generator)
         settings = self.store.get_or_make(
-            "outliers", lambda: {"settings": [dict(one.settings) for one in (self._ladder[0], self._near(1.6))]}
+            "outliers", lambda: {"settings": [{} if climbs else dict(_near(self._ladder, ratio).settings) for ratio in BOTH]}
         )
         curves = []
-        for place, (ratio, knobs) in enumerate(zip((1.0, 1.6), settings["settings"], strict=True)):
+        for place, (ratio, knobs) in enumerate(zip(BOTH, settings["settings"], strict=True)):
             shares = OUTLIERS[::3] if self.quick else OUTLIERS
-            points = [(s, self.cell(f"outliers-{place}-{s:g}", partial(self._without, s, knobs))) for s in shares]
+            points = [(s, self.cell(f"outliers-{place}-{s:g}", partial(self._without, s, ratio, knobs))) for s in shares]
             curves.append(curve("outliers", f"at overfit {ratio:g}", "share removed", Expect.NOTHING, points))
         return curves
 
@@ -232,19 +240,23 @@ class Study:
 
     @cached_property
     def _ladder(self) -> list[Overfitted]:
-        # Beyond all ratios lies the last rung: the generator that memorizes most.
-        ratios = (*(planted.RATIOS[::3] if self.quick else planted.RATIOS), np.inf)
+        # Beyond all ratios lies the last rung of a ladder, which memorizes most; one training could go on for ever.
+        last = planted.RATIOS[-1] if planted.climbs(self.generator) else np.inf
+        return self._overfit(self.parts["train"], (*(planted.RATIOS[::3] if self.quick else planted.RATIOS), last))
+
+    def _overfit(self, train: Table, ratios: Sequence[float]) -> list[Overfitted]:
         rng = np.random.default_rng([self.seed, 2])
-        return planted.overfit(self.parts["train"], self.parts["fresh"], rng, ratios=ratios, recipe=GENERATOR)
+        return planted.overfit(train, self.parts["fresh"], rng, ratios=tuple(dict.fromkeys(ratios)), recipe=self.generator)
 
-    def _near(self, ratio: float) -> Overfitted:
-        return min(self._ladder, key=lambda one: abs(one.ratio - ratio))
-
-    def _without(self, share: float, settings: Mapping[str, str]) -> Case:
+    def _without(self, share: float, ratio: float, settings: Mapping[str, str]) -> Case:
         cut = np.sort(self.outlying)[::-1][round(share * len(self.outlying)) - 1] if share else np.inf
         inside = np.split(self.outlying < cut, [self.parts["train"].rows])
         train, control = (self.parts[n].take(some) for n, some in zip(("train", "control"), inside, strict=True))
-        release = run_recipe(train, recipes.load(GENERATOR).set(settings), rows=train.rows, seed=self.seed)
+        if planted.climbs(self.generator):
+            if share not in self.without:
+                self.without[share] = self._overfit(train, BOTH)
+            return Case(train, _near(self.without[share], ratio).sample(train.rows), control)
+        release = run_recipe(train, recipes.load(self.generator).set(settings), rows=train.rows, seed=self.seed)
         return Case(train, release.table, control)
 
     @cached_property
@@ -292,6 +304,10 @@ MODELS: dict[str, Callable[[Study], list[Curve]]] = {
     "knobs": Study.knobs,
     **covert_curves.MODELS,
 }
+
+
+def _near(ladder: Sequence[Overfitted], ratio: float) -> Overfitted:
+    return min(ladder, key=lambda one: abs(one.ratio - ratio))
 
 
 def _turned(audit: Audit, knobs: Mapping[str, Any]) -> Audit:

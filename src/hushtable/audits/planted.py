@@ -216,6 +216,11 @@ def overfit(
     return [Overfitted(float(losses[at]) / best, dict(ladder[at]), sampler(at)) for at in rungs(losses, ratios)]
 
 
+def climbs(recipe: str) -> bool:
+    """Whether this generator is trained ever further, rather than fitted anew for each rung of a ladder of settings."""
+    return hasattr(recipes.load(recipe).steps[-1], "overfitted")
+
+
 def rungs(losses: Floats, ratios: Sequence[float]) -> list[int]:
     """The rungs of a ladder, from the least loss on, nearest to these ratios of it, or the last where none goes as far."""
     best = int(losses.argmin())

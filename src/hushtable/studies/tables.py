@@ -14,9 +14,13 @@ from hushtable.table.columns import Bounds
 from hushtable.table.table import Table
 
 _AMOUNTS = {f"{kind}{i}": ends for i in range(1, 7) for kind, ends in (("bill_amt", (-400_000, 2e6)), ("pay_amt", (0, 2e6)))}
+_CHARGES = {
+    f"total_{covered}charges{part}": (0, 1e7) for covered in ("", "non_cov_") for part in ("", "_accomm", "_ancil")
+}  # fmt: skip
 ROUND: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "credit_approval": {"A2": (0, 100), "A3": (0, 30), "A8": (0, 30), "A11": (0, 100), "A14": (0, 2000), "A15": (0, 100_000)},
     "credit_card_default": {"limit_bal": (1e4, 1e6), "age": (18, 90), **_AMOUNTS},
+    "texas_inpatient": {"length_of_stay": (1, 1000), **_CHARGES},
 }
 """Round bounds for columns whose schema leaves them open: what is proven needs declared ones."""
 
