@@ -20,6 +20,7 @@ from hushtable.evidence.case import Case, Generator
 from hushtable.evidence.neighbours.search import Encoding, comparable, search_others
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
+from hushtable.pipeline import recipe as recipes
 from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.cell import Cell
 from hushtable.table.columns import DAY, FREE, Bounds, Cells, Column, Kind, Levels

@@ -27,6 +27,8 @@ from hushtable.table.table import Table
 
 POOL, MOST_POOL = 5, 20
 """Rows drawn for each row that leaves: at least, and at most where many of them weigh little."""
+COLLAPSED = 0.1 / MOST_POOL
+"""The effective part of a pool below which raked weights are of a few draws only."""
 FEWEST = 2000
 """The least number of drawn rows to learn from."""
 MOST = 50_000
@@ -195,7 +197,10 @@ class Refined:
     def _part(self, rows: int, rng: np.random.Generator, given: Given | None) -> Table:
         pool: Table = self.model.sample(rows * self.scales.pool, rng, given)
         codes = _codes(self.axes, pool)
-        weights = np.exp(self._logs(codes))
+        weights = _weights(self._logs(codes))
+        if effective(weights) < COLLAPSED:
+            # What raked another pool leaves only a few draws of this one.
+            weights = _weights(self._unraked(codes))
         if not given:
             weights, _ = _raked(codes, weights, self.counts, rows)
         roles = [axis.column.role is Role.TARGET for axis in self.axes]
@@ -206,13 +211,17 @@ class Refined:
         return pool.take(rng.permutation(picked))
 
     def _logs(self, codes: Codes) -> Floats:
+        logs = self._unraked(codes)
+        for factors, column in zip(np.log(self.factors), codes.T, strict=True):
+            logs += factors[column]
+        return logs
+
+    def _unraked(self, codes: Codes) -> Floats:
         logs = np.zeros(len(codes))
         for boosted in self.boosted:
             logs += boosted.score(codes)
         logs = self.scales.power * np.minimum(logs, self.scales.ceiling)
         logs += _likelier(self.odds, codes) if self.odds else 0.0
-        for factors, column in zip(np.log(self.factors), codes.T, strict=True):
-            logs += factors[column]
         return logs
 
     def log_likelihood(self, table: Table) -> Floats:
@@ -260,6 +269,11 @@ class Refined:
         return cls(model, axes, boosted, arrays["counts"], arrays["factors"], scales, int(values["rows"]), odds)
 
 
+def _weights(logs: Floats) -> Floats:
+    """Up to a factor, which does not matter: the largest is 1."""
+    return np.asarray(np.exp(logs - logs.max()))
+
+
 def effective(weights: Floats) -> float:
     """Kish's effective sample size of weighted rows, as a part of their number."""
     return float(weights.sum() ** 2 / (len(weights) * np.square(weights).sum()))
@@ -289,8 +303,16 @@ def _raked(codes: Codes, weights: Floats, counts: Integers, rows: int) -> tuple[
     """Weights whose sums by cell are in proportion to the counts, column by column, and what they were multiplied by.
 
     No draw is to be worth more than one of ``rows`` that leave. Cells of few rows are one; where they are few even together, and
-    where nothing was drawn, the weights stay.
+    where nothing was drawn, the weights stay. They all stay where too few draws would be left, or none: the counts of hundreds of
+    columns cannot all be kept by a pool of a few hundred draws.
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        raked, factors = _sweeps(codes, weights, counts, rows)
+        enough = effective(raked) >= COLLAPSED
+    return (raked, factors) if enough else (weights, np.ones(counts.shape))
+
+
+def _sweeps(codes: Codes, weights: Floats, counts: Integers, rows: int) -> tuple[Floats, Floats]:
     factors = np.ones(counts.shape)
     groups = np.where(counts >= RAKED, np.arange(CELLS), CELLS)
     wanted = np.stack([np.bincount(g, c, minlength=CELLS + 1) for g, c in zip(groups, counts, strict=True)])

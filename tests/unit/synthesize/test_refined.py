@@ -204,3 +204,20 @@ def test_a_model_stored_before_targets_were_weighed_still_draws(table, model):
     before = {name: array for name, array in arrays.items() if not name.startswith("odds/")}
     assert Refined.from_parts(values, before).odds == ()
     assert Refined.from_parts(values, before).sample(50, rng(1)).rows == 50
+
+
+class Alike:
+    """Draws rows all of whose columns say the same, and too much of it."""
+
+    def __init__(self, columns: int) -> None:
+        self.schema = Schema(tuple(Column(name=f"x{i}", kind=Kind.REAL, domain=Bounds(-9.0, 9.0)) for i in range(columns)))
+
+    def sample(self, n, rng, given=None, scale=2.0):
+        common = rng.normal(0, scale, n)
+        return Table(self.schema, {c.name: (common + rng.normal(0, 0.1, n)).clip(-9, 9) for c in self.schema})
+
+
+def test_hundreds_of_columns_are_not_raked_to_a_single_draw():
+    alike = Alike(300)
+    drawn = refined(alike, alike.sample(150, rng(), scale=0.5), 1, rng()).sample(150, rng())
+    assert len(np.unique(drawn["x0"])) > 50
