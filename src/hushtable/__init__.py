@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hushtable.api.draw import load_model as load_model
     from hushtable.api.draw import save_model as save_model
     from hushtable.api.hold_out import hold_out as hold_out
+    from hushtable.api.hybrid.options import HybridOptions as HybridOptions
+    from hushtable.api.hybrid.run import hybrid as hybrid
     from hushtable.api.mechanism import MechanismOptions as MechanismOptions
     from hushtable.api.mechanism import audit_mechanism as audit_mechanism
     from hushtable.api.pareto import pareto as pareto
@@ -106,6 +108,8 @@ _WHERE = {
     "read_release": "hushtable.api.read_release",
     "compare": "hushtable.api.compare.run",
     "CompareOptions": "hushtable.api.compare.options",
+    "hybrid": "hushtable.api.hybrid.run",
+    "HybridOptions": "hushtable.api.hybrid.options",
     "certify": "hushtable.api.certify",
     "audit_mechanism": "hushtable.api.mechanism",
     "MechanismOptions": "hushtable.api.mechanism",

@@ -21,6 +21,7 @@ from hushtable.cli.compare import compare
 from hushtable.cli.console import out, refuse, stopped
 from hushtable.cli.demo import demo
 from hushtable.cli.draw import draw
+from hushtable.cli.hybrid import hybrid
 from hushtable.cli.keys import keys
 from hushtable.cli.mechanism import audit_mechanism
 from hushtable.cli.methods import methods
@@ -60,6 +61,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": report,
     "utility": utility,
     "compare": compare,
+    "hybrid": hybrid,
     "pareto": pareto,
     "apply": apply,
     "verify": verify,

@@ -28,7 +28,7 @@ from hushtable.cli.options import (
 
 if TYPE_CHECKING:
     from hushtable.api.compare.cell import Cell
-    from hushtable.api.compare.comparison import Comparison
+    from hushtable.api.compare.comparison import Comparison, Recommendation
 
 
 def compare(
@@ -116,7 +116,7 @@ def compare(
         err.print(f"[bold]Note[/bold]: {escape(note)}")
     named = {"data": str(data), "schema": str(schema_file)}
     with progress("compare", f"what is done is kept in {folder}; the same command goes on from there") as update:
-        finished = _ignored if as_json else _finished
+        finished = ignored if as_json else finished_line
         comparison = ht.compare(table, options, folder=folder, named=named, progress=update, finished=finished)
     if as_json:
         print_json({"folder": str(folder)} | comparison.to_json())
@@ -126,13 +126,13 @@ def compare(
         raise typer.Exit(3)
 
 
-def _finished(cell: Cell) -> None:
+def finished_line(cell: Cell) -> None:
     """A line for a release that is done."""
     numbers = escape(cell.failed) if cell.failed else f"score {_score(cell)}, attacks gain {_gain(cell)} of 100 people"
     err.print(f"{escape(cell.id)}: {numbers} ({cell.seconds:.0f} s)")
 
 
-def _ignored(cell: Cell) -> None:
+def ignored(cell: Cell) -> None:
     """Programs read the cells at the end."""
 
 
@@ -153,7 +153,7 @@ def _show(comparison: Comparison, folder: str) -> None:
     # The start of the command line waits for no table, no attack and no compiled code.
     from hushtable.report.ranking import baselines, measures
 
-    axis, advice = comparison.axis, comparison.recommendation
+    axis = comparison.axis
     out.print(_table(comparison))
     out.print("* nothing that was tried has both a smaller upper bound (≤) of what attacks gain and a larger score")
     names = measures(comparison)
@@ -164,6 +164,12 @@ def _show(comparison: Comparison, folder: str) -> None:
     failed = [f"{cell.id} failed: {cell.failed}" for cell in comparison.failures]
     for line in (*failed, *comparison.notes, *(f"{one.recipe}: {one.words}" for one in comparison.searched)):
         out.print(f"- {escape(line)}")
+    show_recommendation(comparison.recommendation)
+    out.print(f"The page is [bold]{escape(folder)}/comparison.html[/bold]. It was computed from raw rows: do not publish it.")
+
+
+def show_recommendation(advice: Recommendation) -> None:
+    """What to take, the command that makes it, why, and what is not shown."""
     out.print(f"\n[bold]{escape(advice.words[0])}[/bold] {escape(' '.join(advice.words[1:]))}")
     if advice.command:
         out.print(f"\n  {escape(advice.command)}\n")
@@ -172,7 +178,6 @@ def _show(comparison: Comparison, folder: str) -> None:
     for head, lines in (("Why", advice.why), ("But", advice.caveats), ("Or", [one.words for one in advice.others])):
         for line in lines:
             out.print(f"  [bold]{head}[/bold]: {escape(line)}")
-    out.print(f"The page is [bold]{escape(folder)}/comparison.html[/bold]. It was computed from raw rows: do not publish it.")
 
 
 def _table(comparison: Comparison) -> Grid:

@@ -63,10 +63,10 @@ class Anonymizer:
     samples: bool = False
     """Whether it samples by itself, and with a budget."""
 
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """Its steps."""
-        return recipes.load(self.recipe).set(dict(self.settings)).steps
+    @cached_property
+    def source(self) -> Recipe:
+        """The recipe with these knobs."""
+        return recipes.load(self.recipe).set(dict(self.settings))
 
 
 ANONYMIZERS = {
@@ -129,7 +129,7 @@ class Hybrid:
     def named(cls, name: str) -> Hybrid:
         """The hybrid of a name: ``hybrid-pre-argn``, or ``hybrid-post-mondrian-argn`` with another than the usual anonymizer."""
         _, order, rest = name.split("-", 2)
-        begins = [one for one in ANONYMIZERS if rest.startswith(f"{one}-") and rest not in generators()]
+        begins = [one for one in ANONYMIZERS if rest.startswith(f"{one}-") and not _generates(rest)]
         anonymizer = max(begins, key=len, default=USUAL)
         generator = rest.removeprefix(f"{anonymizer}-") if begins else rest
         return cls(generator=generator, order=Order(order), anonymizer=anonymizer)
@@ -145,10 +145,9 @@ class Hybrid:
         """The recipe of the generator."""
         return _generator(self.generator)
 
-    @property
+    @cached_property
     def recipe(self) -> Recipe:
         """All of it as one recipe."""
-        anonymizer = ANONYMIZERS[self.anonymizer]
         back, made = self._transition(), self.source.steps
         steps = (*self._anonymizer(), *self._sample(), *((*back, *made) if self.order is Order.PRE else (*made, *back)))
         assurance, guarantee = self._promised()
@@ -156,7 +155,7 @@ class Hybrid:
             recipe=self.name,
             steps=steps,
             title=self._title(),
-            family=recipes.load(anonymizer.recipe).family,
+            family=ANONYMIZERS[self.anonymizer].source.family,
             assurance=assurance,
             guarantee=guarantee,
             cite="; ".join(filter(None, (CITE, self.source.cite))),
@@ -170,9 +169,8 @@ class Hybrid:
         return Recipe(recipe=self.anonymizer, steps=steps, title=f"{self.anonymizer}{back}", cite=CITE)
 
     def _anonymizer(self) -> tuple[Step, ...]:
-        steps = ANONYMIZERS[self.anonymizer].steps
         asked = {"k": self.k} | ({"l": self.l} if self.l else {}) | ({"t": self.t} if self.t != 1 else {})
-        return Recipe(recipe=self.anonymizer, steps=steps).set(asked).steps
+        return ANONYMIZERS[self.anonymizer].source.set(asked).steps
 
     def _sample(self) -> tuple[Step, ...]:
         return () if self.sampling == NONE else (_step("sample", beta=self.beta, method=self.sampling),)
@@ -237,14 +235,18 @@ _WORDS = {
 _SAMPLES = {"poisson": "a Poisson sample", "random": "a random sample", "stratified": "a sample of every class"}
 
 
-@cache
 def generators() -> tuple[str, ...]:
     """The recipes of this package that are generators: coders, and one core that draws rows from a model."""
-    return tuple(name for name in recipes.names() if _generates(recipes.load(name)))
+    return tuple(name for name in recipes.names() if _generates(name))
 
 
-def _generates(recipe: Recipe) -> bool:
-    return _one_core(recipe) and type(recipe.steps[-1]).__module__.startswith("hushtable.synthesize.")
+@cache
+def _generates(name: str) -> bool:
+    """Whether this is the name of a recipe that is a generator. No step is loaded for that: it is asked of all recipes."""
+    if name not in recipes.names():
+        return False
+    rooms = [registry.STEPS[step].split(".")[1] for step in recipes.bundled_steps(name)]
+    return rooms == ["encode"] * (len(rooms) - 1) + ["synthesize"]
 
 
 def _one_core(recipe: Recipe) -> bool:
@@ -255,7 +257,7 @@ def _one_core(recipe: Recipe) -> bool:
 def _generator(given: str | Recipe) -> Recipe:
     """The recipe of a generator; InputError if there is none of that name, or it does more than generate."""
     if not isinstance(given, Recipe):
-        if Path(given).suffix not in (".yaml", ".yml") and given not in generators():
+        if Path(given).suffix not in (".yaml", ".yml") and not _generates(given):
             known = f"there are {', '.join(generators())}"
             reason = "anonymizes or masks rows" if given in recipes.names() else f"does not exist{meant(given, generators())}"
             raise InputError(f"{given!r} is no generator: it {reason}; {known}", where="generator")

@@ -17,6 +17,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -194,9 +195,16 @@ def load(name_or_file: str | Path, *, trust: bool = False) -> Recipe:
             "hybrid-pre-GENERATOR and hybrid-post-GENERATOR for every one of these that generates",
             where="recipe",
         )
-    return Recipe.parse(
-        (files("hushtable.recipes") / f"{name_or_file}.yaml").read_text(encoding="utf-8"), where=f"recipe {name_or_file}"
-    )
+    return Recipe.parse(_bundled(str(name_or_file)), where=f"recipe {name_or_file}")
+
+
+def bundled_steps(name: str) -> tuple[str, ...]:
+    """The names of the steps of a recipe that comes with the package, without loading one."""
+    return step_names(_bundled(name), f"recipe {name}")
+
+
+def _bundled(name: str) -> str:
+    return (files("hushtable.recipes") / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def names() -> list[str]:
@@ -262,7 +270,12 @@ def _named(line: object, where: str) -> tuple[str, Any]:
     return str(name), {} if knobs is None else knobs
 
 
-def _field_types(kind: type) -> dict[str, Any]:
+def _field_types(kind: type) -> Mapping[str, Any]:
+    return _types(kind)
+
+
+@cache
+def _types(kind: type) -> Mapping[str, Any]:
     hints = typing.get_type_hints(kind)
     return {f.name: hints[f.name] for f in fields(kind)}
 

@@ -36,13 +36,15 @@ def comparison_page(comparison: Comparison) -> str:
     failed = f"{number(len(comparison.failures))} gave no release, each with its reason."
     recipes = sentence(f"what they do, what was tried, and where they come from: {listed(comparison.recipe_names)}")
     sections = [
-        Section("choice", "The choice", _choice(comparison)),
+        Section("choice", "The choice", choice(comparison)),
         *([Section("plane", "Risk and utility", _plane(comparison))] if scored else []),
         *([Section("cost", "What a stronger promise costs", _cost(comparison))] if knobs.lines(comparison) else []),
         Section("releases", "All releases", ranking.section(comparison)),
         *([Section("failed", "What could not be run", ranking.failed(comparison), failed)] if comparison.failures else []),
         *([Section("recipes", "The recipes", ranking.recipes(comparison), recipes)] if comparison.cells else []),
-        Section("reading", "How to read this", _reading(comparison), "What the words mean, and what a comparison does not show."),
+        Section(
+            "reading", "How to read this", reading_list(comparison), "What the words mean, and what a comparison does not show."
+        ),
     ]
     about = comparison.table.title or f"{number(len(comparison.cells))} releases"
     day = f", {comparison.run.date}" if comparison.run.date else ""
@@ -79,7 +81,8 @@ def _head(comparison: Comparison) -> Html:
     )
 
 
-def _choice(comparison: Comparison) -> Html:
+def choice(comparison: Comparison) -> Html:
+    """What to take and why, the command that makes it, the three facts, and what else to know."""
     best, advice = comparison.best, comparison.recommendation
     first, *rest = headline(comparison)
     why = list(advice.why)
@@ -104,10 +107,10 @@ def _choice(comparison: Comparison) -> Html:
         element("div", [_fact(*fact) for fact in facts(comparison)], class_="figures risks") if best else None,
         element(
             "div",
-            _list("Before you decide", _caveats(comparison)),
-            _list("If you need something else", others),
-            _list("What would change the choice", changes(comparison)),
-            _list("Why this one" if best else "Why none", why),
+            said("Before you decide", _caveats(comparison)),
+            said("If you need something else", others),
+            said("What would change the choice", changes(comparison)),
+            said("Why this one" if best else "Why none", why),
             class_="beside",
         ),
     )
@@ -136,7 +139,8 @@ def _fact(eyebrow: str, value: str, about: str, kind: str) -> Html:
     )
 
 
-def _list(title: str, items: Sequence[Child]) -> Html | None:
+def said(title: str, items: Sequence[Child]) -> Html | None:
+    """Sentences under a title; nothing where there are none."""
     if not items:
         return None
     lines = [element("li", item if isinstance(item, Html) else ended(str(item))) for item in items]
@@ -169,7 +173,7 @@ def _plane(comparison: Comparison) -> Html:
             ),
             class_="plane",
         ),
-        _list("Conditions", asked) or element("p", "No condition was set.", class_="soft"),
+        said("Conditions", asked) or element("p", "No condition was set.", class_="soft"),
         element("p", f"Not drawn, for want of a score: {', '.join(missing)}.", class_="soft") if missing else None,
     )
 
@@ -264,13 +268,14 @@ def _cost(comparison: Comparison) -> Html:
     return join(
         element("p", f"{label} by the knob that sets the promise, the rest as the recipe has it. Bars are intervals."),
         element("div", figures, class_="knobs"),
-        _list("Searched", [join(element("strong", one.recipe), f": {sentence(one.words)}") for one in comparison.searched]),
+        said("Searched", [join(element("strong", one.recipe), f": {sentence(one.words)}") for one in comparison.searched]),
     )
 
 
-def _reading(comparison: Comparison) -> Html:
+def reading_list(comparison: Comparison) -> Html:
+    """The words of the page, what was not tried, and all caveats."""
     return join(
         pairs(reading(comparison)),
-        _list("What was not tried", untried(comparison)),
-        _list("Caveats of this choice", comparison.recommendation.caveats),
+        said("What was not tried", untried(comparison)),
+        said("Caveats of this choice", comparison.recommendation.caveats),
     )

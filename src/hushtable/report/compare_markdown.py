@@ -30,21 +30,11 @@ if TYPE_CHECKING:
 
 def comparison_markdown(comparison: Comparison) -> str:
     """A comparison as plain Markdown."""
-    first, *rest = headline(comparison)
-    advice = comparison.recommendation
     asked = [f"{code(one.expression)}: {plain(ended(one.description))}" for one in comparison.constraints]
     blocks = [
         "# Which release to publish",
         f"**{INTERNAL}**",
-        f"**{plain(first)}**",
-        plain(" ".join(rest)),
-        f"To make it: {code(advice.command)}" if advice.command else "",
-        plain(advice.made),
-        bullets(plain(ended(f"{title}: {value}; {about}. {kind}")) for title, value, about, kind in facts(comparison)),
-        *_block("Before you decide", advice.caveats),
-        *_block("If you need something else", [sentence(words) for _, words in comparison.others]),
-        *_block("What would change the choice", changes(comparison)),
-        *_block("Why this one" if comparison.best else "Why none", advice.why),
+        *chosen(comparison),
         *_listed("Conditions", asked),
         "## All releases",
         _ranking(comparison),
@@ -57,6 +47,23 @@ def comparison_markdown(comparison: Comparison) -> str:
         *_block("What was not tried", untried(comparison)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def chosen(comparison: Comparison) -> list[str]:
+    """The choice: what to take and why, the command, the three facts, and what else to know."""
+    first, *rest = headline(comparison)
+    advice = comparison.recommendation
+    return [
+        f"**{plain(first)}**",
+        plain(" ".join(rest)),
+        f"To make it: {code(advice.command)}" if advice.command else "",
+        plain(advice.made),
+        bullets(plain(ended(f"{title}: {value}; {about}. {kind}")) for title, value, about, kind in facts(comparison)),
+        *_block("Before you decide", advice.caveats),
+        *_block("If you need something else", [sentence(words) for _, words in comparison.others]),
+        *_block("What would change the choice", changes(comparison)),
+        *_block("Why this one" if comparison.best else "Why none", advice.why),
+    ]
 
 
 def _ranking(comparison: Comparison) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from itertools import product
 
@@ -53,7 +54,7 @@ class Trial:
             knobs.append((EPSILON, f"{self.epsilon:g}"))
         return " ".join([self.recipe.recipe, *(f"{knob}={value}" for knob, value in knobs)])
 
-    @property
+    @cached_property
     def file(self) -> str:
         """A name for files, which no other knobs have."""
         return f"{file_name(self.id)[:60]}-{sha256(f'{self.recipe.dump()}{self.epsilon!r}'.encode()).hexdigest()[:8]}"

@@ -74,7 +74,7 @@ class Effect:
 
 
 def mean_of(grouped: Sequence[Grouped]) -> tuple[Estimate, int]:
-    """The mean over groups of the means inside them, with Student's interval at 95 % if there are enough; and how many there are."""
+    """The mean over groups of the means inside them, with Student's interval at 95 % if there are enough; and their number."""
     inside: dict[object, list[float]] = {}
     for group, value in grouped:
         inside.setdefault(group, []).append(value)
@@ -86,7 +86,7 @@ def mean_of(grouped: Sequence[Grouped]) -> tuple[Estimate, int]:
     return Estimate(middle, middle - radius, middle + radius), len(means)
 
 
-def _sample(place: Place, axis: str = "") -> tuple[Value, ...]:
+def sample_of(place: Place, axis: str = "") -> tuple[Value, ...]:
     """The sample that a cell is made of, whatever its value on one axis."""
     return tuple(place.on(one) for one in SAMPLE if one != axis)
 
@@ -111,7 +111,7 @@ def levels(cells: Sequence[HybridCell]) -> list[Level]:
         for value in values:
             there = [cell for cell in cells if cell.place.stage is Stage.HYBRID and cell.place.on(axis) == value]
             for metric in METRICS:
-                numbers = [(_sample(cell.place), cell.metrics[metric].value) for cell in there if metric in cell.metrics]
+                numbers = [(sample_of(cell.place), cell.metrics[metric].value) for cell in there if metric in cell.metrics]
                 if numbers:
                     mean, groups = mean_of(numbers)
                     result.append(Level(axis=axis, value=value, metric=metric, mean=mean, cells=len(numbers), groups=groups))
@@ -132,7 +132,7 @@ def _along(cells: Sequence[HybridCell], axis: str, values: Sequence[Value]) -> I
             by_place |= dict.fromkeys(_stands(cell.place, axis, samplings), cell)
     for start, stop in combinations(values, 2):
         pairs = [
-            (_sample(place, axis), cell, other)
+            (sample_of(place, axis), cell, other)
             for place, cell in by_place.items()
             if place.on(axis) == start and (other := by_place.get(_moved(place, axis, stop))) is not None
         ]
@@ -166,19 +166,19 @@ def _stages(cells: Sequence[HybridCell]) -> Iterator[Effect]:
     for metric in METRICS:
         before = None if original is None else original.metrics.get(metric)
         for stop, reached in ((Stage.ANONYMIZED, middle), (Stage.GENERATED, generated)):
-            after = [(_sample(cell.place), cell.metrics[metric].value) for cell in reached if metric in cell.metrics]
+            after = [(sample_of(cell.place), cell.metrics[metric].value) for cell in reached if metric in cell.metrics]
             if before is not None and after:
                 steps = [(group, value - before.value) for group, value in after]
                 yield _effect(STAGE, (str(Stage.ORIGINAL), str(stop)), metric, steps)
         onward = [
-            (_sample(cell.place), mean - cell.metrics[metric].value)
+            (sample_of(cell.place), mean - cell.metrics[metric].value)
             for cell in middle
             if metric in cell.metrics and (mean := _after(cell, cells, metric)) is not None
         ]
         if onward:
             yield _effect(STAGE, (str(Stage.ANONYMIZED), str(Stage.HYBRID)), metric, onward)
         over = [
-            (_sample(cell.place), cell.metrics[metric].value - one.metrics[metric].value)
+            (sample_of(cell.place), cell.metrics[metric].value - one.metrics[metric].value)
             for cell in cells
             if cell.place.stage is Stage.HYBRID and metric in cell.metrics
             if (one := alone(cell.place, cells)) is not None and metric in one.metrics

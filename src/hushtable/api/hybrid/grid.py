@@ -159,7 +159,7 @@ def _placed(hybrid: Hybrid, epsilon: float | None) -> tuple[Place, Trial]:
 
 def _anonymized(hybrids: Sequence[Hybrid], options: HybridOptions) -> Iterator[tuple[Place, Trial]]:
     """The tables that generators are trained on, whole; and as they were before values were brought back."""
-    for hybrid in hybrids:
+    for hybrid in {(one.anonymizer, one.k, one.transition, one.density): one for one in hybrids}.values():
         bare = Hybrid(generator=hybrid.generator, anonymizer=hybrid.anonymizer, k=hybrid.k, l=hybrid.l, t=hybrid.t, transition=NONE)
         for one in (bare, hybrid):
             recipe = one.alone()
@@ -190,10 +190,10 @@ def _too_few(options: HybridOptions, train: Table) -> list[Fault]:
 
 def _unplannable(hybrids: Sequence[Hybrid], schema: Schema, options: HybridOptions) -> list[Fault]:
     """What the schema does not allow, a line for each combination of parts whatever its numbers are."""
-    chosen = {(h.anonymizer, h.transition, h.density, h.order, h.source.recipe): h.recipe for h in hybrids}
+    chosen = {(h.anonymizer, h.transition, h.density, h.order, h.source.recipe): h for h in hybrids}
     faults = dict[str, Fault]()
     delta = default_delta(schema.size) if options.comparison.delta is None else options.comparison.delta
-    for recipe in chosen.values():
+    for recipe in (one.recipe for one in chosen.values()):
         epsilon = max(options.comparison.epsilons, default=1.0)
         budget = Budget(epsilon, delta) if spends(recipe) else None
         try:

@@ -12,12 +12,13 @@ from typing import Any
 from hushtable.api.compare.cell import Cell, Estimate
 from hushtable.api.compare.comparison import Comparison, recipe_file
 from hushtable.api.compare.observation import Observation
-from hushtable.api.hybrid.effects import Effect, Level, alone, effects, levels, varied
+from hushtable.api.hybrid.effects import Effect, Level, alone, effects, levels, mean_of, sample_of, varied
 from hushtable.api.hybrid.grid import AXES, Place, Stage, Value
 from hushtable.api.hybrid.hypotheses import Hypothesis, hypotheses
-from hushtable.api.hybrid.metrics import METRICS, change, measured
+from hushtable.api.hybrid.metrics import METRICS, SCORE, Metric, change, measured
 from hushtable.display import meant
 from hushtable.errors import InputError
+from hushtable.evidence.verdict import STRENGTH
 from hushtable.privacy.guarantee import Assurance
 from hushtable.report.hybrid import hybrid_markdown, hybrid_page
 from hushtable.table.disk import whole_folder
@@ -42,6 +43,11 @@ class HybridCell:
     alarms: int = 0
     seconds: float = 0.0
     failed: str = ""
+
+    @property
+    def strength(self) -> int:
+        """How much stands behind its promise."""
+        return STRENGTH[self.assurance]
 
     def value(self, metric: str) -> float | None:
         """One of its metrics; None if it has it not."""
@@ -97,6 +103,13 @@ class HybridGrid:
     cells: tuple[HybridCell, ...]
     """Of every stage, in the order of the grid."""
 
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics that any cell has, in the order in which they are shown; the score by what it measures."""
+        known = {name for cell in self.cells for name in cell.metrics}
+        named = {SCORE.name: replace(SCORE, label=self.comparison.axis.label, meaning=self.comparison.axis.meaning)}
+        return {name: named.get(name, metric) for name, metric in METRICS.items() if name in known}
+
     @property
     def hybrids(self) -> list[HybridCell]:
         """The cells that went all the way, and gave a release."""
@@ -142,6 +155,16 @@ class HybridGrid:
         """By how much a metric differs between two values of an axis, in the order of the grid; None if no pair of cells says."""
         wanted = (axis, start, stop, metric)
         return next((o for o in self.effects if (o.axis, o.start, o.stop, o.metric) == wanted), None)
+
+    def stage(self, stage: Stage | str, metric: str) -> Estimate | None:
+        """The mean of a metric over the releases of a stage (of anonymized tables, those that were brought back); None if none."""
+        cells = [cell for cell in self.select(stage) if metric in cell.metrics]
+        ways = {cell.place.transition for cell in self.hybrids}
+        if stage == Stage.ANONYMIZED:
+            cells = [cell for cell in cells if cell.place.transition in ways]
+        if len(cells) == 1:
+            return cells[0].metrics[metric]
+        return mean_of([(sample_of(cell.place), cell.metrics[metric].value) for cell in cells])[0] if cells else None
 
     def alone(self, cell: HybridCell) -> HybridCell | None:
         """The generator of a hybrid by itself, on raw rows; None if that is not in the grid."""
