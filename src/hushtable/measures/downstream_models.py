@@ -38,6 +38,8 @@ LARGE = 1000
 """Coefficients up to which Newton's method is faster than its approximation."""
 ROUNDS, FEWEST_ROUNDS = 150, 30
 """Of the boosting, for two classes and for many."""
+STEEP = "steep boosting"
+"""Beside the families: boosting as XGBoost does it when nobody sets anything, where ``boosting`` is as LightGBM."""
 FARTHEST = 1e38
 """Trees compute in single precision."""
 
@@ -100,7 +102,7 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _boosting(rows: Rows, test: Floats, shape: Shape, seed: int) -> Predictions:
+def _boosting(rows: Rows, test: Floats, shape: Shape, seed: int, **settings: Any) -> Predictions:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     # The boosting has 255 bins: a category of more levels is read as a number.
@@ -109,8 +111,14 @@ def _boosting(rows: Rows, test: Floats, shape: Shape, seed: int) -> Predictions:
     classes = len(np.unique(rows.y)) if shape.classes else 1
     # A round of more than two classes is a tree for each: as many rounds as for two would learn the rows by heart, slowly.
     rounds = ROUNDS if classes <= 2 else max(FEWEST_ROUNDS, 2 * ROUNDS // classes)
-    model = kind(categorical_features=limited, random_state=seed, max_iter=rounds, early_stopping=False)
+    model = kind(**{"categorical_features": limited, "random_state": seed, "max_iter": rounds, "early_stopping": False} | settings)
     return _predicted(model, rows.x, rows.y, test, shape)
+
+
+def _steep(rows: Rows, test: Floats, shape: Shape, seed: int) -> Predictions:
+    return _boosting(
+        rows, test, shape, seed, learning_rate=0.3, max_depth=6, max_leaf_nodes=None, min_samples_leaf=5, l2_regularization=1.0
+    )
 
 
 def _forest(rows: Rows, test: Floats, shape: Shape, seed: int) -> Predictions:
@@ -158,7 +166,7 @@ def _bayes(rows: Rows, test: Floats, shape: Shape, seed: int) -> Predictions:
 
 
 _LEARNERS: dict[str, Callable[[Rows, Floats, Shape, int], Predictions]] = {
-    "boosting": _boosting, "forest": _forest, "linear": _linear, "tree": _tree, "bayes": _bayes,
+    "boosting": _boosting, "forest": _forest, "linear": _linear, "tree": _tree, "bayes": _bayes, STEEP: _steep,
 }  # fmt: skip
 
 

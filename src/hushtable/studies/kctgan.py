@@ -24,9 +24,10 @@ from hushtable.measures.features import features
 from hushtable.measures.joint import Joint, Moments, bandwidth, frechet_distance
 from hushtable.studies.held_out import HeldOut
 from hushtable.studies.kctgan_published import SOURCE
-from hushtable.studies.kctgan_report import REAL, Ran, report
+from hushtable.studies.kctgan_report import report
+from hushtable.studies.lines import REAL, Lines, task_name
 from hushtable.studies.releases import Method, make
-from hushtable.studies.study import Scope, Study, Task, Work, slug
+from hushtable.studies.study import Scope, Study, Task, Work
 from hushtable.studies.tables import found, table_of
 from hushtable.table.arrays import Floats
 from hushtable.table.columns import Role
@@ -74,10 +75,10 @@ def plan(scope: Scope) -> Work:
     sets = {name: held_out(name, scope.data, size.rows) for name in tables}
     tasks = [_task(scope, size, name, None, 0) for name in tables]
     tasks += [_task(scope, size, name, m, run) for name in tables for m in METHODS for run in range(size.runs)]
-    ran = Ran(tuple(DATA[name] for name in tables), tuple(m.name for m in METHODS), size.runs, size.quick, tuple(skipped))
+    ran = tuple(DATA[name] for name in tables), tuple(m.name for m in METHODS), size.runs, size.quick, tuple(skipped)
     return Work(
         tasks=tasks,
-        report=partial(report, ran),
+        report=lambda results: report(Lines(*ran, results)),
         identity=["kctgan", size.rows, [(m.recipe, dict(m.knobs), dict(m.quick)) for m in METHODS]],
         tables=[part for one in sets.values() for part in (one.train, one.test)],
     )
@@ -100,7 +101,7 @@ def _task(scope: Scope, size: Size, name: str, method: Method | None, run: int) 
     # Of the longest, microaggregation and t-SNE.
     cost = 0.2 if method is None else 2.0 if "kctgan" in method.recipe else 1.0
     return Task(
-        name=f"{DATA[name]}-{slug(label)}-{run}",
+        name=task_name(DATA[name], label, run),
         title=f"{name}: {label}",
         make=partial(cell, name, scope.data, size.rows, method, run, quick=size.quick),
         cost=cost,

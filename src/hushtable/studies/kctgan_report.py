@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,30 +16,15 @@ from hushtable.studies.kctgan_published import (
     KERNEL,
     RNA,
     ROWS,
-    SHORT,
     SOURCE,
     TABLES,
     UNREADABLE,
     Published,
 )
 from hushtable.studies.kctgan_statements import statements
+from hushtable.studies.lines import REAL, SHORT, Lines
 from hushtable.studies.releases import DRAWN
 from hushtable.studies.report import Figure, Grid, Number, Numbers, Part, Report, Section, Statements, refusals
-from hushtable.studies.study import slug
-
-REAL = "real rows"
-Results = Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What was run."""
-
-    data: tuple[str, ...]
-    methods: tuple[str, ...]
-    runs: int
-    quick: bool
-    skipped: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -79,12 +63,11 @@ NOTES = (
 )
 
 
-def report(ran: Ran, results: Results) -> Report:
+def report(found: Lines) -> Report:
     """Published numbers beside ours, table by table."""
-    found = Found(ran, results)
     sections = [_section(found, data) for data in TABLES]
     judged = Statements(title="What the source says", statements=tuple(statements(found)))
-    extent = "one run on 2,000 of the rows, to see that it works" if ran.quick else f"{ran.runs} runs"
+    extent = "one run on 2,000 of the rows, to see that it works" if found.quick else f"{found.runs} runs"
     lead = (
         f"Seven generators of rows on Adult, by {extent}. Of the three tables of the source only Adult is to be had; the number of "
         "rows, the kernel and the scaling behind most of its numbers are not given, and where they can be inferred they are not "
@@ -96,56 +79,17 @@ def report(ran: Ran, results: Results) -> Report:
         lead=lead,
         sections=(*sections, Section(title="Statements", parts=(judged,)), _section_of_errors(found)),
         notes=NOTES,
-        skipped=(*ran.skipped, *refusals(results)),
+        skipped=(*found.skipped, *refusals(found.results)),
     )
 
 
-@dataclass(frozen=True)
-class Found:
-    """Results by data set and line: as published, or as a recipe refines it."""
-
-    ran: Ran
-    results: Results
-
-    def runs(self, data: str, line: str, key: str) -> list[Any]:
-        """The values of all runs that were not refused."""
-        method, side = (line.removesuffix(DRAWN), "drawn") if line.endswith(DRAWN) else (line, "refined")
-        cells = (self.results.get(f"{data}-{slug(method)}-{run}", {}).get(side) for run in range(max(1, self.ran.runs)))
-        return [cell[key] for cell in cells if cell and cell[key] is not None]
-
-    def curve(self, data: str, line: str) -> list[float]:
-        """The mean over runs of the shares that are disclosed."""
-        shares = self.runs(data, line, "disclosed")
-        return np.mean(shares, axis=0).tolist() if shares else []
-
-    def real(self, data: str) -> Mapping[str, Any]:
-        """What was found of the real rows."""
-        return self.results.get(f"{data}-{slug(REAL)}-0", {})
-
-    def lines(self, data: str) -> Iterator[str]:
-        """All lines that have results, and those that are published."""
-        for method in self.ran.methods:
-            if method in TABLES[data] or data in self.ran.data:
-                yield method
-            if self.runs(data, method + DRAWN, "mmd"):
-                yield method + DRAWN
-        if data in self.ran.data:
-            yield REAL
-
-    def as_published(self, data: str, key: str) -> dict[str, list[Any]]:
-        """By published method its runs without what was added to it."""
-        lines = {name: self.runs(data, name + DRAWN, key) or self.runs(data, name, key) for name in TABLES[data]}
-        return {name: values for name, values in lines.items() if values}
-
-
-def _section(found: Found, data: str) -> Section:
+def _section(found: Lines, data: str) -> Section:
     parts: list[Part] = [Numbers(title=title, numbers=tuple(_numbers(found, data, shown))) for title, shown in PRINTED.items()]
-    if data not in found.ran.data:
+    if data not in found.data:
         return Section(title=data, parts=tuple(parts), lead=GISETTE if data == "Gisette" else "")
     ours = tuple(_numbers(found, data, (FRECHET, AUC, RECONSTRUCTION), beside=False))
     parts.append(Numbers(title="On our scales", numbers=ours))
-    drawn = {name: list(zip(_thresholds(found, data), found.curve(data, name), strict=False)) for name in _disclosed(found, data)}
-    if any(drawn.values()):
+    if drawn := _disclosed(found, data):
         parts.append(
             Figure(
                 name=f"disclosed-{data.lower()}",
@@ -165,25 +109,29 @@ def _section(found: Found, data: str) -> Section:
     return Section(title=data if data != "RNA" else "RNA, and tcga_breast in its place", parts=tuple(parts), lead=lead)
 
 
-def _thresholds(found: Found, data: str) -> list[float]:
-    count = max((len(found.curve(data, line)) for line in found.lines(data)), default=0)
-    return [(place + 1) / count for place in range(count)]
+def _disclosed(found: Lines, data: str) -> dict[str, list[tuple[float, float]]]:
+    """The curves of figure 4.2, each the mean over runs."""
+    curves = found.as_published(data, (*found.methods, REAL), "disclosed")
+    shares = {name: np.mean(runs, axis=0).tolist() for name, runs in curves.items()}
+    return {name: [((place + 1) / len(all_of), share) for place, share in enumerate(all_of)] for name, all_of in shares.items()}
 
 
-def _disclosed(found: Found, data: str) -> list[str]:
-    lines = list(found.lines(data))
-    return [line for line in lines if line + DRAWN not in lines]
+def _lines(found: Lines, data: str) -> list[str]:
+    """The published methods; of a table that is at hand also ours and the real rows."""
+    if data not in found.data:
+        return list(TABLES[data])
+    return [*found.of(data, found.methods), REAL]
 
 
-def _numbers(found: Found, data: str, shown: tuple[Shown, ...], *, beside: bool = True) -> Iterator[Number]:
-    for line in found.lines(data):
+def _numbers(found: Lines, data: str, shown: tuple[Shown, ...], *, beside: bool = True) -> Iterator[Number]:
+    for line in _lines(found, data):
         method = TABLES[data].get(line.removesuffix(DRAWN)) if beside else None
         for one in shown:
             published = None if method is None else getattr(method, one.key)
-            values = found.runs(data, line, one.key)
+            values = found.values(data, line, one.key)
             why = "" if method is None else _why_not(found, data, one, method)
             if not values and not why:
-                why = "our release was refused" if data in found.ran.data else "the table is not at hand"
+                why = found.why_none(data)
             named = {
                 "data": data,
                 "method": line,
@@ -195,7 +143,7 @@ def _numbers(found: Found, data: str, shown: tuple[Shown, ...], *, beside: bool 
             yield Number.over(values, **named)
 
 
-def _why_not(found: Found, data: str, shown: Shown, method: Published) -> str:
+def _why_not(found: Lines, data: str, shown: Shown, method: Published) -> str:
     """Why a published number cannot be compared with ours, if so."""
     published = getattr(method, shown.key)
     if published is None:
@@ -208,10 +156,10 @@ def _why_not(found: Found, data: str, shown: Shown, method: Published) -> str:
         return KERNEL
     if shown in (DISTANCE, VARIANCE):
         return HOW_MANY
-    return SHORT if found.ran.quick else ""
+    return SHORT if found.quick else ""
 
 
-def _section_of_errors(found: Found) -> Section:
+def _section_of_errors(found: Lines) -> Section:
     """What can be inferred from the published numbers about how they were measured."""
     rows = []
     for data, count in ROWS.items():

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hushtable.evidence.finding import Better
+from hushtable.studies.kctgan_published import TABLES
+from hushtable.studies.lines import Lines
 from hushtable.studies.report import Statement, Verdict
 from hushtable.studies.verdicts import best, spoken
-
-if TYPE_CHECKING:
-    from hushtable.studies.kctgan_report import Found
 
 OURS = "M-KCTGAN"
 DATA = "Adult"
@@ -18,9 +16,9 @@ NONE_BELOW, MORE_ABOVE = 0.7, 0.8
 """Thresholds of figure 4.2, in means of the nearest distance."""
 
 
-def statements(found: Found) -> Iterator[Statement]:
+def statements(found: Lines) -> Iterator[Statement]:
     """One for each sentence on the tables."""
-    mmd, fid, f1 = (found.as_published(DATA, key) for key in ("mmd", "fid", "f1"))
+    mmd, fid, f1 = (found.as_published(DATA, TABLES[DATA], key) for key in ("mmd", "fid", "f1"))
     yield Statement(
         says="M-KCTGAN has the lowest MMD and FID on all three data sets",
         verdict=Verdict.CONTRADICTED,
@@ -38,7 +36,7 @@ def statements(found: Found) -> Iterator[Statement]:
         verdict=best(OURS, f1, Better.HIGHER),
         because=f"F1 on Adult: {spoken(f1)}",
     )
-    variances = found.as_published(DATA, "variance")
+    variances = found.as_published(DATA, TABLES[DATA], "variance")
     yield Statement(
         says="M-KCTGAN has the least variance of distances to the nearest real row (47 on Adult)",
         verdict=best(OURS, variances, Better.LOWER),
@@ -49,7 +47,7 @@ def statements(found: Found) -> Iterator[Statement]:
     yield from _disclosed(found)
 
 
-def _alike(found: Found) -> Statement:
+def _alike(found: Lines) -> Statement:
     """Real rows beside ADSGAN."""
     own = found.real(DATA).get("own", {})
     shown = ", ".join(f"{mean:.0f} of {int(rows):,} rows" for rows, (mean, _) in own.items())
@@ -61,9 +59,9 @@ def _alike(found: Found) -> Statement:
     )
 
 
-def _disclosed(found: Found) -> Iterator[Statement]:
+def _disclosed(found: Lines) -> Iterator[Statement]:
     """Figure 4.2."""
-    curves = found.as_published(DATA, "disclosed")
+    curves = found.as_published(DATA, TABLES[DATA], "disclosed")
     below, above = ({name: [_at(c, t) for c in runs] for name, runs in curves.items()} for t in (NONE_BELOW, MORE_ABOVE))
     own = below.get(OURS, [])
     yield Statement(

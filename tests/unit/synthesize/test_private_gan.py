@@ -143,6 +143,18 @@ def test_constraints_on_bins_are_read_as_numbers():
     assert broken(masks, rows).tolist() == [True, False, False]
 
 
+def test_a_bin_of_a_single_value_is_a_number_too():
+    cut = Column(name="age", kind=Kind.ORDINAL, domain=Levels(("[0, 17]", "18", "[19, 130]")), required=True)
+    places = Column(name="place", kind=Kind.ORDINAL, domain=Levels(("1", "2", "3")), required=True)
+    schema = SCHEMA.with_columns(cut, places)
+    masks = forbidden(["age <= 17 if place = 3"], schema, "x")
+    rows = np.zeros((3, len(schema)), np.int64)
+    rows[:, schema.names.index("age")], rows[:, schema.names.index("place")] = [0, 1, 1], [2, 2, 1]
+    assert broken(masks, rows).tolist() == [False, True, False]
+    with pytest.raises(PlanError, match="no level"):
+        forbidden(["place <= 2.5"], schema, "x")  # an order of levels, not a number
+
+
 @pytest.mark.parametrize(
     ("texts", "match"), [(("height > 3",), "height"), (("one = z",), "no level"), (("first < last",), "compares two columns")]
 )

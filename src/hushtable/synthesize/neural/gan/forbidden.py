@@ -19,6 +19,7 @@ from hushtable.table.rules import Comparison, Sign
 from hushtable.table.schema import Schema
 
 _INTERVAL = re.compile(r"(?:\d+: )?([\[(])(.+), (.+)([\])])")
+_VALUE = re.compile(r"(?:\d+: )?(-?\d.*)")
 
 Forbidden = tuple[dict[int, Mask], ...]
 """For each combination the columns that it is of, by place, and which of their cells are in it."""
@@ -61,21 +62,21 @@ def _numeric(column: Column) -> Column:
         return column
     spans = [_span(level) for level in column.levels]
     known = [span for span in spans if span is not None]
-    if not known or len(known) < len(spans):
+    # Levels that are all single numbers were written so by somebody, and are no bins.
+    if len(known) < len(spans) or not any(span.low < span.high for span in known):
         return column
     return replace(column, kind=Kind.REAL, domain=Bounds(known[0].low, known[-1].high), decimals=None)
 
 
 def _span(level: str) -> Interval | None:
-    """The interval that a level's text is; None if it is none, or one of dates."""
-    found = _INTERVAL.fullmatch(level)
-    if found is None:
-        return None
+    """The interval that a level's text is, or the single value; None if it is neither, or one of dates."""
+    found, alone = _INTERVAL.fullmatch(level), _VALUE.fullmatch(level)
     try:
-        low, high = float(found[2]), float(found[3])
+        if found is not None:
+            return Interval(float(found[2]), float(found[3]), found[1] == "(", found[4] == ")")
+        return None if alone is None else Interval(float(alone[1]), float(alone[1]))
     except ValueError:
         return None
-    return Interval(low, high, found[1] == "(", found[4] == ")")
 
 
 def _met(test: Comparison, column: Column, read: Column, size: int) -> Mask:
