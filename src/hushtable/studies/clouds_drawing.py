@@ -12,7 +12,7 @@ from hushtable.report.html import Html, element
 from hushtable.report.words import fit
 from hushtable.studies.clouds_cells import GRID, SHADES
 
-WIDTH = 432.0
+WIDTH = 400.0
 LINE, GAP = 12.0, 6.0
 SIDE = 28
 """Pixels of an image, along and up."""
