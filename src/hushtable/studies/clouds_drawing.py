@@ -12,7 +12,7 @@ from hushtable.report.html import Html, element
 from hushtable.report.words import fit
 from hushtable.studies.clouds_cells import GRID, SHADES
 
-WIDTH = 432.0
+WIDTH = 400.0
 LINE, GAP = 12.0, 6.0
 SIDE = 28
 """Pixels of an image, along and up."""
@@ -52,7 +52,8 @@ def multiples(rows: Sequence[Row], columns: int, label: str) -> Html:
     y = 0.0
     for row in rows:
         y += LINE
-        marks.append(text(0, y, row.title, class_="name"))
+        marks.append(element("text", row.title, x=0, y=y, font_weight=600, class_="name"))
+        y += 3
         deep = max(len(panel.lines) for panel in row.panels)
         for start in range(0, len(row.panels), columns):
             for at, panel in enumerate(row.panels[start : start + columns]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,12 +35,11 @@ def scores(data: Data, outcome: Outcome, rng: np.random.Generator) -> Result:
     if rows:
         own["silhouette"] = silhouette(outcome.points, grouped.labels, rng).value
     labels, _ = ball.nearest(real, grouped.centres)
-    return own | {
-        "nmi_real": nmi(labels, data.truth),
-        "silhouette_real": silhouette(real, labels, rng).value,
-        "moved": distance_of_means(real, outcome.points),
-        "proof": outcome.proof,
-    }
+    own["nmi_real"] = nmi(labels, data.truth)
+    own["silhouette_real"] = silhouette(real, labels, rng).value
+    # Where all rows are in one cluster there is no silhouette.
+    known = {key: value for key, value in own.items() if not math.isnan(value)}
+    return {**known, "moved": distance_of_means(real, outcome.points), "proof": outcome.proof}
 
 
 def by_epsilon(name: str, kind: str, epsilons: Sequence[float], run: int) -> Result:
