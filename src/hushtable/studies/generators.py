@@ -1,8 +1,7 @@
 """Private generators under the scores G and G+, by epsilon: the study of Galloni and Lendak, and our methods beside theirs.
 
 Each generator makes as many rows as it was given, and ``Reference.compare`` scores them against these: mu (correlations), delta
-(classifiers), nu (columns). Every cell is written as soon as it is there, so a study that was stopped goes on where it stopped.
-The noise is fresh: numbers vary. ``hush study generators``
+(classifiers), nu (columns). The noise is fresh: numbers vary. ``hush study generators``
 
 A. Galloni, I. Lendak, Differentially private copulas, DAG and hybrid methods: a comprehensive data utility study, ICCCI 2023.
 """
@@ -10,21 +9,19 @@ A. Galloni, I. Lendak, Differentially private copulas, DAG and hybrid methods: a
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from pathlib import Path
+from functools import cache, partial
 from typing import Any
 
-from hushtable.api.store import Result, Store
-from hushtable.display import Progress
-from hushtable.errors import HushError, InputError
+from hushtable.api.store import Result
 from hushtable.measures.composite import CompositeOptions, Reference
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.run import release
 from hushtable.privacy.unit import Unit
-from hushtable.studies.generators_page import page_of, svgs, text_of
-from hushtable.studies.study import Report, Resumable, Setting, repeat, slug
+from hushtable.studies import generators_report
+from hushtable.studies.report import Report
+from hushtable.studies.study import Scope, Study, Task, Work, slug
 from hushtable.studies.tables import at_hand
 from hushtable.table.columns import Role
 from hushtable.table.table import Table
@@ -34,24 +31,19 @@ SPLITS, MANY = 3, 5000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scope:
-    """What is run: the data sets, the epsilons, how often, and how many rows of each set at most."""
+class Effort:
+    """How much is run: the data sets, the epsilons, how often, and how many rows of each set at most."""
 
     names: tuple[str, ...] = ("adult_train", "credit_approval", "credit_card_default")
     epsilons: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
     runs: int = 3
     rows: int | None = None
 
-    def __post_init__(self) -> None:
-        """At least one of each."""
-        if not (self.names and self.epsilons and self.runs > 0):
-            raise InputError("needs at least one data set, epsilon and run", where="study")
 
-
-FULL = Scope()
+FULL = Effort()
 """As published. Hours."""
-QUICK = Scope(names=FULL.names[:2], epsilons=(0.05, 0.4, 1.6), runs=1, rows=2000)
-"""About two minutes."""
+QUICK = Effort(names=FULL.names[:2], epsilons=(0.05, 0.4, 1.6), runs=1, rows=2000)
+"""About two minutes of one core."""
 
 
 @dataclass(frozen=True)
@@ -100,81 +92,73 @@ METHODS = (
 """The publication's names for its own; ours by that of the recipe."""
 
 
-@dataclass(frozen=True, eq=False)
-class Data:
-    """A table under study; what is computed of it once is computed when it is first needed."""
+def plan(scope: Scope) -> Work:
+    """A task for each method, epsilon and run on each data set, and one for the real rows."""
+    effort, folder = QUICK if scope.quick else FULL, None if scope.data is None else str(scope.data)
+    tables, skipped = at_hand(effort.names, folder, effort.rows)
+    runs = scope.runs or effort.runs
+    tasks = []
+    for name in tables:
+        where = (name, folder, effort.rows)
+        tasks.append(Task(name=f"{name}-real", title=f"{name}: real rows", make=partial(real, *where)))
+        for method in METHODS:
+            for epsilon in effort.epsilons:
+                title = f"{name}: {method.shown}, epsilon {epsilon:g}"
+                for run in range(runs):
+                    make = partial(cell, *where, method.name, epsilon)
+                    tasks.append(Task(name=cell_name(name, method.name, epsilon, run), title=title, make=make, cost=3.0))
 
-    name: str
-    table: Table
+    def report(results: Mapping[str, Result]) -> Report:
+        found = generators_report.Found(results, tuple(METHODS), effort.epsilons, runs, cell_name)
+        return generators_report.report(found, list(tables), skipped)
 
-    @cached_property
-    def reference(self) -> Reference:
-        """The real side of the scores."""
-        return Reference.of(self.table, self.target, CompositeOptions(splits=SPLITS if self.table.rows < MANY else 1))
-
-    @property
-    def target(self) -> list[str]:
-        """The class to predict; the last column with levels if none has that role."""
-        roles = [column.name for column in self.table.schema if column.role is Role.TARGET and not column.numeric]
-        return roles[:1] or [column.name for column in self.table.schema if not column.numeric][-1:]
-
-
-def resumable(data: str | Path | None = None, scope: Scope = FULL, methods: Sequence[Method] = METHODS) -> Resumable[Data]:
-    """The study, ready to run. ``data`` is where the real tables lie, if not in the usual place."""
-    tables, skipped = at_hand(scope.names, data, scope.rows)
-    sets = [Data(name, table) for name, table in tables.items()]
-
-    def report(results: list[Mapping[str, Any]]) -> Report:
-        study: dict[str, Any] = {
-            "epsilons": list(scope.epsilons), "runs": scope.runs, "skipped": skipped, "data": results,
-            "methods": [{"name": m.name, "shown": m.shown, "published": m.published} for m in methods],
-        }  # fmt: skip
-        text = text_of(study)
-        return Report(text, {"generators.txt": text, "study.html": page_of(study), **svgs(study)})
-
-    named = [(m.name, m.recipe, dict(m.knobs)) for m in methods]
-    return Resumable(
-        identity=["generators", named, list(scope.epsilons), scope.runs, [one.name for one in sets]],
-        sets=sets,
-        tables=[one.table for one in sets],
-        examine=partial(_examine, methods=methods, scope=scope),
-        report=report,
-    )
+    named = [(m.name, m.recipe, dict(m.knobs)) for m in METHODS]
+    return Work(tasks=tasks, report=report, identity=["generators", named, effort], tables=list(tables.values()))
 
 
-def _examine(one: Data, store: Store, progress: Progress, *, methods: Sequence[Method], scope: Scope) -> dict[str, Any]:
-    """All results of a data set: by method, a list for each epsilon of a result for each run."""
-    real = store.get_or_make(f"{one.name}-real", lambda: _real(one))
-    settings = [_setting(one, method, epsilon) for method in methods for epsilon in scope.epsilons]
-    results = iter(repeat(store, settings, scope.runs, progress))
-    cells = {method.name: [next(results) for _ in scope.epsilons] for method in methods}
-    return {"name": one.name, "real": real, "cells": cells}
+def cell_name(data: str, method: str, epsilon: float, run: int) -> str:
+    """The name of the task of one cell."""
+    return f"{data}-{slug(method)}-{epsilon:g}-{run}"
 
 
-def _setting(one: Data, method: Method, epsilon: float) -> Setting:
-    title = f"{one.name}: {method.shown}, epsilon {epsilon:g}"
-    return Setting(f"{one.name}-{slug(method.name)}-{epsilon:g}", title, lambda number: _cell(one, method, epsilon))
+@cache
+def reference(name: str, folder: str | None, rows: int | None) -> Reference:
+    """The real side of the scores, computed once in each process."""
+    table = at_hand((name,), folder, rows)[0][name]
+    return Reference.of(table, [target(table)], CompositeOptions(splits=SPLITS if table.rows < MANY else 1))
 
 
-def _real(one: Data) -> Result:
-    performance = one.reference.performance[one.target[0]]
-    return {"rows": one.table.rows, "columns": len(one.table.schema), "target": one.target[0], **_means(performance)}
+def target(table: Table) -> str:
+    """The class to predict; the last column with levels if none has that role."""
+    levels = [column.name for column in table.schema if not column.numeric]
+    return next((name for name in levels if table.schema[name].role is Role.TARGET), levels[-1])
+
+
+def real(name: str, folder: str | None, rows: int | None) -> Result:
+    """How well classifiers do on the real rows."""
+    own = reference(name, folder, rows)
+    predicted = target(own.table)
+    sizes = {"rows": own.table.rows, "columns": len(own.table.schema), "target": predicted}
+    return sizes | _means(own.performance[predicted])
+
+
+def cell(name: str, folder: str | None, rows: int | None, method: str, epsilon: float) -> Result:
+    """One release of one method at one epsilon, scored."""
+    own = reference(name, folder, rows)
+    start = time.process_time()
+    released, proven = next(one for one in METHODS if one.name == method).make(own.table, epsilon)
+    seconds = time.process_time() - start
+    scores = own.compare(released)
+    predicted = target(own.table)
+    ours, there = (_means(scores_of[predicted]) for scores_of in (scores.own, scores.there))
+    return {
+        "mu": scores.mu, "delta": scores.delta, "nu": scores.nu, "g": scores.g, "g_plus": scores.g_plus,
+        "accuracy": ours["accuracy"], "score": ours["score"], "there": there["score"], "proven": proven, "seconds": seconds,
+    }  # fmt: skip
 
 
 def _means(performance: Any) -> dict[str, float]:
     return {"accuracy": performance.mean("accuracy"), "score": performance.mean()}
 
 
-def _cell(one: Data, method: Method, epsilon: float) -> Result:
-    start = time.process_time()
-    try:
-        released, proven = method.make(one.table, epsilon)
-    except HushError as error:
-        return {"refused": str(error)}
-    seconds = time.process_time() - start
-    scores = one.reference.compare(released)
-    own, there = (_means(scores_of[one.target[0]]) for scores_of in (scores.own, scores.there))
-    return {
-        "mu": scores.mu, "delta": scores.delta, "nu": scores.nu, "g": scores.g, "g_plus": scores.g_plus,
-        "accuracy": own["accuracy"], "score": own["score"], "there": there["score"], "proven": proven, "seconds": seconds,
-    }  # fmt: skip
+STUDY = Study(name="generators", title="Private generators by epsilon", source=generators_report.SOURCE, plan=plan)
