@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.audits.coded import Coded
 from hushtable.errors import InputError
 from hushtable.evidence.case import Case, Generator
 from hushtable.evidence.neighbours.search import Encoding, comparable, search_others
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
 from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline.step import Core
-from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.cell import Cell
 from hushtable.table.columns import DAY, FREE, Bounds, Cells, Column, Kind, Levels
@@ -192,37 +191,35 @@ def overfit(
 
     The loss is the mean negative log-likelihood of the validation rows. A ratio that is not reached gives the last rung, which
     memorizes most: its own ratio says how far it went. By default sequential trees, neither pruned nor refined, with ever smaller
-    leaves, and at the end with ever rarer numbers repeated as they are. Any recipe of one step will do whose fitted model knows
-    ``log_likelihood(table)``. One that can be trained ever further (``overfitted``: argn) needs no ladder: the models are then
-    those along one training, and the loss is the one that it is trained to lower.
+    leaves, and at the end with ever rarer numbers repeated as they are. Any recipe of one core will do, coders before it, whose
+    fitted model knows ``log_likelihood(table)``. One that can be trained ever further (``overfitted``: argn, realtabformer) needs
+    no ladder: the models are then those along one training, and the loss is the one that it is trained to lower. Losses are of
+    rows as coders write them.
     """
     train, validation = (table.select(train.schema.released) for table in (train, validation))
     seed = int(rng.integers(2**32))
-    climb = None if ladder else _climb(recipe)
+    plain = Coded.of(recipe, train, np.random.default_rng([seed]))
+    train, validation = plain.encoded(train), plain.encoded(validation)
+    climb = None if ladder else getattr(plain.core, "overfitted", None)
     if climb is not None:
         found = climb(train, validation, ratios, np.random.default_rng([seed]))
         losses, models = np.array([loss for loss, _ in found]), [model for _, model in found]
         ladder = [{}] * len(found)
     else:
         ladder = ladder or _ladder(train.rows)
-        models = [_fitted(train, recipe, settings, np.random.default_rng([seed, at])) for at, settings in enumerate(ladder)]
+        models = [plain.turned(how).fitted(train, np.random.default_rng([seed, at])) for at, how in enumerate(ladder)]
         losses = np.array([-float(np.mean(model.log_likelihood(validation))) for model in models])
     best = float(losses.min())
 
     def sampler(at: int) -> Callable[[int], Table]:
-        return lambda rows: models[at].sample(rows, np.random.default_rng([seed, at, rows]))
+        return lambda rows: plain.drawn(models[at], rows, np.random.default_rng([seed, at, rows]))
 
     return [Overfitted(float(losses[at]) / best, dict(ladder[at]), sampler(at)) for at in rungs(losses, ratios)]
 
 
 def climbs(recipe: str) -> bool:
     """Whether this generator is trained ever further, rather than fitted anew for each rung of a ladder of settings."""
-    return _climb(recipe) is not None
-
-
-def _climb(recipe: str) -> Callable[..., list[tuple[float, Any]]] | None:
-    found: Callable[..., list[tuple[float, Any]]] | None = getattr(recipes.load(recipe).steps[0], "overfitted", None)
-    return found
+    return hasattr(recipes.load(recipe).steps[-1], "overfitted")
 
 
 def rungs(losses: Floats, ratios: Sequence[float]) -> list[int]:
@@ -240,14 +237,6 @@ def _ladder(rows: int) -> list[dict[str, str]]:
         sizes.append(sizes[-1] // 2 if sizes[-1] > 8 else sizes[-1] - 1)
     alone = dict.fromkeys(("prune", "shrink", "refine"), "0")
     return [{"min_leaf": str(size), "least": str(min(size, 5)), **alone} for size in sizes]
-
-
-def _fitted(train: Table, recipe: str, settings: Mapping[str, str], rng: Rng) -> Any:
-    steps = recipes.load(recipe).set(settings).steps
-    model = steps[0].fit(Vault.of(train), rng) if len(steps) == 1 and isinstance(steps[0], Core) else None
-    if not hasattr(model, "log_likelihood"):
-        raise InputError(f"the model of recipe {recipe} gives no likelihood of rows that it has not seen", where="overfit")
-    return model
 
 
 def outlying(table: Table, k: int = 20) -> Floats:

@@ -141,6 +141,11 @@ class Written:
         """With the digits in place of these columns."""
         return beside(self.original, {form.column.name: form.columns for form in self.forms}, "digits")
 
+    @property
+    def further(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each one's further digits: a number is fixed where all of its digits are."""
+        return {form.column.name: tuple(column.name for column in form.columns[1:]) for form in self.forms}
+
     def apply(self, table: Table) -> Table:
         """Numbers to digits."""
         arrays = dict(table.arrays)

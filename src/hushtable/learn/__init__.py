@@ -6,6 +6,7 @@ where they are first used, so that nothing else waits for it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
@@ -24,6 +25,9 @@ def network(module: str, purpose: str) -> ModuleType:
 
 def training(curve: Iterable[tuple[float, float | None]], epochs: int) -> dict[str, Any]:
     """A training curve as a model keeps it and a card draws it: losses by epoch, and how many epochs were planned."""
-    losses = [[None if value is None else round(value, 4) for value in line] for line in zip(*curve, strict=True)]
+    # An epoch that must not be kept has no number either.
+    losses = [
+        [None if value is None or math.isnan(value) else round(value, 4) for value in line] for line in zip(*curve, strict=True)
+    ]
     loss, held = losses or ([], [])
     return {"loss": loss, "held": held, "epochs": epochs}

@@ -63,10 +63,12 @@ class Loop:
         held: torch.Tensor | None = None,
         report: Callable[[float], None] = lambda share: None,
         keep: Checkpoint | None = None,
+        stop: Callable[[], bool] = lambda: False,
     ) -> list[Epoch]:
         """Train on ``rows``, to the end if no rows are held out; else keep the weights that were best on ``held``.
 
-        ``keep`` is where it was stopped, if it was: after each epoch everything is written there.
+        ``keep`` is where it was stopped, if it was: after each epoch everything is written there. ``stop`` is asked before each
+        epoch, and ends the training like patience that ran out.
         """
         nets = {name: part for name, part in learner.state().items() if isinstance(part, torch.nn.Module)}
         total = self.total(len(rows))
@@ -74,7 +76,7 @@ class Loop:
         if keep is not None and (state := keep.load()) is not None:
             at = at.restored(state, learner)
             report(at.taken / total)
-        while at.taken < total and at.waited < self.patience:
+        while at.taken < total and at.waited < self.patience and not stop():
             for net in nets.values():
                 net.train()
             losses = []

@@ -81,7 +81,10 @@ class Fitted:
             raise InputError(
                 f"the model has no column {', '.join(lost)} of its own to fix; it has {free or 'none'}{instead}", where="given"
             )
-        return {name: str(row.strings(name)[0]) for name in given}
+        # A coder that writes a value in several columns, all of which it fixes, says which (``further``).
+        further = [other for code in self.codes for name in given for other in getattr(code, "further", {}).get(name, ())]
+        there = [name for name in (*given, *further) if name in row.schema and name in self.model.schema]
+        return {name: str(row.strings(name)[0]) for name in there}
 
 
 def _other(name: str, value: str) -> tuple[Zero, Zero]:

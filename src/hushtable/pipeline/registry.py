@@ -48,6 +48,7 @@ STEPS = {
     "vae": "hushtable.synthesize.neural.vae:Vae",
     "sequential": "hushtable.synthesize.sequential.sequential:Sequential",
     "autoregressive": "hushtable.synthesize.neural.autoregressive:Autoregressive",
+    "transformer": "hushtable.synthesize.neural.transformer:Transformer",
     "clustmix-certified": "hushtable.synthesize.mixture.clustmix_certified:ClustMixCertified",
     "dpmix": "hushtable.synthesize.mixture.dpmix:DPMix",
     "dp-merf": "hushtable.synthesize.mixture.merf:DPMerf",

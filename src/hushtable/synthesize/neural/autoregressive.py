@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.encode.coarse import Nested
 from hushtable.errors import InputError, PlanError
 from hushtable.learn import network, training
 from hushtable.pipeline.step import Core, Plan, check_knobs
@@ -18,10 +17,10 @@ from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.event import Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.neural.cellwise import Cellwise, fields_of
+from hushtable.synthesize.neural.cellwise import Cellwise
+from hushtable.synthesize.neural.fields import Cut
 from hushtable.synthesize.refined import Refined, refined
 from hushtable.table.arrays import Integers, Singles
-from hushtable.table.columns import Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -137,20 +136,9 @@ class Autoregressive(Core):
         """The model without its weights, the codes of the rows, and what the network is to be like."""
         if not table.rows:
             raise InputError("there are no rows to learn from", where="autoregressive")
-        rest = [name for name in table.schema.names if name not in self.order]
-        first = [name for role in (Role.TARGET, Role.SECRET) for name in rest if table.schema[name].role is role]
-        order = (*self.order, *first, *(name for name in rest if name not in first))
-        nested = [Nested.of(table.schema[name], table[name], self.least, self.bins, self.parts) for name in order]
-        schema = table.schema.with_columns(*(cells.grid.hidden() for cells in nested))
-        counts: list[Integers] = []
-        ordered: list[int] = []
-        for cells in nested:
-            if cells.column.numeric or cells.column.kind is Kind.ORDINAL:
-                ordered.append(len(counts))
-            counts += [cells.masses.sum(axis=1), cells.masses][: cells.fields]
-        shape = network(_NET, _PURPOSE).Shape(tuple(counts), tuple(ordered), self.embedding, self.hidden, self.dropout)
-        model = Cellwise(schema, [cells.under(schema[cells.column.name]) for cells in nested], {}, table.rows, {})
-        return model, fields_of(nested, table), shape
+        cut = Cut.of(table, self.order, self.least, self.bins, self.parts)
+        shape = network(_NET, _PURPOSE).Shape(cut.counts, cut.ordered, self.embedding, self.hidden, self.dropout)
+        return Cellwise(cut.schema, cut.nested, {}, table.rows, {}), cut.codes, shape
 
     def _descent(self, rows: int) -> Any:
         batch = int(np.clip(rows // 50, min(16, self.batch), self.batch))

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
+from hushtable.learn.descents import Weights
 from hushtable.learn.ghost import Tape
 from hushtable.learn.loop import seeded
 from hushtable.learn.nets import Autoregressive, widths
 from hushtable.learn.private import PrivateDescent
 from hushtable.privacy.vault import Vault
-from hushtable.synthesize.neural.autoregressive_net import Weights, weights
+from hushtable.synthesize.neural.autoregressive_net import weights
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numba import njit
@@ -12,13 +12,11 @@ from numba import njit
 from hushtable.encode.coarse import Nested
 from hushtable.errors import InputError
 from hushtable.pipeline.step import Arrays, Given, given_arrays
-from hushtable.table.arrays import Array, Floats, Integers, Singles
+from hushtable.table.arrays import Array, Floats, Integers, Mask, Singles
 from hushtable.table.columns import Column
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-CHUNK = 8192
-"""Rows that go through the network together."""
 RAREST, SURE = 1000, 100
 """A condition on columns that are not drawn first must hold in one draw of so many; and how many hold before that is judged."""
 
@@ -63,9 +61,74 @@ class Cells(Protocol):
         ...
 
 
+class Walk(Protocol):
+    """Rows on their way through a network, field by field."""
+
+    def chances(self) -> Singles:
+        """Of the cells of the next field, given the codes of those before it: rows x cells."""
+        ...
+
+    def add(self, codes: Integers) -> None:
+        """What the next field is, in each row."""
+        ...
+
+    def kept(self, rows: Mask) -> Walk:
+        """Some of the rows, as far as they have come."""
+        ...
+
+
+@dataclass(eq=False)
+class Headed:
+    """A walk through a network of one masked layer and a head for each field."""
+
+    weights: dict[str, Singles]
+    inputs: Singles
+    at: int = 0
+    last: Integers | None = None
+
+    @classmethod
+    def of(cls, weights: dict[str, Singles], rows: int, fields: int) -> Self:
+        """At its beginning."""
+        width = weights["0/embedding"].shape[1] if "0/embedding" in weights else 0
+        return cls(weights, np.zeros((rows, width * (fields - 1)), np.float32))
+
+    def chances(self) -> Singles:
+        """Of the cells of the next field."""
+        first = self.weights[f"{self.at}/first"]
+        inner: Singles = self.inputs[:, : len(first)] @ first
+        inner += self.weights[f"{self.at}/offset"]
+        np.maximum(inner, 0, out=inner)
+        return head_chances(self.weights, self.at, inner, self.last)
+
+    def add(self, codes: Integers) -> None:
+        """What the next field is, in each row."""
+        if (embedding := self.weights.get(f"{self.at}/embedding")) is not None:
+            self.inputs[:, self.at * embedding.shape[1] : (self.at + 1) * embedding.shape[1]] = embedding[codes]
+        self.at, self.last = self.at + 1, codes
+
+    def kept(self, rows: Mask) -> Headed:
+        """Some of the rows."""
+        return replace(self, inputs=self.inputs[rows], last=None if self.last is None else self.last[rows])
+
+
+def head_chances(weights: Mapping[str, Singles], at: int, inner: Singles, before: Integers | None) -> Singles:
+    """Of the cells of a field, from what its head gets, where the field before it has these codes."""
+    logits: Singles = inner @ weights[f"{at}/head"]
+    logits += weights[f"{at}/bias"]
+    if (known := weights.get(f"{at}/known")) is not None:
+        logits += known[before]
+    logits -= logits.max(axis=1, keepdims=True)
+    np.exp(logits, out=logits)
+    logits /= logits.sum(axis=1, keepdims=True)
+    return logits
+
+
 @dataclass(frozen=True, eq=False)
 class Cellwise:
     """Columns in the order in which they are drawn, each in cells and, where it has any, parts of cells: the fields of a row."""
+
+    chunk: ClassVar[int] = 8192
+    """Rows that go through the network together."""
 
     schema: Schema
     nested: Sequence[Cells] = field(repr=False)
@@ -123,12 +186,12 @@ class Cellwise:
         """For each row and column in order, the chance of the value's cell and part given the columns before."""
         codes = fields_of(self.nested, table)
         found = np.empty(codes.shape)
-        for start in range(0, len(codes), CHUNK):
-            part = codes[start : start + CHUNK]
-            inputs = self._inputs(len(part))
+        for start in range(0, len(codes), self.chunk):
+            part = codes[start : start + self.chunk]
+            walk = self._walk(len(part))
             for at, own in enumerate(part.T):
-                found[start : start + CHUNK, at] = self._chances(at, inputs, part[:, at - 1])[np.arange(len(part)), own]
-                self._embed(at, inputs, own)
+                found[start : start + self.chunk, at] = walk.chances()[np.arange(len(part)), own]
+                walk.add(own)
         return np.multiply.reduceat(found, [own[0] for own in self._fields()], axis=1)
 
     def _fields(self) -> list[tuple[int, ...]]:
@@ -145,7 +208,7 @@ class Cellwise:
         leading = next(at for at in range(count + 1) if at not in fixed)
         parts, kept, drawn = [np.empty((0, count), np.int64)], 0, 0
         while kept < rows:
-            size = min(CHUNK, rows - kept) if leading == len(fixed) else CHUNK
+            size = min(self.chunk, rows - kept) if leading == len(fixed) else self.chunk
             parts.append(self._chunk(size, fixed, leading, rng)[: rows - kept])
             kept, drawn = kept + len(parts[-1]), drawn + size
             if kept < rows and drawn >= SURE * RAREST and kept * RAREST < drawn:
@@ -163,44 +226,25 @@ class Cellwise:
         """Those of so many draws that are as they are to be: exactly, for a row is kept with the chance of what is fixed in it."""
         count = sum(cells.fields for cells in self.nested)
         codes = np.zeros((rows, count), np.int64)
-        inputs = self._inputs(rows)
+        walk = self._walk(rows)
         for at in range(count):
             if at < leading:
                 codes[:, at] = fixed[at]
             else:
-                chances = self._chances(at, inputs, codes[:, at - 1])
+                chances = walk.chances()
                 uniform = rng.random(len(codes), np.float32)
                 if at in fixed:
                     kept = uniform < chances[:, fixed[at]]
-                    codes, inputs = codes[kept], inputs[kept]
+                    codes, walk = codes[kept], walk.kept(kept)
                     codes[:, at] = fixed[at]
                 else:
                     codes[:, at] = _picked(chances, uniform)
-            self._embed(at, inputs, codes[:, at])
+            walk.add(codes[:, at])
         return codes
 
-    def _inputs(self, rows: int) -> Singles:
-        width = self.weights["0/embedding"].shape[1] if "0/embedding" in self.weights else 0
-        return np.zeros((rows, width * (sum(cells.fields for cells in self.nested) - 1)), np.float32)
-
-    def _embed(self, at: int, inputs: Singles, codes: Integers) -> None:
-        if (embedding := self.weights.get(f"{at}/embedding")) is not None:
-            inputs[:, at * embedding.shape[1] : (at + 1) * embedding.shape[1]] = embedding[codes]
-
-    def _chances(self, at: int, inputs: Singles, before: Integers) -> Singles:
-        """Of the cells of a field, given the fields before it, of which the last has these codes."""
-        first = self.weights[f"{at}/first"]
-        inner: Singles = inputs[:, : len(first)] @ first
-        inner += self.weights[f"{at}/offset"]
-        np.maximum(inner, 0, out=inner)
-        logits: Singles = inner @ self.weights[f"{at}/head"]
-        logits += self.weights[f"{at}/bias"]
-        if (known := self.weights.get(f"{at}/known")) is not None:
-            logits += known[before]
-        logits -= logits.max(axis=1, keepdims=True)
-        np.exp(logits, out=logits)
-        logits /= logits.sum(axis=1, keepdims=True)
-        return logits
+    def _walk(self, rows: int) -> Walk:
+        """So many rows, of which nothing is known yet."""
+        return Headed.of(self.weights, rows, sum(cells.fields for cells in self.nested))
 
     def result(self) -> dict[str, Any]:
         """The order, the size of the network and how its training went; the losses are means over thousands of rows."""
