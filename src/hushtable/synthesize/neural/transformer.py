@@ -117,10 +117,11 @@ class Transformer(Core):
         seed = int(rng.integers(2**31))
         keep = network("hushtable.learn.checkpoint", _PURPOSE).Checkpoint.of(work, self, table, seed)
         watch = _Comparison(model, table, seed)
-        how = self._descent(table.rows)
-        found = network(_NET, _PURPOSE).fitted(codes, shape, how, seed, report, keep, watch.over, self.check, STRIKES)
-        told = training(found.curve, self.epochs) | watch.told(found.checks)
-        return replace(model, weights=found.weights, training=told)
+        net = network(_NET, _PURPOSE)
+        watching = net.Watching(watch.over, self.check, STRIKES)
+        found = net.fitted(codes, shape, self._descent(table.rows), seed, report, keep, watching)
+        curve = training(found.curve, self.epochs) | watch.on_card(found.checks)
+        return replace(model, weights=found.weights, training=curve)
 
     def overfitted(
         self, train: Table, validation: Table, ratios: Sequence[float], rng: np.random.Generator
@@ -177,7 +178,7 @@ class _Comparison:
 
         return check
 
-    def told(self, checks: Sequence[tuple[int, float]]) -> dict[str, Any]:
+    def on_card(self, checks: Sequence[tuple[int, float]]) -> dict[str, Any]:
         """The values by epoch and their threshold, for the card."""
         if self.copying is None or not checks:
             return {}

@@ -36,6 +36,17 @@ class Shape(NamedTuple):
         return tuple(counts.shape[-1] for counts in self.counts)
 
 
+class Watching(NamedTuple):
+    """When a training is compared with copying, and when that ends it."""
+
+    checking: Callable[[Integers], Check | None]
+    """Given the numbers of the rows that are trained on: what compares with them."""
+    every: int
+    """Epochs from one comparison to the next; 0 compares never."""
+    strikes: int
+    """Alarms in a row that end the training."""
+
+
 class Fitted(NamedTuple):
     """What a training led to."""
 
@@ -52,20 +63,14 @@ def fitted(
     seed: int,
     report: Callable[[float], None],
     keep: Checkpoint | None,
-    checking: Callable[[Integers], Check | None],
-    every: int,
-    strikes: int,
+    watching: Watching,
 ) -> Fitted:
-    """The weights that are best on a tenth of the rows (rows x fields), trained on the others.
-
-    ``checking`` is given the numbers of the rows that are trained on; what it gives is asked every so many epochs. Weights that
-    draw too near are not kept, and as many ``strikes`` in a row end the training.
-    """
+    """The weights that are best on a tenth of the rows (rows x fields), trained on the others; none that draw too near."""
     with seeded(seed):
         rows, held = split(len(codes))
-        check = checking(rows.numpy()) if every else None
+        check = watching.checking(rows.numpy()) if watching.every else None
         net, loss = _net(codes, shape)
-        watch = _Watch(check, every, strikes, lambda: weights(net))
+        watch = _Watch(check, watching.every, watching.strikes, lambda: weights(net))
         learner = _Watched(how, net, loss, how.total(len(rows)), watch)
         curve = how.run(learner, rows, held, report, keep, stop=lambda: watch.struck)
         return Fitted(weights(net), curve, watch.found)
