@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
 
 from hushtable.learn.causal import Causal, Layer
@@ -69,6 +70,8 @@ def fitted(
     with seeded(seed):
         rows, held = split(len(codes))
         check = watching.checking(rows.numpy()) if watching.every else None
+        # Compiled kernels that are used for the first time in a process set the number of threads for everyone.
+        torch.set_num_threads(1)
         net, loss = _net(codes, shape)
         watch = _Watch(check, watching.every, watching.strikes, lambda: weights(net))
         learner = _Watched(how, net, loss, how.total(len(rows)), watch)
@@ -136,11 +139,12 @@ def weights(net: Fields) -> Weights:
     """What field ``j`` needs, as ``j/...``, the ``places``, and the layers, each dense one outputs x inputs."""
     assert isinstance(net, Causal)
     found = field_weights(net)
-    last = net.norm
+    scale, shift = (part.detach().double().numpy() for part in (net.norm.weight, net.norm.bias))
     for field in range(len(net.cells)):
-        head = found[f"{field}/head"]
-        found[f"{field}/bias"] += last.bias.detach().numpy() @ head
-        found[f"{field}/head"] = last.weight.detach().numpy()[:, None] * head
+        # In double precision: where an array lies in memory decides the last bits of a product.
+        head = found[f"{field}/head"].astype(np.float64)
+        found[f"{field}/bias"] = (found[f"{field}/bias"] + shift @ head).astype(np.float32)
+        found[f"{field}/head"] = (scale[:, None] * head).astype(np.float32)
     found["places"] = net.places.detach().numpy().copy()
     for place, layer in enumerate(net.layers):
         assert isinstance(layer, Layer)
@@ -153,10 +157,10 @@ def weights(net: Fields) -> Weights:
 
 def _folded(linear: torch.nn.Linear, norm: torch.nn.LayerNorm | None) -> dict[str, Any]:
     """A dense layer, with the scale and the shift of the norm before it taken in."""
-    weight, offset = linear.weight.detach(), linear.bias.detach()
+    weight, offset = linear.weight.detach().double(), linear.bias.detach().double()
     if norm is not None:
-        weight, offset = weight * norm.weight.detach(), offset + weight @ norm.bias.detach()
-    return {"": weight.numpy().copy(), "_offset": offset.numpy().copy()}
+        weight, offset = weight * norm.weight.detach(), offset + weight @ norm.bias.detach().double()
+    return {"": weight.float().numpy(), "_offset": offset.float().numpy()}
 
 
 def _net(codes: Integers, shape: Shape) -> tuple[Causal, Loss]:
