@@ -125,7 +125,8 @@ def effects(cells: Sequence[HybridCell]) -> list[Effect]:
 
 
 def _along(cells: Sequence[HybridCell], axis: str, values: Sequence[Value]) -> Iterator[Effect]:
-    samplings = varied(cells).get("sampling", [])
+    drawn = [cell.place.sampling for cell in cells if cell.place.stage is Stage.HYBRID]
+    samplings = list(dict.fromkeys(sampling for sampling in drawn if sampling not in (None, NONE)))
     by_place: dict[Place, HybridCell] = {}
     for cell in cells:
         if cell.place.stage is Stage.HYBRID:

@@ -10,7 +10,7 @@ from hushtable.report.charts.plots import Scale, svg, text, titled
 from hushtable.report.compare_text import anchor
 from hushtable.report.html import Child, Html, element
 from hushtable.report.hybrid_text import STAGES, axes_of, named, plain_value, with_ends
-from hushtable.report.words import fit
+from hushtable.report.words import fit, wide
 
 if TYPE_CHECKING:
     from hushtable.api.compare.cell import Estimate
@@ -22,6 +22,8 @@ WIDTH, HEIGHT = 190.0, 132.0
 LETTER = 11.0
 LEFT, TOP, BOTTOM = 36.0, 10.0, 104.0
 HUES = 6
+SHORT = {"original": "raw", "anonymized": "anon.", "hybrid": "hybrid", "generated": "alone"}
+"""What stages are called under a point."""
 CELL = 22.0
 Point = tuple[str, "Estimate", str, bool]
 """What stands under a point, its value, what it says on hovering, and whether it is what others are held against."""
@@ -44,11 +46,11 @@ def stages(grid: HybridGrid, name: str) -> Html:
     for stage, words in STAGES:
         value = grid.stage(stage, name)
         if value is not None:
-            points.append((words, value, f"{words}: {metric.label} {with_ends(metric, value)}", stage == "generated"))
-    return _points(metric, points, f"{metric.label} by stage", joined=True, height=HEIGHT + 14)
+            points.append((SHORT[stage], value, f"{words}: {metric.label} {with_ends(metric, value)}", stage == "generated"))
+    return _points(metric, points, f"{metric.label} by stage", joined=True)
 
 
-def _points(metric: Metric, points: Sequence[Point], label: str, *, joined: bool, height: float = HEIGHT) -> Html:
+def _points(metric: Metric, points: Sequence[Point], label: str, *, joined: bool) -> Html:
     """Points side by side with their intervals; up is larger, whichever way is better."""
     factor = 100.0 if metric.people else 1.0
     ends = [factor * end for _, one, _, _ in points for end in (one.value, one.lower, one.upper)]
@@ -71,13 +73,13 @@ def _points(metric: Metric, points: Sequence[Point], label: str, *, joined: bool
         area = element("rect", class_="hover", x=x - step / 2, y=TOP, width=step, height=BOTTOM - TOP)
         marks.append(titled(words, bar, dot, area))
         marks += _under(under, x, step)
-    return svg(WIDTH, height, f"{label}: {'; '.join(words for _, _, words, _ in points)}", marks)
+    return svg(WIDTH, HEIGHT, f"{label}: {'; '.join(words for _, _, words, _ in points)}", marks)
 
 
 def _under(words: str, x: float, room: float) -> list[Child]:
     """A name under its point, on two lines where it has two words."""
-    lines = words.split(" ", 1)
-    return [text(x, BOTTOM + 14 + 12 * i, fit(line, room + 4, LETTER), anchor="middle") for i, line in enumerate(lines)]
+    lines = [line if wide(line, LETTER) <= room + 2 else f"{line[:5]}." for line in words.split(" ", 1)]
+    return [text(x, BOTTOM + 14 + 12 * i, line, anchor="middle") for i, line in enumerate(lines)]
 
 
 def _scale(values: Sequence[float], *, least: float, zero: bool) -> Scale:
@@ -207,7 +209,7 @@ def heat(grid: HybridGrid, name: str) -> Html:
 def _row(cell: HybridCell) -> tuple[str, ...]:
     place = cell.place
     several = "" if place.anonymizer == "k-anonymity" else str(place.anonymizer)
-    sample = "" if place.sampling in (None, "none") else str(place.sampling)[:5]
+    sample = "" if place.sampling in (None, "none") else f"{str(place.sampling)[:5].removesuffix('o')}."
     share = "" if place.beta is None else f"{place.beta:g}"
     budget = f"e{place.epsilon:g}" if place.epsilon is not None else ""
     return tuple(filter(None, (several, f"k{place.k}", share, sample, budget)))
@@ -235,10 +237,10 @@ def _heads(columns: Sequence[tuple[str, str, str]], left: float, top: float) -> 
         start = 0
         for i in range(1, len(columns) + 1):
             if i == len(columns) or columns[i][:level] != columns[start][:level]:
-                x, wide = left + CELL * start, CELL * (i - start)
+                x, across = left + CELL * start, CELL * (i - start)
                 words = columns[start][level - 1].upper() if level == 2 else columns[start][0]
-                marks.append(text(x + wide / 2 - 1, y, fit(words, wide - 2, LETTER), anchor="middle"))
-                marks.append(element("line", class_="axis", x1=x + 1, x2=x + wide - 3, y1=y + 4, y2=y + 4))
+                marks.append(text(x + across / 2 - 1, y, fit(words, across - 2, LETTER), anchor="middle"))
+                marks.append(element("line", class_="axis", x1=x + 1, x2=x + across - 3, y1=y + 4, y2=y + 4))
                 start = i
     marks += [
         titled(way, text(left + CELL * i + CELL / 2 - 1, top - 6, _short(way), anchor="middle"))
