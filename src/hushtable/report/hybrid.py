@@ -201,7 +201,7 @@ def _maps(grid: HybridGrid) -> Html:
         element(
             "p",
             "Every hybrid is a square: down are k, beta and the sampling, to the right generators, orders and transitions (first "
-            "letters). The darker, the worse; each square says its numbers and what survives of its promise.",
+            "letters). The darker, the worse; each square leads to its line in the table of all cells.",
         ),
         element("div", figures, class_="maps squares"),
     )

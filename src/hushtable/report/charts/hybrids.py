@@ -143,12 +143,12 @@ def scatter(grid: HybridGrid, axes: tuple[str, str], cells: Sequence[HybridCell]
     for cell in cells:
         if all(name in cell.metrics for name in axes):
             spot = mark(*at(cell), ways.index(str(cell.place.transition)), filled=bool(cell.alarms), radius=_radius(cell))
-            marks.append(_linked(grid, cell, spot, axes))
+            marks.append(_linked(grid, cell, spot, axes, promise=True))
     for alone in {one.id: one for cell in cells if (one := grid.alone(cell)) is not None and one in drawn}.values():
         x, y = at(alone)
         cross = element("path", class_="cross", d=f"M{x - 5:.2f} {y:.2f}H{x + 5:.2f}M{x:.2f} {y - 5:.2f}V{y + 5:.2f}")
         marks.append(_linked(grid, alone, cross, axes))
-    return svg(width, height, label, marks, class_="plane")
+    return _group((width, height), label, marks, "plane")
 
 
 def _radius(cell: HybridCell) -> float:
@@ -169,10 +169,11 @@ def _frame(along_x: Scale, upwards: Scale, box: tuple[float, float, float, float
     return marks
 
 
-def _linked(grid: HybridGrid, cell: HybridCell, drawn: Html, names: Sequence[str]) -> Html:
+def _linked(grid: HybridGrid, cell: HybridCell, drawn: Html, names: Sequence[str], *, promise: bool = False) -> Html:
     """A mark that says its numbers, and leads to its line of the table."""
     numbers = "; ".join(f"{grid.metrics[n].label} {with_ends(grid.metrics[n], cell.metrics.get(n))}" for n in names)
-    words = f"{cell.place.generator or ''} {cell.place.order or ''} {axes_of(cell.place)}: {numbers}; promised: {cell.promise}"
+    left = f"; promised: {cell.promise}" if promise else ""
+    words = f"{cell.place.generator or ''} {cell.place.order or ''} {axes_of(cell.place)}: {numbers}{left}"
     ranked = grid.comparison.cell(cell.id)
     href = None if ranked is None else f"#{anchor(ranked)}"
     return element("a", element("title", " ".join(words.split())), drawn, href=href, class_="mark")
@@ -203,7 +204,13 @@ def heat(grid: HybridGrid, name: str) -> Html:
     marks += _heads(columns, left, top)
     width, height = left + CELL * len(columns) + 4, top + CELL * len(rows) + 4
     label = f"{metric.label} of every hybrid, from {plain_value(metric, best)} (pale, best) to {plain_value(metric, worst)} (dark)"
-    return svg(width, height, label, marks, class_="heat")
+    return _group((width, height), label, marks, "heat")
+
+
+def _group(size: tuple[float, float], label: str, marks: Sequence[Child], class_: str) -> Html:
+    """A drawing whose marks are links: a group, not an image."""
+    width, height = size
+    return element("svg", marks, viewBox=f"0 0 {width:g} {height:g}", role="group", aria_label=label, class_=class_)
 
 
 def _row(cell: HybridCell) -> tuple[str, ...]:
@@ -267,9 +274,8 @@ def legend(grid: HybridGrid) -> Html:
     """Transitions by colour and shape, alarms by filling, generators alone as crosses."""
     entries = []
     for i, way in enumerate(transitions(grid)):
-        sample = svg(14, 14, way, mark(7, 7, i, filled=False), class_="sample-mark")
-        entries.append(element("li", sample, way))
-    cross = svg(14, 14, "cross", element("path", class_="cross", d="M2 7H12M7 2V12"), class_="sample-mark")
-    filled = svg(14, 14, "filled", mark(7, 7, 0, filled=True), class_="sample-mark")
+        entries.append(element("li", svg(14, 14, way, titled(way, mark(7, 7, i, filled=False)), class_="sample"), way))
+    cross = svg(14, 14, "cross", element("path", class_="cross", d="M2 7H12M7 2V12"), class_="sample")
+    filled = svg(14, 14, "filled", titled("filled", mark(7, 7, 0, filled=True)), class_="sample")
     entries += [element("li", filled, "filled: attacks raised an alarm"), element("li", cross, "the generator alone")]
     return element("ul", entries, class_="legend", aria_label="Transitions by colour and shape")
