@@ -12,7 +12,7 @@ import yaml
 
 from docs.build import markdown as md
 from docs.build.pictures import EPSILON, ROWS
-from hushtable.api.methods import by_family
+from hushtable.api.methods import by_family, everything
 from hushtable.errors import install
 from hushtable.pipeline.recipe import Recipe, step_name
 from hushtable.pipeline.step import Step, documented_knobs
@@ -106,6 +106,14 @@ def _overview(known: dict[str, list[Recipe]]) -> str:
             for r in members
         ]
         parts += [f"## {_title(name)}", md.table(["recipe", "title", "what it does", "guarantee"], rows)]
+    composed = [
+        [md.code(line["name"]), md.escaped(line["title"]), md.escaped(line["guarantee"])] for line in everything()["composed"]
+    ]
+    parts += [
+        "## Composed by name",
+        "Every generator of this page has two more names, and with another anonymizer two more again: [hybrids](../hybrids.md).",
+        md.table(["recipe", "title", "guarantee"], composed),
+    ]
     return "\n\n".join(parts) + "\n"
 
 

@@ -11,6 +11,7 @@ from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.extras import LIBRARIES, missing_extras
+from hushtable.pipeline.hybrid import ANONYMIZERS, Hybrid, Order, generators
 from hushtable.pipeline.recipe import OTHERS, Recipe, defaults, plain_value, step_name
 from hushtable.pipeline.step import Step, documented_knobs
 
@@ -34,6 +35,7 @@ def everything() -> dict[str, list[dict[str, str]]]:
     """All methods, a line each."""
     return {
         "recipes": [{"name": name, **_line(recipes.load(name))} for name in recipes.names()],
+        "composed": [_composed(order) for order in Order],
         "steps": [{"name": name, **_step_line(registry.load(target))} for name, target in registry.steps().items()],
         "audits": [{"name": name, "summary": _audit_summary(name)} for name in registry.audits()],
     }
@@ -61,7 +63,7 @@ def audit_family(name: str) -> str:
 
 def describe(name: str) -> dict[str, Any]:
     """Everything about one recipe (by name or file), step or audit (by name or ``module:Class``)."""
-    if name in recipes.names() or name.endswith((".yaml", ".yml")):
+    if name in recipes.names() or name.endswith((".yaml", ".yml")) or name.startswith(tuple(f"hybrid-{o}-" for o in Order)):
         recipe = recipes.load(name)
         steps = [
             {"name": step_name(s), "knobs": _knobs(type(s), {k: getattr(s, k) for k in type(s).knobs()})} for s in recipe.steps
@@ -77,6 +79,18 @@ def describe(name: str) -> dict[str, Any]:
             return line | (_lacking([kind]) if issubclass(kind, Step) else {})
     methods = dict.fromkeys([*recipes.names(), *registry.steps(), *registry.audits()])
     raise InputError(f"there is no method {name!r}{meant(name, methods)}; there are {', '.join(methods)}", where="methods")
+
+
+def _composed(order: Order) -> dict[str, str]:
+    """The recipes that a name composes, as one line: there is one for every generator and every anonymizer."""
+    usual = Hybrid(generator="sequential", order=order)
+    return {
+        "name": f"hybrid-{order}-GENERATOR",
+        "title": usual.recipe.title.replace("sequential", "any generator"),
+        "guarantee": "what the card says: k of the anonymized table as far as later steps leave it, epsilon after safe-k",
+        "generators": ", ".join(generators()),
+        "anonymizers": ", ".join(ANONYMIZERS),
+    }
 
 
 def summary(kind: type) -> str:

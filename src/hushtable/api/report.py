@@ -1,4 +1,4 @@
-"""Show what a folder of ours holds (a release, an audit or a comparison) again, as a page, as Markdown or as JSON."""
+"""Show what a folder of ours holds (a release, an audit, a comparison, hybrids) again, as a page, as Markdown or as JSON."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from hushtable.api.audit_report import AuditReport
 from hushtable.api.compare.comparison import Comparison
+from hushtable.api.hybrid.result import HybridGrid
 from hushtable.errors import InputError
 from hushtable.pipeline.card import Card
 from hushtable.report.card import card_page
@@ -18,6 +19,7 @@ from hushtable.table.disk import refuse_existing, whole_file
 
 FORMATS = ("html", "md", "json")
 KINDS: dict[str, frozenset[str]] = {
+    "hybrid": frozenset({"cells", "comparison"}),
     "comparison": frozenset({"cells", "recommendation"}),
     "audit": frozenset({"findings", "rows", "card"}),
     "card": frozenset({"recipe", "rows", "guarantee"}),
@@ -32,7 +34,7 @@ class Document:
     """What a folder holds, as text in one format."""
 
     kind: str
-    """comparison, audit or card."""
+    """hybrid, comparison, audit or card."""
     text: str
 
     @property
@@ -42,7 +44,7 @@ class Document:
 
 
 def render(folder: str | Path, format: str = "md", out: str | Path | None = None) -> Document:
-    """The card, the audit or the comparison of a saved folder as a page (html), as Markdown (md) or as its plain values (json).
+    """The card, audit, comparison or hybrids of a saved folder as a page (html), as Markdown (md) or as its plain values (json).
 
     With ``out`` the text is also written to a new file, which only its owner can read if the text is private.
     """
@@ -82,6 +84,9 @@ def _json_text(plain: Mapping[str, Any]) -> str:
 
 
 _WRITERS: dict[tuple[str, str], Callable[[Mapping[str, Any]], str]] = {
+    ("hybrid", "html"): lambda plain: HybridGrid.from_json(plain).page(),
+    ("hybrid", "md"): lambda plain: HybridGrid.from_json(plain).markdown(),
+    ("hybrid", "json"): _json_text,
     ("comparison", "html"): lambda plain: Comparison.from_json(plain).page(),
     ("comparison", "md"): lambda plain: Comparison.from_json(plain).markdown(),
     ("comparison", "json"): _json_text,

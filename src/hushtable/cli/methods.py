@@ -61,6 +61,11 @@ def _show_all(everything: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
         if members := [row for row in recipes if row["family"] == family]:
             lines = [[row["name"], _marked(row["title"], row), row["assurance"], row["guarantee"]] for row in members]
             out.print(_table(f"\n{family}", heads, lines))
+    composed = everything["composed"]
+    lines = [[row["name"], row["title"], row["guarantee"]] for row in composed]
+    out.print(_table("\ncomposed by name", ("name", "title", "guarantee"), lines))
+    out.print(f"GENERATOR is one of {escape(composed[0]['generators'])}.")
+    out.print(f"With another anonymizer than the first: hybrid-pre-mondrian-argn; there are {escape(composed[0]['anonymizers'])}.")
     for title, rows in (("Steps", everything["steps"]), ("Audits and metrics", everything["audits"])):
         out.print(_table(f"\n{title}", ("name", "summary"), [[row["name"], _marked(row["summary"], row)] for row in rows]))
     for needs in dict.fromkeys(row["needs"] for row in (*recipes, *everything["steps"]) if "needs" in row):

@@ -13,7 +13,7 @@ from hushtable.cli.console import out
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="A release, an audit or a comparison.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(help="A release, an audit, a comparison or hybrids.", show_default=False)],
     form: Annotated[
         str,
         typer.Option(
@@ -22,7 +22,7 @@ def report(
     ] = "md",
     target: Annotated[Path | None, typer.Option("--out", help="A new file; printed when absent.", show_default=False)] = None,
 ) -> None:
-    """Show a release, an audit or a comparison again as a page or as text, from the folder alone."""
+    """Show a release, an audit, a comparison or hybrids again as a page or as text, from the folder alone."""
     document = ht.render(folder, form.strip(), target)
     if target is None:
         print(document.text, end="")  # noqa: T201 - the report itself, unwrapped, for a pipe

@@ -16,7 +16,6 @@ from hushtable.report.hybrid_text import (
     TITLES,
     TONES,
     axes_of,
-    decided,
     levels_table,
     others,
     plain_value,
@@ -111,7 +110,7 @@ def _findings(grid: HybridGrid) -> Html:
                 element("dt", sign),
                 element(
                     "dd",
-                    element("p", element("strong", decided(one))),
+                    element("p", element("strong", sentence(one.statement))),
                     element("p", one.words),
                     element("p", beside, class_="soft") if beside else None,
                 ),
@@ -136,8 +135,8 @@ def _stages(grid: HybridGrid) -> Html:
     return join(
         element(
             "p",
-            "The training rows as they are, anonymized tables with their values brought back, and hybrids, each the mean over all "
-            "that were tried; beside them the generators alone, on raw rows. Bars are intervals of the mean.",
+            "The raw training rows as they are, anonymized tables with their values brought back, and hybrids, each the mean over "
+            "all that were tried; beside them the generators alone, trained on raw rows. Bars are intervals.",
         ),
         _strip(grid, [(name, charts.stages(grid, name)) for name in names]),
     )
@@ -189,7 +188,7 @@ def _planes(grid: HybridGrid) -> Html:
                         f"{use} against {risk} of {number(len(cells))} hybrids, {title}; the numbers are in the table of all cells"
                     )
                     figures.append(element("figure", caption, charts.scatter(grid, axes, cells, label), class_="panel"))
-        parts += [element("h3", f"{use} against {risk}"), element("div", figures, class_="panels")]
+        parts += [element("h3", f"{use} against {risk}"), element("div", figures, class_="planes")]
     return join(*parts)
 
 
@@ -202,7 +201,7 @@ def _maps(grid: HybridGrid) -> Html:
         element(
             "p",
             "Every hybrid is a square: down are k, beta and the sampling, to the right generators, orders and transitions (first "
-            "letters). The darker, the worse; each square says its numbers and what survives of its promise.",
+            "letters). The darker, the worse; each square leads to its line in the table of all cells.",
         ),
         element("div", figures, class_="maps squares"),
     )
@@ -212,7 +211,7 @@ def _promises(grid: HybridGrid) -> Html:
     rows: list[list[Child | Cell]] = []
     for evidence, promise, cells in surviving(grid):
         kind = element("strong", element("span", SHAPES[evidence], aria_hidden="true"), f" {evidence}", class_=f"kind {evidence}")
-        rows.append([kind, promise, Cell(number(len(cells)), len(cells)), which(cells)])
+        rows.append([kind, promise, Cell(number(len(cells)), len(cells)), which(grid, cells)])
     return join(
         element(
             "p",

@@ -50,7 +50,10 @@ def _stages(hybrids: HybridGrid) -> str:
 
 
 def _promises(hybrids: HybridGrid) -> str:
-    rows = [[evidence, plain(promise), number(len(cells)), plain(which(cells))] for evidence, promise, cells in surviving(hybrids)]
+    rows = [
+        [evidence, plain(promise), number(len(cells)), plain(which(hybrids, cells))]
+        for evidence, promise, cells in surviving(hybrids)
+    ]
     return grid(["evidence", "promise", "hybrids", "which"], rows)
 
 

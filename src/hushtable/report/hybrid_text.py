@@ -37,9 +37,9 @@ def plain_value(metric: Metric, value: float | None) -> str:
 
 
 def unit(metric: Metric) -> str:
-    """What a value of a metric is of, and which way is better."""
+    """What a value of a metric is of (so many of 100 people), and which way is better."""
     way = "higher is better" if metric.better == "higher" else "lower is better"
-    return f"of 100 people, {way}" if metric.people else way
+    return f"of 100, {way}" if metric.people else way
 
 
 def with_ends(metric: Metric, estimate: Estimate | None) -> str:
@@ -92,14 +92,14 @@ def surviving(grid: HybridGrid) -> list[tuple[str, str, list[HybridCell]]]:
     return [(evidence, promise, cells) for (evidence, promise), cells in ranked]
 
 
-def which(cells: list[HybridCell]) -> str:
-    """What hybrids have in common: the values they have on each axis, in words."""
+def which(grid: HybridGrid, cells: list[HybridCell]) -> str:
+    """What distinguishes some hybrids from the others: their values on the axes on which they have not all."""
     parts = []
     for axis in ("anonymizer", "k", "beta", "sampling", "transition", "order", "generator", "epsilon"):
-        values = list(dict.fromkeys(cell.place.on(axis) for cell in cells if cell.place.on(axis) is not None))
-        if values:
-            parts.append(f"{axis} {', '.join(map(named, values))}")
-    return "; ".join(parts)
+        here, there = (dict.fromkeys(cell.place.on(axis) for cell in some) for some in (cells, grid.hybrids))
+        if len(here) < len(there):
+            parts.append(f"{axis} {', '.join(named(value) for value in here if value is not None)}")
+    return "; ".join(parts) or "all"
 
 
 def decided(one: Hypothesis) -> str:
@@ -121,10 +121,14 @@ def others(grid: HybridGrid, one: Hypothesis) -> str:
 
 def _signed(metric: Metric, difference: Estimate) -> str:
     factor = 100.0 if metric.people else 1.0
-    digits = 2
-    sign = "+" if difference.value > 0 else ""
-    ends = interval(*(None if end is None else factor * end for end in (difference.low, difference.high)))
-    return f"{sign}{number(factor * difference.value, digits)}{f' ({ends})' if ends else ''}"
+    shown = [None if end is None else _fixed(factor * end, metric) for end in (difference.value, difference.low, difference.high)]
+    ends = "" if shown[1] is None else f" ({shown[1]} to {shown[2]})"
+    return f"{shown[0]}{ends}"
+
+
+def _fixed(value: float, metric: Metric) -> str:
+    """A difference with its sign, all of one metric with the same decimals."""
+    return f"{value:+.{2 if metric.people else 3}f}".replace("-", "−")
 
 
 def reading(grid: HybridGrid) -> list[tuple[str, str]]:

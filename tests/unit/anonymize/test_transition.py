@@ -25,7 +25,9 @@ from hushtable.privacy.unit import Unit
 from hushtable.privacy.vault import Vault
 from hushtable.synthesize.sequential.sequential import Sequential
 from hushtable.table.cell import ANYTHING, Interval
-from hushtable.table.columns import Bounds, Cells, Column, Kind, Levels, Role
+from hushtable.table.code_list import Dependency
+from hushtable.table.columns import Bounds, Cells, Column, Facet, Kind, Levels, Role
+from hushtable.table.determined import departs
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.oracle.test_cover import covers
@@ -399,3 +401,18 @@ def test_columns_that_are_not_generalized_pass(small):
 @pytest.mark.parametrize("way", [*PUBLIC_WAYS, *RAW_WAYS], ids=str)
 def test_a_table_without_rows_stays_one(way):
     assert ordinary(Transition(**way), coarse(people()).take(np.arange(0)), people()).rows == 0
+
+
+def test_what_a_public_code_list_derives_follows_the_values_that_came_back():
+    codes = tuple((level, f"{i}") for i, level in enumerate(("north", "south", "east", "west")))
+    number = Column(name="number", kind=Kind.INTEGER, domain=Bounds(0, 3), determined_by=Dependency("town", codes))
+    raw = people()
+    held = raw.with_column(number, np.where(raw["town"] < 0, -(2**63), raw["town"]).astype(np.int64))
+    table = coarse(held)
+    for how in (How.SINGLE, How.UNIFORM, How.CONDITIONAL):
+        back = ordinary(Transition(how=how), table, held, seed=3)
+        assert not departs(back)["number"].any()
+    secret = table.under(table.schema.with_columns(replace(number, role=Role.SECRET)))
+    assert departs(ordinary(Transition(how=How.UNIFORM), secret, held, seed=3))["number"].any()
+    drafted = table.under(table.schema.with_columns(number.marked(frozenset({Facet.DETERMINED}))))
+    assert departs(ordinary(Transition(how=How.UNIFORM), drafted, held, seed=3))["number"].any()

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from hushtable.api.compare.comparison import Comparison
+from hushtable.api.hybrid.result import HybridGrid
 from hushtable.pipeline.card import Card
 from hushtable.report import card as cards
 from hushtable.report.audit import audit_page
 from hushtable.report.html import INTERNAL
+from tests.unit.api.hybrid.planted import planted
 from tests.unit.report import comparisons, samples
 from tests.unit.report.documents import Reader
 
@@ -47,8 +49,17 @@ def pages() -> dict[str, str]:
         "audit of attacks": attacked("income"),
         "audit of attacks, hostile": attacked(samples.EVIL),
         "audit empty": audit_page(samples.report([], None, rows={})),
+        **{f"hybrids {name}": HybridGrid.from_json(plain).page() for name, plain in hybrids().items()},
         **{f"comparison {name}": Comparison.from_json(make()).page() for name, make in comparisons.EVERY.items()},
     }
+
+
+def hybrids() -> dict[str, dict[str, Any]]:
+    """Grids of hybrids: ordinary, with a generator of a hostile name, of one cell, and of nothing."""
+    ordinary = json.dumps(planted(k=[5, 20], beta=[0.5, 1], generators="sequential", failing="k=20 beta=1").to_json())
+    one = planted(k=5, beta=1, transition="uniform", order="pre", generators="sequential").to_json()
+    hostile = json.loads(ordinary.replace('"sequential"', json.dumps(samples.EVIL)).replace("too few rows", "<b>too few"))
+    return {"ordinary": json.loads(ordinary), "hostile": hostile, "of one cell": one, "empty": {}}
 
 
 def attacked(text: str) -> str:
@@ -107,7 +118,7 @@ def test_nothing_is_fetched(page: str) -> None:
 
 
 def test_hostile_text_is_shown_as_text() -> None:
-    for name in ("card hostile", "audit hostile", "comparison hostile"):
+    for name in ("card hostile", "audit hostile", "comparison hostile", "hybrids hostile"):
         text = Reader(PAGES[name]).text
         assert "<script>alert('x')</script>" in text
         assert "&amp;" in text, "an entity in the data is shown as it is written"
@@ -145,7 +156,7 @@ def test_tables_scroll_in_their_own_frame(page: str) -> None:
 
 
 def test_audits_are_marked_above_below_and_in_the_title() -> None:
-    for name in (n for n in PAGES if n.startswith(("audit", "comparison"))):
+    for name in (n for n in PAGES if n.startswith(("audit", "comparison", "hybrids"))):
         reader = Reader(PAGES[name])
         assert reader.one("div", "top").text == INTERNAL == "INTERNAL: computed from the raw rows, do not publish"
         assert reader.one("div", "bottom").text == INTERNAL

@@ -20,7 +20,9 @@ from hushtable.privacy.event import Event, Raw
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Array, Integers
-from hushtable.table.columns import MISSING_CODE, Cells, Column, Levels
+from hushtable.table.code_list import Dependency
+from hushtable.table.columns import MISSING_CODE, Cells, Column, Facet, Levels, Role
+from hushtable.table.determined import determined, follow
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -85,7 +87,8 @@ class Transition(Core):
     read nothing but the table at hand and the public domain, so differential privacy is kept too. ``single`` with mode,
     median or mean and ``conditional`` read the raw rows again, and no promise survives. ``noisy`` draws from one noisy
     histogram of each column, paid for: on a differentially private table the whole stays so; one row changes one count
-    of each histogram by one. ``*`` comes back as a value; only where raw or noisy counts say how often, as missing.
+    of each histogram by one. ``*`` comes back as a value; only where raw or noisy counts say how often, as missing. What a public
+    code list of the schema derives from a column that came back follows it again, unless it is a secret.
     """
 
     how: How = How.UNIFORM
@@ -132,7 +135,8 @@ class Transition(Core):
         # Where noisy answers decide which columns are generalized, all stand for them: the whole price is the same.
         paid = columns or (chosen(schema, self.columns, schema.names, "transition", "a column") if self.spends else ())
         events = (Raw(_WHY), *self._behind(out, paid, budget))
-        return Plan(schema=out, events=events, adaptive=self.spends, effect=self._effect, caveats=tuple(caveats))
+        moves = tuple(_listed(out, columns))
+        return Plan(schema=out, events=events, adaptive=self.spends, effect=self._effect, moves=moves, caveats=tuple(caveats))
 
     @property
     def _effect(self) -> Effect:
@@ -179,7 +183,7 @@ class Transition(Core):
         else:
             restored_columns = [self._from_cells(remaining.schema[name], remaining[name], rng) for name in columns]
         result = {"how": str(self.how), "columns": list(columns), "left_out": table.rows - remaining.rows}
-        return Anonymized(remaining.with_columns(*restored_columns), result)
+        return Anonymized(_following(remaining.with_columns(*restored_columns), columns), result)
 
     def _remaining(self, table: Table) -> Table:
         if self.suppressed is Suppressed.DRAW or not table.schema.quasi:
@@ -227,6 +231,27 @@ class Transition(Core):
         lost = np.flatnonzero(rows < 0)
         values[lost] = evenly(column, table[name][lost], rng)
         return values
+
+
+def _listed(schema: Schema, columns: tuple[str, ...]) -> dict[str, Dependency]:
+    """The columns that a public code list derives from others that come back, and no secret: l and t speak of those as they are."""
+    known, back = dict[str, Dependency](), set(columns)
+    for name, by in determined(schema).items():
+        column = schema[name]
+        if by.source in back and by.codes is not None and Facet.DETERMINED not in column.drafted and column.role is not Role.SECRET:
+            known[name] = by
+            back.add(name)
+    return known
+
+
+def _following(table: Table, columns: tuple[str, ...]) -> Table:
+    """The table in which these columns follow what came back, not what was generalized: a function of table and list."""
+    for name, by in _listed(table.schema, columns).items():
+        column = table.schema[name]
+        values = follow(table, column, by)
+        if not (column.required and column.is_missing(values).any()):
+            table = table.with_column(column, values)
+    return table
 
 
 def _own(allowance: Allowance) -> Allowance:

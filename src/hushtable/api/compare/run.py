@@ -68,7 +68,8 @@ def compare(
         return Wanted(*trials(train.schema, asked.recipes, asked.grid, asked.epsilons))
 
     outcome = compare_trials(table, asked, wanted, folder=folder, named=named, progress=progress, finished=finished)
-    outcome.write(outcome.comparison.files())
+    if folder is not None:
+        outcome.write(outcome.comparison.files())
     return outcome.comparison
 
 

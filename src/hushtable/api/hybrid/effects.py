@@ -125,14 +125,15 @@ def effects(cells: Sequence[HybridCell]) -> list[Effect]:
 
 
 def _along(cells: Sequence[HybridCell], axis: str, values: Sequence[Value]) -> Iterator[Effect]:
-    samplings = varied(cells).get("sampling", [])
+    drawn = [cell.place.sampling for cell in cells if cell.place.stage is Stage.HYBRID]
+    samplings = list(dict.fromkeys(sampling for sampling in drawn if sampling not in (None, NONE)))
     by_place: dict[Place, HybridCell] = {}
     for cell in cells:
         if cell.place.stage is Stage.HYBRID:
             by_place |= dict.fromkeys(_stands(cell.place, axis, samplings), cell)
     for start, stop in combinations(values, 2):
         pairs = [
-            (sample_of(place, axis), cell, other)
+            (_shared(place, axis, cell, other), cell, other)
             for place, cell in by_place.items()
             if place.on(axis) == start and (other := by_place.get(_moved(place, axis, stop))) is not None
         ]
@@ -144,6 +145,12 @@ def _along(cells: Sequence[HybridCell], axis: str, values: Sequence[Value]) -> I
             ]
             if known:
                 yield _effect(axis, (start, stop), metric, known)
+
+
+def _shared(place: Place, axis: str, one: HybridCell, other: HybridCell) -> tuple[Value, ...]:
+    """What a pair has in common with others that share its luck: what is not sampled is the same for every way to sample."""
+    unsampled = axis == "beta" and NONE in (one.place.sampling, other.place.sampling)
+    return sample_of(replace(place, sampling=None) if unsampled else place, axis)
 
 
 def _stands(place: Place, axis: str, samplings: Sequence[Value]) -> list[Place]:

@@ -112,7 +112,7 @@ def _between(start: Value, stop: Value) -> Callable[[Sequence[Value]], list[tupl
 
 _OTHERS = (INFERENCE, LINKABILITY, WORST)
 _STATEMENTS = (
-    _Statement("k", "k hardly matters for the risk", "k", _ends, RISK, _hardly, _OTHERS),
+    _Statement("k", "the value of k hardly matters for the risk", "k", _ends, RISK, _hardly, _OTHERS),
     _Statement("transition", "the conditional transition leaks most", "transition", _to_conditional, RISK, _rises, _OTHERS),
     _Statement("order", "PRE leaks less than POST", "order", _between("pre", "post"), RISK, _rises, _OTHERS),
     _Statement(
@@ -165,12 +165,12 @@ def _decided(one: _Statement, by_key: Keyed, values: Mapping[str, Sequence[Value
 def _words(effect: Effect) -> str:
     """A difference as a sentence."""
     metric, size = METRICS[effect.metric], effect.difference
-    unit, factor = (" of 100 people", 100.0) if metric.people else ("", 1.0)
-    value = f"{factor * abs(size.value):.2g}{unit}"
+    unit, factor, digits = (" of 100 people", 100.0, 2) if metric.people else ("", 1.0, 3)
+    value = f"{factor * abs(size.value):.{digits}f}{unit}"
     ends = ""
     if size.low is not None and size.high is not None:
-        ends = f", 95 % interval {factor * size.low:+.2g} to {factor * size.high:+.2g}"
-    groups = f" on {effect.groups} samples" if effect.groups < effect.pairs else ""
+        ends = f", 95 % interval {factor * size.low:+.{digits}f} to {factor * size.high:+.{digits}f}"
+    groups = f" on {effect.groups} sample{'' if effect.groups == 1 else 's'}" if effect.groups < effect.pairs else ""
     way = "higher" if size.value > 0 else "lower"
     named = effect.axis if effect.axis != STAGE else ""
     stop, start = (f"{named} {shown}".strip() for shown in (_shown(effect.stop), _shown(effect.start)))

@@ -45,5 +45,6 @@ def hybrid(
         table, asked.comparison, wanted, folder=folder, named=named, progress=progress, finished=finished
     )  # fmt: skip
     result = gathered(outcome.comparison, grids[-1].places, outcome.runs)
-    outcome.write(result.files())
+    if folder is not None:
+        outcome.write(result.files())
     return result

@@ -10,7 +10,7 @@ from hushtable.report.charts.plots import Scale, svg, text, titled
 from hushtable.report.compare_text import anchor
 from hushtable.report.html import Child, Html, element
 from hushtable.report.hybrid_text import STAGES, axes_of, named, plain_value, with_ends
-from hushtable.report.words import fit
+from hushtable.report.words import fit, wide
 
 if TYPE_CHECKING:
     from hushtable.api.compare.cell import Estimate
@@ -22,6 +22,8 @@ WIDTH, HEIGHT = 190.0, 132.0
 LETTER = 11.0
 LEFT, TOP, BOTTOM = 36.0, 10.0, 104.0
 HUES = 6
+SHORT = {"original": "raw", "anonymized": "anon.", "hybrid": "hybrid", "generated": "alone"}
+"""What stages are called under a point."""
 CELL = 22.0
 Point = tuple[str, "Estimate", str, bool]
 """What stands under a point, its value, what it says on hovering, and whether it is what others are held against."""
@@ -44,11 +46,11 @@ def stages(grid: HybridGrid, name: str) -> Html:
     for stage, words in STAGES:
         value = grid.stage(stage, name)
         if value is not None:
-            points.append((words, value, f"{words}: {metric.label} {with_ends(metric, value)}", stage == "generated"))
-    return _points(metric, points, f"{metric.label} by stage", joined=True, height=HEIGHT + 14)
+            points.append((SHORT[stage], value, f"{words}: {metric.label} {with_ends(metric, value)}", stage == "generated"))
+    return _points(metric, points, f"{metric.label} by stage", joined=True)
 
 
-def _points(metric: Metric, points: Sequence[Point], label: str, *, joined: bool, height: float = HEIGHT) -> Html:
+def _points(metric: Metric, points: Sequence[Point], label: str, *, joined: bool) -> Html:
     """Points side by side with their intervals; up is larger, whichever way is better."""
     factor = 100.0 if metric.people else 1.0
     ends = [factor * end for _, one, _, _ in points for end in (one.value, one.lower, one.upper)]
@@ -71,13 +73,13 @@ def _points(metric: Metric, points: Sequence[Point], label: str, *, joined: bool
         area = element("rect", class_="hover", x=x - step / 2, y=TOP, width=step, height=BOTTOM - TOP)
         marks.append(titled(words, bar, dot, area))
         marks += _under(under, x, step)
-    return svg(WIDTH, height, f"{label}: {'; '.join(words for _, _, words, _ in points)}", marks)
+    return svg(WIDTH, HEIGHT, f"{label}: {'; '.join(words for _, _, words, _ in points)}", marks)
 
 
 def _under(words: str, x: float, room: float) -> list[Child]:
     """A name under its point, on two lines where it has two words."""
-    lines = words.split(" ", 1)
-    return [text(x, BOTTOM + 14 + 12 * i, fit(line, room + 4, LETTER), anchor="middle") for i, line in enumerate(lines)]
+    lines = [line if wide(line, LETTER) <= room + 2 else f"{line[:5]}." for line in words.split(" ", 1)]
+    return [text(x, BOTTOM + 14 + 12 * i, line, anchor="middle") for i, line in enumerate(lines)]
 
 
 def _scale(values: Sequence[float], *, least: float, zero: bool) -> Scale:
@@ -141,12 +143,12 @@ def scatter(grid: HybridGrid, axes: tuple[str, str], cells: Sequence[HybridCell]
     for cell in cells:
         if all(name in cell.metrics for name in axes):
             spot = mark(*at(cell), ways.index(str(cell.place.transition)), filled=bool(cell.alarms), radius=_radius(cell))
-            marks.append(_linked(grid, cell, spot, axes))
+            marks.append(_linked(grid, cell, spot, axes, promise=True))
     for alone in {one.id: one for cell in cells if (one := grid.alone(cell)) is not None and one in drawn}.values():
         x, y = at(alone)
         cross = element("path", class_="cross", d=f"M{x - 5:.2f} {y:.2f}H{x + 5:.2f}M{x:.2f} {y - 5:.2f}V{y + 5:.2f}")
         marks.append(_linked(grid, alone, cross, axes))
-    return svg(width, height, label, marks, class_="plane")
+    return _group((width, height), label, marks, "plane")
 
 
 def _radius(cell: HybridCell) -> float:
@@ -167,10 +169,11 @@ def _frame(along_x: Scale, upwards: Scale, box: tuple[float, float, float, float
     return marks
 
 
-def _linked(grid: HybridGrid, cell: HybridCell, drawn: Html, names: Sequence[str]) -> Html:
+def _linked(grid: HybridGrid, cell: HybridCell, drawn: Html, names: Sequence[str], *, promise: bool = False) -> Html:
     """A mark that says its numbers, and leads to its line of the table."""
     numbers = "; ".join(f"{grid.metrics[n].label} {with_ends(grid.metrics[n], cell.metrics.get(n))}" for n in names)
-    words = f"{cell.place.generator or ''} {cell.place.order or ''} {axes_of(cell.place)}: {numbers}; promised: {cell.promise}"
+    left = f"; promised: {cell.promise}" if promise else ""
+    words = f"{cell.place.generator or ''} {cell.place.order or ''} {axes_of(cell.place)}: {numbers}{left}"
     ranked = grid.comparison.cell(cell.id)
     href = None if ranked is None else f"#{anchor(ranked)}"
     return element("a", element("title", " ".join(words.split())), drawn, href=href, class_="mark")
@@ -201,13 +204,19 @@ def heat(grid: HybridGrid, name: str) -> Html:
     marks += _heads(columns, left, top)
     width, height = left + CELL * len(columns) + 4, top + CELL * len(rows) + 4
     label = f"{metric.label} of every hybrid, from {plain_value(metric, best)} (pale, best) to {plain_value(metric, worst)} (dark)"
-    return svg(width, height, label, marks, class_="heat")
+    return _group((width, height), label, marks, "heat")
+
+
+def _group(size: tuple[float, float], label: str, marks: Sequence[Child], class_: str) -> Html:
+    """A drawing whose marks are links: a group, not an image."""
+    width, height = size
+    return element("svg", marks, viewBox=f"0 0 {width:g} {height:g}", role="group", aria_label=label, class_=class_)
 
 
 def _row(cell: HybridCell) -> tuple[str, ...]:
     place = cell.place
     several = "" if place.anonymizer == "k-anonymity" else str(place.anonymizer)
-    sample = "" if place.sampling in (None, "none") else str(place.sampling)[:5]
+    sample = "" if place.sampling in (None, "none") else f"{str(place.sampling)[:5].removesuffix('o')}."
     share = "" if place.beta is None else f"{place.beta:g}"
     budget = f"e{place.epsilon:g}" if place.epsilon is not None else ""
     return tuple(filter(None, (several, f"k{place.k}", share, sample, budget)))
@@ -235,10 +244,10 @@ def _heads(columns: Sequence[tuple[str, str, str]], left: float, top: float) -> 
         start = 0
         for i in range(1, len(columns) + 1):
             if i == len(columns) or columns[i][:level] != columns[start][:level]:
-                x, wide = left + CELL * start, CELL * (i - start)
+                x, across = left + CELL * start, CELL * (i - start)
                 words = columns[start][level - 1].upper() if level == 2 else columns[start][0]
-                marks.append(text(x + wide / 2 - 1, y, fit(words, wide - 2, LETTER), anchor="middle"))
-                marks.append(element("line", class_="axis", x1=x + 1, x2=x + wide - 3, y1=y + 4, y2=y + 4))
+                marks.append(text(x + across / 2 - 1, y, fit(words, across - 2, LETTER), anchor="middle"))
+                marks.append(element("line", class_="axis", x1=x + 1, x2=x + across - 3, y1=y + 4, y2=y + 4))
                 start = i
     marks += [
         titled(way, text(left + CELL * i + CELL / 2 - 1, top - 6, _short(way), anchor="middle"))
@@ -265,9 +274,8 @@ def legend(grid: HybridGrid) -> Html:
     """Transitions by colour and shape, alarms by filling, generators alone as crosses."""
     entries = []
     for i, way in enumerate(transitions(grid)):
-        sample = svg(14, 14, way, mark(7, 7, i, filled=False), class_="sample-mark")
-        entries.append(element("li", sample, way))
-    cross = svg(14, 14, "cross", element("path", class_="cross", d="M2 7H12M7 2V12"), class_="sample-mark")
-    filled = svg(14, 14, "filled", mark(7, 7, 0, filled=True), class_="sample-mark")
+        entries.append(element("li", svg(14, 14, way, titled(way, mark(7, 7, i, filled=False)), class_="sample"), way))
+    cross = svg(14, 14, "cross", element("path", class_="cross", d="M2 7H12M7 2V12"), class_="sample")
+    filled = svg(14, 14, "filled", titled("filled", mark(7, 7, 0, filled=True)), class_="sample")
     entries += [element("li", filled, "filled: attacks raised an alarm"), element("li", cross, "the generator alone")]
     return element("ul", entries, class_="legend", aria_label="Transitions by colour and shape")

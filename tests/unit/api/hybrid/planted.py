@@ -25,6 +25,7 @@ from tests.unit.anonymize.test_transition import people
 
 AS_SAID: Mapping[str, float] = {
     "original": 0.3, "anonymized": 0.06, "generated": 0.05, "hybrid": 0.02, "conditional": 0.03, "post": 0.012, "stratified": 0.02,
+    "beta": -0.015,
 }  # fmt: skip
 """Planted as the source says it: what singling out gains at each stage, what parts add to it, and what strata add to the score."""
 ATTACKS = {"singling-out": Risk.SINGLING_OUT, "inference": Risk.INFERENCE, "linkability": Risk.LINKABILITY}
@@ -42,13 +43,14 @@ def planted(effects: Mapping[str, float] = AS_SAID, *, noise: float = 0.004, fai
     """A grid in which parts do what is planted; ``failing`` is a part of the names of cells that give no release."""
 
     def observe(self: Experiment, trial: Trial, run: int) -> Observation:
-        return _observed(trial, effects, noise, failing)
+        return observed(trial, effects, noise, failing)
 
     with mock.patch.object(Experiment, "observe", observe):
         return hybrid(table(), **{"seed": 0, **options})
 
 
-def _observed(trial: Trial, effects: Mapping[str, float], noise: float, failing: str) -> Observation:
+def observed(trial: Trial, effects: Mapping[str, float] = AS_SAID, noise: float = 0.004, failing: str = "") -> Observation:
+    """What is planted in a trial."""
     if failing and failing in trial.id:
         return Observation(seconds=0.1, failed="too few rows of everything")
     rng = np.random.default_rng(list(sha256(trial.id.encode()).digest()))
@@ -57,9 +59,8 @@ def _observed(trial: Trial, effects: Mapping[str, float], noise: float, failing:
         "original" if name == "original" else "hybrid" if name.startswith("hybrid-") else "anonymized" if settings else "generated"
     )
     way, order = settings.get("transition", ""), name.split("-")[1] if stage == "hybrid" else ""
-    risk = (
-        effects[stage] + effects.get(way, 0.0) + effects.get(order, 0.0) + effects.get("k", 0.0) * float(settings.get("k", 0)) / 50
-    )
+    risk = effects[stage] + effects.get(way, 0.0) + effects.get(order, 0.0)
+    risk += effects.get("k", 0.0) * float(settings.get("k", 0)) / 50 + effects.get("beta", 0.0) * float(settings.get("beta", 0))
     score = 0.8 + (effects["stratified"] if settings.get("sampling") == "stratified" else 0.0)
     reads_raw = way.startswith("conditional") or stage in ("original", "generated")
     statements = (
