@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hushtable.studies import clustmix as clustmix_study
 from hushtable.studies import generators as generator_study
 
 
-@pytest.mark.parametrize(("name", "module", "rows"), [("generators", generator_study, 2000), ("clustmix", clustmix_study, 4000)])
+@pytest.mark.parametrize(("name", "module", "rows"), [("generators", generator_study, 2000)])
 def test_a_study_is_given_its_scope(hush, monkeypatch, tmp_path, name, module, rows):
     asked = {}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hushtable.display import Progress, silent
 from hushtable.errors import InputError
-from hushtable.studies import clustmix, frechet, generators, manifold
+from hushtable.studies import frechet, generators, manifold
 from hushtable.studies.study import Report
 from hushtable.table.disk import refuse_existing, whole_folder
 
@@ -38,19 +38,19 @@ def study(
 ) -> str:
     """Repeat a published study and return its report as text. Takes minutes; ``generators``, unless quick, hours.
 
-    ``manifold`` (what anonymization on manifolds leaves of classifiers), ``frechet`` (of means and clusters), ``clustmix``
-    (mixtures of records) or ``generators`` (private generators by epsilon). ``data`` is the folder of the real tables. With a
-    ``folder`` the text is written there with its pages and figures; ``clustmix`` or ``generators`` that was stopped goes on there.
+    ``manifold`` (what anonymization on manifolds leaves of classifiers), ``frechet`` (of means and clusters) or ``generators``
+    (private generators by epsilon). ``data`` is the folder of the real tables. With a ``folder`` the text is written there with its
+    pages and figures; ``generators`` that was stopped goes on there.
     """
     if name not in (*_WHOLE, *_RESUMABLE):
-        raise InputError(f"expected manifold, frechet, clustmix or generators, got {name!r}", where="study")
+        raise InputError(f"expected manifold, frechet or generators, got {name!r}", where="study")
     options = StudyOptions(
         data=None if data is None else Path(data), folder=None if folder is None else Path(folder), quick=quick, runs=runs
     )
     if name in _RESUMABLE:
         return _RESUMABLE[name](options, progress)
     if runs is not None:
-        raise InputError("is for the studies clustmix and generators", where="--runs")
+        raise InputError("is for the study generators", where="--runs")
     if options.folder is not None:
         refuse_existing(options.folder)
     report = _WHOLE[name](options, progress)
@@ -69,12 +69,6 @@ def _frechet(options: StudyOptions, progress: Progress) -> Report:
     return frechet.run(progress, quick=options.quick)
 
 
-def _clustmix(options: StudyOptions, progress: Progress) -> str:
-    scope = clustmix.QUICK if options.quick else clustmix.FULL
-    scope = replace(scope, runs=options.runs or scope.runs)
-    return clustmix.resumable(options.data, scope).run(options.folder, progress)
-
-
 def _generators(options: StudyOptions, progress: Progress) -> str:
     scope = generators.QUICK if options.quick else generators.FULL
     scope = replace(scope, runs=options.runs or scope.runs)
@@ -83,5 +77,5 @@ def _generators(options: StudyOptions, progress: Progress) -> str:
 
 _WHOLE: dict[str, Callable[[StudyOptions, Progress], Report]] = {"manifold": _manifold, "frechet": _frechet}
 """Studies that are run as a whole."""
-_RESUMABLE: dict[str, Callable[[StudyOptions, Progress], str]] = {"clustmix": _clustmix, "generators": _generators}
+_RESUMABLE: dict[str, Callable[[StudyOptions, Progress], str]] = {"generators": _generators}
 """Studies that go on where they were stopped."""
