@@ -1,224 +1,177 @@
 """What a classifier learns from mixtures of records: table 1 of Madl et al. (2023), repeated where the data are to be had.
 
 A quarter of the rows is held out. Each method releases a table made from the others, boosted trees (histogram boosting in
-place of LightGBM) learn from the release, and the area under the ROC curve is that on the held-out rows. ClustMix as published
-stands in three lines: its noisy averages as they are, as vectors, which is what the publication tests, with one coordinate for
-each category and with one for each level; and the rows that the averages stand for. Every cell is written as soon as it is
-there, so a study that was stopped goes on where it stopped. The noise is fresh: numbers vary. ``hush study clustmix``
-
-T. Madl, W. Xu, O. Choudhury, M. Howard, Approximate, adapt, anonymize (3A): a framework for privacy preserving training data
-release for machine learning, 2023.
+place of LightGBM) learn from the release, and are tested on the held-out rows: by the area under the ROC curve, for images by
+accuracy. ClustMix as published stands in three lines: its noisy averages as they are, as vectors, which is what the publication
+tests, with one coordinate for each category and with one for each level; and the rows that the averages stand for. The noise is
+fresh: numbers vary. ``hush study clustmix``
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hushtable.api.store import Result, Store
-from hushtable.display import Progress
-from hushtable.errors import HushError, InputError
-from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline.run import release
-from hushtable.privacy.unit import Unit
+from hushtable.api.store import Result
+from hushtable.measures.downstream_models import Rows, Shape
+from hushtable.measures.prediction_scores import Predictions
 from hushtable.privacy.vault import Vault
-from hushtable.studies.clustmix_page import page_of, svgs, text_of
-from hushtable.studies.study import Report, Resumable, Setting, repeat, slug
-from hushtable.studies.tables import at_hand
+from hushtable.studies.clustmix_published import ADSGAN, ADULT, CLUSTMIX, DPGAN, DPMERF, MNIST, OURS, PATEGAN, SOURCE
+from hushtable.studies.clustmix_report import report
+from hushtable.studies.held_out import HeldOut, Lesson
+from hushtable.studies.lines import REAL, Lines, task_name
+from hushtable.studies.releases import Method, make
+from hushtable.studies.study import Scope, Study, Task, Work
+from hushtable.studies.tables import found, table_of
 from hushtable.synthesize.published.clustmix import ClustMix
 from hushtable.synthesize.published.clustmix_encoding import Encoding, Layout
-from hushtable.table.arrays import Floats, Integers
 from hushtable.table.table import Table
 
 EPSILON = 1.0
 DELTA = 1e-5
 """For the methods that are proven; ClustMix as published has one over the number of rows."""
 TREES = 200
-"""That a classifier boosts."""
-CODES = "clustmix, averages (codes)"
-PUBLISHED: Mapping[str, Mapping[str, float]] = {
-    "adult_train": {"real rows": 0.931, CODES: 0.863, "dp-merf": 0.650, "ADS-GAN": 0.821, "PATE-GAN": 0.732, "DP-GAN": 0.511},
-}
-"""Area under the curve in table 1. ADS-GAN has no differential privacy there."""
-ABSENT = (
-    "Of the seven tasks of the publication only Adult can be repeated. Census income (299,285 rows), credit card fraud (284,807) "
-    "and MIMIC-III (two tasks; on application only) are not among our data sets. Isolet has 4,366 rows in two classes there, and "
-    "how the letters became two classes is not said. MNIST is learned from 60,000 images there and judged by accuracy.",
-    "credit_card_default is not in the publication, whose credit is card fraud: a second table, with no number beside ours.",
-)
-"""What is not repeated, and why."""
+"""That a classifier boosts; of ten classes a fifth of so many rounds, each with a tree for every class."""
+FILES: Mapping[str, str] = {ADULT: "adult_train", OURS: "credit_card_default", MNIST: "mnist"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scope:
-    """What is run: the data sets, how often, and how many rows there are to learn from at most."""
+class Line(Method):
+    """A method of the table: the release of a recipe, or, with a layout, the averages of ClustMix as vectors."""
 
-    names: tuple[str, ...] = ("adult_train", "credit_card_default")
-    runs: int = 3
-    rows: int | None = None
-
-    def __post_init__(self) -> None:
-        """At least one of each."""
-        if not (self.names and self.runs > 0):
-            raise InputError("needs at least one data set and run", where="study")
-
-
-FULL = Scope()
-"""As published, where the data are to be had. Some minutes."""
-QUICK = Scope(names=FULL.names[:1], runs=1, rows=4000)
-"""Less than a minute."""
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """A table under study, a quarter of it held out."""
-
-    name: str
-    train: Table
-    test: Table
-
-    @classmethod
-    def of(cls, name: str, table: Table, rows: int | None) -> Data:
-        """Rows whose class is missing teach nothing and are left out."""
-        table = table.take(np.flatnonzero(table[Encoding.of(table.schema).target] >= 0))
-        order = np.random.default_rng(0).permutation(table.rows)
-        cut = len(order) // 4
-        return cls(name, table.take(order[cut : None if rows is None else cut + rows]), table.take(order[:cut]))
-
-    @cached_property
-    def target(self) -> str:
-        """The class to predict."""
-        return Encoding.of(self.train.schema).target
-
-    def table(self, released: Table) -> Lesson:
-        """What is learned from a table: numbers, and codes of levels as categories."""
-        names = [name for name in released.schema.names if name != self.target]
-        if released.schema[self.target].levels != self.train.schema[self.target].levels:
-            raise InputError("the release has other classes than the rows", where=self.target)
-        known = released[self.target] >= 0
-        labels = released[self.target][known].astype(np.int64)
-        categories = [released.schema[name].coded for name in names]
-        return Lesson(_matrix(released, names)[known], labels, _matrix(self.test, names), categories)
-
-    def auc(self, lesson: Lesson) -> float:
-        """The area under the ROC curve of boosted trees on the rows that were held out."""
-        from sklearn.ensemble import HistGradientBoostingClassifier
-        from sklearn.metrics import roc_auc_score
-        from threadpoolctl import threadpool_limits
-
-        if len(np.unique(lesson.labels)) < 2:
-            return 0.5
-        leaf = max(2, min(20, len(lesson.labels) // 10))
-        with threadpool_limits(1, "openmp"):
-            trees = HistGradientBoostingClassifier(
-                max_iter=TREES, learning_rate=0.05, min_samples_leaf=leaf, categorical_features=lesson.categories, random_state=0
-            )
-            scores = trees.fit(lesson.train, lesson.labels).predict_proba(lesson.test)
-        return float(roc_auc_score(self.test[self.target], scores[:, -1]))
-
-
-@dataclass(frozen=True, eq=False)
-class Lesson:
-    """What a classifier learns from and is tested on."""
-
-    train: Floats
-    labels: Integers
-    test: Floats
-    categories: list[bool] | None = None
-
-
-@dataclass(frozen=True)
-class Method:
-    """One line: the release of a recipe, or, with a layout, the averages of ClustMix as vectors."""
-
-    name: str
-    recipe: str
     layout: Layout | None = None
-
-    @property
-    def proven(self) -> bool:
-        """Whether it spends epsilon, or only claims it."""
-        return any(step.spends for step in recipes.load(self.recipe).steps)
-
-    def make(self, one: Data, number: int) -> tuple[Lesson, str]:
-        """What there is to learn from in this run, and what is proven of it."""
-        claimed = "nothing (claimed)"
-        if self.layout is not None:
-            model = ClustMix(layout=self.layout, epsilon0=EPSILON).fit(Vault.of(one.train), np.random.default_rng(number))
-            return Lesson(model.vectors, model.labels, model.encoding.vectors(one.test)[0]), claimed
-        recipe = recipes.load(self.recipe)
-        if not self.proven:
-            return one.table(release(one.train, recipe).table), claimed
-        unit = Unit(relation=recipe.relation)
-        released = release(one.train, recipe, epsilon=EPSILON, delta=DELTA, unit=unit)
-        return one.table(released.table), f"epsilon {released.guarantee.epsilon():.3g}, {unit.relation}"
+    images: Mapping[str, Any] | None = field(default_factory=dict)
+    """What is different on hundreds of columns; None if it cannot be run on so many within hours."""
 
 
 METHODS = (
-    Method(CODES, "clustmix", Layout.CODES),
-    Method("clustmix, averages (levels)", "clustmix", Layout.ONEHOT),
-    Method("clustmix, rows", "clustmix"),
-    Method("clustmix-certified", "clustmix-certified"),
-    Method("dpmix", "dpmix"),
-    Method("dp-merf", "dp-merf"),
+    Line(name=CLUSTMIX, recipe="clustmix", layout=Layout.CODES),
+    Line(name="clustmix, averages (levels)", recipe="clustmix", layout=Layout.ONEHOT),
+    Line(name="clustmix, rows", recipe="clustmix"),
+    Line(name="clustmix-certified", recipe="clustmix-certified"),
+    Line(name="dpmix", recipe="dpmix"),
+    Line(name=DPMERF, recipe="dp-merf"),
+    Line(name=DPGAN, recipe="dpgan", quick={"epochs": 30}),
+    Line(name="dpgan-certified", recipe="dpgan-certified", quick={"steps": 100}, images=None),
+    Line(name=PATEGAN, recipe="pate-gan"),
+    Line(name="pate-gan-certified", recipe="pate-gan-certified", images=None),
+    Line(name=ADSGAN, recipe="ads-gan", quick={"epochs": 20}, images={"refine": 0}),
 )
 
 
-def resumable(data: str | Path | None = None, scope: Scope = FULL, methods: Sequence[Method] = METHODS) -> Resumable[Data]:
-    """The study, ready to run. ``data`` is where the real tables lie, if not in the usual place."""
-    tables, skipped = at_hand(scope.names, data)
-    sets = [Data.of(name, table, scope.rows) for name, table in tables.items()]
+@dataclass(frozen=True)
+class Size:
+    """How much is run."""
 
-    def report(results: list[Mapping[str, Any]]) -> Report:
-        study: dict[str, Any] = {
-            "runs": scope.runs, "epsilon": EPSILON, "delta": DELTA, "skipped": skipped, "absent": ABSENT, "data": results,
-            "methods": [{"name": m.name, "proven": m.proven} for m in methods],
-        }  # fmt: skip
-        text = text_of(study)
-        return Report(text, {"clustmix.txt": text, "study.html": page_of(study), **svgs(study)})
+    names: tuple[str, ...] = (ADULT, OURS, MNIST)
+    rows: int | None = None
+    runs: int = 3
+    quick: bool = False
 
-    return Resumable(
-        identity=["clustmix", [m.name for m in methods], EPSILON, DELTA, scope.runs, [one.name for one in sets]],
-        sets=sets,
-        tables=[part for one in sets for part in (one.train, one.test)],
-        examine=partial(_examine, methods=methods, scope=scope),
-        report=report,
+
+FULL, QUICK = Size(), Size(names=(ADULT,), rows=4000, runs=1, quick=True)
+
+
+def plan(scope: Scope) -> Work:
+    """A task for each method, run and table that is at hand."""
+    size = QUICK if scope.quick else FULL
+    size = replace(size, runs=scope.runs or size.runs)
+    tables, skipped = found(size.names, scope.data, lambda name, folder: table_of(FILES[name], folder))
+    skipped += [f"{name}: not in the quick scope" for name in FULL.names if name not in size.names]
+    sets = {name: held_out(name, scope.data, size.rows) for name in tables}
+    tasks = [_task(scope, size, name, None, 0) for name in tables]
+    lines = [(name, line) for name in tables for line in METHODS if line.images is not None or name != MNIST]
+    tasks += [_task(scope, size, name, line, run) for name, line in lines for run in range(size.runs)]
+    if MNIST in tables:
+        skipped += [f"{MNIST}: {line.name}: hundreds of columns take it many hours" for line in METHODS if line.images is None]
+    ran = tuple(tables), tuple(line.name for line in METHODS), size.runs, size.quick, tuple(skipped)
+    return Work(
+        tasks=tasks,
+        report=lambda results: report(Lines(*ran, results)),
+        identity=["clustmix", EPSILON, DELTA, size.rows, [(line.name, line.recipe, dict(line.quick)) for line in METHODS]],
+        tables=[part for one in sets.values() for part in (one.train, one.test)],
     )
 
 
-def _examine(one: Data, store: Store, progress: Progress, *, methods: Sequence[Method], scope: Scope) -> dict[str, Any]:
-    """All results of a data set: by method, one for each run."""
-    progress(f"{one.name}: real rows", 0.0)
-    real = store.get_or_make(f"{one.name}-real", partial(_real, one))
-    settings = [Setting(f"{one.name}-{slug(m.name)}", f"{one.name}: {m.name}", partial(_cell, one, m)) for m in methods]
-    cells = dict(zip((m.name for m in methods), repeat(store, settings, scope.runs, progress), strict=True))
-    return {"name": one.name, "real": real, "cells": cells, "published": PUBLISHED.get(one.name, {})}
+STUDY = Study(name="clustmix", title="What classifiers learn from mixtures", source=SOURCE, plan=plan)
 
 
-def _real(one: Data) -> Result:
-    auc = one.auc(one.table(one.train))
-    return {"rows": one.train.rows, "test": one.test.rows, "columns": len(one.train.schema), "target": one.target, "auc": auc}
+@cache
+def held_out(name: str, folder: Path | None, rows: int | None) -> HeldOut:
+    """A table under study; rows whose class is missing teach nothing and are left out."""
+    table = table_of(FILES[name], folder)
+    target = Encoding.of(table.schema).target
+    return HeldOut.of(table.take(np.flatnonzero(table[target] >= 0)), target, rows)
 
 
-def _cell(one: Data, method: Method, number: int) -> Result:
+def _task(scope: Scope, size: Size, name: str, line: Line | None, run: int) -> Task:
+    label = line.name if line else REAL
+    return Task(
+        name=task_name(name, label, run),
+        title=f"{name}: {label}",
+        make=partial(cell, name, scope.data, size.rows, line, run, quick=size.quick),
+        cost=4.0 if label in (ADSGAN, DPGAN) or name == MNIST else 1.0,
+    )
+
+
+def cell(name: str, folder: Path | None, rows: int | None, line: Line | None, run: int, *, quick: bool) -> Result:
+    """What is learnt from one release; without a method from the real rows."""
+    held = held_out(name, folder, rows)
+    if line is None:
+        counted = {"rows": held.train.rows, "test": held.test.rows, "columns": len(held.train.schema), "target": held.target}
+        return counted | {"refined": learnt(held.lesson(held.train))}
+    if line.layout is not None:
+        return _averages(held, line.layout, run)
+    line = replace(line, knobs={**line.knobs, **(line.images or {})}) if name == MNIST else line
+    made = make(line.turned(quick=quick), held.train, epsilon=EPSILON, delta=DELTA, seed=run)
+    drawn = None if made.drawn is None else learnt(held.lesson(made.drawn))
+    return {
+        "refined": learnt(held.lesson(made.table)), "drawn": drawn, "released": made.table.rows, "proven": made.proven,
+        "seconds": made.seconds,
+    }  # fmt: skip
+
+
+def _averages(held: HeldOut, layout: Layout, run: int) -> Result:
     start = time.process_time()
-    try:
-        lesson, proven = method.make(one, number)
-    except HushError as error:
-        return {"refused": str(error)}
+    lesson = averages(held.train, held.test, layout, run)
     seconds = time.process_time() - start
-    return {"auc": one.auc(lesson), "released": len(lesson.labels), "proven": proven, "seconds": seconds}
+    return {"refined": learnt(lesson), "released": len(lesson.rows), "proven": "nothing (claimed)", "seconds": seconds}
 
 
-def _matrix(table: Table, names: Sequence[str]) -> Floats:
-    """Numbers, and codes of levels, none where missing."""
-    columns = (
-        table.floats(n) if table.schema[n].numeric else np.where(table[n] < 0, np.nan, table[n].astype(np.float64)) for n in names
-    )
-    return np.column_stack(list(columns))
+def averages(train: Table, test: Table, layout: Layout, run: int) -> Lesson:
+    """The noisy averages of ClustMix as vectors, and other rows as vectors of the same kind."""
+    model = ClustMix(layout=layout, epsilon0=EPSILON).fit(Vault.of(train), np.random.default_rng(run))
+    tested, truth = model.encoding.vectors(test)
+    shape = Shape(classes=True, categories=(False,) * tested.shape[1])
+    return Lesson(Rows(model.vectors, model.labels.astype(np.float64)), tested, truth.astype(np.float64), shape)
+
+
+def learnt(lesson: Lesson) -> Result:
+    """How well boosted trees that learn from a lesson predict: AUC and accuracy."""
+    scores = lesson.scores(_boosted(lesson))
+    return {"auc": scores["AUC"], "accuracy": scores["accuracy"]}
+
+
+def _boosted(lesson: Lesson) -> Predictions:
+    """Trees with the settings of the first repetition of this study; leaves of few rows where there are few."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    classes = np.unique(lesson.rows.y)
+    if len(classes) < 2:
+        return {float(one): np.ones(len(lesson.truth)) for one in classes}
+    leaf = max(2, min(20, len(lesson.rows) // 10))
+    rounds = TREES if len(classes) == 2 else TREES // 5
+    with threadpool_limits(1, "openmp"):
+        trees = HistGradientBoostingClassifier(
+            max_iter=rounds, learning_rate=0.05 * TREES / rounds, min_samples_leaf=leaf, random_state=0,
+            categorical_features=list(lesson.shape.categories),
+        )  # fmt: skip
+        scores = trees.fit(lesson.rows.x, lesson.rows.y).predict_proba(lesson.test)
+    return dict(zip(classes.tolist(), scores.T, strict=True))

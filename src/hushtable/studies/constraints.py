@@ -33,8 +33,8 @@ from hushtable.table.broken import breaks
 from hushtable.table.table import Table
 
 LEARNERS = {LIGHTGBM: "boosting", XGBOOST: STEEP, LINEAR: "linear"}
-SHORT: Mapping[str, Any] = {"epochs": 15}
-FEW: Mapping[str, Any] = {"steps": 40}
+SHORT: Mapping[str, Any] = {"epochs": 10}
+FEW: Mapping[str, Any] = {"steps": 30}
 METHODS = (
     Method(name="CTGAN", recipe="ctgan", quick=SHORT),
     Method(name="PCGAN", recipe="pcgan", quick=SHORT),
@@ -64,7 +64,7 @@ class Size:
     quick: bool = False
 
 
-FULL, QUICK = Size(), Size(rows={ADULT: 1500, CREDIT: None, SD2011: 800}, runs=1, quick=True)
+FULL, QUICK = Size(), Size(rows={ADULT: 1200, CREDIT: None, SD2011: 600}, runs=1, quick=True)
 
 
 def plan(scope: Scope) -> Work:

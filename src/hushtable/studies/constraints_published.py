@@ -73,3 +73,7 @@ SCALE = (
     "deviations of the real incomes"
 )
 ABOVE_REAL = "the published accuracy is above what the real rows teach (0.75), so it is not that of a test on real rows"
+UNPROCESSED = (
+    "the source did no pre-processing, so that -8 (not asked, not told) is a number there; ours is of the rows that have both "
+    "values"
+)

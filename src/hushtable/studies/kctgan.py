@@ -72,6 +72,7 @@ def plan(scope: Scope) -> Work:
     size = QUICK if scope.quick else FULL
     size = replace(size, runs=scope.runs or size.runs)
     tables, skipped = found(size.names, scope.data)
+    skipped += [f"{name}: not in the quick scope" for name in FULL.names if name not in size.names]
     sets = {name: held_out(name, scope.data, size.rows) for name in tables}
     tasks = [_task(scope, size, name, None, 0) for name in tables]
     tasks += [_task(scope, size, name, m, run) for name in tables for m in METHODS for run in range(size.runs)]
