@@ -92,18 +92,14 @@ def report(
     results: Mapping[str, Result], *, names: Sequence[str], runs: int, points: int, quick: bool, skipped: tuple[str, ...]
 ) -> Report:
     """Pictures and numbers of all that was made."""
-    made: Cells = {
-        (name, generator): [one for run in range(runs) if "refused" not in (one := results[f"{name}-{generator}-{run}"])]
-        for name in names
-        for generator in METHODS
-    }
-    back = {name: [results[f"umap-{name}-{run}"] for run in range(runs)] for name in names if f"umap-{name}-0" in results}
-    back = {name: [one for one in those if "refused" not in one] for name, those in back.items()}
-    returned: Returned = {
-        (kind, generator): [one for run in range(runs) if "refused" not in (one := results[f"{kind}-{generator}-{run}"])]
-        for kind in INJECTED
-        for generator in ATTACKED
-    }
+
+    def found(task: str) -> list[Result]:
+        each = [results.get(f"{task}-{run}", {"refused": ""}) for run in range(runs)]
+        return [one for one in each if "refused" not in one]
+
+    made: Cells = {(name, generator): found(f"{name}-{generator}") for name in names for generator in METHODS}
+    back = {name: found(f"umap-{name}") for name in names}
+    returned: Returned = {(kind, generator): found(f"{kind}-{generator}") for kind in INJECTED for generator in ATTACKED}
     size = f"{points:,} points of each set, " + ("one run" if runs == 1 else f"{runs} runs")
     note = f"Quick: {size}, a third of the usual epochs." if quick else f"{size}, recipes as they are."
     said = shape_statements(made, [name for name in names if name != MNIST], digits=MNIST in names)

@@ -59,7 +59,11 @@ def shapes(made: Cells, names: Sequence[str], note: str, said: Statements) -> Se
         for measure, title in MEASURES.items()
     )
     lead = "Five sets of points that can be seen whole, and one of images that cannot."
-    return Section(title="Shapes", lead=lead, parts=(figures[0], said, figures[1], *tables, _seconds(made, names, note)))
+    return Section(
+        title="Shapes",
+        lead=lead,
+        parts=(figures[0], *([said] if said.statements else []), figures[1], *tables, _seconds(made, names, note)),
+    )
 
 
 def _numbers(made: Cells, names: Sequence[str], measure: str) -> Iterator[Number]:
