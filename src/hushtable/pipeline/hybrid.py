@@ -30,8 +30,6 @@ CITE = (
     "M. N. Plasencia Palacios, Synthetic Tabular Data at the Intersection of AI and Privacy, thesis, University of Trieste 2025, "
     "chapter 5"
 )
-FAMILY = "hybrid-{pre,post}-GENERATOR"
-"""How the family is called where its members are not listed one by one."""
 NONE = "none"
 """No sampling, or no transition."""
 USUAL = "k-anonymity"

@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING
 
 from hushtable.report.charts import hybrids as charts
 from hushtable.report.compare import choice, reading_list, said
-from hushtable.report.compare_text import SHAPES, anchor
+from hushtable.report.compare_text import SHAPES
 from hushtable.report.html import INTERNAL, Cell, Child, Html, Section, element, join, page, pairs, table
+from hushtable.report.hybrid_cells import cells_table
 from hushtable.report.hybrid_markdown import hybrid_markdown
 from hushtable.report.hybrid_text import (
     SHOWN,
     SIGNS,
     TITLES,
     TONES,
-    axes_of,
     levels_table,
     others,
-    plain_value,
     reading,
     surviving,
     unit,
     which,
-    with_ends,
 )
-from hushtable.report.words import NOTHING, fixed, number, sentence
+from hushtable.report.words import number, sentence
 
 if TYPE_CHECKING:
-    from hushtable.api.hybrid.result import HybridCell, HybridGrid
+    from hushtable.api.hybrid.result import HybridGrid
 
 __all__ = ["hybrid_markdown", "hybrid_page"]
 
@@ -55,7 +53,10 @@ def hybrid_page(grid: HybridGrid) -> str:
             else []
         ),
         Section(
-            "cells", "All cells", _cells(grid), f"{number(len(grid.cells) - len(grid.failures))} releases with all their numbers."
+            "cells",
+            "All cells",
+            cells_table(grid),
+            f"{number(len(grid.cells) - len(grid.failures))} releases with all their numbers.",
         ),
         *([Section("failed", "What could not be run", _failed(grid), failed)] if grid.failures else []),
         Section("reading", "How to read this", _reading(grid), "What the words mean, and what a grid does not show."),
@@ -75,18 +76,14 @@ def hybrid_page(grid: HybridGrid) -> str:
 def _head(grid: HybridGrid) -> Html:
     made, used = grid.comparison.run, grid.comparison.table
     counts = [
-        (used.rows, "row"),
-        (used.columns, "column"),
-        (len(grid.hybrids), "hybrid"),
-        (len(grid.cells) - len(grid.hybrids) - len(grid.failures), "release beside them"),
+        (used.rows, "row", "rows"),
+        (used.columns, "column", "columns"),
+        (len(grid.hybrids), "hybrid", "hybrids"),
+        (len(grid.cells) - len(grid.hybrids) - len(grid.failures), "release beside them", "releases beside them"),
     ]
     shown = [
-        element(
-            "li",
-            element("strong", number(count)),
-            f" {what if count == 1 else what.replace('release', 'releases') if ' ' in what else f'{what}s'}",
-        )
-        for count, what in counts
+        element("li", element("strong", number(count)), f" {one if count == 1 else many}")
+        for count, one, many in counts
         if count is not None
     ]
     return join(
@@ -224,79 +221,6 @@ def _promises(grid: HybridGrid) -> Html:
 def _means(grid: HybridGrid) -> Html:
     heads, lines = levels_table(grid)
     return table(heads, lines, label="Means of every metric", numbers=range(2, len(heads)))
-
-
-def _cells(grid: HybridGrid) -> Html:
-    metrics = grid.metrics
-    heads = ["#", "release", "promise", "alarms", *(m.label for m in metrics.values()), "change", "rows", "seconds"]
-    top = [element("th", head, scope="col", class_="num" if i not in (1, 2) else None) for i, head in enumerate(heads)]
-    ranks = {cell.id: cell for cell in grid.comparison.cells}
-    cells = sorted((c for c in grid.cells if not c.failed), key=lambda c: ranks[c.id].rank if c.id in ranks else 0)
-    body = [_row(grid, cell) for cell in cells]
-    label = "All cells, in the order of the choice"
-    parts = element("caption", label, class_="unseen"), element("thead", element("tr", top)), element("tbody", body)
-    inner = element("table", *parts, class_="sortable ranking hybrids")
-    return join(
-        element(
-            "p",
-            "Gains are of 100 people. Change: how much better than the generator alone, in percent of that, for "
-            "singling out, inference, discriminator, TVD and Wasserstein; positive is better, – where there is no such whole.",
-        ),
-        element("div", inner, class_="scroll", tabindex=0, role="region", aria_label=label),
-    )
-
-
-CHANGES = ("singling-out", "inference", "discriminator", "tvd", "wasserstein")
-"""The metrics of the source's tables of changes."""
-
-
-def _row(grid: HybridGrid, cell: HybridCell) -> Html:
-    ranked = grid.comparison.cell(cell.id)
-    place, best = cell.place, ranked is not None and ranked is grid.comparison.best
-    named = " ".join(filter(None, (place.generator, place.order and place.order.upper()))) or place.anonymizer or str(place.stage)
-    where = axes_of(place)
-    shape = element(
-        "strong", element("span", SHAPES[cell.assurance], aria_hidden="true"), f" {cell.assurance}", class_=f"kind {cell.assurance}"
-    )
-    changes = ", ".join(fixed_percent(cell.changes.get(name)) for name in CHANGES) if cell.changes else NOTHING
-    entries: list[tuple[Child, float | None]] = [
-        ("" if ranked is None else str(ranked.rank), None if ranked is None else ranked.rank),
-        (
-            join(
-                element("strong", named) if best else named,
-                element("br"),
-                element("span", where, class_="soft"),
-                " recommended" if best else None,
-            ),
-            None,
-        ),
-        (join(shape, element("br"), element("span", cell.promise, class_="soft")), None),
-        (number(cell.alarms), cell.alarms),
-        *(
-            (
-                element("span", plain_value(metric, cell.value(name)), title=with_ends(metric, cell.metrics.get(name))),
-                cell.value(name),
-            )
-            for name, metric in grid.metrics.items()
-        ),
-        (changes, cell.changes.get("singling-out")),
-        (number(cell.rows), cell.rows),
-        (number(cell.seconds), cell.seconds),
-    ]
-    return element(
-        "tr",
-        [
-            element("td", entry, class_="num" if i not in (1, 2) else None, data_sort=None if by is None else f"{by:.9g}")
-            for i, (entry, by) in enumerate(entries)
-        ],
-        id=None if ranked is None else anchor(ranked),
-        class_="best" if best else None,
-    )
-
-
-def fixed_percent(value: float | None) -> str:
-    """A change in whole percent with its sign."""
-    return NOTHING if value is None else fixed(value, signed=True).split(".")[0] + " %"
 
 
 def _failed(grid: HybridGrid) -> Html:

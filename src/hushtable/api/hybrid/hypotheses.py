@@ -6,7 +6,7 @@ statement is a condition on paired differences. What holds is said of this table
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -179,9 +179,3 @@ def _words(effect: Effect) -> str:
 
 def _shown(value: Value) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)
-
-
-def counted(decided: Sequence[Hypothesis]) -> Iterator[tuple[Verdict, int]]:
-    """How many statements have each verdict."""
-    for verdict in Verdict:
-        yield verdict, sum(one.verdict is verdict for one in decided)
