@@ -75,5 +75,7 @@ def test_f1_is_that_of_the_rarer_class_and_the_mean_of_several():
 
 
 def test_a_number_is_missed_by_its_root_mean_square():
-    lesson = Lesson(Rows(np.zeros((2, 1)), np.zeros(2)), np.zeros((2, 1)), np.array([1.0, 5.0]), Shape(classes=False, categories=()))
+    lesson = Lesson(
+        Rows(np.zeros((2, 1)), np.zeros(2)), np.zeros((2, 1)), np.array([1.0, 5.0]), Shape(classes=False, categories=())
+    )
     assert lesson.scores({np.nan: np.array([4.0, 1.0])}) == {"RMSE": pytest.approx(np.sqrt(12.5))}
