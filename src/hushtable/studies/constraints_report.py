@@ -27,7 +27,7 @@ from hushtable.studies.constraints_published import (
 from hushtable.studies.constraints_statements import statements
 from hushtable.studies.lines import REAL, SHORT, Lines
 from hushtable.studies.releases import DRAWN
-from hushtable.studies.report import Grid, Number, Numbers, Report, Section, Statements, over_runs, refusals
+from hushtable.studies.report import Grid, Number, Numbers, Report, Section, Statements, refusals
 
 MAJORITY = "majority class"
 SIMILARITY = "Pearson similarity (numbers)"
@@ -185,14 +185,9 @@ def _note(found: Lines, data: str) -> str:
 
 
 def _proven(found: Lines) -> Grid:
-    rows = []
-    for data in found.data:
-        for line in dict.fromkeys((*PRIVATE, *TWINS.values())):
-            cells = [cell for cell in found.cells(data, line) if "proven" in cell]
-            if cells:
-                seconds, _, _ = over_runs([cell["seconds"] for cell in cells])
-                rows.append((data, line, cells[0]["proven"], f"{seconds:.1f}"))
-    return Grid(title="What is proven", heads=("data", "method", "proven", "cpu s"), rows=tuple(rows))
+    lines = (*PRIVATE, *TWINS.values())
+    rows = tuple((data, *line) for data in found.data for line in found.proofs(data, lines))
+    return Grid(title="What is proven", heads=("data", "method", "proven", "cpu s"), rows=rows)
 
 
 def _broken(found: Lines) -> Grid:

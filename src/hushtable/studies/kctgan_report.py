@@ -89,6 +89,8 @@ def _section(found: Lines, data: str) -> Section:
         return Section(title=data, parts=tuple(parts), lead=GISETTE if data == "Gisette" else "")
     ours = tuple(_numbers(found, data, (FRECHET, AUC, RECONSTRUCTION), beside=False))
     parts.append(Numbers(title="On our scales", numbers=ours))
+    proofs = tuple(found.proofs(data, found.methods))
+    parts.append(Grid(title="What is proven", heads=("method", "proven", "cpu s"), rows=proofs))
     if drawn := _disclosed(found, data):
         parts.append(
             Figure(

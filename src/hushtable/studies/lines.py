@@ -58,6 +58,13 @@ class Lines:
         found = {name: self.values(data, name + DRAWN, *keys) or self.values(data, name, *keys) for name in methods}
         return {name: values for name, values in found.items() if values}
 
+    def proofs(self, data: str, methods: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+        """Of each method that made a release: its name, what is proven, and the processor seconds of a run."""
+        for name in methods:
+            made = [cell for cell in self.cells(data, name) if "proven" in cell]
+            if made:
+                yield name, str(made[0]["proven"]), f"{sum(cell['seconds'] for cell in made) / len(made):.1f}"
+
     def why_none(self, data: str) -> str:
         """Why there is no number of ours."""
         return REFUSED if data in self.data else ABSENT

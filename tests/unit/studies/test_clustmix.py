@@ -1,4 +1,4 @@
-"""The study of mixtures: it goes on where it was stopped, has published numbers beside ours, and says what is refused or absent."""
+"""The study of mixtures: published numbers beside ours, averages learned from as vectors, and what is refused or absent."""
 
 from __future__ import annotations
 
@@ -13,10 +13,17 @@ from hushtable.errors import InputError, PlanError
 from hushtable.pipeline import recipe as recipes
 from hushtable.studies import clustmix as study
 from hushtable.studies import tables as studies
+from hushtable.studies.clustmix_published import ADSGAN, ADULT, CLUSTMIX, DPGAN, DPMERF, LOST, MNIST, OURS, PATEGAN, TABLE, WHY_NOT
+from hushtable.studies.labelled import LABELLED
+from hushtable.studies.lines import REAL, REFUSED, SHORT, task_name
+from hushtable.studies.releases import DRAWN
+from hushtable.studies.report import Grid, Verdict
+from hushtable.studies.study import Scope
 from hushtable.synthesize.published.clustmix_encoding import Layout
 from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
+from tests.unit.studies.performed import numbers_of, performed
 
 SCHEMA = Schema(
     (
@@ -25,8 +32,8 @@ SCHEMA = Schema(
         Column(name="ill", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("no", "yes"))),
     )
 )
-CODES, ROWS, ALONE = study.METHODS[0], study.Method("clustmix, rows", "clustmix"), study.Method("dp-merf", "independent")
-ONCE = study.Scope(names=("adult_train",), runs=1)
+CODES, ROWS = study.METHODS[0], study.METHODS[2]
+ALONE = study.Line(name=DPMERF, recipe="independent")
 
 
 def small(rows: int = 1000) -> Table:
@@ -43,120 +50,140 @@ def fast(monkeypatch):
 
 
 @pytest.fixture
-def tables(monkeypatch):
+def scope(monkeypatch, tmp_path):
     def load(name, folder):
         if name == "credit_card_default":
             raise InputError("is not here", where=name)
         return small()
 
     monkeypatch.setattr(studies, "load", load)
+    return Scope(data=tmp_path, quick=True)
 
 
-def lines(told: str) -> dict[str, list[str]]:
-    """The cells of the table by method."""
-    split = (line.split("  ") for line in told.splitlines())
-    return {cells[0]: [cell.strip() for cell in cells[1:] if cell.strip()] for cells in split if len(cells) > 3}
+def reported(scope: Scope, methods, monkeypatch):
+    monkeypatch.setattr(study, "METHODS", methods)
+    work = study.plan(scope)
+    return work.report(performed(work))
 
 
-def test_a_study_that_was_killed_goes_on_where_it_stopped(tables, tmp_path, monkeypatch):
-    asked = []
-    rng = np.random.default_rng(0)
-
-    def cell(one, method, number):
-        asked.append((method.name, number))
-        return {"auc": rng.random(), "released": 10, "proven": "nothing", "seconds": 0.1}  # another number each time it is asked
-
-    monkeypatch.setattr(study, "_cell", cell)
-    folder = tmp_path / "study"
-    scope = study.Scope(runs=2)
-
-    def stop(what, done):
-        if done > 0.5:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder, stop)
-    assert asked == [(CODES.name, 0), (CODES.name, 1), ("dp-merf", 0)]
-    assert not (folder / "study.html").exists()
-    before = {path.name: path.read_text() for path in (folder / "cells").iterdir()}
-    report_text = study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder)
-    assert asked[3:] == [("dp-merf", 1)]  # only what was missing
-    assert all((folder / "cells" / name).read_text() == text for name, text in before.items())
-    assert study.resumable(scope=scope, methods=(CODES, ALONE)).run(folder) == report_text
-    assert len(asked) == 4
-    assert (folder / "clustmix.txt").read_text() == report_text
-    assert "Left out: credit_card_default: " in report_text
-    assert "adult_train: 750 rows to learn from, 250 held out, 3 columns; the class is ill" in report_text
-    page = (folder / "study.html").read_text()
-    assert "dp-merf, published: 0.650" in page
-    drawn = (folder / "adult_train.svg").read_text()
-    assert drawn.count("<circle") == 1 + 2 * 2 + 2  # real rows, two runs of two methods, and the key
-    assert drawn.count("published: ") == len(study.PUBLISHED["adult_train"])
-    with pytest.raises(InputError, match="other"):
-        study.resumable(scope=replace(scope, runs=3), methods=(CODES, ALONE)).run(folder)
+def test_numbers_are_as_printed_and_their_means_too():
+    assert TABLE[ADULT] == {REAL: 0.931, DPGAN: 0.511, PATEGAN: 0.732, ADSGAN: 0.821, DPMERF: 0.650, CLUSTMIX: 0.863}
+    assert TABLE[MNIST][CLUSTMIX] == 0.818
+    for method, lost in LOST.items():
+        assert np.mean([row[REAL] - row[method] for row in TABLE.values()]) == pytest.approx(lost, abs=0.0007)
+    assert set(WHY_NOT) == set(TABLE) - {ADULT}
 
 
-def test_every_method_has_its_line_with_the_published_number_and_what_is_proven(tables):
-    text = lines(study.resumable(scope=ONCE, methods=(CODES, ROWS, ALONE)).run())
-    assert list(text)[1:] == ["real rows", CODES.name, ROWS.name, "dp-merf", "ADS-GAN", "PATE-GAN", "DP-GAN"]
-    assert float(text["real rows"][0]) > 0.85
-    assert float(text[CODES.name][0]) > 0.7
-    assert float(text["dp-merf"][0]) < 0.9  # columns drawn alone keep no dependence
-    assert [text[name][1] for name in ("real rows", CODES.name, ROWS.name, "dp-merf", "DP-GAN")] == [
-        "0.931", "0.863", "-", "0.650", "0.511",
-    ]  # fmt: skip
-    assert text["dp-merf"][-1].startswith("epsilon ")
-    assert text[CODES.name][-1] == text[ROWS.name][-1] == "nothing (claimed)"
-    assert text["DP-GAN"][0] == "-"
+def test_methods_are_recipes_and_every_published_one_is_run():
+    assert {line.recipe for line in study.METHODS} <= set(recipes.names())
+    assert set(TABLE[ADULT]) - {REAL} <= {line.name for line in study.METHODS}
+    assert {FILES.get(name) or LABELLED[name] for name in study.FILES.values()}
+    proven = {line.name for line in study.METHODS if line.proven}
+    assert proven == {"clustmix-certified", "dpmix", DPMERF, "dpgan-certified", "pate-gan-certified"}
+    for line in study.METHODS:
+        line.turned(quick=True)
+        replace(line, knobs=line.images or {}).turned(quick=False)
+
+
+def test_every_method_has_its_line_with_the_published_number_and_what_is_proven(scope, monkeypatch):
+    report = reported(scope, (CODES, ROWS, ALONE), monkeypatch)
+    auc = numbers_of(report, ADULT, "AUC")
+    assert list(auc) == [REAL, CLUSTMIX, "clustmix, rows", DPMERF]
+    assert auc[REAL].ours > 0.85
+    assert auc[CLUSTMIX].ours > 0.7
+    assert auc[DPMERF].ours < 0.9  # columns drawn alone keep no dependence
+    assert [one.published for one in auc.values()] == [0.931, 0.863, None, 0.650]
+    assert auc[CLUSTMIX].why_not == SHORT
+    grid = next(part for part in report.parts if isinstance(part, Grid))
+    proven = {row[0]: row[-1] for row in grid.rows}
+    assert proven[DPMERF].startswith("epsilon ")
+    assert proven[CLUSTMIX] == proven["clustmix, rows"] == "nothing (claimed)"
+    drawn = report.figures[0].drawn
+    assert f"{DPMERF}, published: 0.650" in drawn
+    assert drawn.count("<circle") == 1 + 3 + 2  # real rows, three methods, and the key
+    assert "750 rows to learn from, 250 held out, 3 columns; the class is ill" in report.sections[0].lead
+    assert numbers_of(report, "census", "AUC")[CLUSTMIX].why_not == WHY_NOT["census"]
+    assert {one.verdict for one in report.statements} == {Verdict.UNDECIDED, Verdict.CONTRADICTED}
+    assert f"{OURS}: not in the quick scope" in report.skipped
 
 
 @pytest.mark.parametrize(("layout", "width"), [(Layout.CODES, 2), (Layout.ONEHOT, 4)])
-def test_averages_are_learned_from_as_vectors(layout, width):
-    one = study.Data.of("adult_train", small(), None)
-    lesson, _ = study.Method("averages", "clustmix", layout).make(one, 0)
-    assert lesson.train.shape[1] == lesson.test.shape[1] == width
-    assert len(lesson.test) == one.test.rows
-    assert len(lesson.train) < one.train.rows / 10
+def test_averages_are_learned_from_as_vectors(scope, layout, width):
+    held = study.held_out(ADULT, scope.data, None)
+    lesson = study.averages(held.train, held.test, layout, 0)
+    assert lesson.rows.x.shape[1] == lesson.test.shape[1] == width
+    assert len(lesson.test) == held.test.rows
+    assert len(lesson.rows) < held.train.rows / 10
     assert set(np.unique(lesson.test[:, 1])) == ({0, 0.5, 1} if layout is Layout.CODES else {0, 1})
-    assert not set(np.unique(lesson.train[:, 1])) & {0, 0.5, 1}  # noisy, and no level of any record
-    assert lesson.categories is None
+    assert not set(np.unique(lesson.rows.x[:, 1])) & {0, 0.5, 1}  # noisy, and no level of any record
+    assert not any(lesson.shape.categories)
 
 
-def test_what_is_refused_is_said_and_the_rest_goes_on(tables, monkeypatch):
+def test_what_is_refused_is_said_and_the_rest_goes_on(scope, monkeypatch):
     def refuse(*_, **__):
         raise PlanError("no bounds")
 
-    monkeypatch.setattr(study, "release", refuse)
-    text = study.resumable(scope=ONCE, methods=(CODES, ALONE)).run()
-    assert "refused: dp-merf: no bounds" in text
-    assert lines(text)["dp-merf"] == ["-", "0.650", "-", "-", "refused"]
-    assert float(lines(text)[CODES.name][0]) > 0.7
+    monkeypatch.setattr(study, "make", refuse)
+    report = reported(scope, (CODES, ALONE, replace(ALONE, name="dpmix")), monkeypatch)
+    assert "adult: dp-merf: no bounds" in report.skipped
+    auc = numbers_of(report, ADULT, "AUC")
+    assert (auc[DPMERF].ours, auc[DPMERF].published, auc["dpmix"].why_not) == (None, 0.650, REFUSED)
+    assert auc[CLUSTMIX].ours > 0.7
+    grid = next(part for part in report.parts if isinstance(part, Grid))
+    assert (DPMERF, "-", "-", "refused") in grid.rows
 
 
-def test_a_quarter_is_held_out_and_rows_without_a_class_are_left_out():
+def test_in_full_adult_is_compared_and_images_are_not(scope):
+    work = study.plan(replace(scope, quick=False))
+    assert any(line.startswith(f"{OURS}: ") for line in work.report({}).skipped)
+    results = {}
+    for data in (ADULT, MNIST):
+        results[task_name(data, REAL, 0)] = {"refined": {"auc": 0.93, "accuracy": 0.9}}
+        for line in study.METHODS:
+            for run in range(3):
+                one = {"auc": 0.8 + 0.01 * run + 0.05 * (line.name == CLUSTMIX), "accuracy": 0.5}
+                both = {"refined": one, "drawn": one if line.name == ADSGAN else None}
+                results[task_name(data, line.name, run)] = both | {"released": 5, "proven": "nothing", "seconds": 1.0}
+    report = work.report(results)
+    auc = numbers_of(report, ADULT, "AUC")
+    assert auc[ADSGAN].as_good is False
+    assert auc[ADSGAN + DRAWN].published == 0.821
+    assert auc[PATEGAN].as_good
+    assert auc[CLUSTMIX].agrees
+    assert next(one for one in report.statements if "significantly" in one.says).verdict is Verdict.CONFIRMED
+    assert {one.why_not for one in numbers_of(report, MNIST, "accuracy").values() if one.published} == {WHY_NOT[MNIST]}
+
+
+def test_rows_without_a_class_are_left_out(monkeypatch, tmp_path):
     table = small(400)
     table = table.with_column(SCHEMA["ill"], np.where(np.arange(400) < 40, -1, table["ill"]).astype(np.int32))
-    one = study.Data.of("adult_train", table, 100)
-    assert (one.train.rows, one.test.rows) == (100, 90)
-    assert (one.train["ill"] >= 0).all()
-    assert (one.test["ill"] >= 0).all()
-    assert not set(one.train["number"][one.train["number"] > 0]) & set(one.test["number"])
+    monkeypatch.setattr(studies, "load", lambda name, folder: table)
+    held = study.held_out(ADULT, tmp_path, 100)
+    assert (held.train.rows, held.test.rows) == (100, 90)
+    assert (held.train["ill"] >= 0).all()
 
 
-def test_a_release_of_one_class_teaches_nothing_and_other_classes_are_refused():
-    one = study.Data.of("adult_train", small(), None)
-    only = one.train.take(np.flatnonzero(one.train["ill"] == 0))
-    assert one.auc(one.table(only)) == 0.5
-    other = Column(name="ill", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("yes", "no")))
-    with pytest.raises(InputError, match="other classes"):
-        one.table(one.train.with_column(other, one.train["ill"]))
+def test_a_release_of_one_class_teaches_nothing_and_many_classes_are_learnt_too():
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 4, 600).astype(np.int32)
+    target = Column(name="label", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("0", "1", "2", "3")), required=True)
+    table = Table(Schema((SCHEMA["number"], target)), {"number": (2.5 * label + rng.random(600)), "label": label})
+    held = study.HeldOut.of(table, "label")
+    assert study.learnt(held.lesson(held.train))["accuracy"] > 0.95
+    only = held.train.take(np.flatnonzero(held.train["label"] == 0))
+    assert study.learnt(held.lesson(only))["auc"] == 0.5
 
 
-def test_methods_are_recipes_and_data_sets_are_known():
-    assert {m.recipe for m in study.METHODS} <= set(recipes.names())
-    assert set(study.FULL.names) <= set(FILES)
-    only = set(study.PUBLISHED["adult_train"]) - {m.name for m in study.METHODS}
-    assert only == {"real rows", "ADS-GAN", "PATE-GAN", "DP-GAN"}  # the other numbers stand beside a method of ours
-    assert [m.proven for m in study.METHODS] == [False] * 3 + [True] * 3
-    with pytest.raises(InputError, match="at least one"):
-        study.Scope(runs=0)
+def test_tables_without_a_schema_are_read(tmp_path, monkeypatch):
+    import pandas as pd
+
+    folder = tmp_path / "mnist"
+    folder.mkdir()
+    frame = pd.DataFrame({"label": [3, 7, 3], "p0": [0, 255, 4], "p1": [1, 2, 3]})
+    frame.to_csv(folder / "mnist_t10k_5000.csv.gz", index=False)
+    table = studies.table_of("mnist", tmp_path)
+    assert (table.rows, table.schema.names) == (3, ("p0", "p1", "label"))
+    assert table.strings("label").tolist() == ["3", "7", "3"]
+    assert table.schema["p0"].domain == Bounds(0, 255)
+    with pytest.raises(InputError, match="not here"):
+        studies.table_of("tcga_breast", tmp_path)
