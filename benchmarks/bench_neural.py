@@ -63,6 +63,7 @@ WAYS = {
     "sequential": Way("sequential", {}),
     "argn, not refined": Way("argn", {"refine": "0"}),
     "argn": Way("argn", {}),
+    "realtabformer": Way("realtabformer", {}, 1),
     "tvae": Way("tvae", {}, 1),
     "ctgan": Way("ctgan", {}, 1),
 }

@@ -10,7 +10,7 @@ from torch.nn import functional  # noqa: TID253
 
 from hushtable.learn.nets import Fields, Within, surprise
 
-WIDER = 4
+WIDER = 2
 """Units inside a layer, times its width."""
 
 

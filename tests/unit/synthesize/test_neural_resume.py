@@ -23,7 +23,7 @@ def raw_networks():
 
 
 def test_there_are_some():
-    assert {"autoregressive", "gan", "vae"} <= set(raw_networks())
+    assert {"autoregressive", "transformer", "gan", "vae"} <= set(raw_networks())
 
 
 @pytest.mark.parametrize("name", raw_networks())

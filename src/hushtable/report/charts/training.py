@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hushtable.report.charts.ground import tick_texts
@@ -27,6 +27,10 @@ class Curve:
     """The epochs that there would have been, had nothing stopped it early."""
     judged: str = ""
     """By what held-out rows are judged, where that is not the loss: it then has a scale of its own."""
+    copying: Mapping[str, float] = field(default_factory=dict)
+    """Epochs after which drawn rows were compared with training rows, with the value of Q-delta."""
+    chance: float | None = None
+    """What Q-delta stays below by chance, 19 times of 20."""
 
     @classmethod
     def of(cls, result: object) -> Curve | None:
@@ -34,7 +38,12 @@ class Curve:
         plain = lenient.mapping(lenient.mapping(result).get(KEY))
         loss, held = (_numbers(plain.get(name)) for name in ("loss", "held"))
         known = [value for value in (*loss, *held) if value is not None]
-        return cls(loss, held, lenient.whole(plain.get("epochs")), lenient.text(plain.get("judged"))) if known else None
+        if not known:
+            return None
+        values = {epoch: lenient.finite(value) for epoch, value in lenient.mapping(plain.get("q_delta")).items()}
+        copying = {epoch: value for epoch, value in values.items() if value is not None}
+        chance = lenient.finite(plain.get("q_delta_threshold"))
+        return cls(loss, held, lenient.whole(plain.get("epochs")), lenient.text(plain.get("judged")), copying, chance)
 
     @property
     def epochs(self) -> int:
@@ -57,6 +66,18 @@ class Curve:
         return f"{took}; best on held-out rows after epoch {number(self.best)}, whose weights were kept."
 
 
+def _compared(curve: Curve) -> Html | None:
+    """What was found where drawn rows were compared with training rows, if they were."""
+    if not curve.copying or curve.chance is None:
+        return None
+    values = ", ".join(f"{number(value)} after epoch {epoch}" for epoch, value in curve.copying.items())
+    return element(
+        "p",
+        "Drawn rows were compared with training rows by Q-delta, how much more often they lie among the nearest than other real "
+        f"rows do: {values}. Between real rows it stays below {number(curve.chance)} in 19 of 20 cases.",
+    )
+
+
 def is_training(result: object) -> bool:
     """Whether a step's result has a curve that can be drawn."""
     return Curve.of(result) is not None
@@ -74,6 +95,7 @@ def section(result: Mapping[str, Any]) -> Html:
     return element(
         "figure",
         element("p", curve.sentence()),
+        _compared(curve),
         legend(*entries),
         [drawing(panel, curve.sentence()) for panel in (alone if apart else [curve])],
         element("figcaption", f"{where}; to the right: epochs, passes over the rows. {_meaning(curve)}"),

@@ -50,7 +50,7 @@ class Transformer(Core):
 
     width: int = 64
     """Numbers that stand for a token in every layer."""
-    layers: int = 3
+    layers: int = 2
     """Layers of attention."""
     heads: int = 4
     """Attention heads of a layer; they share the width evenly."""
@@ -63,7 +63,7 @@ class Transformer(Core):
     """The most passes over the rows."""
     rate: float = 3e-3
     """The largest learning rate; it rises and falls once."""
-    batch: int = 256
+    batch: int = 128
     """Rows for each step of the descent, and at most one in 50."""
     patience: int = 4
     """Passes without a better prediction of the rows left out before it stops."""

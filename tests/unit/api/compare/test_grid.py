@@ -71,7 +71,15 @@ def test_every_fault_is_told_at_once(small, tmp_path):
 
 @pytest.mark.parametrize(
     ("recipe", "knob"),
-    [("argn", ""), ("ctgan", ""), ("rtvae", ""), ("kctgan", "k"), ("argn-private", "epsilon"), ("dpgan", "epsilon")],
+    [
+        ("argn", ""),
+        ("realtabformer", ""),
+        ("ctgan", ""),
+        ("rtvae", ""),
+        ("kctgan", "k"),
+        ("argn-private", "epsilon"),
+        ("dpgan", "epsilon"),
+    ],
 )
 def test_no_knob_of_a_network_is_taken_for_one_that_protects(recipe, knob):
     assert main_knob(load(recipe)) == knob
