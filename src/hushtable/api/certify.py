@@ -30,6 +30,7 @@ from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, Subject, uncomputed
 from hushtable.evidence.persons import People
 from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.table.arguments import require_tables
 from hushtable.table.arrays import Floats
@@ -112,8 +113,8 @@ class Study:
     quick: bool
     progress: Progress
     place: _Place = field(default_factory=_Place)
-    generator: str = GENERATOR
-    """The recipe of what is trained too far."""
+    generator: str | Recipe = GENERATOR
+    """The recipe of what is trained too far; one that is not trained ever further is given by name."""
     without: dict[float, list[Overfitted]] = field(default_factory=dict)
     """One training for each share of outliers removed, of a generator that is trained ever further."""
 
@@ -256,7 +257,7 @@ class Study:
             if share not in self.without:
                 self.without[share] = self._overfit(train, BOTH)
             return Case(train, _near(self.without[share], ratio).sample(train.rows), control)
-        release = run_recipe(train, recipes.load(self.generator).set(settings), rows=train.rows, seed=self.seed)
+        release = run_recipe(train, recipes.load(str(self.generator)).set(settings), rows=train.rows, seed=self.seed)
         return Case(train, release.table, control)
 
     @cached_property

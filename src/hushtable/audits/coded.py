@@ -24,13 +24,13 @@ class Coded:
     codes: tuple[Code, ...]
 
     @classmethod
-    def of(cls, name: str, train: Table, rng: np.random.Generator) -> Coded:
-        """The recipe of this name, its coders fitted to these rows; InputError where it is not of this form."""
-        recipe = recipes.load(name)
+    def of(cls, given: str | Recipe, train: Table, rng: np.random.Generator) -> Coded:
+        """A recipe, by name or as it is, its coders fitted to these rows; InputError where it is not of this form."""
+        recipe = given if isinstance(given, Recipe) else recipes.load(given)
         *coders, core = recipe.steps
         if not isinstance(core, Core) or any(isinstance(step, Core) for step in coders) or any(s.spends for s in recipe.steps):
             raise InputError(
-                f"recipe {name} gives no likelihood of rows: only one core does, after coders, none of which spends a budget",
+                f"recipe {recipe.recipe} gives no likelihood of rows: only one core does, after coders, and none that spends",
                 where="overfit",
             )
         codes: list[Code] = []

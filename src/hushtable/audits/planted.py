@@ -21,6 +21,7 @@ from hushtable.evidence.neighbours.search import Encoding, comparable, search_ot
 from hushtable.evidence.persons import People
 from hushtable.evidence.reading import ordinary
 from hushtable.pipeline import recipe as recipes
+from hushtable.pipeline.recipe import Recipe
 from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.cell import Cell
 from hushtable.table.columns import DAY, FREE, Bounds, Cells, Column, Kind, Levels
@@ -184,7 +185,7 @@ def overfit(
     rng: Rng,
     *,
     ratios: Sequence[float] = RATIOS,
-    recipe: str = "sequential",
+    recipe: str | Recipe = "sequential",
     ladder: Sequence[Mapping[str, str]] = (),
 ) -> list[Overfitted]:
     """Generators at these overfit ratios, or as near as the ladder of settings comes, in order; each rung at most once.
@@ -217,9 +218,9 @@ def overfit(
     return [Overfitted(float(losses[at]) / best, dict(ladder[at]), sampler(at)) for at in rungs(losses, ratios)]
 
 
-def climbs(recipe: str) -> bool:
+def climbs(recipe: str | Recipe) -> bool:
     """Whether this generator is trained ever further, rather than fitted anew for each rung of a ladder of settings."""
-    return hasattr(recipes.load(recipe).steps[-1], "overfitted")
+    return hasattr((recipe if isinstance(recipe, Recipe) else recipes.load(recipe)).steps[-1], "overfitted")
 
 
 def rungs(losses: Floats, ratios: Sequence[float]) -> list[int]:

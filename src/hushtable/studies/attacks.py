@@ -16,7 +16,6 @@ import numpy as np
 
 from hushtable.api.certify import Study as Planted
 from hushtable.api.store import Result
-from hushtable.audits import planted
 from hushtable.audits.neural.encoder import Training
 from hushtable.display import silent
 from hushtable.evidence import harness
@@ -57,7 +56,7 @@ METHODS = (
     Method(name="CTGAN", recipe="ctgan", knobs={"refine": 0, "epochs": 300, "dropout": 0.5}, quick={"epochs": 20}),
     Method(name="DPCTGAN", recipe="dp-ctgan", quick={"epochs": 20}),
     Method(name="DPCTGAN, certified", recipe="dp-ctgan-certified"),
-    Method(name="RTF", recipe=plasencia.TRANSFORMER, knobs=plasencia.unrefined(plasencia.TRANSFORMER), quick={"epochs": 4}),
+    Method(name="RTF", recipe=plasencia.TRANSFORMER, knobs=plasencia.unrefined(plasencia.TRANSFORMER), quick={}),
 )
 """By the names of the thesis; the certified form has none there. Epsilon is 1, which the thesis does not say."""
 
@@ -122,7 +121,7 @@ def leaks_attacked(name: str, folder: str | None, model: str, run: int, *, quick
     """A risk model of ``certify`` under all attacks: one training that goes too far, or leaks of known size."""
     effort = _effort(quick=quick)
     table = plasencia.loaded(name, folder, effort.rows)
-    climbing = plasencia.TRANSFORMER if planted.climbs(plasencia.TRANSFORMER) else "argn"
+    climbing = plasencia.climbing(quick=quick)
     study = Planted(
         table, attacks(effort.encoder, effort.iterations), table.rows // 3, run, None, quick, silent, generator=climbing
     )  # fmt: skip

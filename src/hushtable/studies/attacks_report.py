@@ -13,7 +13,7 @@ from hushtable.studies import attacks_published as published
 from hushtable.studies import risk_curves
 from hushtable.studies.attacks_published import FIRST, INFERENCES, LINKS
 from hushtable.studies.attacks_statements import about_leaks, about_releases, about_seconds
-from hushtable.studies.plasencia import ADULT, CENSUS, SOURCE, TEXAS, TRANSFORMER, number, why_not
+from hushtable.studies.plasencia import ADULT, CENSUS, SOURCE, TEXAS, TRANSFORMER, climbing, number, why_not
 from hushtable.studies.releases import Method
 from hushtable.studies.report import Figure, Grid, Number, Numbers, Part, Report, Section, Statements, refusals
 from hushtable.studies.study import slug
@@ -57,7 +57,8 @@ def report(
         title="Contrastive attacks beside plain ones",
         source=SOURCE,
         lead=f"Tables 3.1 to 3.4 and figures 3.4 to 3.7: four attacks, plain and in the space of a contrastive encoder, on three "
-        f"generators, along the overfit ratio, and on leaks of known size. REaLTabFormer is {TRANSFORMER} here. "
+        f"generators, along the overfit ratio, and on leaks of known size. REaLTabFormer is {TRANSFORMER} here, and "
+        f"{climbing(quick=bool(quick)).recipe} where it is trained too far. "
         f"{_times(runs)} of every generator.",
         sections=(
             Section(title="Singling out and distances", parts=tuple(first)),

@@ -14,6 +14,8 @@ from hushtable.studies import curves as drawings
 from hushtable.studies.report import Figure, Verdict, over_runs
 
 Plain = Mapping[str, Any]
+REACH = 0.15
+"""How far a level may be from the one that is asked for, as a share of it."""
 
 
 def stored(curves: Iterable[Curve], unmeasured: Mapping[str, str]) -> dict[str, Any]:
@@ -49,10 +51,12 @@ def line_of(curve: Curve | None, name: str, scope: str = "") -> Line | None:
 
 
 def at(line: Line | None, level: float) -> Rate | None:
-    """The number at the level nearest to this one."""
+    """The number at the level nearest to this one; None where none is near."""
     if line is None:
         return None
     place = int(np.abs(np.array(line.levels) - level).argmin())
+    if abs(line.levels[place] - level) > REACH * max(level, 1.0):
+        return None
     return Rate(line.values[place], line.low[place], line.high[place])
 
 

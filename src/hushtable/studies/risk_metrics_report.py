@@ -11,6 +11,7 @@ import numpy as np
 from hushtable.api.certificate import Curve, Line
 from hushtable.api.store import Result
 from hushtable.evidence.confidence import Rate
+from hushtable.studies import plasencia
 from hushtable.studies import risk_metrics_published as published
 from hushtable.studies import risk_metrics_statements as statements
 from hushtable.studies.plasencia import SOURCE, TRANSFORMER, number, why_not
@@ -99,8 +100,9 @@ def report(
     results: Mapping[str, Result], here: Mapping[str, str], *, runs: int, skipped: Sequence[str], quick: str
 ) -> Report:  # fmt: skip
     """From the results of all tasks."""
+    climbing = plasencia.climbing(quick=bool(quick)).recipe
     found = [Measured(title, name, results, runs) for title, name in here.items()]
-    tables = [_table(model, {one.title: one for one in found}, quick) for model in ENDS]
+    tables = [_table(model, {one.title: one for one in found}, climbing, quick) for model in ENDS]
     unmeasured = [
         f"{one.title}, {task}: {label}: {why}"
         for one in found
@@ -112,7 +114,8 @@ def report(
         title="Metrics of privacy under a risk that was put there",
         source=SOURCE,
         lead=f"Tables 4.3 and 4.4, figures 4.2 to 4.9 and those of the appendix: eight metrics along leaks of known size, the "
-        f"overfit ratio of two generators, and the epsilon of private ones. REaLTabFormer is {TRANSFORMER} here.",
+        f"overfit ratio of two generators, and the epsilon of private ones. REaLTabFormer is {TRANSFORMER} here, and "
+        f"{climbing} where it is trained too far.",
         sections=(
             Section(title="Without inserted risk, and with the most", parts=tuple(tables)),
             Section(title="Curves", parts=tuple(figure for one in found for figure in _figures(one))),
@@ -133,9 +136,9 @@ def report(
     )
 
 
-def _table(model: str, found: Mapping[str, Measured], quick: str) -> Numbers:
+def _table(model: str, found: Mapping[str, Measured], climbing: str, quick: str) -> Numbers:
     numbers: list[Number] = []
-    generators = {OVERFIT: TRANSFORMER, SYNTHPOP: "sequential", PRIVATE: "aim"}
+    generators = {OVERFIT: climbing, SYNTHPOP: "sequential", PRIVATE: "aim"}
     for data in (*found, *(one for one in published.DATA if one not in found)):
         for metric in RISKS:
             printed = published.TABLE_4_3.get((model, data, metric), (None, None))
@@ -143,7 +146,7 @@ def _table(model: str, found: Mapping[str, Measured], quick: str) -> Numbers:
             line = line_of(curve, metric)
             for level, value, word in zip(ENDS[model], printed, ("no risk", "most risk"), strict=True):
                 own = at(line, level)
-                why = why_not(data, generators.get(model, ""), quick) or ("" if own else "no value")
+                why = why_not(data, generators.get(model, ""), quick) or ("" if own else "not measured here")
                 numbers.append(
                     number([own] if own else [], data=data, method=model, measure=f"{metric}, {word}", published=value, why_not=why)
                 )

@@ -18,6 +18,8 @@ from hushtable.studies.verdicts import all_of
 GENERATORS = ("RTF", "synthpop", "AIM", "PATE-GAN")
 STRONG = 0.93
 """The least correlation that the thesis reports under leaks."""
+LITTLE = 0.05
+"""A rise of less is called none."""
 REACHED = 0.9
 """What is called the maximum."""
 
@@ -112,7 +114,7 @@ def _about_private(curves: Mapping[str, Curve]) -> Iterator[Statement]:
             lines = {metric: line for metric in RISKS if (line := line_of(curves[model], metric)) is not None}
             yield Statement(
                 says=f"The metrics hardly answer to epsilon ({model.removeprefix('private, ')}).",
-                verdict=all_of(_stays(line) for line in lines.values()),
+                verdict=all_of(_hardly(line) for line in lines.values()),
                 because="; ".join(f"{metric}: {ends(line)}" for metric, line in lines.items()),
             )
 
@@ -230,6 +232,13 @@ def _least_correlation(curve: Curve) -> float | None:
 def _stays(line: Line) -> Verdict:
     """All intervals meet the first: that is what can be seen of it."""
     return Verdict.CONFIRMED if judged(line.values, line.low, line.high, Expect.STAY) == "stays" else Verdict.CONTRADICTED
+
+
+def _hardly(line: Line) -> Verdict:
+    """Whether a metric rises by less than ``LITTLE``; contradicted where it surely rises by more."""
+    if line.low[-1] > line.high[0] + LITTLE:
+        return Verdict.CONTRADICTED
+    return Verdict.CONFIRMED if line.values[-1] - line.values[0] < LITTLE else Verdict.UNDECIDED
 
 
 def _not_lower(line: Line) -> Verdict:
