@@ -65,11 +65,11 @@ def plan(scope: Scope) -> Work:
     """Releases attacked, a training that goes too far, and planted leaks, for each table that is here."""
     effort, folder = _effort(quick=scope.quick), None if scope.data is None else str(scope.data)
     here, skipped = plasencia.tables(folder, effort.rows)
-    runs = scope.runs or effort.runs
+    runs, methods = scope.runs or effort.runs, METHODS
     tasks = []
     for title, name in here.items():
         for run in range(runs):
-            for method in METHODS:
+            for method in methods:
                 make_it = partial(release_attacked, name, folder, method.name, run, quick=scope.quick)
                 tasks.append(
                     Task(name=f"{name}-{slug(method.name)}-{run}", title=f"{title}: {method.name}", make=make_it, cost=4.0)
@@ -80,13 +80,13 @@ def plan(scope: Scope) -> Work:
 
     def report(results: Mapping[str, Result]) -> Report:
         return attacks_report.report(
-            results, here, METHODS, runs=runs, skipped=skipped, quick=_little(effort) if scope.quick else ""
+            results, here, methods, runs=runs, skipped=skipped, quick=_little(effort) if scope.quick else ""
         )
 
     return Work(
         tasks=tasks,
         report=report,
-        identity=["attacks", effort, [(method.recipe, dict(method.knobs)) for method in METHODS]],
+        identity=["attacks", effort, [(method.recipe, dict(method.knobs)) for method in methods]],
         tables=[plasencia.loaded(name, folder, effort.rows) for name in here.values()],
     )
 

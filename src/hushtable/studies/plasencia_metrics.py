@@ -114,8 +114,7 @@ class ByRadius(Audit):
         train, release, control = (table.select((*self.keys, self.secret)) for table in (case.train, case.release, case.control))
         case, found = Case(train, release, control), []
         for radius in self.radii:
-            own = {one.name: one for one in Attribution(secrets=(self.secret,), radius=radius).run(case, rng)}
-            pick = own.get(GTCAP) or own.get("TCAP")
+            pick = _claims(Attribution(secrets=(self.secret,), radius=radius).run(case, rng))
             share = None if pick is None else pick.detail.get(pick.name.lower())
             if share is not None:
                 found.append(finding(RADIUS, Rate(share, share, share), case, f"radius {radius:g}"))
@@ -257,9 +256,14 @@ def learned(found: Findings, case: Case) -> Rate | None:
 
 def attributed(found: Findings, case: Case) -> Rate | None:
     """GTCAP from all other columns, or TCAP where no column is a number: the share of people about whom a claim is right."""
-    own = {one.name: one for one in found if " from " not in one.scope and one.name in ("TCAP", GTCAP)}
-    pick = own.get(GTCAP) or own.get("TCAP")
+    pick = _claims(found)
     return None if pick is None else _rate(pick)
+
+
+def _claims(found: Findings) -> Finding | None:
+    """GTCAP from all other columns; TCAP where no column is a number."""
+    own = {one.name: one for one in found if " from " not in one.scope}
+    return own.get(GTCAP) or own.get("TCAP")
 
 
 def _rate(one: Finding) -> Rate:

@@ -101,7 +101,7 @@ def _tasks(
     ]
     made += [("outliers RTF", partial(on, models=("outliers",), climbing=True), 60.0)] if effort.outliers else []
     made += [
-        (f"private {shown}", partial(private, name, folder, run, PRIVATE[shown], epsilons, quick=quick), 20.0)
+        (f"private {shown}", partial(private, name, folder, run, shown, epsilons, quick=quick), 20.0)
         for shown, epsilons in effort.epsilons.items()
     ]
     made += [(f"likeness {one.name}", partial(likeness, name, folder, run, one.name, quick=quick), 5.0) for one in GENERATORS]
@@ -117,19 +117,19 @@ def _planted(
 
 
 def private(
-    name: str, folder: str | None, run: int, recipe: str, epsilons: Sequence[float], *, quick: bool
+    name: str, folder: str | None, run: int, shown: str, epsilons: Sequence[float], *, quick: bool
 ) -> Result:  # fmt: skip
     """A private generator at each epsilon under all metrics; one whose epsilon is only claimed is told it as a knob."""
     study = _study(name, folder, run, quick=quick)
 
     def case(epsilon: float) -> Case:
-        method = Method(name=recipe, recipe=recipe)
+        method = Method(name=shown, recipe=PRIVATE[shown])
         method = method if method.proven else replace(method, knobs={"epsilon": epsilon})
         made = make(method.turned(quick=quick), study.parts["train"], epsilon=epsilon, delta=DELTA, seed=run)
         return study.case(made.table)
 
     points = [(epsilon, study.cell(f"private-{epsilon:g}", partial(case, epsilon))) for epsilon in epsilons]
-    return risk_curves.stored([curve("private", recipe, "epsilon", Expect.NOTHING, points)], {})
+    return risk_curves.stored([curve("private", shown, "epsilon", Expect.NOTHING, points)], {})
 
 
 def timed(name: str, folder: str | None, run: int, *, quick: bool) -> Result:
