@@ -64,6 +64,7 @@ WAYS = {
     "argn, not refined": Way("argn", {"refine": "0"}),
     "argn": Way("argn", {}),
     "realtabformer": Way("realtabformer", {}, 1),
+    "tabddpm": Way("tabddpm", {}, 1),
     "tvae": Way("tvae", {}, 1),
     "ctgan": Way("ctgan", {}, 1),
 }

@@ -14,6 +14,7 @@ QUICK = {
     "argn": ("epochs=1", "hidden=4", "embedding=2", "refine=1"),
     "ctgan": ("epochs=1", "width=4", "noise=4", "batch=100", "refine=0"),
     "tvae": ("epochs=1", "widths=8", "latent=4", "components=3", "refine=0"),
+    "tabddpm": ("epochs=1", "widths=8", "times=4", "strides=2", "refine=0"),
     "realtabformer": ("epochs=1", "width=4", "layers=1", "heads=1", "refine=0"),
     "argn-private": ("steps=2", "hidden=4", "embedding=2"),
     "pate-gan-certified": ("rounds=1", "queries=10", "pate.steps=1"),

@@ -74,6 +74,7 @@ def test_every_fault_is_told_at_once(small, tmp_path):
     [
         ("argn", ""),
         ("realtabformer", ""),
+        ("tabddpm", ""),
         ("ctgan", ""),
         ("rtvae", ""),
         ("kctgan", "k"),
