@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.api import covert_curves
+from hushtable.api import covert_curves, generator_curves
 from hushtable.api.audit import pick_audits
 from hushtable.api.certificate import Certificate, Curve, Expect, curve
 from hushtable.api.store import Result, Store
@@ -29,8 +29,6 @@ from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, Subject, uncomputed
 from hushtable.evidence.persons import People
-from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline.run import release as run_recipe
 from hushtable.table.arguments import require_tables
 from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
@@ -38,8 +36,6 @@ from hushtable.table.table import Table
 ROWS = 10_000
 """Rows of each of the three parts at most."""
 LEAKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-SIZES = (1, 2, 3, 4)
-OUTLIERS = (0.0, 0.01, 0.02, 0.05, 0.1)
 KNOBS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "k-nearest": ("neighbours", ((2,), (3,), (5,), (10,), (20,))),
     "attribution": ("radius", (0.02, 0.05, 0.1, 0.2, 0.5)),
@@ -47,8 +43,6 @@ KNOBS: dict[str, tuple[str, tuple[Any, ...]]] = {
 """Knobs whose influence is shown: of which audit, and the values tried."""
 BARE = ("properties", "control-seen", "coverage")
 """Audits that examine the release or the case alone, and need not answer to a leak: left out unless they are named."""
-GENERATOR = "sequential"
-"""The recipe of releases whose leak is its memory of the training rows."""
 COLUMNS = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "risk", "p", "p_adjusted", "note")
 
 
@@ -70,12 +64,14 @@ def certify(
     seed: int = 0,
     folder: str | Path | None = None,
     quick: bool = False,
+    generator: str | None = None,
     progress: Progress = silent,
 ) -> Certificate:
     """Plant leaks of known size in a table (all risk models of ``MODELS``, or those named) and see which audits notice them.
 
     ``audits`` are names, or audits by name; all of privacy that are not costly when there are none. ``rows`` bounds each of the
-    three parts; ``quick`` takes fewer levels and settings. With a folder every finished cell is written there, and
+    three parts; ``quick`` takes fewer levels and settings. ``generator`` is the recipe that is overfitted: argn, or sequential
+    where PyTorch is not installed, if none is named. With a folder every finished cell is written there, and
     ``certificate.json``, ``.txt`` and ``.html`` at the end; a folder of another study is refused.
     """
     require_tables(table=table)
@@ -86,7 +82,8 @@ def certify(
         )
     place = None if folder is None else Path(folder)
     chosen = dict(audits) if isinstance(audits, Mapping) else privacy_audits(audits)
-    study = Study(table, chosen, rows or ROWS, seed, place, quick, progress)
+    overfitted = generator_curves.generator(generator)
+    study = Study(table, chosen, rows or ROWS, seed, place, quick, progress, overfitted, generator is not None)
     return study.run(tuple(models) or tuple(MODELS))
 
 
@@ -109,12 +106,18 @@ class Study:
     folder: Path | None
     quick: bool
     progress: Progress
+    generator: str = generator_curves.TREES
+    """The recipe of the generator that is overfitted."""
+    named: bool = False
+    """Whether that was asked for by name."""
     place: _Place = field(default_factory=_Place)
+    notes: dict[str, str] = field(default_factory=dict)
+    """What is to be said of a risk model, or why it was left out."""
 
     @cached_property
     def store(self) -> Store:
         """The results so far, of these rows with these audits."""
-        settings = (self.most, self.seed, self.quick, *(f"{name} {audit!r}" for name, audit in self.audits.items()))
+        settings = (self.most, self.seed, self.quick, self.generator, *(f"{name} {audit!r}" for name, audit in self.audits.items()))
         return Store.open(self.folder, settings, self.parts.values())
 
     @cached_property
@@ -147,6 +150,7 @@ class Study:
             curves=curves,
             seconds={name: float(np.mean(s)) for name, s in timed.items() if s},
             refused=_refused(cells),
+            notes=dict(self.notes),
         )
         self.store.write("certificate.json", json.dumps(certificate.to_json(), indent=1, ensure_ascii=False))
         self.store.write("certificate.txt", certificate.text())
@@ -168,38 +172,6 @@ class Study:
     def noisy(self) -> list[Curve]:
         """Training rows disturbed, in each of the published settings."""
         return [self._leaks("noisy", str(noise), noise) for noise in (NOISES[-1:] if self.quick else NOISES)]
-
-    def overfit(self) -> list[Curve]:
-        """A generator trained until it memorizes."""
-        ratios = self.store.get_or_make("overfit", lambda: {"ratios": [one.ratio for one in self._ladder]})["ratios"]
-
-        def case(at: int) -> Case:
-            return self.case(self._ladder[at].sample(self.parts["train"].rows))
-
-        points = [(ratio, self.cell(f"overfit-{at}", partial(case, at))) for at, ratio in enumerate(ratios)]
-        return [curve("overfit", "overfit", "validation loss over the least", Expect.RISE, points)]
-
-    def size(self) -> list[Curve]:
-        """A generator that is not trained too far, asked for more rows."""
-        rows = self.parts["train"].rows
-
-        def case(factor: int) -> Case:
-            return self.case(self._ladder[0].sample(factor * rows))
-
-        points = [(float(f), self.cell(f"size-{f}", partial(case, f))) for f in (SIZES[::3] if self.quick else SIZES)]
-        return [curve("size", "size", "released rows over training rows", Expect.STAY, points)]
-
-    def outliers(self) -> list[Curve]:
-        """The loneliest rows removed from all three parts before anything is made, at two overfit ratios."""
-        settings = self.store.get_or_make(
-            "outliers", lambda: {"settings": [dict(one.settings) for one in (self._ladder[0], self._near(1.6))]}
-        )
-        curves = []
-        for place, (ratio, knobs) in enumerate(zip((1.0, 1.6), settings["settings"], strict=True)):
-            shares = OUTLIERS[::3] if self.quick else OUTLIERS
-            points = [(s, self.cell(f"outliers-{place}-{s:g}", partial(self._without, s, knobs))) for s in shares]
-            curves.append(curve("outliers", f"at overfit {ratio:g}", "share removed", Expect.NOTHING, points))
-        return curves
 
     def knobs(self) -> list[Curve]:
         """Audits with one knob turned, on verbatim leaks."""
@@ -231,21 +203,14 @@ class Study:
         return self.case(planted.noisy(self.parts["train"], self.parts["fresh"], share, rng, noise))
 
     @cached_property
-    def _ladder(self) -> list[Overfitted]:
-        # Beyond all ratios lies the last rung: the generator that memorizes most.
-        ratios = (*(planted.RATIOS[::3] if self.quick else planted.RATIOS), np.inf)
-        rng = np.random.default_rng([self.seed, 2])
-        return planted.overfit(self.parts["train"], self.parts["fresh"], rng, ratios=ratios, recipe=GENERATOR)
+    def trees(self) -> list[Overfitted]:
+        """Sequential trees from those that learn to those that memorize."""
+        return generator_curves.ladder(self, generator_curves.TREES)
 
-    def _near(self, ratio: float) -> Overfitted:
-        return min(self._ladder, key=lambda one: abs(one.ratio - ratio))
-
-    def _without(self, share: float, settings: Mapping[str, str]) -> Case:
-        cut = np.sort(self.outlying)[::-1][round(share * len(self.outlying)) - 1] if share else np.inf
-        inside = np.split(self.outlying < cut, [self.parts["train"].rows])
-        train, control = (self.parts[n].take(some) for n, some in zip(("train", "control"), inside, strict=True))
-        release = run_recipe(train, recipes.load(GENERATOR).set(settings), rows=train.rows, seed=self.seed)
-        return Case(train, release.table, control)
+    @cached_property
+    def overfitted(self) -> list[Overfitted]:
+        """The generator from where it has learnt most on."""
+        return self.trees if self.generator == generator_curves.TREES else generator_curves.ladder(self, self.generator)
 
     @cached_property
     def outlying(self) -> Floats:
@@ -286,9 +251,7 @@ class Study:
 MODELS: dict[str, Callable[[Study], list[Curve]]] = {
     "leaky": Study.leaky,
     "noisy": Study.noisy,
-    "overfit": Study.overfit,
-    "size": Study.size,
-    "outliers": Study.outliers,
+    **generator_curves.MODELS,
     "knobs": Study.knobs,
     **covert_curves.MODELS,
 }
