@@ -111,6 +111,8 @@ class Certificate:
     """Mean wall seconds of each audit on one release."""
     refused: dict[str, str] = field(default_factory=dict)
     """Audits that gave no value anywhere, with the reason they gave."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """Of some risk models what must be known about them, or why they were left out."""
 
     @property
     def failing(self) -> list[tuple[str, str]]:
@@ -131,6 +133,7 @@ class Certificate:
         parts = [describe_parts(self.rows, self.table)]
         for model in dict.fromkeys(c.model for c in self.curves):
             parts.append(_model_text([c for c in self.curves if c.model == model]))
+        parts += [f"{model}: {note}" for model, note in self.notes.items()]
         failing: dict[str, list[str]] = {}
         for name, metric in self.failing:
             failing.setdefault(metric, []).append(name)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from hushtable.api import covert_curves
+from hushtable.api import covert_curves, generator_curves
 from hushtable.api.audit import pick_audits
 from hushtable.api.certificate import Certificate, Curve, Expect, curve
 from hushtable.api.store import Result, Store
@@ -29,9 +29,7 @@ from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Finding, Subject, uncomputed
 from hushtable.evidence.persons import People
-from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.run import release as run_recipe
 from hushtable.table.arguments import require_tables
 from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
@@ -39,10 +37,6 @@ from hushtable.table.table import Table
 ROWS = 10_000
 """Rows of each of the three parts at most."""
 LEAKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-SIZES = (1, 2, 3, 4)
-OUTLIERS = (0.0, 0.01, 0.02, 0.05, 0.1)
-BOTH = (1.0, 1.6)
-"""The overfit ratios at which outliers are removed."""
 KNOBS: dict[str, tuple[str, tuple[Any, ...]]] = {
     "k-nearest": ("neighbours", ((2,), (3,), (5,), (10,), (20,))),
     "attribution": ("radius", (0.02, 0.05, 0.1, 0.2, 0.5)),
@@ -50,8 +44,6 @@ KNOBS: dict[str, tuple[str, tuple[Any, ...]]] = {
 """Knobs whose influence is shown: of which audit, and the values tried."""
 BARE = ("properties", "control-seen", "coverage")
 """Audits that examine the release or the case alone, and need not answer to a leak: left out unless they are named."""
-GENERATOR = "sequential"
-"""The recipe of releases whose leak is its memory of the training rows."""
 COLUMNS = ("audit", "name", "scope", "value", "low", "high", "baseline", "better", "risk", "p", "p_adjusted", "note")
 
 
@@ -64,33 +56,53 @@ def privacy_audits(only: Iterable[str] = ()) -> dict[str, Audit]:
     return {name: audit for name, audit in picked.items() if name not in BARE and audit.subject is Subject.PRIVACY}
 
 
+@dataclass(frozen=True, kw_only=True)
+class CertifyOptions:
+    """What is planted, and which audits are to notice it."""
+
+    models: Sequence[str] = ()
+    """Risk models by name; all of ``MODELS`` when there are none."""
+    audits: Mapping[str, Audit] | Iterable[str] = ()
+    """Names, or audits by name; all of privacy that are not costly when there are none."""
+    rows: int | None = None
+    """Of each of the three parts at most; ``ROWS`` when absent."""
+    seed: int = 0
+    quick: bool = False
+    """Fewer levels and settings."""
+    generator: str | None = None
+    """The recipe that is overfitted: argn, or sequential where PyTorch is not installed, if none is named."""
+
+    def __post_init__(self) -> None:
+        """Every risk model exists."""
+        odd = [model for model in self.models if model not in MODELS]
+        if odd:
+            raise InputError(
+                f"there is no risk model {', '.join(odd)}{meant(odd, MODELS)}; there are {', '.join(MODELS)}", where="certify"
+            )
+
+
 def certify(
     table: Table,
+    options: CertifyOptions | None = None,
     *,
-    models: Sequence[str] = (),
-    audits: Mapping[str, Audit] | Iterable[str] = (),
-    rows: int | None = None,
-    seed: int = 0,
     folder: str | Path | None = None,
-    quick: bool = False,
     progress: Progress = silent,
+    **settings: Any,
 ) -> Certificate:
-    """Plant leaks of known size in a table (all risk models of ``MODELS``, or those named) and see which audits notice them.
+    """Plant leaks of known size in a table and see which audits notice them.
 
-    ``audits`` are names, or audits by name; all of privacy that are not costly when there are none. ``rows`` bounds each of the
-    three parts; ``quick`` takes fewer levels and settings. With a folder every finished cell is written there, and
-    ``certificate.json``, ``.txt`` and ``.html`` at the end; a folder of another study is refused.
+    What is planted is in ``CertifyOptions``: give it whole, or its fields by name, as in ``certify(table, models=["leaky"])``. With
+    a folder every finished cell is written there, and ``certificate.json``, ``.txt`` and ``.html`` at the end; a folder of another
+    study is refused.
     """
     require_tables(table=table)
-    odd = [model for model in models if model not in MODELS]
-    if odd:
-        raise InputError(
-            f"there is no risk model {', '.join(odd)}{meant(odd, MODELS)}; there are {', '.join(MODELS)}", where="certify"
-        )
+    asked = CertifyOptions(**settings) if options is None else options
     place = None if folder is None else Path(folder)
-    chosen = dict(audits) if isinstance(audits, Mapping) else privacy_audits(audits)
-    study = Study(table, chosen, rows or ROWS, seed, place, quick, progress)
-    return study.run(tuple(models) or tuple(MODELS))
+    chosen = dict(asked.audits) if isinstance(asked.audits, Mapping) else privacy_audits(asked.audits)
+    overfitted = generator_curves.generator(asked.generator)
+    named = asked.generator is not None
+    study = Study(table, chosen, asked.rows or ROWS, asked.seed, place, asked.quick, progress, overfitted, named)
+    return study.run(tuple(asked.models) or tuple(MODELS))
 
 
 @dataclass
@@ -112,11 +124,15 @@ class Study:
     folder: Path | None
     quick: bool
     progress: Progress
+    generator: str | Recipe = generator_curves.TREES
+    """The recipe of the generator that is overfitted; one that is not trained ever further is given by name."""
+    named: bool = False
+    """Whether that was asked for: then it is also the one that is asked for more rows, and that outliers are kept from."""
     place: _Place = field(default_factory=_Place)
-    generator: str | Recipe = GENERATOR
-    """The recipe of what is trained too far; one that is not trained ever further is given by name."""
     without: dict[float, list[Overfitted]] = field(default_factory=dict)
     """One training for each share of outliers removed, of a generator that is trained ever further."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """What is to be said of a risk model, or why it was left out."""
 
     @cached_property
     def store(self) -> Store:
@@ -154,6 +170,7 @@ class Study:
             curves=curves,
             seconds={name: float(np.mean(s)) for name, s in timed.items() if s},
             refused=_refused(cells),
+            notes=dict(self.notes),
         )
         self.store.write("certificate.json", json.dumps(certificate.to_json(), indent=1, ensure_ascii=False))
         self.store.write("certificate.txt", certificate.text())
@@ -175,40 +192,6 @@ class Study:
     def noisy(self) -> list[Curve]:
         """Training rows disturbed, in each of the published settings."""
         return [self._leaks("noisy", str(noise), noise) for noise in (NOISES[-1:] if self.quick else NOISES)]
-
-    def overfit(self) -> list[Curve]:
-        """A generator trained until it memorizes."""
-        ratios = self.store.get_or_make("overfit", lambda: {"ratios": [one.ratio for one in self._ladder]})["ratios"]
-
-        def case(at: int) -> Case:
-            return self.case(self._ladder[at].sample(self.parts["train"].rows))
-
-        points = [(ratio, self.cell(f"overfit-{at}", partial(case, at))) for at, ratio in enumerate(ratios)]
-        return [curve("overfit", "overfit", "validation loss over the least", Expect.RISE, points)]
-
-    def size(self) -> list[Curve]:
-        """A generator that is not trained too far, asked for more rows."""
-        rows = self.parts["train"].rows
-
-        def case(factor: int) -> Case:
-            return self.case(self._ladder[0].sample(factor * rows))
-
-        points = [(float(f), self.cell(f"size-{f}", partial(case, f))) for f in (SIZES[::3] if self.quick else SIZES)]
-        return [curve("size", "size", "released rows over training rows", Expect.STAY, points)]
-
-    def outliers(self) -> list[Curve]:
-        """The loneliest rows removed from all three parts before anything is made, at two overfit ratios."""
-        # What climbs has no settings: it is trained anew to either ratio.
-        climbs = planted.climbs(self.generator)
-        settings = self.store.get_or_make(
-            "outliers", lambda: {"settings": [{} if climbs else dict(_near(self._ladder, ratio).settings) for ratio in BOTH]}
-        )
-        curves = []
-        for place, (ratio, knobs) in enumerate(zip(BOTH, settings["settings"], strict=True)):
-            shares = OUTLIERS[::3] if self.quick else OUTLIERS
-            points = [(s, self.cell(f"outliers-{place}-{s:g}", partial(self._without, s, ratio, knobs))) for s in shares]
-            curves.append(curve("outliers", f"at overfit {ratio:g}", "share removed", Expect.NOTHING, points))
-        return curves
 
     def knobs(self) -> list[Curve]:
         """Audits with one knob turned, on verbatim leaks."""
@@ -240,25 +223,19 @@ class Study:
         return self.case(planted.noisy(self.parts["train"], self.parts["fresh"], share, rng, noise))
 
     @cached_property
-    def _ladder(self) -> list[Overfitted]:
-        # Beyond all ratios lies the last rung of a ladder, which memorizes most; one training could go on for ever.
-        last = planted.RATIOS[-1] if planted.climbs(self.generator) else np.inf
-        return self._overfit(self.parts["train"], (*(planted.RATIOS[::3] if self.quick else planted.RATIOS), last))
+    def trees(self) -> list[Overfitted]:
+        """Sequential trees from those that learn to those that memorize."""
+        return generator_curves.ladder(self, generator_curves.TREES)
 
-    def _overfit(self, train: Table, ratios: Sequence[float]) -> list[Overfitted]:
-        rng = np.random.default_rng([self.seed, 2])
-        return planted.overfit(train, self.parts["fresh"], rng, ratios=tuple(dict.fromkeys(ratios)), recipe=self.generator)
+    @property
+    def remembering(self) -> list[Overfitted]:
+        """The generator of the other risk models: the one that was asked for, else trees, which are grown in seconds."""
+        return self.overfitted if self.named else self.trees
 
-    def _without(self, share: float, ratio: float, settings: Mapping[str, str]) -> Case:
-        cut = np.sort(self.outlying)[::-1][round(share * len(self.outlying)) - 1] if share else np.inf
-        inside = np.split(self.outlying < cut, [self.parts["train"].rows])
-        train, control = (self.parts[n].take(some) for n, some in zip(("train", "control"), inside, strict=True))
-        if planted.climbs(self.generator):
-            if share not in self.without:
-                self.without[share] = self._overfit(train, BOTH)
-            return Case(train, _near(self.without[share], ratio).sample(train.rows), control)
-        release = run_recipe(train, recipes.load(str(self.generator)).set(settings), rows=train.rows, seed=self.seed)
-        return Case(train, release.table, control)
+    @cached_property
+    def overfitted(self) -> list[Overfitted]:
+        """The generator from where it has learnt most on."""
+        return self.trees if self.generator == generator_curves.TREES else generator_curves.ladder(self, self.generator)
 
     @cached_property
     def outlying(self) -> Floats:
@@ -299,16 +276,10 @@ class Study:
 MODELS: dict[str, Callable[[Study], list[Curve]]] = {
     "leaky": Study.leaky,
     "noisy": Study.noisy,
-    "overfit": Study.overfit,
-    "size": Study.size,
-    "outliers": Study.outliers,
+    **generator_curves.MODELS,
     "knobs": Study.knobs,
     **covert_curves.MODELS,
 }
-
-
-def _near(ladder: Sequence[Overfitted], ratio: float) -> Overfitted:
-    return min(ladder, key=lambda one: abs(one.ratio - ratio))
 
 
 def _turned(audit: Audit, knobs: Mapping[str, Any]) -> Audit:

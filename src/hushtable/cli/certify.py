@@ -22,14 +22,21 @@ def certify(
     models: Annotated[
         str,
         typer.Option(
-            help="Risk models, with commas: leaky, noisy, overfit, size, outliers, knobs, handful, partial, rare, digests, texts; "
-            "all if empty."
+            help="Risk models, with commas: leaky, noisy, overfit, size, outliers, dp, knobs, handful, partial, rare, digests, "
+            "texts; all if empty."
         ),
     ] = "",
     person: Person = None,
     only: OnlyAudits = None,
     rows: Annotated[int | None, typer.Option(min=2, help="Rows of each of the three parts at most.", show_default="10,000")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer levels and settings.")] = False,
+    generator: Annotated[
+        str | None,
+        typer.Option(
+            help="The recipe that is overfitted: argn, realtabformer or sequential.",
+            show_default="argn; sequential without PyTorch",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the study.")] = 0,
     header: Header = None,
     names: Names = None,
@@ -40,7 +47,15 @@ def certify(
     table = ht.read(data, schema_file, header=header, names=names, encoding=encoding).held_by(person)
     with progress("certify", f"what is done is kept in {folder}; the same command goes on from there") as update:
         certificate = ht.certify(
-            table, models=names_of(models), audits=only or (), rows=rows, seed=seed, folder=folder, quick=quick, progress=update
+            table,
+            models=names_of(models),
+            audits=only or (),
+            rows=rows,
+            seed=seed,
+            folder=folder,
+            quick=quick,
+            generator=generator,
+            progress=update,
         )
     if as_json:
         print_json({"folder": str(folder)} | certificate.to_json())

@@ -25,7 +25,10 @@ MODELS = {
     "noisy": ("Disturbed copies", "The same leak, each copy disturbed first: reals by σ of their column's standard deviation, "
               "whole numbers and days by plus or minus Poisson(λ), levels switched with chance p."),
     "overfit": ("Overfitting", "A generator is trained until it memorizes. The ratio is its loss on rows it did not see over the "
-                "least such loss: 1 is trained as it should be."),
+                "least such loss: 1 is trained as it should be. Losses are logarithms and depend on the cells that columns are cut "
+                "into, so only ratios of one generator compare."),
+    "dp": ("Differential privacy", "A generator with a proof, and ever more budget. What leaks must not fall as epsilon rises; how "
+           "far below its bound it stays is a matter of the generator."),
     "size": ("Size of the release", "A generator that is not trained too far gives more and more rows. Nothing more is revealed "
              "about anybody, so a good metric stays where it is."),
     "outliers": ("Outliers removed", "The loneliest rows, by the local outlier factor, are taken out of the training and control "
@@ -39,7 +42,7 @@ def certify_page(study: Certificate) -> str:
     models = list(dict.fromkeys(curve.model for curve in study.curves))
     parts = [
         Section("summary", "Summary", _summary(study)),
-        *(Section(_anchor(m), _described(m)[0], _model(m, [c for c in study.curves if c.model == m])) for m in models),
+        *(Section(_anchor(m), _described(m)[0], _model(m, study)) for m in models),
         Section("seconds", "Seconds", _seconds(study.seconds)),
         Section("scopes", "Every column, split and neighbour count", _scopes(study.curves)),
     ]
@@ -81,11 +84,14 @@ def _summary(study: Certificate) -> Html:
         where.setdefault(metric, []).append(title)
     failing = [element("li", f"{metric}: {', '.join(curves)}") for metric, curves in where.items()]
     missing = [element("li", f"{name}: {why}") for name, why in study.refused.items()]
+    drawn = {curve.model for curve in study.curves}
+    left = [element("li", f"{_described(model)[0]}: {why}") for model, why in study.notes.items() if model not in drawn]
     return join(
         element("p", _lead(study), class_="lead"),
         element("ul", items),
         join(element("h3", "Not as expected"), element("ul", failing)) if failing else None,
         join(element("h3", "Never had a value"), element("ul", missing)) if missing else None,
+        join(element("h3", "Left out"), element("ul", left)) if left else None,
         element(
             "p", "One run of each release: intervals are of the audited rows, not of the making of the release.", class_="soft"
         ),
@@ -103,7 +109,8 @@ def _lead(study: Certificate) -> str:
     return f"{number(len(metrics))} of the metrics {verb} not do what is expected on some risk model; they are named below."
 
 
-def _model(model: str, curves: Sequence[Curve]) -> Html:
+def _model(model: str, study: Certificate) -> Html:
+    curves = [curve for curve in study.curves if curve.model == model]
     keys = list(dict.fromkeys((line.audit, line.name) for curve in curves for line in curve.lines))
     panels = [_panel(key, curves) for key in keys]
     inks = _inks(len(curves))
@@ -114,6 +121,7 @@ def _model(model: str, curves: Sequence[Curve]) -> Html:
     ]
     return join(
         element("p", _described(model)[1]),
+        element("p", study.notes[model]) if model in study.notes else None,
         element("ul", legend, class_="legend") if legend else None,
         element("div", panels, class_="panels"),
         _lines(curves[0], curves[0].lines) if len(curves) == 1 else _ends(curves),

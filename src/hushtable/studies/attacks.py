@@ -123,7 +123,7 @@ def leaks_attacked(name: str, folder: str | None, model: str, run: int, *, quick
     table = plasencia.loaded(name, folder, effort.rows)
     climbing = plasencia.climbing(quick=quick)
     study = Planted(
-        table, attacks(effort.encoder, effort.iterations), table.rows // 3, run, None, quick, silent, generator=climbing
+        table, attacks(effort.encoder, effort.iterations), table.rows // 3, run, None, quick, silent, generator=climbing, named=True
     )  # fmt: skip
     certificate = study.run((model,))
     return risk_curves.stored(certificate.curves, certificate.refused)

@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from hushtable.api.certificate import Expect, curve
-from hushtable.api.certify import GENERATOR
 from hushtable.api.certify import Study as Planted
+from hushtable.api.generator_curves import TREES
 from hushtable.api.store import Result
 from hushtable.audits import planted
 from hushtable.display import silent
@@ -158,8 +158,8 @@ def likeness(name: str, folder: str | None, run: int, generator: str, *, quick: 
 def _study(name: str, folder: str | None, run: int, *, quick: bool, climbing: bool = False) -> Planted:
     table = loaded(name, folder, _effort(quick=quick).rows)
     audits = risks(name, table) | sensitivity(name, table)
-    generator = plasencia.climbing(quick=quick) if climbing else GENERATOR
-    return Planted(table, audits, table.rows // 3, run, None, quick, silent, generator=generator)
+    generator = plasencia.climbing(quick=quick) if climbing else TREES
+    return Planted(table, audits, table.rows // 3, run, None, quick, silent, generator=generator, named=True)
 
 
 def _effort(*, quick: bool) -> Effort:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from hushtable.api.certificate import Certificate, Expect, curve, judged, spearm
 from hushtable.api.certify import KNOBS, LEAKS, MODELS, Study, certify, privacy_audits
 from hushtable.audits.indicators import IdenticalMatches
 from hushtable.data.people import people
-from hushtable.errors import InputError
+from hushtable.errors import InputError, MissingExtra
 from hushtable.evidence.case import Case
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
 
@@ -130,7 +130,8 @@ def bare(certificate: Certificate) -> dict:
 
 
 def test_a_stopped_study_goes_on_and_ends_the_same(table, tmp_path):
-    models, knobs = ["leaky", "overfit", "size", "outliers"], {"rows": ROWS, "quick": True, "seed": 7}
+    models = ["leaky", "overfit", "size", "outliers"]
+    knobs = {"rows": ROWS, "quick": True, "seed": 7, "generator": "sequential"}
     whole = certify(table, models=models, audits={"several": Several()}, **knobs)
     folder = tmp_path / "study"
     with pytest.raises(KeyboardInterrupt):
@@ -160,7 +161,10 @@ def test_only_aggregates_are_kept(table, tmp_path):
         assert not {"detail", "trace"} & {key for record in held["findings"] for key in record}
 
 
-@pytest.mark.parametrize("other", [{"seed": 8}, {"rows": 50}, {"quick": False}, {"audits": {"several": Several()}}, {"table": 5}])
+@pytest.mark.parametrize(
+    "other",
+    [{"seed": 8}, {"rows": 50}, {"quick": False}, {"generator": "sequential"}, {"audits": {"several": Several()}}, {"table": 5}],
+)
 def test_a_folder_of_another_study_is_refused(table, tmp_path, other):
     first = {"models": ["leaky"], "audits": {"copies": IdenticalMatches()}, "rows": 40, "quick": True, "folder": tmp_path / "s"}
     certify(table, **first)
@@ -186,7 +190,59 @@ def test_a_study_by_person_goes_through_every_model(table):
     assert certificate.rows["train"] == 90
 
 
+def test_trees_stand_in_where_no_network_can_be_trained(table, monkeypatch):
+    monkeypatch.setattr("hushtable.pipeline.extras.find_spec", lambda name: None)
+    certificate = certify(table, models=["overfit"], audits={"copies": IdenticalMatches()}, rows=ROWS, quick=True)
+    assert "The generator is sequential, with ever smaller leaves; argn is taken where PyTorch is installed" in certificate.text()
+    assert certificate.notes["overfit"] in certificate.page()
+    assert line(certificate, "overfit", "identical match share").verdict == "rises"
+    named = certify(table, models=["overfit"], audits={}, rows=ROWS, quick=True, generator="sequential")
+    assert "PyTorch" not in named.notes["overfit"]
+    with pytest.raises(MissingExtra):
+        certify(table, models=["overfit"], audits={}, generator="argn")
+
+
+@pytest.mark.neural
+@pytest.mark.parametrize("generator", ["argn", "realtabformer"])
+def test_a_network_is_overfitted_along_one_training(table, monkeypatch, generator):
+    pytest.importorskip("torch", reason="networks need torch")
+    monkeypatch.setattr("hushtable.api.generator_curves.RATIOS", (1.0, 1.05, 1.1, 1.15, 1.2, 1.3))
+    small = table.select([*table.schema.names[:1], "sex", "diagnosis", "height_cm", "smoker"])
+    certificate = certify(small, models=["overfit"], audits={"copies": IdenticalMatches()}, rows=ROWS, generator=generator)
+    result = line(certificate, "overfit", "identical match share")
+    assert result.levels[0] == 1.0
+    assert result.levels[-1] >= 1.3
+    assert result.levels == sorted(result.levels)
+    assert result.values[-1] > 2 * max(result.values[0], 0.02)
+    assert f"The generator is {generator}, along one training run" in certificate.text()
+    assert "cuts them" in certificate.page()
+
+
+def test_a_budget_is_raised_and_its_noise_is_said_to_be_fresh(table):
+    audits = {"copies": IdenticalMatches()}
+    certificate = certify(table.select(["sex", "smoker", "diagnosis"]), models=["dp"], audits=audits, rows=ROWS, quick=True)
+    result = line(certificate, "dp", "identical match share")
+    assert result.levels == [1.0, 10.0, 100.0]
+    assert result.verdict == ""
+    assert "cannot be repeated to the bit" in certificate.text()
+    assert "cannot be repeated to the bit" in certificate.page()
+    assert not certificate.failing
+
+
+def test_a_table_that_no_budget_can_be_spent_on_is_left_out_of_that_model(table):
+    drafted = table.select(["sex", "smoker", "height_cm"])
+    domain = replace(drafted.schema["height_cm"].domain, observed=True)
+    drafted = drafted.under(drafted.schema.with_columns(replace(drafted.schema["height_cm"], domain=domain)))
+    certificate = certify(drafted, models=["leaky", "dp"], audits={"copies": IdenticalMatches()}, rows=60, quick=True)
+    assert {curve.model for curve in certificate.curves} == {"leaky"}
+    assert "dp: Left out, as best refuses this table" in certificate.text()
+    assert "height_cm" in certificate.notes["dp"]
+    assert "Left out" in certificate.page()
+
+
 def test_bad_wishes_are_refused(table, tmp_path):
+    with pytest.raises(InputError, match="mdav cannot be trained ever further; argn, realtabformer, sequential can"):
+        certify(table, models=["overfit"], audits={}, generator="mdav")
     with pytest.raises(InputError, match="no risk model"):
         certify(table, models=["leeky"], audits={})
     with pytest.raises(InputError, match="at least two people"):
@@ -212,7 +268,10 @@ def test_every_registered_audit_has_the_knobs_that_are_turned():
     audits = privacy_audits()
     for name, (knob, _) in KNOBS.items():
         assert name not in audits or hasattr(audits[name], knob)
-    whole, covert = {"leaky", "noisy", "overfit", "size", "outliers", "knobs"}, {"handful", "partial", "rare", "digests", "texts"}
+    whole, covert = (
+        {"leaky", "noisy", "overfit", "size", "outliers", "dp", "knobs"},
+        {"handful", "partial", "rare", "digests", "texts"},
+    )
     assert set(MODELS) == whole | covert
     assert LEAKS == (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
