@@ -134,10 +134,12 @@ def hybrid(
 def _show(grid: HybridGrid, folder: str) -> None:
     """What each axis does, what was decided, then the recommendation."""
     # The start of the command line waits for no table, no attack and no compiled code.
-    from hushtable.report.hybrid_text import levels_table
+    from hushtable.report.hybrid_text import SHOWN, levels_table
 
-    heads, lines = levels_table(grid)
-    shown = Grid(*heads, title=f"{len(grid.hybrids)} hybrids: means over all that share a value", title_justify="left")
+    heads, lines = levels_table(grid, SHOWN)
+    shown = Grid(title=f"{len(grid.hybrids)} hybrids: means over all that share a value", title_justify="left")
+    for place, head in enumerate(heads):
+        shown.add_column(head, no_wrap=place < 3, overflow="fold")
     for line in lines:
         shown.add_row(*map(escape, line))
     out.print(shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hushtable.report.words import interval, number, sentence
@@ -69,9 +70,9 @@ def axes_of(place: Place) -> str:
     return ", ".join(filter(None, [*parts, budget]))
 
 
-def levels_table(grid: HybridGrid) -> tuple[list[str], list[list[str]]]:
-    """The mean of every metric at every value of every axis: heads, and a line for each value."""
-    metrics = grid.metrics
+def levels_table(grid: HybridGrid, names: Sequence[str] = ()) -> tuple[list[str], list[list[str]]]:
+    """The mean of every metric, or of those named, at every value of every axis: heads, and a line for each value."""
+    metrics = {name: metric for name, metric in grid.metrics.items() if not names or name in names}
     heads = ["axis", "value", "cells", *(metric.label for metric in metrics.values())]
     lines = []
     for axis, values in grid.values.items():

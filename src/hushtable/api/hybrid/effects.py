@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 FEWEST = 3
 """Groups without which nothing is said about the spread between them."""
 STAGE = "stage"
-SAMPLE = ("anonymizer", "k", "beta", "sampling", "epsilon")
-"""What decides which rows a generator is trained on."""
+SAMPLE = ("anonymizer", "k", "beta", "sampling")
+"""What decides which rows a generator is trained on; and the budget, where that is the anonymizer's."""
 Grouped = tuple[object, float]
 """The group that a number belongs to, and the number."""
 
@@ -88,7 +88,13 @@ def mean_of(grouped: Sequence[Grouped]) -> tuple[Estimate, int]:
 
 def sample_of(place: Place, axis: str = "") -> tuple[Value, ...]:
     """The sample that a cell is made of, whatever its value on one axis."""
-    return tuple(place.on(one) for one in SAMPLE if one != axis)
+    own = place if _budgeted(place) else replace(place, epsilon=None)
+    return tuple(own.on(one) for one in (*SAMPLE, "epsilon") if one != axis)
+
+
+def _budgeted(place: Place) -> bool:
+    """Whether its budget is that of an anonymizer, which then samples by itself; else it is that of its generator."""
+    return place.epsilon is not None and place.sampling is None
 
 
 def varied(cells: Iterable[HybridCell]) -> dict[str, list[Value]]:
@@ -130,7 +136,8 @@ def _along(cells: Sequence[HybridCell], axis: str, values: Sequence[Value]) -> I
     by_place: dict[Place, HybridCell] = {}
     for cell in cells:
         if cell.place.stage is Stage.HYBRID:
-            by_place |= dict.fromkeys(_stands(cell.place, axis, samplings), cell)
+            for place in _stands(cell.place, axis, samplings):
+                by_place.setdefault(place, cell)
     for start, stop in combinations(values, 2):
         pairs = [
             (_shared(place, axis, cell, other), cell, other)
@@ -154,7 +161,12 @@ def _shared(place: Place, axis: str, one: HybridCell, other: HybridCell) -> tupl
 
 
 def _stands(place: Place, axis: str, samplings: Sequence[Value]) -> list[Place]:
-    """Where a cell stands in pairs along an axis: without a sample it is the whole of every way to sample."""
+    """Where a cell stands in pairs along an axis: without a sample it is the whole of every way to sample.
+
+    Of generators one may spend a budget that the other has none of; of several budgets the first is paired.
+    """
+    if axis == "generator" and not _budgeted(place):
+        return [replace(place, epsilon=None)]
     if axis == "beta" and place.sampling == NONE:
         return [_moved(place, "sampling", sampling) for sampling in samplings] or [place]
     return [place]
