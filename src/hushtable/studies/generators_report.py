@@ -10,7 +10,7 @@ from hushtable.errors import InputError
 from hushtable.evidence.finding import Better
 from hushtable.measures.composite_models import SVC_ROWS
 from hushtable.studies.composite_table import PUBLISHED
-from hushtable.studies.generators_figures import curves
+from hushtable.studies.curves import Line, curves
 from hushtable.studies.report import (
     Figure,
     Grid,
@@ -131,10 +131,18 @@ def _data(extent: Extent, name: str, methods: Sequence[Method], results: Results
     real = results.get(f"{name}-real", {})
     figures = []
     for key in DRAWN:
-        lines = {m.shown: list(_means((e, runs(m, e, key)) for e in extent.epsilons)) for m in methods}
-        theirs, ours = ({m.shown: lines[m.shown] for m in methods if m.published is flag} for flag in (True, False))
-        level = real.get("score") if key in ("score", "there") else None
-        drawn = curves(f"{MEASURES[key][0]} by epsilon on {name}", theirs, ours, level)
+        places = {m.name: place for side in (True, False) for place, m in enumerate(m for m in methods if m.published is side)}
+        lines = [
+            Line(
+                name=m.shown,
+                points=list(_means((e, runs(m, e, key)) for e in extent.epsilons)),
+                colour=places[m.name],
+                dashed=not m.published,
+            )
+            for m in methods
+        ]
+        level = ("real rows", real["score"]) if key in ("score", "there") and "score" in real else None
+        drawn = curves(f"{MEASURES[key][0]} by epsilon on {name}", lines, "epsilon", log=True, level=level)
         caption = f"{MEASURES[key][1]}. Solid: as published. Dashed: ours."
         figures.append(Figure(name=f"{name}-{key}", title=MEASURES[key][0], caption=caption, drawn=drawn))
     heads = ("method", *(f"epsilon {e:g}" for e in extent.epsilons))

@@ -12,7 +12,7 @@ from hushtable.api.hybrid.result import HybridCell, HybridGrid
 from hushtable.evidence.finding import Better
 from hushtable.studies.curves import Line, curves
 from hushtable.studies.plasencia import ADULT, SOURCE
-from hushtable.studies.report import Figure, Grid, Number, Numbers, Part, Report, Section, Statement, Statements, Verdict, refusals
+from hushtable.studies.report import Figure, Grid, Number, Numbers, Part, Report, Section, Statement, Statements, refusals
 
 CHANGED = {
     "singling-out": "singling out",
@@ -163,7 +163,7 @@ def _number(cell: HybridCell, metric: str) -> str:
 
 def _said(grid: HybridGrid) -> Iterator[Statement]:
     for one in grid.hypotheses:
-        yield Statement(says=one.statement, verdict=Verdict(str(one.verdict)), because=one.words)
+        yield Statement(says=one.statement, verdict=one.verdict, because=one.words)
 
 
 def _levels(grid: HybridGrid) -> Iterator[Grid]:

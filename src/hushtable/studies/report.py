@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Self
 
 import numpy as np
 from scipy.stats import t as student
 
+from hushtable.api.hybrid.hypotheses import Verdict as Verdict
 from hushtable.evidence.finding import Better, Finding
 from hushtable.report.html import Html
 
@@ -94,14 +94,6 @@ class Numbers:
     numbers: tuple[Number, ...]
     note: str = ""
     """What a reader must know of this table in particular."""
-
-
-class Verdict(StrEnum):
-    """What we find of something that a source says."""
-
-    CONFIRMED = "confirmed"
-    CONTRADICTED = "contradicted"
-    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True, kw_only=True)
