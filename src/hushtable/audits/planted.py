@@ -65,7 +65,7 @@ def leaky(train: Table, fresh: Table, share: float, rng: Rng, rows: int | None =
 
 
 def noisy(train: Table, fresh: Table, share: float, rng: Rng, noise: Noise, rows: int | None = None) -> Table:
-    """The same with disturbed copies of training rows: a generator that almost repeats what it saw (S1 eq. 3.12)."""
+    """The same with disturbed copies of training rows: a generator that almost repeats what it saw (Plasencia Palacios 2025, eq. 3.12)."""
     rows = min(train.rows, fresh.rows) if rows is None else rows
     leaked = _count(share, rows)
     if leaked > train.rows or rows - leaked > fresh.rows:
@@ -173,7 +173,7 @@ class Overfitted:
     """A generator trained too far."""
 
     ratio: float
-    """Its loss on rows it did not see, over the least such loss of all that were trained (S1 eq. 3.13)."""
+    """Its loss on rows it did not see, over the least such loss of all that were trained (Plasencia Palacios 2025, eq. 3.13)."""
     settings: Mapping[str, str]
     sample: Callable[[int], Table]
     """So many rows of it; always the same ones."""
