@@ -65,7 +65,7 @@ def leaky(train: Table, fresh: Table, share: float, rng: Rng, rows: int | None =
 
 
 def noisy(train: Table, fresh: Table, share: float, rng: Rng, noise: Noise, rows: int | None = None) -> Table:
-    """The same with disturbed copies of training rows: a generator that almost repeats what it saw (Plasencia Palacios 2025, eq. 3.12)."""
+    """The same with disturbed copies of training rows: a generator that almost repeats what it saw (Plasencia Palacios 2025)."""
     rows = min(train.rows, fresh.rows) if rows is None else rows
     leaked = _count(share, rows)
     if leaked > train.rows or rows - leaked > fresh.rows:
