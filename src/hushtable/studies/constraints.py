@@ -34,7 +34,7 @@ from hushtable.table.table import Table
 
 LEARNERS = {LIGHTGBM: "boosting", XGBOOST: STEEP, LINEAR: "linear"}
 SHORT: Mapping[str, Any] = {"epochs": 10}
-FEW: Mapping[str, Any] = {"steps": 30}
+FEW: Mapping[str, Any] = {"steps": 20}
 METHODS = (
     Method(name="CTGAN", recipe="ctgan", quick=SHORT),
     Method(name="PCGAN", recipe="pcgan", quick=SHORT),
