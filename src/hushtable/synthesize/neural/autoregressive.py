@@ -26,8 +26,8 @@ from hushtable.table.table import Table
 
 _WHY = "a network is trained on the rows, and draws weighed against them"
 _NET, _PURPOSE = "hushtable.synthesize.neural.autoregressive_net", "an autoregressive network"
-CLIMB = 300
-"""The most epochs of a training that is to memorize."""
+CLIMB, STEEP = 300, 0.01
+"""The most epochs of a training that is to memorize, and the least learning rate: a smaller one takes twice as long."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,11 +120,11 @@ class Autoregressive(Core):
         """Models along one training, with their loss on other rows: of the least loss, and as that rises to these ratios of it.
 
         The loss is what the network is trained to lower, so a ratio depends on how finely columns are cut. Nothing is dropped,
-        nothing stops the training early, the rate stays, and numbers are repeated as they are: this is to memorize.
+        nothing stops the training early, the rate is large and stays, and numbers are repeated as they are: this is to memorize.
         """
         step = replace(self, dropout=0.0, least=1)
         model, codes, shape = step._untrained(train)
-        how = replace(step._descent(train.rows), epochs=CLIMB, patience=CLIMB, cycle=False)
+        how = replace(step._descent(train.rows), epochs=CLIMB, patience=CLIMB, cycle=False, rate=max(self.rate, STEEP))
 
         def judge(weights: dict[str, Singles]) -> float:
             return replace(model, weights=weights).loss(validation)
