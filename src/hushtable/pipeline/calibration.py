@@ -92,7 +92,7 @@ def fixed(course: Course) -> bool:
         return False
     for planned in course.steps:
         filtered = planned.plan.adaptive and not planned.plan.slots
-        behind = planned.step.spends and planned.taint is not Taint.RAW
+        behind = planned.step.spends and planned.taint is not Taint.RAW and not planned.plan.behind
         if filtered or behind or planned.step.learns_domains:
             return False
     return all(_planned_alike(segment) for segment in course.segments)

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from hushtable.errors import MissingExtra
 from hushtable.pipeline.step import Step
 
-LIBRARIES = {"neural": "torch", "vine": "pyvinecopulib"}
+LIBRARIES = {"language": "transformers", "neural": "torch", "vine": "pyvinecopulib"}
 """The library that each extra of a step is there for."""
 
 

@@ -19,6 +19,7 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.privacy.vault import LOOSE, Scheme, amplifying_rate, require_declared, unstable
+from hushtable.table.columns import Column
 from hushtable.table.rules import IMPOSSIBLE, Zero
 from hushtable.table.schema import Schema
 
@@ -147,7 +148,8 @@ def _plan(recipe: Recipe, schema: Schema, budget: Budget | None, unit: Unit, fac
         raise PlanError(f"step {needy} is differentially private and needs a budget: give epsilon (and delta)")
     segments: list[list[Planned]] = [[]]
     ledger, taint, rate, sample = Ledger(), Taint.RAW, 1.0, 0
-    here = start = first = schema.select(schema.released)
+    here = start = first = schema.select(recipe.readable(schema))
+    texts = [schema[name] for name in first.texts]
     # Whatever a step makes of its columns, or leaves out of them, may come from any that it could see: all must be declared.
     basis = schema
     stability, loose, undone, learner = 1, "", False, ""
@@ -155,6 +157,10 @@ def _plan(recipe: Recipe, schema: Schema, budget: Budget | None, unit: Unit, fac
         allowance = _allowance(budget, weights, weight, rate, replace(unit, rows=unit.rows * stability))
         if allowance is not None and allowance.rho is not None:
             allowance = replace(allowance, rho=allowance.rho * factor)
+        if step.reads_text:
+            here = _with_texts(here, texts, name, taint)
+        elif here.texts:
+            here, start = here.without_text(), start.without_text()
         if step.learns_domains:
             _require_first(recipe, first, here, name)
             learner = name
@@ -174,7 +180,7 @@ def _plan(recipe: Recipe, schema: Schema, budget: Budget | None, unit: Unit, fac
         segments[-1].append(Planned(step, name, allowance, planned, taint, here))
         for happened in planned.events:
             why = getattr(happened, "why", str(happened))
-            if taint is not Taint.RAW:
+            if taint is not Taint.RAW and not planned.behind:
                 happened = PostProcessing("reads a released table")
             elif loose and event.paid(happened):
                 happened = Raw(why := loose)
@@ -198,6 +204,17 @@ def _plan(recipe: Recipe, schema: Schema, budget: Budget | None, unit: Unit, fac
         raise PlanError(f"recipe {recipe.recipe!r} ends in a coder; a core must follow it")
     generated = any(p.plan.effect is Effect.GENERATE for segment in segments for p in segment)
     return Course(tuple(tuple(s) for s in segments), ledger, budget, first.zeros if generated else (), factor)
+
+
+def _with_texts(here: Schema, texts: list[Column], name: str, taint: Taint) -> Schema:
+    """The schema that a step which reads text is planned on: behind a released table it finds the texts of the rows."""
+    if not texts:
+        raise PlanError(f"step {name!r} reads free text, and the table has none: declare a column with 'kind: text'")
+    if taint is not Taint.RAW:
+        return here.with_columns(*(column for column in texts if column.name not in here))
+    if not here.texts:
+        raise PlanError(f"step {name!r} reads free text: put it before all steps that do not")
+    return here
 
 
 def alike(planned: Ledger, taken: Ledger) -> bool:

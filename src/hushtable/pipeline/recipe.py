@@ -31,6 +31,7 @@ from hushtable.pipeline.step import Step, knob_fields
 from hushtable.privacy.guarantee import Assurance
 from hushtable.privacy.unit import Relation
 from hushtable.table.disk import inside_release, read_text
+from hushtable.table.schema import Schema
 
 OTHERS = "others"
 """The family of a recipe that names none."""
@@ -65,6 +66,16 @@ class Recipe(Shown):
         """The neighbouring relation that it is proven for: one record replaced by another if one of its steps needs that."""
         replaced = any(step.relation is Relation.REPLACE_ONE for step in self.steps)
         return Relation.REPLACE_ONE if replaced else Relation.ADD_REMOVE
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether one of its steps is shown the columns of free text."""
+        return any(step.reads_text for step in self.steps)
+
+    def readable(self, schema: Schema) -> tuple[str, ...]:
+        """The columns of a table that its steps are shown: those that may leave, and free text where a step reads it."""
+        shown = {*schema.released, *(schema.texts if self.reads_text else ())}
+        return tuple(name for name in schema.names if name in shown)
 
     def quick(self) -> Recipe:
         """The same with as little work as its steps can do, to see that it runs."""

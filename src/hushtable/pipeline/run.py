@@ -35,7 +35,7 @@ from hushtable.privacy.slots import Slots
 from hushtable.privacy.taint import Taint, after
 from hushtable.privacy.unit import Budget
 from hushtable.privacy.vault import Scheme, Vault
-from hushtable.table.columns import Kind, Role
+from hushtable.table.columns import Role
 from hushtable.table.defaults import with_defaults
 from hushtable.table.determined import departs
 from hushtable.table.schema import Schema
@@ -72,14 +72,13 @@ def release(
     if any(step.learns_domains for step in recipe.steps):
         table = with_defaults(table, unit.by)
     recipe = with_structure(recipe, table.schema, budget, unit)
-    released_schema = table.schema.select(table.schema.released)
     course = plan(recipe, table.schema, budget=budget, unit=unit, seeded=seed is not None, factor=factor)
     if budget is not None and not options.unproven:
         refuse_unproven(course)
     last = course.steps[-1]
     if options.rows is not None and course.ledger.paid and course.drawn is None:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
-    vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(released_schema.names)
+    vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(recipe.readable(table.schema))
     vault = replace(vault, work=options.resume)
     if course.factor != 1:
         slots = Slots((entry.step, entry.event) for entry in course.ledger.paid)
@@ -105,13 +104,13 @@ def _released(walk: _Walk, recipe: Recipe, table: Table, options: ReleaseOptions
         raise InputError(
             f"the release would have {released.rows} rows; a table needs at least two", where=f"recipe {recipe.recipe}"
         )
-    guarantee = _guarantee(walk, recipe, budget, table.schema)
+    guarantee = _guarantee(walk, recipe, budget, table.schema, released.schema.texts)
     if released.rows < 2:
         guarantee = replace(guarantee, caveats=(*guarantee.caveats, SPARSE))
     if budget is not None and not unproven and not guarantee.claims and not math.isfinite(guarantee.epsilon()):
         reasons = " ".join(f"{head}: {text}" for head, text in guarantee.sentences()[:2])
         raise GuaranteeRefused(f"epsilon {budget.epsilon:g} was asked for and cannot be given; nothing is released. {reasons}")
-    dropped = tuple(name for name in table.schema.names if name not in table.schema.released)
+    dropped = tuple(name for name in table.schema.names if name not in (*table.schema.released, *released.schema.texts))
     # Which rows belong to one person is private: it was good for counting, and stays here.
     leaving = own_domains(shuffled(released.held_by(None), walk.rng))
     # A step may have made its schema anew; what the data is called is declared, and stays.
@@ -197,6 +196,8 @@ class _Walk:
         # What the codes lead back to, and what the marks of the columns come from.
         start = origin = vault.schema
         for planned in segment:
+            if not planned.step.reads_text:
+                vault, start = vault.without_text(), start.without_text()
             at_work = replace(vault.named(planned.name, planned.allowance), report=partial(self.progress, planned.name))
             self.progress(planned.name, 0.0)
             if isinstance(planned.step, Coder):
@@ -214,8 +215,8 @@ class _Walk:
                     now = Waiting(tuple(codes), start, origin, self.ledger.entries[before:])
                     self.waiting = now if self.waiting is None else self.waiting.also(now)
                     codes, start = [], vault.schema
-                if planned.step.learns_domains:
-                    # From here on these are the rows: whoever reads behind a later table finds what was paid for.
+                if planned.step.learns_domains or planned.step.reads_text:
+                    # From here on these are the rows: whoever reads behind a later table finds what was paid for, or made of text.
                     self.vault, origin = vault, vault.schema
             else:
                 assert isinstance(planned.step, Core)
@@ -326,7 +327,7 @@ def _require(promise: Promise, table: Table) -> None:
         raise GuaranteeRefused(f"{why}; nothing is released")
 
 
-def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schema) -> Guarantee:
+def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schema, written: tuple[str, ...]) -> Guarantee:
     ledger = walk.ledger
     voids = []
     if not ledger.secure:
@@ -344,9 +345,8 @@ def _guarantee(walk: _Walk, recipe: Recipe, budget: Budget | None, schema: Schem
     if schema.size is not None:
         public.append(f"that there are about {schema.size:,} rows, as {who} declared")
     caveats = [*walk.caveats, *walk.course.caveats]
-    texts = [c.name for c in schema if c.kind is Kind.TEXT and c.role is not Role.IDENTIFIER]
-    if texts:
-        caveats.append(f"free text was left out: {', '.join(texts)}")
+    if left_out := [name for name in schema.texts if name not in written]:
+        caveats.append(f"free text was left out: {', '.join(left_out)}")
     if bare := uncovered(walk.promises, walk.vault.schema.quasi):
         caveats.append(bare)
     if walk.vault.seeded and any(p.samples is not Scheme.NONE for p in plans):

@@ -51,6 +51,8 @@ class Plan:
     The events then list all that there may be, each made at most once, if ``slots``; else they show one of each kind, and the whole
     price, within which the vault keeps whatever is asked for.
     """
+    behind: bool = False
+    """Whether its events are accesses to the rows behind the released table that it is given (``Vault.origin``): these are paid."""
     slots: bool = False
     """For an adaptive step: whether the events list every query that it may make."""
     effect: Effect = Effect.NOTHING
@@ -153,6 +155,9 @@ class Step(ABC):
     """Knobs under which it takes next to no time, whatever that makes of the result: what the contract is checked with."""
     extra: ClassVar[str] = ""
     """The extra of this package (``neural``) without which it can be planned, but neither fitted nor drawn from; empty if none."""
+
+    reads_text: ClassVar[bool] = False
+    """Whether it is shown the columns of free text; they are hidden from every other step."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Knobs that are a choice may be given as text, whoever makes the step; ``__post_init__`` sees the choice."""

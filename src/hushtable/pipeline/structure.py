@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from hushtable.pipeline import registry
 from hushtable.pipeline.plan import Planned, plan
 from hushtable.pipeline.recipe import Recipe, step_name
-from hushtable.pipeline.step import Core, Step
+from hushtable.pipeline.step import Coder, Core, Step
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Unit
@@ -38,13 +38,15 @@ def with_structure(recipe: Recipe, schema: Schema, budget: Budget | None, unit: 
     spanned = False
     before = schema.select(schema.released)
     for segment in plan(recipe, schema, budget=budget, unit=unit).segments:
-        # What a coder made for good is what leaves: a step before it would not be undone.
-        start = max((i for i, planned in enumerate(segment, 1) if planned.plan.one_way), default=0)
+        # What a coder made for good is what leaves: a step before it would not be undone. Whatever reads text comes first.
+        first = [planned.plan.one_way or (planned.step.reads_text and isinstance(planned.step, Coder)) for planned in segment]
+        start = max((i for i, held in enumerate(first, 1) if held), default=0)
         here = segment[start - 1].plan.schema if start else before
         steps += [planned.step for planned in segment[:start]]
-        spans = [i for i, planned in enumerate(segment, 1) if planned.plan.spans]
+        spans = [i for i, planned in enumerate(segment, 1) if planned.plan.spans and i > start]
+        generates = segment[-1].plan.effect is Effect.GENERATE and not segment[-1].plan.behind
         # Once such a step stands before a coder that is undone last, so is the step, and no generator sees the columns.
-        if (segment[-1].plan.effect is Effect.GENERATE or spans) and not spanned and determined(here):
+        if (generates or spans) and not spanned and determined(here):
             steps.append(_step(here, segment[start:], paid=budget is not None and segment[0].taint is Taint.RAW))
         spanned = spanned or bool(spans)
         steps += [planned.step for planned in segment[start:]]

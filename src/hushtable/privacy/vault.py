@@ -141,6 +141,12 @@ class Vault:
         """The same vault with only these columns."""
         return replace(self, _table=self._table.select(names))
 
+    def without_text(self) -> Vault:
+        """The same vault without columns of free text, in what is behind it too."""
+        origin = None if self.origin is None else self.origin.without_text()
+        vault = self.select(self.schema.without_text().names) if self.schema.texts else self
+        return vault if origin is vault.origin else replace(vault, origin=origin)
+
     def paid(self) -> Allowance:
         """What the step at work may spend; an error if it was given nothing."""
         if self.allowance is None:

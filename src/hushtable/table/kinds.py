@@ -77,7 +77,10 @@ def guess_kind(column: Words) -> Guess:
     if guess.kind in (Kind.CATEGORY, Kind.KEY) and column.matches(naming.SPOKEN) and not column.answers:
         guess = Guess(Kind.TEXT, "written by hand, by its name")
     if guess.kind is Kind.TEXT and column.words:
-        guess = replace(guess, remarks=("seems to be free text, in which anything may stand: it is never released.",))
+        guess = replace(
+            guess,
+            remarks=("seems to be free text, in which anything may stand: it leaves only by a recipe that writes text (dp-text).",),
+        )
     return guess
 
 

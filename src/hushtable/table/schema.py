@@ -33,7 +33,7 @@ from hushtable.errors import Fault, InputError
 from hushtable.table import entries
 from hushtable.table.code_checks import readable, resolved
 from hushtable.table.code_list import INLINE, Dependency, codes_text, once
-from hushtable.table.columns import FREE, Column, Facet, Role
+from hushtable.table.columns import FREE, Column, Facet, Kind, Role
 from hushtable.table.disk import read_text, whole_file
 from hushtable.table.hierarchy import FileTree
 from hushtable.table.levels import file_names, levels_text, long_levels
@@ -121,8 +121,18 @@ class Schema(Shown):
 
     @property
     def released(self) -> tuple[str, ...]:
-        """The columns that may leave the house at all: everything but identifiers, keys and free text."""
+        """The columns that any recipe may release: everything but identifiers, keys and free text."""
         return tuple(c.name for c in self.columns if c.role is not Role.IDENTIFIER and c.kind not in FREE)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The columns of free text, which only a recipe that writes text releases."""
+        return tuple(c.name for c in self.columns if c.role is not Role.IDENTIFIER and c.kind is Kind.TEXT)
+
+    def without_text(self) -> Schema:
+        """The schema without its columns of free text."""
+        texts = self.texts
+        return self.select(name for name in self.names if name not in texts) if texts else self
 
     def select(self, names: Iterable[str]) -> Schema:
         """The schema of these columns, in this order."""

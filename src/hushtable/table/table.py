@@ -134,6 +134,16 @@ class Table(Shown):
         arrays = {**self.arrays, **{column.name: array for column, array in columns}}
         return Table(schema, arrays, texts, persons=self.persons)
 
+    def with_text(self, column: Column, strings: Iterable[str | None]) -> Table:
+        """The table with one column of free text replaced or added, which knows its own strings only, sorted; None is missing."""
+        words = np.array(list(strings), object)
+        present = np.array([word is not None for word in words], bool)
+        own, codes = np.unique(words[present].astype(object), return_inverse=True)
+        array = np.full(len(words), MISSING_CODE, column.dtype)
+        array[present] = codes
+        arrays, texts = {**self.arrays, column.name: array}, {**self.texts, column.name: own}
+        return Table(self.schema.with_columns(column), arrays, texts, persons=self.persons)
+
     def under(self, schema: Schema) -> Table:
         """The same rows under a schema that differs in roles, marks or notes only; checked like a new table."""
         return self if schema is self.schema else replace(self, schema=schema)

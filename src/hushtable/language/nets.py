@@ -1,0 +1,124 @@
+"""Checkpoints as networks: loaded from their own folder, without a network connection, code of theirs, or a pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch  # noqa: TID253 - this module is imported only where it is used
+from safetensors.torch import load_file  # noqa: TID253
+from tokenizers import Tokenizer  # noqa: TID253
+from torch import Tensor  # noqa: TID253
+from torch.nn import Module  # noqa: TID253
+
+from hushtable.errors import InputError
+from hushtable.language.models import Checkpoint, Sort
+from hushtable.table.arrays import Floats
+
+PART = 64
+"""Texts that are embedded at a time: of memory only."""
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """A network and its tokenizer."""
+
+    net: Module
+    tokenizer: Tokenizer
+    checkpoint: Checkpoint
+
+    @classmethod
+    def load(cls, checkpoint: Checkpoint, dtype: torch.dtype = torch.float32) -> Language:
+        """From its folder; InputError where weights and configuration do not fit."""
+        tokenizer = Tokenizer.from_file(str(checkpoint.folder / "tokenizer.json"))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return cls(_net(checkpoint).to(dtype).eval().requires_grad_(False), tokenizer, checkpoint)
+
+    @cached_property
+    def end(self) -> int:
+        """The token that ends a text."""
+        ends = self.checkpoint.config.get("eos_token_id")
+        return int(ends[0] if isinstance(ends, list) else ends if ends is not None else 0)
+
+    @property
+    def longest(self) -> int:
+        """The most tokens that it can read at once."""
+        return int(self.checkpoint.config.get("max_position_embeddings") or self.checkpoint.config.get("n_positions") or 512)
+
+    def tokens(self, texts: Sequence[str], most: int | None = None) -> list[list[int]]:
+        """The tokens of each text, at most ``most`` of each."""
+        # Text far beyond what fits is cut before it is split into tokens, however long it is.
+        cut = [text if most is None else text[: 16 * most] for text in texts]
+        return [encoding.ids[:most] for encoding in self.tokenizer.encode_batch(cut)]
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """The text of these tokens."""
+        return str(self.tokenizer.decode(list(tokens), skip_special_tokens=True))
+
+    def embedded(self, texts: Sequence[str], most: int = 128) -> Floats:
+        """A unit vector for each text: the mean of the vectors of its tokens (all zero for a text without any).
+
+        An encoder gives them in view of the whole text; of a causal model they are the embeddings that it reads.
+        """
+        found = np.zeros((len(texts), int(self.checkpoint.config.get("hidden_size", 0) or self.checkpoint.config["n_embd"])))
+        tokens = self.tokens(texts, min(most, self.longest))
+        order = np.argsort([len(ids) for ids in tokens], kind="stable")
+        with torch.no_grad():
+            for start in range(0, len(order), PART):
+                rows = order[start : start + PART]
+                found[rows] = self._means([tokens[row] for row in rows]).numpy(force=True)
+        lengths: Floats = np.linalg.norm(found, axis=1, keepdims=True)
+        return found / np.maximum(lengths, 1e-12)
+
+    def _means(self, tokens: list[list[int]]) -> Tensor:
+        ids, shown = padded(tokens, self.end)
+        if self.checkpoint.sort is Sort.CAUSAL:
+            vectors = self.net.get_input_embeddings()(ids)  # type: ignore[operator]
+        else:
+            vectors = self.net(input_ids=ids, attention_mask=shown.long()).last_hidden_state
+        counts = shown.sum(1, keepdim=True).clamp(min=1)
+        means: Tensor = (vectors.float() * shown[:, :, None]).sum(1) / counts
+        return means
+
+
+def padded(tokens: Sequence[Sequence[int]], fill: int, *, left: bool = False) -> tuple[Tensor, Tensor]:
+    """Texts x places, filled up behind (or before) each text, and which places hold one of its tokens."""
+    longest = max((len(own) for own in tokens), default=0)
+    ids = torch.full((len(tokens), max(longest, 1)), fill, dtype=torch.int64)
+    shown = torch.zeros(ids.shape, dtype=torch.bool)
+    for row, own in enumerate(tokens):
+        place = slice(ids.shape[1] - len(own), None) if left else slice(0, len(own))
+        ids[row, place] = torch.tensor(own, dtype=torch.int64)
+        shown[row, place] = True
+    return ids, shown
+
+
+def _net(checkpoint: Checkpoint) -> Module:
+    from transformers import AutoConfig, AutoModel, AutoModelForCausalLM
+
+    config = AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
+    kind: Any = AutoModelForCausalLM if checkpoint.sort is Sort.CAUSAL else AutoModel
+    made = kind.from_config(config)
+    weights: dict[str, Any] = {}
+    for path in sorted(checkpoint.folder.glob("*.safetensors")):
+        weights |= load_file(path)
+    inner = f"{made.base_model_prefix}."
+    if checkpoint.sort is Sort.ENCODER:
+        # A checkpoint of an encoder with a head on top names it by its place in there.
+        weights = {name.removeprefix(inner): array for name, array in weights.items()}
+    try:
+        left = made.load_state_dict(weights, strict=False)
+    except RuntimeError:
+        raise InputError("the weights do not fit the configuration", where=checkpoint.name) from None
+    made.tie_weights()
+    tied = set(getattr(made, "all_tied_weights_keys", None) or ())
+    optional = ("pooler.", "position_ids")
+    missing = [name for name in left.missing_keys if name not in tied and not any(part in name for part in optional)]
+    if missing:
+        raise InputError(f"lacks weights that its configuration asks for, {missing[0]} among them", where=checkpoint.name)
+    net: Module = made
+    return net
