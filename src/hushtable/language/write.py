@@ -61,7 +61,7 @@ class Writer:
         net, end = self.language.net, self.language.end
         ids, shown = padded(tokens, end, left=True)
         places = (shown.long().cumsum(1) - 1).clamp(min=0)
-        cache = DynamicCache(config=net.config)
+        cache = DynamicCache(config=net.config)  # type: ignore[arg-type]
         drawn: list[list[int]] = [[] for _ in tokens]
         finished = np.zeros(len(tokens), bool)
         active = torch.arange(len(tokens))
@@ -84,9 +84,7 @@ class Writer:
                 active, chosen, shown, places = active[kept], chosen[kept], shown[kept], places[kept]
             ids, places = chosen[:, None], places[:, -1:] + 1
             shown = torch.cat([shown, torch.ones((len(shown), 1), dtype=torch.bool)], dim=1)
-        return [
-            Continuation(self.language.text(own), finished=bool(done)) for own, done in zip(drawn, finished, strict=True)
-        ]
+        return [Continuation(self.language.text(own), finished=bool(done)) for own, done in zip(drawn, finished, strict=True)]
 
     def _drawn(self, logits: Tensor, generator: torch.Generator) -> Tensor:
         """A token for each text."""

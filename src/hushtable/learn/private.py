@@ -68,7 +68,7 @@ class Descending:
 
     One unit more or less changes each sum, before the noise, by at most ``clip``: it is in the batch by its own coin only, and the
     norms of its rows' gradients together are clipped to that, which bounds the norm of their sum. An empty batch has its noise like
-    any other. What is added to ``.grad`` after ``update`` (the gradient of generated rows) must not depend on the rows of the vault.
+    any other. What is added to ``.grad`` after ``update`` (the gradient of generated rows) must not depend on rows of the vault.
     """
 
     def __init__(self, how: PrivateDescent, vault: Vault, parameters: list[Parameter], count: float, why: str) -> None:
@@ -79,6 +79,8 @@ class Descending:
         self._number = int(self._units.max(initial=-1)) + 1
         self._taken = 0
         self._open: Integers | None = None
+        self.order: Integers | None = None
+        """For each row a number by which the rows of a batch are worked out, those of like length together: of time only."""
 
     @property
     def units(self) -> Integers:
@@ -138,6 +140,7 @@ class Descending:
     def _parts(self, batch: Integers) -> Iterator[Integers]:
         """The rows in parts of about ``part``, all rows of a unit in one of them."""
         if len(batch) == len(np.unique(self._units[batch])):
+            batch = batch if self.order is None else batch[np.argsort(self.order[batch], kind="stable")]
             yield from np.split(batch, range(self.how.part, len(batch), self.how.part))
             return
         batch = batch[np.argsort(self._units[batch], kind="stable")]
