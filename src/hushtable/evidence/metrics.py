@@ -43,6 +43,11 @@ METRICS = {
         "the share of people whose text, or words of it in a row, was released, beyond those who are not in the table",
         share=True,
     ),
+    "identifiers in texts": Metric(
+        "of the people whose text holds a mail address, a link or a long number, the share for whom it was released, beyond those "
+        "who are not in the table",
+        share=True,
+    ),
     "exposed records": Metric(
         "the share of people whose row nobody else has and was released unchanged; those that chance explains least are tested",
         share=True,
