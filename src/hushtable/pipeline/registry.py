@@ -118,6 +118,10 @@ AUDITS = {
     "queries": "hushtable.measures.queries:Queries",
     "losses": "hushtable.measures.losses:Losses",
     "groups": "hushtable.measures.groups:Groups",
+    "text-downstream": "hushtable.measures.text.downstream:TextDownstream",
+    "text-margins": "hushtable.measures.text.margins:TextMargins",
+    "text-discriminator": "hushtable.measures.text.discriminator:TextDiscriminator",
+    "text-bits": "hushtable.measures.text.bits:TextBits",
 }
 
 
