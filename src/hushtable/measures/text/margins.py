@@ -65,7 +65,7 @@ class TextMargins(Utility):
             ),
             catalogue.REPEATED.finding(
                 repeated["release"], baseline=repeated["train"], n=n, scope=name,
-                note=f"{100 * repeated['release']:.3g} of 100 equal another before, {100 * (repeated['train'] or 0):.3g} in real rows",
+                note=f"{100 * repeated['release']:.3g} of 100 are repeated, {100 * (repeated['train'] or 0):.3g} in real rows",
             )
             if repeated["release"] is not None
             else catalogue.REPEATED.finding(None, n=n, scope=name, note="no released row has a text with a word"),
