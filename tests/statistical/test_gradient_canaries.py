@@ -8,9 +8,10 @@ from scipy.stats import binom
 
 torch = pytest.importorskip("torch", reason="networks need torch")
 
-from hushtable.audits.mechanism.gradients import GradientTest, difference_test, gradient_canaries  # noqa: E402
+from hushtable.audits.mechanism.gradients import GradientTest, difference_test, gradient_canaries, planned_canaries  # noqa: E402
 from hushtable.errors import InputError  # noqa: E402
 from hushtable.learn.private import Descending  # noqa: E402
+from hushtable.pipeline import recipe as recipes  # noqa: E402
 
 pytestmark = pytest.mark.neural
 MULTIPLIER = 2.0
@@ -79,3 +80,17 @@ def test_too_few_coordinates_and_no_noise():
     assert isinstance(gradient_canaries(MULTIPLIER, canaries=40, seed=1), GradientTest)
     with pytest.raises(InputError, match="canaries"):
         gradient_canaries(MULTIPLIER, canaries=10)
+
+
+def test_a_private_training_is_audited_with_its_recipe(monkeypatch):
+    recipe = recipes.load("argn-private")
+    (found,) = planned_canaries(recipe, epsilon=2.0, delta=1e-5, seed=0)
+    assert not found.surely
+    assert found.shown == pytest.approx(found.mu, rel=0.2, abs=0.2)
+    assert "not refuted" in found.sentence
+    assert planned_canaries(recipes.load("aim"), epsilon=2.0, delta=1e-5, seed=0) == []
+    noisy = Descending._noisy
+    monkeypatch.setattr(Descending, "_noisy", lambda self, exact: exact + 0.5 * (noisy(self, exact) - exact))
+    (broken,) = planned_canaries(recipe, epsilon=2.0, delta=1e-5, seed=0)
+    assert broken.surely
+    assert "smaller than is stated" in broken.sentence

@@ -107,6 +107,13 @@ METRICS = {
     "canaries copied": Metric(
         "how many records with secrets drawn at random come back whole, beside twins that the generator never saw"
     ),
+    "text canaries": Metric(
+        "texts that end in words drawn at random, and the generator is run again: how often a model of the new release finds the "
+        "words that were planted likelier than others that were not"
+    ),
+    "exposure": Metric(
+        "bits by which the planted words rank before others drawn alike, to a model of the new release; 1.44 by chance on average"
+    ),
     "injected points": Metric(
         "how many invented rows come back when the generator is run on them, beside invented rows it never saw"
     ),

@@ -94,6 +94,8 @@ AUDITS = {
     "shadow-membership": "hushtable.audits.shadow:ShadowMembership",
     "shadow-inference": "hushtable.audits.shadow:ShadowInference",
     "canaries": "hushtable.audits.canaries:Canaries",
+    "text-canaries": "hushtable.audits.text.canaries:TextCanaries",
+    "exposure": "hushtable.audits.text.exposure:Exposure",
     "injected-points": "hushtable.audits.canaries:InjectedPoints",
     "singling-out": "hushtable.audits.singling_out:SinglingOut",
     "linkability": "hushtable.audits.linkability:Linkability",

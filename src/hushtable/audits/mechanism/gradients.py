@@ -12,13 +12,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import nct
 
-from hushtable.errors import InputError
+from hushtable.audits.mechanism.worlds import worlds
+from hushtable.errors import HushError, InputError
+from hushtable.pipeline.plan import plan
+from hushtable.pipeline.recipe import Recipe
+from hushtable.privacy.event import SampledGaussian
 from hushtable.privacy.noise import SYSTEM, Entropy
+from hushtable.privacy.unit import Budget, Relation, default_delta
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Floats, Integers, Mask
 from hushtable.table.columns import Bounds, Column, Kind
@@ -35,6 +41,10 @@ CANARIES = 1000
 LONG = 1e3
 """The norm of the gradient of a canary before it is clipped, as a multiple of the clipping norm."""
 LEVEL = 0.05
+STRICT = 0.001
+"""The error of the test where it is one of many of an audit: less than one in a thousand beside theirs."""
+STEPS = 100
+"""So many steps of a longer training are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +65,40 @@ class GradientTest:
     def refuted(self) -> bool:
         """Whether the stated noise is refuted, with an error of ``LEVEL``."""
         return self.p <= LEVEL
+
+    @property
+    def surely(self) -> bool:
+        """The same with an error of ``STRICT``."""
+        return self.p <= STRICT
+
+    @property
+    def sentence(self) -> str:
+        """What came out, in words."""
+        found = "refuted: the noise is smaller than is stated" if self.surely else "not refuted"
+        return (
+            f"(d) {self.canaries:,} canaries with a gradient of their own, each in or out by a coin: the private descent shows mu "
+            f"{self.shown:.3f}, its multiplier states {self.mu:.3f} at rate 1 (p {self.p:.2g}); {found}"
+        )
+
+
+def planned_canaries(recipe: Recipe, *, epsilon: float | None, delta: float | None, seed: int | None) -> list[GradientTest]:
+    """A test at the multiplier of every private training that a recipe plans, in tables made for audits; none where it has none.
+
+    It is the sum and its noise that are tested, at rate 1: what sampling adds is accounting, and is not.
+    """
+    pair = worlds("lone", Relation.ADD_REMOVE)
+    at = default_delta(pair.within.schema.size) if delta is None else delta
+    try:
+        budget = None if epsilon is None else Budget(epsilon, at)
+        course = plan(recipe, pair.within.schema, budget=budget, unit=pair.unit, seeded=seed is not None)
+    except HushError:
+        # The audit in two worlds says what is refused, and why.
+        return []
+    events = dict.fromkeys(entry.event for entry in course.ledger.entries if isinstance(entry.event, SampledGaussian))
+    if find_spec("torch") is None:
+        # Then the recipe does not run either, which the audit in two worlds says.
+        return []
+    return [gradient_canaries(event.multiplier, steps=min(event.steps, STEPS), seed=seed) for event in events]
 
 
 def gradient_canaries(
