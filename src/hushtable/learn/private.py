@@ -66,19 +66,21 @@ class Descending:
             run.update(lambda part: Tape.of(net, lambda: net.losses(codes[part])))  # sets .grad
             optimizer.step()
 
-    One unit more or less changes each sum, before the noise, by at most ``clip``: it is in the batch by its own coin only, and each
-    of its rows adds no more than its share of ``clip``. An empty batch has its noise like any other. What is added to ``.grad``
-    after ``update`` (the gradient of generated rows) must not depend on the rows of the vault.
+    One unit more or less changes each sum, before the noise, by at most ``clip``: it is in the batch by its own coin only, and the
+    norms of its rows' gradients together are clipped to that, which bounds the norm of their sum. An empty batch has its noise like
+    any other. What is added to ``.grad`` after ``update`` (the gradient of generated rows) must not depend on rows of the vault.
     """
 
     def __init__(self, how: PrivateDescent, vault: Vault, parameters: list[Parameter], count: float, why: str) -> None:
         self.how, self.parameters, self.entropy = how, parameters, vault.entropy
         self.table, self._units = vault.open_sampled(how.event, why)
-        self._bound = how.clip * ROOM / (vault.unit.rows * vault.stability)
+        self._bound = how.clip * ROOM
         self._divisor = how.rate * max(count, 1.0)
         self._number = int(self._units.max(initial=-1)) + 1
         self._taken = 0
         self._open: Integers | None = None
+        self.order: Integers | None = None
+        """For each row a number by which the rows of a batch are worked out, those of like length together: of time only."""
 
     @property
     def units(self) -> Integers:
@@ -122,11 +124,11 @@ class Descending:
         """For each parameter the sum of the clipped gradients of the batch."""
         sums = [np.zeros(tuple(p.shape)) for p in self.parameters]
         place = {id(p): number for number, p in enumerate(self.parameters)}
-        for start in range(0, len(batch), self.how.part):
-            found = self._finite(batch[start : start + self.how.part], gradients)
+        for part in self._parts(batch) if sums else ():
+            rows, found = self._finite(part, gradients)
             if found is None:
                 continue
-            for parameter, total in found.weighted(self._weights(found.squared_norms())):
+            for parameter, total in found.weighted(self._weights(found.squared_norms(), self._units[rows])):
                 # In double precision from here on, however many parts a batch has.
                 sums[place[id(parameter)]] += total.numpy(force=True)
         return sums
@@ -135,20 +137,34 @@ class Descending:
         """One for each unit. From the entropy that the noise is from too: a sample that a seed draws again would be no secret."""
         return self.entropy.words(self._number) < below
 
+    def _parts(self, batch: Integers) -> Iterator[Integers]:
+        """The rows in parts of about ``part``, all rows of a unit in one of them."""
+        if len(batch) == len(np.unique(self._units[batch])):
+            batch = batch if self.order is None else batch[np.argsort(self.order[batch], kind="stable")]
+            yield from np.split(batch, range(self.how.part, len(batch), self.how.part))
+            return
+        batch = batch[np.argsort(self._units[batch], kind="stable")]
+        begins = np.flatnonzero(np.diff(self._units[batch], prepend=-1))
+        numbers = begins // self.how.part
+        yield from np.split(batch, begins[np.flatnonzero(np.diff(numbers)) + 1])
+
     @staticmethod
-    def _finite(rows: Integers, gradients: Callable[[Integers], Gradients]) -> Gradients | None:
-        """The gradients of the rows that have one: a row whose loss is no number would spoil the sum of all."""
+    def _finite(rows: Integers, gradients: Callable[[Integers], Gradients]) -> tuple[Integers, Gradients | None]:
+        """The rows that have a gradient, and those: a row whose loss is no number would spoil the sum of all."""
         while len(rows):
             found = gradients(rows)
             fine = found.squared_norms().isfinite().numpy(force=True)
             if fine.all():
-                return found
+                return rows, found
             rows = rows[fine]
-        return None
+        return rows, None
 
-    def _weights(self, squared: torch.Tensor) -> torch.Tensor:
-        """What the gradient of each row is multiplied by, so that it is no longer than its share."""
-        return (self._bound / squared.double().sqrt()).clamp(max=1.0).float()
+    def _weights(self, squared: torch.Tensor, units: Integers) -> torch.Tensor:
+        """What the gradient of each row is multiplied by, so that those of a unit together are no longer than ``clip``."""
+        own = torch.from_numpy(np.unique(units, return_inverse=True)[1])
+        norms = squared.double().sqrt()
+        together = torch.zeros(int(own.max()) + 1, dtype=torch.float64).index_add_(0, own, norms)
+        return (self._bound / together[own]).clamp(max=1.0).float()
 
     def _noisy(self, exact: Floats) -> Floats:
         """The sum with its noise, rounded to the grid."""

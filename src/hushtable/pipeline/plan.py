@@ -173,6 +173,8 @@ def _plan(recipe: Recipe, schema: Schema, budget: Budget | None, unit: Unit, fac
             require_declared(basis, basis.names, name)
             require_declared(here, here.names, name)
         planned = step.plan(here, allowance)
+        if planned.behind and taint is Taint.RAW:
+            raise PlanError(f"step {name!r} works on a released table: put it after the step that releases the other columns")
         if step.learns_domains:
             basis = planned.schema
         else:

@@ -140,16 +140,17 @@ def turned(named: Iterable[tuple[str, Any]], settings: Mapping[str, Any], what: 
     for key, given in settings.items():
         name, _, knob = key.rpartition(".")
         owners = [i for i, t in enumerate(things) if knob in _field_types(type(t)) and name in ("", names[i])]
-        if len(owners) != 1:
+        if len(owners) != 1 and not (owners and all(knob in getattr(things[i], "common", ()) for i in owners)):
             known = {f"{names[i]}.{k}": k for i, t in enumerate(things) for k in _field_types(type(t))}
             near = meant(key, known if name else known.values())
             reason = f"several {what}s have this knob" if owners else f"no {what} has this knob{near}"
             faults.append(Fault(f"knob {key}", f"{reason}; there are {', '.join(known)}"))
             continue
         try:
-            kind = type(things[owners[0]])
-            value = _given(given, _field_types(kind)[knob], _between(kind, knob))
-            things[owners[0]] = replace(things[owners[0]], **{knob: value})
+            for owner in owners:
+                kind = type(things[owner])
+                value = _given(given, _field_types(kind)[knob], _between(kind, knob))
+                things[owner] = replace(things[owner], **{knob: value})
         except InputError as error:
             faults += [replace(fault, where=f"knob {key}") for fault in error.faults]
         except ValueError:

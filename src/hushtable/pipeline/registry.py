@@ -70,6 +70,8 @@ STEPS = {
     "private-gan": "hushtable.synthesize.neural.gan.private:PrivateGan",
     "pate": "hushtable.synthesize.neural.gan.pate:Pate",
     "privbayes": "hushtable.synthesize.network.privbayes:PrivBayes",
+    "topics": "hushtable.language.topics:Topics",
+    "write-text": "hushtable.language.write_text:WriteText",
     "privbayes-published": "hushtable.synthesize.network.privbayes_published:PrivBayesPublished",
 }
 AUDITS = {

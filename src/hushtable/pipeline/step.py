@@ -158,6 +158,8 @@ class Step(ABC):
 
     reads_text: ClassVar[bool] = False
     """Whether it is shown the columns of free text; they are hidden from every other step."""
+    common: ClassVar[frozenset[str]] = frozenset()
+    """Knobs that mean the same in every step that has them (a public model), and are set for all of them at once."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Knobs that are a choice may be given as text, whoever makes the step; ``__post_init__`` sees the choice."""

@@ -305,3 +305,24 @@ def test_how_many_rows_are_in_a_batch_moves_no_random_number_of_the_network(rows
     after = torch.rand(1)
     torch.manual_seed(5)
     assert torch.equal(after, torch.rand(1))
+
+
+def test_a_person_with_fewer_rows_than_the_most_has_the_whole_bound():
+    unit = Unit(rows=5, by="who")
+    quiet = replace(QUIET, multiplier=1e-9)
+    alone = sums(quiet, vault([1e3] * 2, people=[1, 2], unit=unit))
+    fewer = sums(quiet, vault([1e3], people=[2], unit=unit))
+    assert 0.99 < float(np.abs(alone - fewer).max()) <= 1.0
+
+
+def test_parts_hold_whole_persons():
+    people = [4, 1, 1, 3, 1, 2, 2, 4]
+    how = PrivateDescent(rate=1.0, steps=1, clip=1.0, multiplier=1.0, part=2)
+    run = how.start(vault([1.0] * 8, people=people, unit=Unit(rows=3, by="who")), [], 1.0)
+    parts = list(run._parts(np.arange(8)))
+    assert sorted(np.concatenate(parts)) == list(range(8))
+    where = {}
+    for number, part in enumerate(parts):
+        for unit in run.units[part].tolist():
+            assert where.setdefault(unit, number) == number
+    assert len(parts) > 1

@@ -1,0 +1,261 @@
+"""Free text for the rows of a released table, by a language model that was adapted to private texts with differential privacy."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from hushtable.errors import InputError, PlanError
+from hushtable.language.beside import bought
+from hushtable.language.corpus import TOPIC, Corpus
+from hushtable.language.models import READ_IN_PUBLIC, Sort, checkpoint
+from hushtable.learn import network
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, given_arrays
+from hushtable.privacy.allowance import Allowance
+from hushtable.privacy.event import Event, PostProcessing
+from hushtable.privacy.preserve import Effect
+from hushtable.privacy.sampled import FLOAT_NOISE, sampled_gaussian
+from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Integers, Mask
+from hushtable.table.patterns import scan
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
+NET, PURPOSE = "hushtable.language.writing_net", "a model of language"
+TRIES = 4
+"""So often a text that is empty, or stands in the release already, is written again."""
+SENTENCE = re.compile(r"^.*[.!?…。！？](?=\s|$)", re.DOTALL)
+"""A text up to the last end of a sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteText(PrivateCore):
+    """A text for each row of a released table, written in view of the row's other columns.
+
+    Adapters (LoRA) of a public causal model are trained on the private rows, each one sequence of its other columns and its texts,
+    by DP-SGD: a coin for every person in each step, the gradients of a person clipped together to ``clip``, normal noise on the sum
+    (Abadi et al. 2016; Yu et al. 2022). Rate, number and noise of the steps are fixed in the plan, the number of rows is the noisy
+    one of the released table. The rows of the released table are the prompts, so what is written afterwards is post-processing:
+    texts that are empty or stand there already are written again, and one that the model did not end is cut at a sentence.
+    Needs a delta, and one record or person more or less (add-remove).
+    """
+
+    quick: ClassVar[Mapping[str, object]] = {"steps": 1, "length": 4, "twin": 2}
+    extra: ClassVar[str] = "language"
+    reads_text: ClassVar[bool] = True
+    common: ClassVar[frozenset[str]] = frozenset({"model"})
+
+    model: str = ""
+    """The causal model: a folder, or the name of an installed model."""
+    columns: tuple[str, ...] = ()
+    """The texts to write, each in view of those before it; all when empty."""
+    rate: float = 0.1
+    """The chance of each person to be in the batch of a step."""
+    steps: int = 40
+    rank: int = 4
+    """Of the adapters."""
+    layers: int = 0
+    """Layers that are adapted, counted from the last; 0 takes a third of them. Those below are run once for each row."""
+    length: int = 96
+    """Tokens of a text, at most."""
+    clip: float = 0.1
+    """The largest norm of one person's part in the gradient of a step. Nearly all are longer, so it hardly matters."""
+    speed: float = 2e-3
+    """Learning rate at the start; it falls to nothing."""
+    twin: int = 200
+    """Rows for which the untouched model writes a text too, to see what the budget bought; 0 for none."""
+
+    def __post_init__(self) -> None:
+        """Knobs in range."""
+        check_knobs(
+            self,
+            rate=(0 < self.rate <= 1, "must be above 0 and at most 1"),
+            steps=(self.steps >= 1, "must be at least 1"),
+            rank=(self.rank >= 1, "must be at least 1"),
+            layers=(self.layers >= 0, "must not be negative"),
+            length=(self.length >= 1, "must be at least 1"),
+            clip=(0 < self.clip < np.inf, "must be positive"),
+            speed=(0 < self.speed < np.inf, "must be positive"),
+            twin=(self.twin >= 0, "must not be negative"),
+        )
+
+    def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
+        """Refuses columns that are no text, a model that cannot be loaded, and a budget without delta."""
+        known = checkpoint(self.model, Sort.CAUSAL, "write-text")
+        texts = self._texts(schema)
+        events: tuple[Event, ...] = () if budget is None else (sampled_gaussian(budget, self.rate, self.steps),)
+        made = schema.select(name for name in schema.names if name not in schema.texts or name in texts)
+        public = f"the language model {known.name} (fingerprint {known.fingerprint})"
+        return Plan(
+            schema=made, events=events, behind=True, effect=Effect.GENERATE, public=(public,), caveats=(FLOAT_NOISE, READ_IN_PUBLIC)
+        )
+
+    def _texts(self, schema: Schema) -> tuple[str, ...]:
+        if wrong := [name for name in self.columns if name not in schema.texts]:
+            raise PlanError(f"write-text: {', '.join(wrong)} is no column of free text; there are {', '.join(schema.texts)}")
+        return self.columns or schema.texts
+
+    def fit(self, vault: Vault, rng: np.random.Generator) -> Written:
+        """Train the adapters on the rows behind the released table."""
+        known = checkpoint(self.model, Sort.CAUSAL, "write-text")
+        why = "writes a text for each row of the released table"
+        rows = vault.open(PostProcessing("reads a released table"), why)
+        origin = vault.origin
+        if origin is None:
+            raise PlanError("write-text: works on a released table: put it after the step that releases the other columns")
+        texts = self._texts(origin.schema)
+        module = network(NET, PURPOSE)
+        language = module.loaded(known)
+        corpus = Corpus(origin.schema, texts, module.chats(language))
+        conditions = Conditions(rows, corpus, self.length)
+        few = conditions.some(self.twin, rng)
+        untouched = few.texts(language, rng) if few.table.rows else {}
+        happened = sampled_gaussian(vault.paid(), self.rate, self.steps)
+        descent = network("hushtable.learn.private", PURPOSE).PrivateDescent
+        how = descent(rate=self.rate, steps=self.steps, multiplier=happened.multiplier, clip=self.clip, part=module.PART)
+        adapting = module.Adapting(
+            corpus=corpus, length=self.length, rank=self.rank, layers=self.layers, speed=self.speed, seed=int(rng.integers(2**31))
+        )
+        arrays = module.adapted(language, origin, how, adapting, max(rows.rows, 1), vault.report)
+        chosen: dict[str, Any] = {
+            "model": known.name, "steps": self.steps, "rate": self.rate, "noise multiplier": round(how.multiplier, 4),
+            "adapted weights": sum(array.size for array in arrays.values()),
+        }  # fmt: skip
+        written = Written(conditions, known.name, known.fingerprint, arrays, chosen, self.model)
+        if untouched:
+            chosen["bought"] = bought(untouched, few.texts(written.language(), rng))
+        return written
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """The rows of a released table, for which texts are written."""
+
+    table: Table
+    corpus: Corpus
+    length: int
+
+    def present(self, name: str) -> Mask:
+        """Which rows have a text: those with a topic, and all where there are no topics."""
+        topic = f"{name}{TOPIC}"
+        return ~self.table.missing(topic) if topic in self.table.schema else np.ones(self.table.rows, bool)
+
+    def take(self, rows: Integers) -> Conditions:
+        """Some of the rows."""
+        return Conditions(self.table.take(rows), self.corpus, self.length)
+
+    def some(self, count: int, rng: np.random.Generator) -> Conditions:
+        """So many rows at random, or all if there are fewer."""
+        return self.take(rng.permutation(self.table.rows)[:count])
+
+    def texts(self, language: Any, rng: np.random.Generator) -> dict[str, list[str | None]]:
+        """One text for each row and column of text."""
+        present = {name: self.present(name) for name in self.corpus.texts}
+        module = network(NET, PURPOSE)
+        found = module.written_texts(language, self.corpus, self.table, present, self.length, rng)
+        return {
+            name: [None if own is None else tidy(own.text, finished=own.finished) for own in some] for name, some in found.items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A released table and a language model adapted with differential privacy: it writes a text for each row."""
+
+    conditions: Conditions
+    model: str
+    """The name of the base model, which is not a part of the file."""
+    fingerprint: str
+    adapters: Arrays
+    chosen: dict[str, Any]
+    folder: str = ""
+    """Where the base model was found; a file of the model does not say."""
+
+    @property
+    def schema(self) -> Schema:
+        """The released columns and the texts."""
+        return self.conditions.table.schema.with_columns(*(self.conditions.corpus.schema[n] for n in self.conditions.corpus.texts))
+
+    def language(self) -> Any:
+        """The base model, found again by its name and checked by its fingerprint, with the adapters."""
+        known = checkpoint(self.folder or self.model, Sort.CAUSAL, "write-text")
+        if known.fingerprint != self.fingerprint:
+            raise InputError(
+                f"{known.name} is another model than the one that was adapted (fingerprint {self.fingerprint})", where="write-text"
+            )
+        module = network(NET, PURPOSE)
+        return module.unadapted(module.loaded(known), self.adapters)
+
+    def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
+        """A text for each released row; for ``n`` rows some of them, or some twice; under a condition, of the rows that meet it."""
+        rows = np.arange(self.conditions.table.rows)
+        for name, array in given_arrays(self.conditions.table.schema, given, 1).items():
+            rows = rows[self.conditions.table[name][rows] == array[0]]
+        if n is not None and len(rows):
+            whole, rest = divmod(n, len(rows))
+            rows = np.concatenate([*[rows] * whole, rng.permutation(rows)[:rest]])
+        elif n is not None:
+            raise InputError("no row of the released table has these values", where="given")
+        here = self.conditions.take(rows)
+        texts = here.texts(language := self.language(), rng)
+        again = 0
+        for _ in range(TRIES if here.table.rows else 0):
+            poor = np.flatnonzero(np.any([_poor(own) for own in texts.values()], axis=0))
+            if not len(poor):
+                break
+            again += len(poor)
+            for name, own in here.take(poor).texts(language, rng).items():
+                for row, text in zip(poor, own, strict=True):
+                    texts[name][row] = text
+        self.chosen["written again"] = again
+        self.chosen["patterns"] = dict(Counter(str(m.kind) for own in texts.values() for text in own if text for m in scan(text)))
+        table = here.table
+        for name in self.conditions.corpus.texts:
+            table = table.with_text(self.schema[name], texts[name])
+        return table
+
+    def result(self) -> dict[str, Any]:
+        """What was trained and with how much noise, what the budget bought, and which patterns stand in the texts."""
+        return self.chosen
+
+    def parts(self) -> tuple[dict[str, Any], Arrays]:
+        """The released rows, the adapters, and by which fingerprint the base model is known; never the base model."""
+        corpus = self.conditions.corpus
+        values = {
+            "schema": self.conditions.table.schema.portable().dump(), "read": corpus.schema.portable().dump(), "chat": corpus.chat,
+            "texts": list(corpus.texts), "length": self.conditions.length, "model": self.model, "fingerprint": self.fingerprint,
+            "chosen": self.chosen,
+        }  # fmt: skip
+        return values, {**{f"column: {n}": own for n, own in self.conditions.table.arrays.items()}, **self.adapters}
+
+    @classmethod
+    def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
+        """Rebuild it."""
+        rows = {name.removeprefix("column: "): own for name, own in arrays.items() if name.startswith("column: ")}
+        corpus = Corpus(Schema.parse(values["read"]), tuple(values["texts"]), values["chat"])
+        conditions = Conditions(Table(Schema.parse(values["schema"]), rows), corpus, values["length"])
+        adapters = {name: own for name, own in arrays.items() if not name.startswith("column: ")}
+        return cls(conditions, values["model"], values["fingerprint"], adapters, values["chosen"])
+
+
+def tidy(text: str, *, finished: bool) -> str:
+    """A text without spaces around it; one that was not ended, up to its last whole sentence if it has one."""
+    text = text.strip()
+    whole = None if finished else SENTENCE.match(text)
+    return whole.group(0) if whole else text
+
+
+def _poor(texts: Sequence[str | None]) -> Mask:
+    """Which texts are empty, or have stood before."""
+    seen: set[str] = set()
+    poor = np.zeros(len(texts), bool)
+    for row, text in enumerate(texts):
+        if text is not None:
+            poor[row] = not text or text in seen
+            seen.add(text)
+    return poor

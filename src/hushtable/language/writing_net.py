@@ -1,0 +1,195 @@
+"""Adapting a causal model to the texts of private rows, by the one private descent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch  # noqa: TID253 - this module is imported only where it is used
+from torch import Tensor  # noqa: TID253
+from torch.nn import functional  # noqa: TID253
+
+from hushtable.language.adapter import adapt, arrays, fold, restore
+from hushtable.language.corpus import CHAT, Corpus, Piece
+from hushtable.language.halves import Halves, depth_of
+from hushtable.language.models import Checkpoint
+from hushtable.language.nets import Language, padded
+from hushtable.language.write import Continuation, Writer
+from hushtable.learn.ghost import Tape
+from hushtable.learn.loop import seeded
+from hushtable.learn.private import PrivateDescent
+from hushtable.privacy.vault import Vault
+from hushtable.table.arrays import Array, Integers
+from hushtable.table.table import Table
+
+STORED = 2**31
+"""Bytes of states of the lower half that are held in memory; those of further rows are worked out again in each step."""
+PART = 32
+"""Rows whose gradients are worked out at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapting:
+    """What is adapted and how fast: fixed before a row is read."""
+
+    corpus: Corpus
+    length: int
+    """Tokens of a text that are learnt at most."""
+    rank: int
+    layers: int
+    """Layers that are adapted, counted from the last; 0 takes a third of them."""
+    speed: float
+    seed: int
+
+
+def loaded(checkpoint: Checkpoint) -> Language:
+    """In half precision: the network itself is never trained, and adapters keep single precision."""
+    return Language.load(checkpoint, torch.bfloat16)
+
+
+def chats(language: Language) -> bool:
+    """Whether a model knows turns of a conversation."""
+    return all(language.tokenizer.token_to_id(mark) is not None for mark in CHAT)
+
+
+def adapted(
+    language: Language, vault: Vault, how: PrivateDescent, adapting: Adapting, count: float, report: Callable[[float], None]
+) -> dict[str, Array]:
+    """Adapters trained on the rows of the vault, which pays for all steps before the first; ``count`` is a noisy number of rows."""
+    with seeded(adapting.seed):
+        halves = _halves(language, adapting.layers)
+        parameters = [own for layer in halves.layers for own in adapt(layer, adapting.rank)]
+        optimizer = torch.optim.Adam(parameters, lr=adapting.speed)
+        run = how.start(vault, parameters, count, "trains adapters on clipped gradients of rows with their texts")
+        rows = Sequences.of(language, adapting, run.table)
+        states = _States(halves, rows)
+        run.order = np.array([len(own) for own in rows.tokens], np.int64)
+        for taken, _ in enumerate(run.batches(), 1):
+            run.update(lambda part: _gradients(language, halves, states, part))
+            optimizer.step()
+            # The rate falls to nothing: the last steps average out what noise the first have left.
+            for group in optimizer.param_groups:
+                group["lr"] = adapting.speed * (1 - taken / how.steps)
+            report(taken / how.steps)
+        return arrays(language.net)
+
+
+def unadapted(language: Language, saved: Mapping[str, Array]) -> Language:
+    """The language with adapters as they were saved, folded into its layers."""
+    restore(language.net, saved)
+    fold(language.net)
+    return language
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """Each row as tokens, and which of them the model is to write."""
+
+    tokens: list[list[int]]
+    written: list[list[bool]]
+    end: int
+
+    @classmethod
+    def of(cls, language: Language, adapting: Adapting, table: Table) -> Sequences:
+        """A text that is cut is not ended: the model must not learn to stop in the middle of a sentence."""
+        pieces = adapting.corpus.pieces(table)
+        flat = [piece for own in pieces for piece in own]
+        split = iter(language.tokens([piece.text for piece in flat], adapting.length))
+        tokens, written = [], []
+        for own in pieces:
+            ids, marks = _sequence(own, split, adapting.length, language.end)
+            tokens.append(ids[: language.longest])
+            written.append(marks[: language.longest])
+        return cls(tokens, written, language.end)
+
+
+def _sequence(pieces: list[Piece], split: object, length: int, end: int) -> tuple[list[int], list[bool]]:
+    ids: list[int] = []
+    marks: list[bool] = []
+    for piece in pieces:
+        own = next(split)  # type: ignore[call-overload]
+        own = [*own, end] if piece.written and len(own) < length else own
+        ids += own
+        marks += [piece.written] * len(own)
+    return ids, marks
+
+
+def losses(language: Language, states: Tensor, ids: Tensor, written: Tensor, halves: Halves) -> Tensor:
+    """For each row the mean surprise, in nats, at the tokens it is to write; 0 for a row without any."""
+    given = halves.upper(states)[:, :-1]
+    wanted = written[:, 1:]
+    logits = language.net.get_output_embeddings()(given[wanted]).float()  # type: ignore[operator]
+    surprise = functional.cross_entropy(logits, ids[:, 1:][wanted], reduction="none")
+    rows = torch.arange(len(ids))[:, None].expand(wanted.shape)[wanted]
+    total = torch.zeros(len(ids)).index_add(0, rows, surprise)
+    # A row without a text has its gradient too, of zero.
+    return total / wanted.sum(1).clamp(min=1) + 0.0 * given.float().sum((1, 2))
+
+
+def _gradients(language: Language, halves: Halves, states: _States, part: Integers) -> Tape:
+    ids, written, given = states.batch(part)
+    return Tape.of(language.net, lambda: losses(language, given, ids, written, halves))
+
+
+def _halves(language: Language, layers: int) -> Halves:
+    deep = depth_of(language.net)
+    return Halves(language.net, max(0, deep - (layers or max(1, deep // 3))))
+
+
+@dataclass(eq=False)
+class _States:
+    """What the lower half makes of each row, worked out when it is first asked for. It is as private as the rows."""
+
+    halves: Halves
+    rows: Sequences
+    _held: dict[int, Tensor] = field(default_factory=dict)
+    _bytes: int = 0
+
+    def batch(self, part: Integers) -> tuple[Tensor, Tensor, Tensor]:
+        """Tokens, which of them are to be written, and the states of some rows, filled up behind."""
+        tokens = [self.rows.tokens[row] for row in part.tolist()]
+        ids, _ = padded(tokens, self.rows.end)
+        written = torch.zeros(ids.shape, dtype=torch.bool)
+        for place, row in enumerate(part.tolist()):
+            written[place, : len(self.rows.written[row])] = torch.tensor(self.rows.written[row], dtype=torch.bool)
+        lacking = [row for row in part.tolist() if row not in self._held]
+        found = dict(zip(lacking, self._worked_out(lacking), strict=True))
+        width = next(iter((self._held | found).values())).shape[1]
+        states = torch.zeros((*ids.shape, width), dtype=next(iter((found or self._held).values())).dtype)
+        for place, row in enumerate(part.tolist()):
+            own = found[row] if row in found else self._held[row]
+            states[place, : len(own)] = own
+        for row, own in found.items():
+            if self._bytes < STORED:
+                self._held[row] = own
+                self._bytes += own.numel() * own.element_size()
+        return ids, written, states
+
+    def _worked_out(self, rows: list[int]) -> list[Tensor]:
+        order = sorted(rows, key=lambda row: len(self.rows.tokens[row]))
+        found: dict[int, Tensor] = {}
+        for start in range(0, len(order), PART):
+            part = order[start : start + PART]
+            ids, _ = padded([self.rows.tokens[row] for row in part], self.rows.end)
+            for row, states in zip(part, self.halves.lower(ids), strict=True):
+                found[row] = states[: len(self.rows.tokens[row])].clone()
+        return [found[row] for row in rows]
+
+
+def written_texts(
+    language: Language, corpus: Corpus, table: Table, present: Mapping[str, Array], length: int, rng: np.random.Generator
+) -> dict[str, list[Continuation | None]]:
+    """For each column of text what is written for each row, None where ``present`` says that there is none; in order."""
+    prompts = corpus.prompts(table)
+    found: dict[str, list[Continuation | None]] = {}
+    writer = Writer(language=language)
+    for name in corpus.texts:
+        rows = np.flatnonzero(present[name])
+        led = [prompts[row] + corpus.lead(name) for row in rows]
+        column: list[Continuation | None] = [None] * table.rows
+        for row, own in zip(rows, writer.write(led, rng, length), strict=True):
+            column[row] = own
+            prompts[row] += corpus.lead(name) + own.text
+        found[name] = column
+    return found
