@@ -31,9 +31,7 @@ def list_models() -> list[KnownModel]:
         path.name: path for path in sorted(home().glob("*")) if not path.name.startswith(".") and (path / "config.json").is_file()
     }
     known = [
-        KnownModel(
-            name=name, title=one.title, package=one.requirement, licence=one.licence, folder=found.pop(name, None)
-        )
+        KnownModel(name=name, title=one.title, package=one.requirement, licence=one.licence, folder=found.pop(name, None))
         for name, one in CATALOGUE.items()
     ]
     return [*known, *(KnownModel(name=name, title="", package="", licence="", folder=path) for name, path in found.items())]

