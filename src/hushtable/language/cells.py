@@ -34,8 +34,8 @@ class Cells:
         found = cls(tuple(schema[name] for name in names))
         if found.number > most:
             raise PlanError(
-                f"{step}: {', '.join(names)} have {found.number:,} cells together, and at most {most:,} can each have texts of their "
-                "own: name fewer columns in 'by'"
+                f"{step}: {', '.join(names)} have {found.number:,} cells together, and at most {most:,} can have texts of "
+                "their own: name fewer columns in 'by'"
             )
         return found
 
