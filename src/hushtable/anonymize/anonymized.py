@@ -38,10 +38,13 @@ class Anonymized:
         return self.chosen
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
-        """Schema, result and columns."""
-        return {"schema": self.schema.portable().dump(), "result": self.chosen}, dict(self.table.arrays)
+        """Schema, result and columns, with the strings of texts."""
+        texts = {name: words.tolist() for name, words in self.table.texts.items() if name in self.schema}
+        values = {"schema": self.schema.portable().dump(), "result": self.chosen, **({"texts": texts} if texts else {})}
+        return values, dict(self.table.arrays)
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
-        return cls(Table(Schema.parse(values["schema"]), arrays), values["result"])
+        texts = {name: np.array([*words, None], object)[:-1] for name, words in values.get("texts", {}).items()}
+        return cls(Table(Schema.parse(values["schema"]), arrays, texts), values["result"])

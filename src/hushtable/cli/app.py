@@ -25,6 +25,7 @@ from hushtable.cli.hybrid import hybrid
 from hushtable.cli.keys import keys
 from hushtable.cli.mechanism import audit_mechanism
 from hushtable.cli.methods import methods
+from hushtable.cli.model import model
 from hushtable.cli.options import Command
 from hushtable.cli.pareto import pareto
 from hushtable.cli.preflight import preflight
@@ -52,6 +53,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema,
     "profile": profile,
     "methods": methods,
+    "model": model,
     "preflight": preflight,
     "release": release,
     "draw": draw,

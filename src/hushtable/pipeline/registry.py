@@ -36,6 +36,7 @@ STEPS = {
     "rank-swap": "hushtable.anonymize.masking.swap:RankSwap",
     "swap": "hushtable.anonymize.masking.swap:Swap",
     "pram": "hushtable.anonymize.masking.pram:Pram",
+    "redact": "hushtable.anonymize.masking.redact:Redact",
     "transition": "hushtable.anonymize.transition.transition:Transition",
     "frechet": "hushtable.anonymize.private.frechet:Frechet",
     "autoregressive-private": "hushtable.synthesize.neural.autoregressive_private:PrivateAutoregressive",
@@ -72,6 +73,9 @@ STEPS = {
     "privbayes": "hushtable.synthesize.network.privbayes:PrivBayes",
     "topics": "hushtable.language.topics:Topics",
     "write-text": "hushtable.language.write_text:WriteText",
+    "text-votes": "hushtable.language.votes:TextVotes",
+    "mask-fill": "hushtable.language.fill:MaskFill",
+    "mask-fill-published": "hushtable.language.fill_published:PublishedMaskFill",
     "privbayes-published": "hushtable.synthesize.network.privbayes_published:PrivBayesPublished",
 }
 AUDITS = {
