@@ -13,6 +13,7 @@ import torch  # noqa: TID253 - this module is imported only where it is used
 from torch import Tensor  # noqa: TID253
 
 from hushtable.language.nets import Language, padded
+from hushtable.table.arrays import Integers
 
 MORE = 0.75
 """When no more than this share of the texts of a batch is still being written, the others leave it."""
@@ -27,6 +28,42 @@ class Continuation:
     """Whether the model ended it, and not the limit of its length."""
 
 
+@dataclass(frozen=True, eq=False)
+class Tilts:
+    """Changes of the log-odds of words, for each text by its level; a word that a text has used is not made likelier in it again."""
+
+    words: Tensor
+    """For each token the number of its word, or -1."""
+    tilt: Tensor
+    """Levels x words."""
+    levels: Tensor
+    """For each text its level."""
+    spent: set[tuple[int, int]] = field(default_factory=set)
+    """Texts, and words that they have used."""
+
+    def take(self, rows: Integers) -> Tilts:
+        """For some of the texts."""
+        return Tilts(self.words, self.tilt, self.levels[torch.from_numpy(rows)])
+
+    def applied(self, logits: Tensor, active: Tensor) -> Tensor:
+        """The logits of the texts that are being written, tilted."""
+        added = self.tilt[self.levels[active]]
+        place = {row: number for number, row in enumerate(active.tolist())}
+        for row, word in self.spent:
+            if row in place:
+                added[place[row], word] = added[place[row], word].clamp(max=0.0)
+        known = self.words >= 0
+        # Tokens of the vocabulary that the tokenizer does not know are left as they are.
+        logits[:, : len(known)][:, known] += added[:, self.words[known]]
+        return logits
+
+    def used(self, active: Tensor, chosen: Tensor) -> None:
+        """Take note of the tokens that were drawn."""
+        for row, token in zip(active.tolist(), chosen.tolist(), strict=True):
+            if token < len(self.words) and (word := int(self.words[token])) >= 0:
+                self.spent.add((row, word))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Writer:
     """Draws token by token from the likeliest tokens that together have the probability ``nucleus`` (Holtzman et al. 2020)."""
@@ -39,7 +76,9 @@ class Writer:
     """Texts at a time: of time and memory only."""
     report: Callable[[float], None] = field(default=lambda share: None)
 
-    def write(self, prompts: Sequence[str], rng: np.random.Generator, length: int) -> list[Continuation]:
+    def write(
+        self, prompts: Sequence[str], rng: np.random.Generator, length: int, tilts: Tilts | None = None
+    ) -> list[Continuation]:
         """For each prompt a text of at most ``length`` tokens, in the order of the prompts."""
         most = max(self.language.longest - length, 1)
         # What stands nearest to the text counts most, so a prompt that is too long loses its beginning.
@@ -49,13 +88,14 @@ class Writer:
         generator = torch.Generator().manual_seed(int(rng.integers(2**63)))
         for start in range(0, len(order), self.batch):
             rows = order[start : start + self.batch]
-            for row, found in zip(rows, self._batch([tokens[row] for row in rows], length, generator), strict=True):
+            own = None if tilts is None else tilts.take(rows)
+            for row, found in zip(rows, self._batch([tokens[row] for row in rows], length, generator, own), strict=True):
                 written[row] = found
             self.report(min(1.0, (start + self.batch) / len(order)))
         return written
 
     @torch.no_grad()
-    def _batch(self, tokens: list[list[int]], length: int, generator: torch.Generator) -> list[Continuation]:
+    def _batch(self, tokens: list[list[int]], length: int, generator: torch.Generator, tilts: Tilts | None) -> list[Continuation]:
         from transformers import DynamicCache
 
         net, end = self.language.net, self.language.end
@@ -70,7 +110,9 @@ class Writer:
                 input_ids=ids, attention_mask=shown, position_ids=places, past_key_values=cache, use_cache=True
             ).last_hidden_state[:, -1]
             logits = net.get_output_embeddings()(states).float()  # type: ignore[operator]
-            chosen = self._drawn(logits, generator)
+            chosen = self._drawn(logits if tilts is None else tilts.applied(logits, active), generator)
+            if tilts is not None:
+                tilts.used(active, chosen)
             for row, token in zip(active.tolist(), chosen.tolist(), strict=True):
                 finished[row] |= token == end
                 if not finished[row]:

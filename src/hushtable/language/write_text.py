@@ -14,6 +14,8 @@ from hushtable.errors import InputError, PlanError
 from hushtable.language.beside import bought
 from hushtable.language.corpus import TOPIC, Corpus
 from hushtable.language.models import READ_IN_PUBLIC, Sort, checkpoint
+from hushtable.language.words import UNIT, Vocabulary, WordCounts
+from hushtable.language.words import tilted as tilted_words
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, given_arrays
 from hushtable.privacy.allowance import Allowance
@@ -21,7 +23,8 @@ from hushtable.privacy.event import Event, PostProcessing
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.sampled import FLOAT_NOISE, sampled_gaussian
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Integers, Mask
+from hushtable.table.arrays import Floats, Integers, Mask
+from hushtable.table.columns import Role
 from hushtable.table.patterns import scan
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -29,6 +32,10 @@ from hushtable.table.table import Table
 NET, PURPOSE = "hushtable.language.writing_net", "a model of language"
 TRIES = 4
 """So often a text that is empty, or stands in the release already, is written again."""
+ROUNDS, PILOT = 3, 96
+"""Rounds of texts by which words are made likelier or rarer, and texts of each level in each."""
+LEVELS = 20
+"""The most levels of a target by which words are counted."""
 SENTENCE = re.compile(r"^.*[.!?…。！？](?=\s|$)", re.DOTALL)
 """A text up to the last end of a sentence."""
 
@@ -45,7 +52,7 @@ class WriteText(PrivateCore):
     Needs a delta, and one record or person more or less (add-remove).
     """
 
-    quick: ClassVar[Mapping[str, object]] = {"steps": 1, "length": 4, "twin": 2}
+    quick: ClassVar[Mapping[str, object]] = {"steps": 1, "length": 4, "twin": 2, "words": 0.0}
     extra: ClassVar[str] = "language"
     reads_text: ClassVar[bool] = True
     common: ClassVar[frozenset[str]] = frozenset({"model"})
@@ -63,6 +70,8 @@ class WriteText(PrivateCore):
     """Layers that are adapted, counted from the last; 0 takes a third of them. Those below are run once for each row."""
     length: int = 96
     """Tokens of a text, at most."""
+    words: float = 0.3
+    """The part of its budget that goes to noisy counts of words, by the levels of the target; 0 for none."""
     clip: float = 0.1
     """The largest norm of one person's part in the gradient of a step. Nearly all are longer, so it hardly matters."""
     speed: float = 2e-3
@@ -79,6 +88,7 @@ class WriteText(PrivateCore):
             rank=(self.rank >= 1, "must be at least 1"),
             layers=(self.layers >= 0, "must not be negative"),
             length=(self.length >= 1, "must be at least 1"),
+            words=(0 <= self.words < 1, "must be from 0 to below 1"),
             clip=(0 < self.clip < np.inf, "must be positive"),
             speed=(0 < self.speed < np.inf, "must be positive"),
             twin=(self.twin >= 0, "must not be negative"),
@@ -88,7 +98,11 @@ class WriteText(PrivateCore):
         """Refuses columns that are no text, a model that cannot be loaded, and a budget without delta."""
         known = checkpoint(self.model, Sort.CAUSAL, "write-text")
         texts = self._texts(schema)
-        events: tuple[Event, ...] = () if budget is None else (sampled_gaussian(budget, self.rate, self.steps),)
+        events: tuple[Event, ...] = ()
+        if budget is not None:
+            counts, rest = self._split(budget, texts)
+            words = (part.event(WordCounts(name, _label(schema)), schema) for name, part in counts.items())
+            events = (*words, sampled_gaussian(rest, self.rate, self.steps))
         made = schema.select(name for name in schema.names if name not in schema.texts or name in texts)
         public = f"the language model {known.name} (fingerprint {known.fingerprint})"
         return Plan(
@@ -99,6 +113,13 @@ class WriteText(PrivateCore):
         if wrong := [name for name in self.columns if name not in schema.texts]:
             raise PlanError(f"write-text: {', '.join(wrong)} is no column of free text; there are {', '.join(schema.texts)}")
         return self.columns or schema.texts
+
+    def _split(self, budget: Allowance, texts: tuple[str, ...]) -> tuple[dict[str, Allowance], Allowance]:
+        """What the words of each text may cost, and the descent."""
+        if not self.words:
+            return {}, budget
+        first, rest = budget.split([self.words, 1 - self.words])
+        return dict(zip(texts, first.split([1.0] * len(texts)), strict=True)), rest
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Written:
         """Train the adapters on the rows behind the released table."""
@@ -115,7 +136,10 @@ class WriteText(PrivateCore):
         conditions = Conditions(rows, corpus, self.length)
         few = conditions.some(self.twin, rng)
         untouched = few.texts(language, rng) if few.table.rows else {}
-        happened = sampled_gaussian(vault.paid(), self.rate, self.steps)
+        counts, rest = self._split(vault.paid(), texts)
+        vocabulary = Vocabulary.of(language)
+        wanted = {name: self._counted(origin, name, part, vocabulary, language, rows) for name, part in counts.items()}
+        happened = sampled_gaussian(rest, self.rate, self.steps)
         descent = network("hushtable.learn.private", PURPOSE).PrivateDescent
         how = descent(rate=self.rate, steps=self.steps, multiplier=happened.multiplier, clip=self.clip, part=module.PART)
         adapting = module.Adapting(
@@ -126,10 +150,26 @@ class WriteText(PrivateCore):
             "model": known.name, "steps": self.steps, "rate": self.rate, "noise multiplier": round(how.multiplier, 4),
             "adapted weights": sum(array.size for array in arrays.values()),
         }  # fmt: skip
-        written = Written(conditions, known.name, known.fingerprint, arrays, chosen, self.model)
+        written = Written(conditions, known.name, known.fingerprint, {}, arrays, chosen, self.model)
+        ready = written.language()
+        for name, (frequencies, noise) in wanted.items():
+            written.tilt[name] = conditions.tilt(name, frequencies, noise, ready, rng)
+            chosen.setdefault("words tilted", {})[name] = int((written.tilt[name] != 0).any(axis=0).sum())
         if untouched:
-            chosen["bought"] = bought(untouched, few.texts(written.language(), rng))
+            chosen["bought"] = bought(untouched, few.texts(ready, rng, written.tilt))
         return written
+
+    @staticmethod
+    def _counted(
+        origin: Vault, name: str, part: Allowance, vocabulary: Vocabulary, language: Any, rows: Table
+    ) -> tuple[Floats, Floats]:
+        """How frequent each word is in the texts of each level, and the standard deviation of the noise of each level."""
+        query = WordCounts(name, by := _label(origin.schema), vocabulary, language)
+        noisy = origin.spend(query, part).reshape(-1, vocabulary.count)
+        present = Conditions(rows, Corpus(origin.schema, (name,), chat=False), 1).present(name)
+        cells = rows.cells(by) if by else np.zeros(rows.rows, np.int64)
+        texts = np.maximum(np.bincount(cells[present], minlength=len(noisy)), 1)
+        return noisy / UNIT / texts[:, None], part.deviation(query, origin.schema) / UNIT / texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +193,35 @@ class Conditions:
         """So many rows at random, or all if there are fewer."""
         return self.take(rng.permutation(self.table.rows)[:count])
 
-    def texts(self, language: Any, rng: np.random.Generator) -> dict[str, list[str | None]]:
+    @property
+    def levels(self) -> Integers:
+        """For each row its level of the label, by which words are counted."""
+        label = _label(self.corpus.schema)
+        return self.table.cells(label) if label else np.zeros(self.table.rows, np.int64)
+
+    def tilt(self, name: str, wanted: Floats, noise: Floats, language: Any, rng: np.random.Generator) -> Floats:
+        """How much likelier or rarer each word is made in the texts of each level, from a few rounds of texts written so far."""
+        vocabulary, tilt = Vocabulary.of(language), np.zeros(wanted.shape)
+        rows = np.flatnonzero(self.present(name))
+        levels = [rows[self.levels[rows] == level] for level in range(len(wanted))]
+        for _ in range(ROUNDS):
+            some = [rng.choice(own, PILOT) if len(own) else own for own in levels]
+            texts = self.take(np.concatenate(some)).texts(language, rng, {name: tilt})[name]
+            parts = np.split(np.array(texts, object), np.cumsum([len(own) for own in some])[:-1])
+            own = np.array([vocabulary.frequencies(language, [text or "" for text in part]) for part in parts])
+            empty = np.array([not len(part) for part in some])
+            tilt = np.where(empty[:, None], 0.0, tilted_words(wanted, own, np.hypot(noise, 1 / PILOT), tilt))
+        return tilt
+
+    def texts(
+        self, language: Any, rng: np.random.Generator, tilt: Mapping[str, Floats] | None = None
+    ) -> dict[str, list[str | None]]:
         """One text for each row and column of text."""
         present = {name: self.present(name) for name in self.corpus.texts}
         module = network(NET, PURPOSE)
-        found = module.written_texts(language, self.corpus, self.table, present, self.length, rng)
+        vocabulary = Vocabulary.of(language) if tilt else None
+        tilted = {name: module.tilts(vocabulary, own, self.levels) for name, own in (tilt or {}).items()}
+        found = module.written_texts(language, self.corpus, self.table, self.length, rng, present=present, tilted=tilted)
         return {
             name: [None if own is None else tidy(own.text, finished=own.finished) for own in some] for name, some in found.items()
         }
@@ -171,6 +235,8 @@ class Written:
     model: str
     """The name of the base model, which is not a part of the file."""
     fingerprint: str
+    tilt: dict[str, Floats]
+    """For each text how much likelier each word is made, levels x words."""
     adapters: Arrays
     chosen: dict[str, Any]
     folder: str = ""
@@ -202,14 +268,14 @@ class Written:
         elif n is not None:
             raise InputError("no row of the released table has these values", where="given")
         here = self.conditions.take(rows)
-        texts = here.texts(language := self.language(), rng)
+        texts = here.texts(language := self.language(), rng, self.tilt)
         again = 0
         for _ in range(TRIES if here.table.rows else 0):
             poor = np.flatnonzero(np.any([_poor(own) for own in texts.values()], axis=0))
             if not len(poor):
                 break
             again += len(poor)
-            for name, own in here.take(poor).texts(language, rng).items():
+            for name, own in here.take(poor).texts(language, rng, self.tilt).items():
                 for row, text in zip(poor, own, strict=True):
                     texts[name][row] = text
         self.chosen["written again"] = again
@@ -231,16 +297,20 @@ class Written:
             "texts": list(corpus.texts), "length": self.conditions.length, "model": self.model, "fingerprint": self.fingerprint,
             "chosen": self.chosen,
         }  # fmt: skip
-        return values, {**{f"column: {n}": own for n, own in self.conditions.table.arrays.items()}, **self.adapters}
+        columns = {f"column: {name}": own for name, own in self.conditions.table.arrays.items()}
+        return values, {**columns, **{f"tilt: {name}": own for name, own in self.tilt.items()}, **self.adapters}
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
-        rows = {name.removeprefix("column: "): own for name, own in arrays.items() if name.startswith("column: ")}
+        rows, tilt = (
+            {name.removeprefix(first): own for name, own in arrays.items() if name.startswith(first)}
+            for first in ("column: ", "tilt: ")
+        )
         corpus = Corpus(Schema.parse(values["read"]), tuple(values["texts"]), values["chat"])
         conditions = Conditions(Table(Schema.parse(values["schema"]), rows), corpus, values["length"])
-        adapters = {name: own for name, own in arrays.items() if not name.startswith("column: ")}
-        return cls(conditions, values["model"], values["fingerprint"], adapters, values["chosen"])
+        adapters = {name: own for name, own in arrays.items() if not name.startswith(("column: ", "tilt: "))}
+        return cls(conditions, values["model"], values["fingerprint"], tilt, adapters, values["chosen"])
 
 
 def tidy(text: str, *, finished: bool) -> str:
@@ -248,6 +318,12 @@ def tidy(text: str, *, finished: bool) -> str:
     text = text.strip()
     whole = None if finished else SENTENCE.match(text)
     return whole.group(0) if whole else text
+
+
+def _label(schema: Schema) -> str:
+    """The column by whose levels words are counted: the target, if it has levels; empty for none."""
+    labels = (column for column in schema if column.role is Role.TARGET and column.coded and not column.generalized)
+    return next((column.name for column in labels if len(column.levels) <= LEVELS), "")
 
 
 def _poor(texts: Sequence[str | None]) -> Mask:

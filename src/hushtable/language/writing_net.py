@@ -15,12 +15,13 @@ from hushtable.language.corpus import CHAT, Corpus, Piece
 from hushtable.language.halves import Halves, depth_of
 from hushtable.language.models import Checkpoint
 from hushtable.language.nets import Language, padded
-from hushtable.language.write import Continuation, Writer
+from hushtable.language.words import Vocabulary
+from hushtable.language.write import Continuation, Tilts, Writer
 from hushtable.learn.ghost import Tape
 from hushtable.learn.loop import seeded
 from hushtable.learn.private import PrivateDescent
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Integers
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.table import Table
 
 STORED = 2**31
@@ -177,8 +178,20 @@ class _States:
         return [found[row] for row in rows]
 
 
+def tilts(vocabulary: Vocabulary, tilt: Floats, levels: Integers) -> Tilts:
+    """For texts of these levels."""
+    return Tilts(torch.from_numpy(vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
+
+
 def written_texts(
-    language: Language, corpus: Corpus, table: Table, present: Mapping[str, Array], length: int, rng: np.random.Generator
+    language: Language,
+    corpus: Corpus,
+    table: Table,
+    length: int,
+    rng: np.random.Generator,
+    *,
+    present: Mapping[str, Array],
+    tilted: Mapping[str, Tilts],
 ) -> dict[str, list[Continuation | None]]:
     """For each column of text what is written for each row, None where ``present`` says that there is none; in order."""
     prompts = corpus.prompts(table)
@@ -188,7 +201,8 @@ def written_texts(
         rows = np.flatnonzero(present[name])
         led = [prompts[row] + corpus.lead(name) for row in rows]
         column: list[Continuation | None] = [None] * table.rows
-        for row, own in zip(rows, writer.write(led, rng, length), strict=True):
+        own_tilts = tilted[name].take(rows) if name in tilted else None
+        for row, own in zip(rows, writer.write(led, rng, length, own_tilts), strict=True):
             column[row] = own
             prompts[row] += corpus.lead(name) + own.text
         found[name] = column
