@@ -93,7 +93,7 @@ class VerbatimTexts(ScoreAttack):
         # The mark after each text says nothing.
         joined = np.concatenate([np.append(text, known) for text in coded[: len(texts)]])
         counts = np.bincount(joined, minlength=known + 1)
-        rarity = np.log2(counts[:known].sum() / np.maximum(counts, 1))
+        rarity = np.log2(max(1, counts[:known].sum()) / np.maximum(counts, 1))
         rarity[known] = 0.0
         total = np.concatenate([[0.0], np.cumsum(rarity[joined])])
         information = total[np.arange(len(runs)) + runs] - total[:-1]
