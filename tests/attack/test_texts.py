@@ -15,6 +15,7 @@ from hushtable.audits.text.membership import TextMembership
 from hushtable.audits.text.nearest import NearestTexts
 from hushtable.audits.text.patterns import TextPatterns
 from hushtable.audits.text.verbatim import VerbatimTexts
+from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
 from hushtable.evidence.verdict import alarms
@@ -176,3 +177,10 @@ def test_copied_short_messages_are_found_and_others_are_not(real_data):
         leaky = pd.concat([fresh.iloc[count:], train.iloc[:count]]).reset_index(drop=True)
         raised = {finding.audit for finding in alarms(run(sides[0], io.read(leaky, SMS), sides[2]))}
         assert noticed <= raised
+
+
+def test_people_who_agree_in_every_column_but_wrote_other_texts_are_other_people():
+    train, control = noted(["one text", "another text"] * 10), noted(["a third one", "a fourth one"] * 10)
+    assert Case(train, control, control).columns == ("label", "branch")
+    with pytest.raises(InputError, match="same rows"):
+        Case(train, control, train.take(np.arange(20)[::-1]))

@@ -12,6 +12,7 @@ from hushtable.evidence.confidence import binomial_tail, clopper_pearson
 from hushtable.evidence.finding import Audit, Better, Finding, Subject
 from hushtable.table.columns import FREE, Role
 from hushtable.table.table import Table
+from hushtable.table.words import text_columns
 
 if TYPE_CHECKING:
     from hushtable.evidence.case import Case
@@ -68,12 +69,16 @@ class Coverage(Audit):
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding; names of columns and numbers of rows only."""
         schema, compared = case.train.schema, case.columns
+        texts = [column.name for column in text_columns(schema, case.release.schema)]
         names = {
             "compared": list(compared),
             "not in the release": [n for n in schema.names if n not in case.release.schema],
-            "looked up as they are, in no other attack (identifiers, keys, texts)": [
-                c.name for c in schema if c.name in case.release.schema and (c.role is Role.IDENTIFIER or c.kind in FREE)
+            "looked up as they are, in no other attack (identifiers, keys)": [
+                c.name
+                for c in schema
+                if c.name in case.release.schema and c.name not in texts and (c.role is Role.IDENTIFIER or c.kind in FREE)
             ],
+            "read by the attacks on texts alone": texts,
             "in the release only": [n for n in case.release.schema.names if n not in schema],
             "constant in the training rows": [n for n in compared if _constant(case.train, n)],
             "constant in the release": [n for n in compared if _constant(case.release, n)],

@@ -21,6 +21,7 @@ from hushtable.table.arrays import Floats, Integers
 from hushtable.table.cell import Cell, Interval
 from hushtable.table.columns import CODED, FREE, Cells, Column, Kind, Role
 from hushtable.table.table import Table, identities
+from hushtable.table.words import text_columns
 
 Item = TypeVar("Item")
 Generator = Callable[[Table, int], Table]
@@ -61,7 +62,7 @@ class Case:
             faults.append(Fault(which, "does not say who holds its rows, but the other side does: identify persons in both"))
         if missing:
             faults.append(Fault("control", f"lacks columns of the release: {', '.join(missing)}"))
-        if not faults and _same(self.train, self.control, self.columns):
+        if not faults and _same(self.train, self.control, self.columns) and _same_texts(self.train, self.control):
             faults.append(Fault("control", "holds the same rows as the training table; it must hold other people"))
         if faults:
             raise InputError(faults)
@@ -258,6 +259,15 @@ def _same(one: Table, other: Table, columns: Sequence[str]) -> bool:
         return False
     encoding = Encoding.of([one, other], columns)
     return bool(np.array_equal(_sorted(encoding.points(one)), _sorted(encoding.points(other)), equal_nan=True))
+
+
+def _same_texts(one: Table, other: Table) -> bool:
+    """Whether two tables hold the same free texts: people who agree in a label or two may still have written others."""
+    sides = (
+        [sorted(map(str, table.strings(column.name))) for column in text_columns(one.schema, other.schema)]
+        for table in (one, other)
+    )
+    return next(sides) == next(sides)
 
 
 def _sorted(points: Points) -> Floats:

@@ -78,7 +78,7 @@ def test_coverage_names_what_no_attack_sees():
     (finding,) = Coverage().run(Case(train, release, control), np.random.default_rng(0))
     columns = finding.detail["columns"]
     assert columns["not in the release"] == ["name", "postcode", "income"]
-    assert columns["looked up as they are, in no other attack (identifiers, keys, texts)"] == ["person_id"]
+    assert columns["looked up as they are, in no other attack (identifiers, keys)"] == ["person_id"]
     assert "sex" in columns["constant in the release"]
     assert finding.value == pytest.approx(len(columns["compared"]) / len(train.schema))
     assert finding.detail["rows"] == {"train": 30, "release": 30, "control": 30}

@@ -57,8 +57,8 @@ class VerbatimTexts(ScoreAttack):
         for column in columns:
             detail: dict[str, Any] = {}
 
-            def hits(texts: NDArray[np.object_], who: Integers, detail: dict[str, Any] = detail) -> Mask:
-                found = self._found(case, texts, who)
+            def hits(texts: NDArray[np.object_], who: Integers, name: str = column.name, detail: dict[str, Any] = detail) -> Mask:
+                found = self._found(case, name, texts, who)
                 ours = np.arange(len(texts)) < case.train.rows
                 longest = (int(found.longest[side].max(initial=0)) for side in (ours, ~ours))
                 detail.update(zip(("longest_run", "control_longest_run"), longest, strict=True))
@@ -71,7 +71,7 @@ class VerbatimTexts(ScoreAttack):
         """For each column of free text the information in the run that says most."""
         for column in text_columns(case.train.schema, case.control.schema):
             sides = [table.strings(column.name) for table in (case.train, case.control)]
-            found = self._found(case, np.concatenate(sides), Pool.of(case).people.who)
+            found = self._found(case, column.name, np.concatenate(sides), Pool.of(case).people.who)
             ours, others = (np.flatnonzero(held(texts)) for texts in sides)
             train, control = np.split(found.information, [case.train.rows])
             yield Scores(
@@ -79,8 +79,11 @@ class VerbatimTexts(ScoreAttack):
                 train[ours], control[others], ours, others, np.full(len(ours), -1), scope=column.name,
             )  # fmt: skip
 
-    def _found(self, case: Case, texts: NDArray[np.object_], who: Integers) -> _Found:
-        """What of each row's text is in the release and rare."""
+    def _found(self, case: Case, name: str, texts: NDArray[np.object_], who: Integers) -> _Found:
+        """What of each row's text is in the release and rare; worked out once for both tests."""
+        return case.once(("released runs", name, len(texts), self.most), lambda: self._searched(case, texts, who))
+
+    def _searched(self, case: Case, texts: NDArray[np.object_], who: Integers) -> _Found:
         released = [own for text in sorted(released_words(case)) if (own := words(text))]
         spelled = [words(text) if text is not None else [] for text in texts]
         coded, known = numbered([*spelled, *released])
@@ -90,7 +93,7 @@ class VerbatimTexts(ScoreAttack):
         # The mark after each text says nothing.
         joined = np.concatenate([np.append(text, known) for text in coded[: len(texts)]])
         counts = np.bincount(joined, minlength=known + 1)
-        rarity = np.log2(counts[:known].sum() / np.maximum(counts, 1))
+        rarity = np.log2(max(1, counts[:known].sum()) / np.maximum(counts, 1))
         rarity[known] = 0.0
         total = np.concatenate([[0.0], np.cumsum(rarity[joined])])
         information = total[np.arange(len(runs)) + runs] - total[:-1]
