@@ -121,8 +121,8 @@ class MaskFill(Filling, PrivateCore):
             "weights": sum(array.size for array in arrays.values()),
         }  # fmt: skip
         return Filled(
-            table, {name: origin.schema[name] for name in texts}, cells, shares, arrays, (known.name, known.fingerprint, self.encoder),
-            (self.rounds, self.candidates, self.length), chosen,
+            table, {name: origin.schema[name] for name in texts}, cells, shares, arrays,
+            (known.name, known.fingerprint, self.encoder), (self.rounds, self.candidates, self.length), chosen,
         )  # fmt: skip
 
 

@@ -96,8 +96,8 @@ class Filling(Core):
             public.append(f"the language model {writes.name} (fingerprint {writes.fingerprint})")
         else:
             raise InputError(
-                "an encoder has no head that fills masks: give public texts to train one on, in a file (--set public=FILE) or written "
-                "by a causal model (--set model=smollm2)",
+                "an encoder has no head that fills masks: give public texts to train one on, in a file (--set public=FILE) or "
+                "written by a causal model (--set model=smollm2)",
                 where=step,
             )
         return texts, tuple(public)

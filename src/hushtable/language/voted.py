@@ -76,7 +76,7 @@ class Candidates:
         """For each row of these cells the number of a text; one beyond the last is a missing one."""
         running = np.cumsum(self.shares, axis=1)[cells]
         places: Integers = (rng.random(len(cells))[:, None] * running[:, -1:] >= running).sum(1)
-        return np.minimum(places, self.shares.shape[1] - 1)
+        return np.minimum(places, self.shares.shape[1] - 1).astype(np.int64)
 
     def best(self) -> list[str]:
         """The texts with most votes in the first cells: public texts, chosen by what was paid for."""

@@ -188,7 +188,7 @@ class Votes:
         cells, codes = self.cells.rows(table), table[self.text].astype(np.int64)
         missing = table.missing(self.text)
         vectors = self.seen.rows(table, self.text)
-        np.add.at(votes, (cells[missing], -1), 1)
+        votes[:, -1] = np.bincount(cells[missing], minlength=len(votes))
         for cell in np.unique(cells[~missing]):
             own = codes[(cells == cell) & ~missing]
             votes[cell, :-1] += np.bincount(np.argmax(vectors[own] @ self.candidates[cell].T, axis=1), minlength=votes.shape[1] - 1)
