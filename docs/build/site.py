@@ -79,6 +79,7 @@ def configuration() -> dict[str, Any]:
             {"Entries of a schema file": "schema-entries.md"},
             {"Choosing a release": "choosing.md"},
             {"Networks": "neural.md"},
+            {"Free text": "text.md"},
             {"Hybrids": "hybrids.md"},
             {"Attacking a release": "auditing.md"},
             {"Reading the report": "report.md"},

@@ -13,7 +13,7 @@ import pytest
 import hushtable as ht
 from hushtable.audits import covert
 from hushtable.audits.identifiers import PublishedIdentifiers
-from hushtable.audits.texts import PublishedTexts
+from hushtable.audits.text.verbatim import VerbatimTexts
 from hushtable.data.people import people
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
@@ -87,13 +87,13 @@ def test_identifiers_are_recognized_in_every_usual_form(parts, form):
 def test_texts_are_recognized_however_they_are_written(parts, form):
     train, control, fresh = parts
     release = covert.rewritten(train, fresh, covert.TEXT, 0.5, np.random.default_rng(0), TEXTS[form])
-    leak = findings_of(PublishedTexts(), train, release, control)
+    leak = findings_of(VerbatimTexts(), train, release, control)
     assert (leak.detail["hits"], leak.detail["control_hits"]) == (N // 2, 0)
 
 
 def test_without_a_leak_nothing_is_recognized(parts):
     train, control, fresh = parts
-    for audit in (PublishedIdentifiers(), PublishedTexts()):
+    for audit in (PublishedIdentifiers(), VerbatimTexts()):
         tie = findings_of(audit, train, fresh, control)
         assert (tie.detail["hits"], tie.detail["control_hits"], tie.p) == (0, 0, 1.0)
 
@@ -160,7 +160,7 @@ def test_ten_of_four_hundred_raise_an_alarm_among_all_tests():
     bare = fresh.select(["sex", "income"])
     for leak, audit, name in (
         (covert.digested, PublishedIdentifiers(), "identifiers published"),
-        (covert.retyped, PublishedTexts(), "texts published"),
+        (covert.retyped, VerbatimTexts(), "texts published"),
     ):
         release = leak(train, bare, 0.025, np.random.default_rng(0))
         crowd = [Finding(name=str(i), value=0.0, better="lower", subject="privacy", n=1, note="", p=0.5) for i in range(60)]
@@ -201,12 +201,12 @@ def test_numbers_that_everybody_has_are_no_leak(parts):
 def test_a_phrase_that_many_people_wrote_recognizes_nobody(parts):
     phrase = " ".join(f"word{i}" for i in range(12))
     train, control, fresh = (covert.with_texts(t, t.schema[covert.TEXT], np.full(N, phrase, object)) for t in parts)
-    assert findings_of(PublishedTexts(), train, fresh, control).detail["hits"] == 0
+    assert findings_of(VerbatimTexts(), train, fresh, control).detail["hits"] == 0
 
 
 def test_tables_without_names_or_texts_say_so(parts):
     train, control, fresh = (table.select(["sex", "income"]) for table in parts)
-    for audit in (PublishedIdentifiers(), PublishedTexts()):
+    for audit in (PublishedIdentifiers(), VerbatimTexts()):
         (finding,) = audit.run(Case(train, fresh, control), np.random.default_rng(0))
         assert finding.value is None
         assert "the training table has no" in finding.note

@@ -71,11 +71,15 @@ def test_the_folder_lies_beside_the_release(hush, town, tmp_path, place):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_budget_is_not_resumed(hush, town, tmp_path):
-    code, _, err = hush(*command(town, tmp_path / "out"), "--resume", tmp_path / "work", "--epsilon", 1)
-    assert code == 2
-    assert "starts anew" in words(err)
-    assert list(tmp_path.iterdir()) == []
+def test_a_budget_goes_on_with_what_it_has_paid_for(hush, town, tmp_path):
+    made = []
+    for name in ("out", "again"):
+        words = [*command(town, tmp_path / name), "--resume", tmp_path / "work", "--epsilon", 1, "--delta", 1e-6, "--hold-out", 0.2]
+        words[words.index("sequential")] = "mst"
+        code, _, err = hush(*words)
+        assert code == 0, err
+        made.append([(tmp_path / place).read_bytes() for place in (f"{name}/data.csv", f"{name}.private/control.csv")])
+    assert made[0] == made[1]
 
 
 @pytest.mark.neural

@@ -21,6 +21,7 @@ from hushtable.evidence import records as by_records
 from hushtable.evidence.case import Case
 from hushtable.evidence.causes import causes
 from hushtable.evidence.condition import Condition, Promised, refused
+from hushtable.evidence.examples import released_examples
 from hushtable.evidence.finding import Audit, Finding, Subject
 from hushtable.evidence.known import BOTH, attackers, parse_known
 from hushtable.evidence.persons import held_by
@@ -188,6 +189,7 @@ def audit(
         ),
         assumed=[*sides.notes, *assumed(case)],
         causes=causes(case, findings, None if card is None else card.stated),
+        examples=released_examples(case),
         people={} if case.train.persons is None else {which: case.people(which).count for which in ("train", "control")},
     )
 

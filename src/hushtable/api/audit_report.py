@@ -96,6 +96,8 @@ class AuditReport(Shown):
     """What is not sure about who holds which rows: each a person, against the evidence; or nobody, so that it was left out."""
     causes: Sequence[Cause] = ()
     """Why the alarms were raised and what would remove that, the weightiest first; empty where no alarm was."""
+    examples: Sequence[Mapping[str, str | None]] = field(default=(), repr=False)
+    """Some released rows with free text, to be read by eye; none whose text a person wrote. Empty where the release has no text."""
     people: Mapping[str, int] = field(default_factory=dict)
     """How many people hold the training and the control rows; empty where each row is a person."""
 
@@ -191,6 +193,7 @@ class AuditReport(Shown):
             "at_risk": [tail.to_json() for tail in self.at_risk],
             "groups": {} if self.groups is None else self.groups.to_json(),
             "records": [record.to_json() for record in self.records],
+            "examples": [dict(example) for example in self.examples],
         }
 
     @classmethod
@@ -212,6 +215,10 @@ class AuditReport(Shown):
             assumed=lenient.texts(plain.get("assumed")),
             causes=[Cause.from_json(one) for one in lenient.mappings(plain.get("causes"))],
             people=_counts(plain.get("people")),
+            examples=[
+                {name: None if value is None else lenient.text(value) for name, value in one.items()}
+                for one in lenient.mappings(plain.get("examples"))
+            ],
         )
 
     def save(self, folder: str | Path, formats: Iterable[str] = ("html",)) -> Path:

@@ -23,7 +23,7 @@ ANSWERING = {
     "partial": ("rare-values",),
     "rare": ("rare-values",),
     "digests": ("identifiers",),
-    "texts": ("texts",),
+    "texts": ("text-verbatim",),
 }
 """The audits that each leak is meant for."""
 

@@ -12,13 +12,17 @@ from hushtable.table.arguments import require_seed, require_tables
 from hushtable.table.table import Table
 
 
-def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | None = None) -> tuple[Table, Table]:
+def hold_out(
+    table: Table, share: float, seed: int | None = None, *, by: str | None = None, secret: int | None = None
+) -> tuple[Table, Table]:
     """Training rows and a control of about this share, split at random before anything is fitted.
 
     Without a seed a secret coin decides for each person alone, so what holds for one person more or less among the
     training rows holds for the whole table. With a seed the control has exactly this share, and one person more may move
     all others: a promise about the training rows is then one about them only. ``by`` names the key column that identifies
     persons (those of the table itself when absent): all rows of a person go to one side. A row without a person is one of its own.
+    ``secret`` is what the coins are drawn from in a run that may be stopped: a number that was drawn from the system for this run
+    alone, and stays in its private folder.
     """
     require_tables(table=table)
     require_seed(seed)
@@ -29,7 +33,8 @@ def hold_out(table: Table, share: float, seed: int | None = None, *, by: str | N
     persons = np.arange(table.rows) if table.persons is None else np.unique(table.persons, return_inverse=True)[1]
     count = int(persons.max(initial=-1)) + 1
     if seed is None:
-        held_out = SYSTEM.words(count) < np.uint64(int(share * 2.0**64))
+        words = SYSTEM.words(count) if secret is None else np.random.default_rng(secret).integers(0, 2**64, count, dtype=np.uint64)
+        held_out = words < np.uint64(int(share * 2.0**64))
     else:
         held_out = np.random.default_rng(seed).permutation(count) < round(share * count)
     control = held_out[persons]

@@ -20,7 +20,7 @@ from hushtable.pipeline.extras import require_extras
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
-from hushtable.pipeline.resume import resumable
+from hushtable.pipeline.resume import kept_seed, resumable
 from hushtable.pipeline.run import release as run_recipe
 from hushtable.pipeline.signature import SigningKey
 from hushtable.pipeline.store import SENSITIVE, sensitive
@@ -250,7 +250,8 @@ def release_to_folder(
     if request.hold_out is not None:
         # A seeded split would move other people too, and the promise would be one about the training rows alone.
         seed = options.seed if options.epsilon is None else None
-        train, control = hold_out(table, request.hold_out, seed, by=options.unit.by)
+        secret = None if options.resume is None or options.epsilon is None else kept_seed(options.resume)
+        train, control = hold_out(table, request.hold_out, seed, by=options.unit.by, secret=secret)
     if recipe is not None:
         released = release(train, recipe, options, progress=progress)
     else:

@@ -15,6 +15,7 @@ from hushtable.display import Progress, meant, silent
 from hushtable.errors import InputError
 from hushtable.evidence import harness
 from hushtable.evidence.case import Case
+from hushtable.evidence.examples import released_examples
 from hushtable.evidence.finding import Audit, Subject
 from hushtable.pipeline.card import Card
 from hushtable.pipeline.release import Release, today
@@ -116,6 +117,7 @@ def utility(
         card=card,
         void=["without a control there is nobody whom the release has not seen"] if blind else [],
         run=Run(version=__version__, seed=options.seed, audits=tuple(measures), date=today(), halved=halved),
+        examples=released_examples(case),
     )
 
 

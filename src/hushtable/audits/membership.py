@@ -48,6 +48,8 @@ class Scores:
     whom: str = "people"
     """Who is tried on both sides: everybody, or a part chosen by one rule that does not know the sides."""
     remark: str = ""
+    scope: str = ""
+    """The column that the scores are about; empty where it is all of them."""
     detail: dict[str, Any] = field(default_factory=dict)
 
     def by_person(self, case: Case) -> Scores:
@@ -341,4 +343,4 @@ def _none(name: str, rows: int, why: str, scope: str = "") -> Finding:
 
 
 def _scope(scores: Scores) -> str:
-    return "" if scores.whom == "people" else scores.whom
+    return ", ".join(part for part in (scores.scope, scores.whom) if part not in ("", "people"))

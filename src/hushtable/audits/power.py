@@ -50,7 +50,7 @@ PARTS = {
     "an identifier digested": Part(
         lambda case, share, rng: digested(case.train, case.release, share, rng), "identifiers", WORD_SHARES
     ),
-    "a text respelled": Part(lambda case, share, rng: retyped(case.train, case.release, share, rng), "texts", WORD_SHARES),
+    "a text respelled": Part(lambda case, share, rng: retyped(case.train, case.release, share, rng), "text-verbatim", WORD_SHARES),
 }
 
 PLANTED, PLANTED_PARTS = "planted leaks", "planted parts of rows"

@@ -6,13 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hushtable.evidence.attack import Scenario, judge
 from hushtable.evidence.finding import Finding, Risk, uncomputed
 from hushtable.evidence.pool import Pool
+from hushtable.table.arrays import Integers, Mask
 from hushtable.table.columns import NUMBERS, Column
 
 if TYPE_CHECKING:
@@ -47,40 +49,60 @@ def spelled(text: str) -> list[str]:
 
 
 def recognized(
-    case: Case, columns: Iterable[Column], keys: Callable[[str], set[str]], *, name: str, does: str, most: int | None = None
+    case: Case,
+    columns: Iterable[Column],
+    keys: Callable[[str], set[str]],
+    *,
+    name: str,
+    does: str,
+    most: int | None = None,
+    tried: Callable[[str], bool] | None = None,
+    detail: dict[str, Any] | None = None,
 ) -> list[Finding]:
     """For each column, who of the people with a value is recognized in the release, by keys that at most ``most`` people share.
 
     ``keys`` gives the forms of a value that are in the release. It does not depend on who is a training person, so Fisher's test
-    is exact.
+    is exact. ``tried`` says which values are attacked at all.
     """
-    pool, findings = Pool.of(case), []
-    for column in columns:
-        if column.name not in case.control.schema:
-            note = (
-                f"the control table has no column {column.name}, so it is not known how many values chance would put in the release"
-            )
-            words = case.train.strings(column.name)
-            if ours := int(pool.train.any(np.array([word is not None and bool(keys(word)) for word in words])).sum()):
-                note += f"; the values of {ours:,} of {pool.train.count:,} training people are in it"
-            findings.append(uncomputed(name, pool.train.count, note, scope=column.name))
-            continue
-        words = np.concatenate([table.strings(column.name) for table in (case.train, case.control)])
-        matches = {word: keys(word) for word in dict.fromkeys(words) if word is not None}
-        held = {(who, key) for who, word in zip(pool.people.who, words, strict=True) for key in matches.get(word, ())}
+
+    def hits(values: NDArray[np.object_], who: Integers) -> Mask:
+        matches = {word: keys(word) for word in dict.fromkeys(values) if word is not None}
+        held = {(person, key) for person, word in zip(who, values, strict=True) for key in matches.get(word, ())}
         holders = Counter(key for _, key in held)
         known = {word for word, own in matches.items() if any(most is None or holders[key] <= most for key in own)}
-        tried, hit = (pool.people.any(np.array([word in some for word in words])) for some in (matches, known))
-        if not all(side.any() for side in np.split(tried, [pool.train.count])):
-            findings.append(
-                uncomputed(name, pool.train.count, "nobody in the table, or nobody outside it, has a value", scope=column.name)
-            )
-            continue
-        trace, knows = pool.trace(tried, hit, np.full(len(hit), -1)), f"knows a person's {column.name}"
-        findings.append(
-            judge(trace, Scenario(name=name, scope=column.name, risk=Risk.SINGLING_OUT, knows=knows, does=does), naive=None)
-        )
-    return findings
+        return np.array([word in known for word in values], bool)
+
+    return [recognized_rows(case, column, hits, name=name, does=does, tried=tried, detail=detail) for column in columns]
+
+
+def recognized_rows(
+    case: Case,
+    column: Column,
+    hits: Callable[[NDArray[np.object_], Integers], Mask],
+    *,
+    name: str,
+    does: str,
+    tried: Callable[[str], bool] | None = None,
+    detail: dict[str, Any] | None = None,
+) -> Finding:
+    """Who of the people with a value in a column is recognized in the release.
+
+    ``hits`` says of values and of the people who have them which are recognized. It cannot know who is a training person.
+    """
+    pool = Pool.of(case)
+    if column.name not in case.control.schema:
+        note = f"the control table has no column {column.name}, so it is not known how many values chance would put in the release"
+        if ours := int(pool.train.any(hits(case.train.strings(column.name), pool.train.who)).sum()):
+            note += f"; the values of {ours:,} of {pool.train.count:,} training people are in it"
+        return uncomputed(name, pool.train.count, note, scope=column.name)
+    values = np.concatenate([table.strings(column.name) for table in (case.train, case.control)])
+    attacked = np.array([word is not None and (tried is None or tried(word)) for word in values], bool)
+    persons, hit = pool.people.any(attacked), pool.people.any(hits(values, pool.people.who) & attacked)
+    if not all(side.any() for side in np.split(persons, [pool.train.count])):
+        return uncomputed(name, pool.train.count, "nobody in the table, or nobody outside it, has a value", scope=column.name)
+    trace = pool.trace(persons, hit, np.full(len(hit), -1))
+    scenario = Scenario(name=name, scope=column.name, risk=Risk.SINGLING_OUT, knows=f"knows a person's {column.name}", does=does)
+    return judge(trace, scenario, naive=None, detail=detail)
 
 
 def with_reserved_error(findings: Sequence[Finding], reserved: float) -> list[Finding]:

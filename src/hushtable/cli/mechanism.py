@@ -91,6 +91,8 @@ def _show(report: MechanismReport, folder: str | None) -> None:
         change = "by no more than is stated" if query.holds else "by more than is stated"
         size = f"{query.tried} tried on {query.worst.neighbours:,} neighbours"
         out.print(f"{mark} {escape(query.query)}: one record changes the answer {change} ({size})")
+    for note in report.notes:
+        out.print(escape(note))
     colour = "red" if report.refuted else "yellow" if report.too_few else "green"
     sure = "" if report.too_few else f", at {100 * report.confidence:g} % confidence"
     out.print(f"[bold {colour}]{escape(report.verdict)}[/bold {colour}]{sure}.")

@@ -85,7 +85,7 @@ def release(
     resume: Annotated[
         Path | None,
         typer.Option(
-            help="A private folder in which networks keep how far they are: the same command goes on after a stop.",
+            help="A private folder that keeps what was trained or paid for: the same command goes on after a stop.",
             metavar="DIR",
             show_default=False,
         ),
@@ -138,9 +138,10 @@ def release(
 def _after_stop(request: ReleaseRequest) -> str:
     """What an interrupt leaves, and how to go on."""
     if request.options.resume is not None:
-        return f"nothing was released; what was trained is kept in {request.options.resume}: the same command goes on from there"
+        kept = "what was trained" if request.options.epsilon is None else "what was paid for"
+        return f"nothing was released; {kept} is kept in {request.options.resume}: the same command goes on from there"
     if request.options.epsilon is not None:
-        return "nothing was released; the same command starts anew"
+        return "nothing was released; the same command starts anew (with --resume DIR it goes on without paying again)"
     return "nothing was released; with --resume DIR the training of a network goes on where it was stopped"
 
 
@@ -172,7 +173,7 @@ def _show(saved: SavedRelease, schema_file: Path, resume: Path | None) -> None:
         if release.guarantee.assurance is not Assurance.PROVEN:
             out.print("[yellow]For you alone:[/yellow] the model has no proof and is as sensitive as the rows: do not share it.")
     if resume is not None:
-        out.print(f"[yellow]For you alone:[/yellow] {escape(str(resume))} holds the networks: delete it, or keep it private.")
+        out.print(f"[yellow]For you alone:[/yellow] {escape(str(resume))} holds what the run kept: delete it, or keep it private.")
     if saved.private is not None:
         files = [f"--{name}={saved.private / name}.csv" for name in ("train", "control")]
         person = [] if unit.by is None else [f"--person={unit.by}"]

@@ -46,9 +46,12 @@ def privtree_places(vault: Vault, name: str, points: int, allowance: Allowance) 
     if vault.taint is Taint.RAW:
         require_declared(vault.schema, (name,), vault.step)
     epsilon = grown(allowance).epsilon / unit.rows
-    table = vault.open(Approximate(epsilon, 0.0), f"{_WHY}: {name}")
-    records = 1 if unit.relation is Relation.ADD_REMOVE else 2
-    return grow(np.sort(places_of(table, name)), points, 3 * records / epsilon, vault.entropy)
+    table = vault.open(Approximate(epsilon, 0.0), f"{_WHY}: {name}", recorded=True)
+    scale = 3 * (1 if unit.relation is Relation.ADD_REMOVE else 2) / epsilon
+    edges = vault.recorded(
+        f"{_WHY}: {name}, {points} places, {scale!r}", lambda: [grow(np.sort(places_of(table, name)), points, scale, vault.entropy)]
+    )
+    return edges[0]
 
 
 def grow(places: Integers, points: int, scale: float, entropy: Entropy) -> Integers:

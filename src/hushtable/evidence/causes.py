@@ -39,6 +39,10 @@ LINKING = (CauseKind.VERBATIM, CauseKind.UNTOUCHED, CauseKind.COPIED, CauseKind.
 """Causes by which rows are linked to people: one may be a part of another."""
 ASKED = 5
 """So many alarms of each attacker say which columns are hardly changed."""
+WORDED = ("identifiers", "text-verbatim", "text-patterns")
+"""Audits that find what a person wrote, or is called, in the release: their scope is the column."""
+WRITTEN = ("text-nearest", "text-membership")
+"""Audits that find texts which follow those of single people."""
 ABOUT = 0.05
 """Shares of released rows that differ by no more than this are about the same rows."""
 MOSTLY = 0.5
@@ -91,8 +95,11 @@ class _Search:
 
     def explain(self, finding: Finding) -> _Explained:
         """The cause of one alarm."""
-        if finding.audit in ("identifiers", "texts"):
+        if finding.audit in WORDED:
             return _Explained(finding, CauseKind.IDENTIFIERS, frozenset({finding.scope}))
+        if finding.audit in WRITTEN:
+            # Near a person's text, or likelier for it: no column but the text itself, which is none of those compared.
+            return _Explained(finding, self._proven(CauseKind.MEMORIZED), frozenset())
         named = [name for name in finding.detail.get("columns", ()) if name in self.case.compared]
         if len(named) == 1:
             return self._rare(finding, named[0])

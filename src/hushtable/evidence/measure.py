@@ -23,6 +23,7 @@ class Page(StrEnum):
     QUERIES = "queries"
     LOSSES = "losses"
     GROUPS = "groups"
+    TEXTS = "texts"
     COMPOSITE = "composite"
 
 

@@ -43,6 +43,11 @@ METRICS = {
         "the share of people whose text, or words of it in a row, was released, beyond those who are not in the table",
         share=True,
     ),
+    "identifiers in texts": Metric(
+        "of the people whose text holds a mail address, a link or a long number, the share for whom it was released, beyond those "
+        "who are not in the table",
+        share=True,
+    ),
     "exposed records": Metric(
         "the share of people whose row nobody else has and was released unchanged; those that chance explains least are tested",
         share=True,
@@ -101,6 +106,13 @@ METRICS = {
     ),
     "canaries copied": Metric(
         "how many records with secrets drawn at random come back whole, beside twins that the generator never saw"
+    ),
+    "text canaries": Metric(
+        "texts that end in words drawn at random, and the generator is run again: how often a model of the new release finds the "
+        "words that were planted likelier than others that were not"
+    ),
+    "exposure": Metric(
+        "bits by which the planted words rank before others drawn alike, to a model of the new release; 1.44 by chance on average"
     ),
     "injected points": Metric(
         "how many invented rows come back when the generator is run on them, beside invented rows it never saw"

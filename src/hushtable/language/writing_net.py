@@ -25,7 +25,7 @@ from hushtable.table.table import Table
 
 STORED = 2**31
 """Bytes of states of the lower half that are held in memory; those of further rows are worked out again in each step."""
-PART = 32
+PART = 16
 """Rows whose gradients are worked out at a time."""
 
 

@@ -72,7 +72,7 @@ class Descending:
     """
 
     def __init__(self, how: PrivateDescent, vault: Vault, parameters: list[Parameter], count: float, why: str) -> None:
-        self.how, self.parameters, self.entropy = how, parameters, vault.entropy
+        self.how, self.parameters, self.entropy, self._recorded = how, parameters, vault.entropy, vault.recorded
         self.table, self._units = vault.open_sampled(how.event, why)
         self._bound = how.clip * ROOM
         self._divisor = how.rate * max(count, 1.0)
@@ -112,13 +112,17 @@ class Descending:
             raise ValueError("there is one update for each batch")
         # Random numbers that are drawn for rows come from a source of their own: how many there are depends on the batch, and would
         # move all later ones of the network's, which a seed may repeat.
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self.entropy.words(1)[0]) >> 1)
-            sums = self._sums(self._open, gradients)
+        batch = self._open
+
+        def noisy() -> list[Floats]:
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(int(self.entropy.words(1)[0]) >> 1)
+                return [self._noisy(exact) for exact in self._sums(batch, gradients)]
+
+        sums = self._recorded(f"{self.how.event!r}, step {self._taken}", noisy)
         self._open = None
-        for parameter, exact in zip(self.parameters, sums, strict=True):
-            mean = self._noisy(exact) / self._divisor
-            parameter.grad = torch.from_numpy(mean).to(parameter.dtype)
+        for parameter, own in zip(self.parameters, sums, strict=True):
+            parameter.grad = torch.from_numpy(own / self._divisor).to(parameter.dtype)
 
     def _sums(self, batch: Integers, gradients: Callable[[Integers], Gradients]) -> list[Floats]:
         """For each parameter the sum of the clipped gradients of the batch."""

@@ -333,6 +333,63 @@ GROUP_SCORE = Measure(
     low=-1.0,
 )
 
+# Free text.
+_TEXTS = "texts, train on release, test on real"
+TEXT_AUC = Measure(
+    name=f"{_TEXTS}: AUC",
+    meaning="how well a model that learnt from released texts ranks real people by theirs: 1 is perfect, 0.5 is guessing",
+    page=Page.TEXTS,
+    better=HIGHER,
+)
+TEXT_ACCURACY = Measure(
+    name=f"{_TEXTS}: accuracy",
+    meaning="the share of real people whose class a model that learnt from released texts predicts correctly from theirs",
+    page=Page.TEXTS,
+    better=HIGHER,
+)
+TEXT_F1 = Measure(
+    name=f"{_TEXTS}: F1",
+    meaning="how well a model that learnt from released texts finds each class by the texts of real people, rare classes counting "
+    "as much (macro F1)",
+    page=Page.TEXTS,
+    better=HIGHER,
+)
+TEXT_LENGTH = Measure(
+    name="text length TVD",
+    meaning="the share of texts whose number of words would have to change to make the lengths alike, missing texts among them",
+    page=Page.TEXTS,
+)
+VOCABULARY = Measure(
+    name="vocabulary TVD",
+    meaning="the share of all words that would have to be others to make the frequencies of words alike; it falls with more texts",
+    page=Page.TEXTS,
+)
+TEXT_MISSING = Measure(
+    name="missing texts", meaning="by how much the share of rows without a text differs from the real share", page=Page.TEXTS,
+    share=True,
+)  # fmt: skip
+REPEATED = Measure(
+    name="repeated texts", meaning="the share of texts that equal an earlier one of the same table", page=Page.TEXTS, share=True
+)
+TEXT_JOINT = Measure(
+    name="text length and column TVD",
+    meaning="the total variation distance of the length of a text together with a column",
+    page=Page.TEXTS,
+)
+TEXT_DISCRIMINATOR = Measure(
+    name="real or released text: AUC",
+    meaning="how well a model of their words distinguishes released texts from real ones: 0.5 is guessing, and best",
+    page=Page.TEXTS,
+    ideal=0.5,
+)
+TEXT_BITS = Measure(
+    name="bits per byte",
+    meaning="how many bits a byte of real text takes if it is encoded by a model of the released texts: fewer are better, and a "
+    "model of as many real texts stands beside it",
+    page=Page.TEXTS,
+    high=None,
+)
+
 # Several in one.
 G = Measure(
     name="G",

@@ -63,8 +63,8 @@ class ReleaseOptions:
     entropy: Entropy = SYSTEM
     """The source of the noise. Any other than the system's is for tests: it voids the proof, and cannot be saved."""
     resume: Path | None = None
-    """A private folder in which long training keeps where it is, so that the same run, once stopped, goes on from there. It changes
-    nothing of the result, and is not saved."""
+    """A private folder in which long training keeps where it is, and a run with a budget the answers that it has paid for: the same
+    run, once stopped, goes on from there. It changes nothing of the result, and is not saved."""
 
     def __post_init__(self) -> None:
         """Every value in its range; what depends on the table is checked with the table."""
@@ -80,11 +80,6 @@ class ReleaseOptions:
                     f"{self.epsilon:g} promises nothing, as anything may become e^{self.epsilon:g} times as likely: give at most "
                     f"{MOST_EPSILON:,.0f}, and 10 or less for a promise that means something; or take a recipe without a budget",
                     where="epsilon",
-                )
-            if self.resume is not None:
-                raise InputError(
-                    "a release with a budget starts anew when it was stopped, as what was paid for is asked once: leave it out",
-                    where="resume (--resume)",
                 )
         elif self.delta is not None:
             raise InputError("a delta without an epsilon is no budget", where="delta")

@@ -86,7 +86,10 @@ AUDITS = {
     "near-matches": "hushtable.audits.nearness:NearMatches",
     "distance-ratio": "hushtable.audits.nearness:DistanceRatio",
     "identifiers": "hushtable.audits.identifiers:PublishedIdentifiers",
-    "texts": "hushtable.audits.texts:PublishedTexts",
+    "text-verbatim": "hushtable.audits.text.verbatim:VerbatimTexts",
+    "text-patterns": "hushtable.audits.text.patterns:TextPatterns",
+    "text-nearest": "hushtable.audits.text.nearest:NearestTexts",
+    "text-membership": "hushtable.audits.text.membership:TextMembership",
     "exposed-records": "hushtable.audits.exposed:ExposedRecords",
     "rare-values": "hushtable.audits.rare:RareValues",
     "reconstruction": "hushtable.audits.reconstruction:Reconstruction",
@@ -97,6 +100,8 @@ AUDITS = {
     "shadow-membership": "hushtable.audits.shadow:ShadowMembership",
     "shadow-inference": "hushtable.audits.shadow:ShadowInference",
     "canaries": "hushtable.audits.canaries:Canaries",
+    "text-canaries": "hushtable.audits.text.canaries:TextCanaries",
+    "exposure": "hushtable.audits.text.exposure:Exposure",
     "injected-points": "hushtable.audits.canaries:InjectedPoints",
     "singling-out": "hushtable.audits.singling_out:SinglingOut",
     "linkability": "hushtable.audits.linkability:Linkability",
@@ -121,6 +126,10 @@ AUDITS = {
     "queries": "hushtable.measures.queries:Queries",
     "losses": "hushtable.measures.losses:Losses",
     "groups": "hushtable.measures.groups:Groups",
+    "text-downstream": "hushtable.measures.text.downstream:TextDownstream",
+    "text-margins": "hushtable.measures.text.margins:TextMargins",
+    "text-discriminator": "hushtable.measures.text.discriminator:TextDiscriminator",
+    "text-bits": "hushtable.measures.text.bits:TextBits",
 }
 
 

@@ -2,32 +2,52 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from hushtable import __version__
 from hushtable.errors import InputError
 from hushtable.pipeline.options import ReleaseOptions
+from hushtable.pipeline.recipe import Recipe
+from hushtable.privacy.journal import Journal
+from hushtable.privacy.unit import Budget, Unit
 from hushtable.table.disk import read_text, refuse_inside_release, whole_file
+from hushtable.table.table import Table
 
 FILE = "resume.json"
-NOTE = "Networks in training. They are as private as the rows: delete this folder once the release is made."
+NOTE = "A run that may go on. What is here is as private as the rows: delete this folder once the release is made."
 
 
 def resumable(options: ReleaseOptions) -> ReleaseOptions:
     """The options with the seed that the folder keeps, where none was given; the folder is there afterwards.
 
-    Everything follows from the seed, so a run that was stopped comes to the same release as one that was not. (There is no budget:
-    ``ReleaseOptions`` refuses one, as no seed may stand in the place of fresh coins.)
+    Everything follows from the seed, so a run that was stopped comes to the same release as one that was not. With a budget no seed
+    may stand in the place of fresh coins: there the answers that were paid for are kept (``journal``), and the options stay.
     """
     if options.resume is None:
         return options
-    drawn = _opened(options.resume)
-    return replace(options, seed=drawn) if options.seed is None else options
+    drawn = kept_seed(options.resume)
+    return replace(options, seed=drawn) if options.seed is None and options.epsilon is None else options
 
 
-def _opened(folder: Path) -> int:
+def journal(folder: Path, recipe: Recipe, table: Table, budget: Budget, unit: Unit) -> tuple[Journal, int]:
+    """The answers that a run of this recipe on these rows has paid for, and the seed of everything that is not noise."""
+    digest = hashlib.sha256()
+    for text in (__version__, recipe.dump(), table.schema.dump(), repr(budget), repr(unit)):
+        digest.update(text.encode() + b"\0")
+    for name in table.schema.names:
+        digest.update(np.ascontiguousarray(table[name]).tobytes() + b"\0")
+    for name, words in table.texts.items():
+        digest.update("\0".join((name, *map(str, words))).encode("utf-8", "surrogatepass"))
+    return Journal(folder, digest.hexdigest()[:32]), kept_seed(folder)
+
+
+def kept_seed(folder: Path) -> int:
     """The seed that was drawn for a folder, which is made where it is new; InputError where it is something else."""
     refuse_inside_release(folder / FILE)
     path = folder / FILE

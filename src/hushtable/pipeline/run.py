@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from hushtable.display import Progress, announce, silent
-from hushtable.errors import GuaranteeRefused, InputError
+from hushtable.errors import GuaranteeRefused, InputError, PlanError
 from hushtable.pipeline.copies import copies
 from hushtable.pipeline.extras import require_extras
 from hushtable.pipeline.fitted import Fitted
@@ -20,7 +20,7 @@ from hushtable.pipeline.plan import Course, Planned, alike, plan, refuse_unprove
 from hushtable.pipeline.publish import own_domains, rounded, shuffled
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.release import Release
-from hushtable.pipeline.resume import resumable
+from hushtable.pipeline.resume import journal, resumable
 from hushtable.pipeline.spending import Spending
 from hushtable.pipeline.step import Code, Coder, Core, Plan
 from hushtable.pipeline.structure import with_structure
@@ -79,11 +79,18 @@ def release(
     if options.rows is not None and course.ledger.paid and course.drawn is None:
         raise InputError(f"step {last.name!r} releases the rows that it is left with, not a number of rows", where="rows")
     vault = Vault.of(table, unit=unit, budget=budget, entropy=options.entropy, seed=seed).select(recipe.readable(table.schema))
-    vault = replace(vault, work=options.resume)
+    vault, drawn = replace(vault, work=options.resume), seed
+    if options.resume is not None and budget is not None:
+        if any(planned.plan.samples is not Scheme.NONE for planned in course.steps):
+            raise PlanError(
+                "a secret sample cannot be drawn again, so a recipe with one does not go on after a stop: leave out --resume"
+            )
+        kept, drawn = journal(options.resume, recipe, table, budget, unit)
+        vault = replace(vault, journal=kept)
     if course.factor != 1:
         slots = Slots((entry.step, entry.event) for entry in course.ledger.paid)
         vault = replace(vault, ledger=Ledger(slots=slots))
-    walk = _Walk(course, vault, np.random.default_rng(seed), options.rows, progress)
+    walk = _Walk(course, vault, np.random.default_rng(drawn), options.rows, progress)
     with Spending(walk.ledger, budget):
         return _released(walk, recipe, table, options)
 

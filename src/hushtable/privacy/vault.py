@@ -9,7 +9,7 @@ refused before a row moves.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -19,17 +19,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError
+from hushtable.errors import BudgetExceeded, GuaranteeRefused, InputError, PlanError
 from hushtable.privacy import accountant, event
 from hushtable.privacy.allowance import Allowance, Noise, discovery, price, score_change
 from hushtable.privacy.choice import exponential, rational
 from hushtable.privacy.event import Approximate, Event, Exponential, Gaussian, PostProcessing, Raw, SampledGaussian, Zcdp
+from hushtable.privacy.journal import Journal
 from hushtable.privacy.ledger import Entry, Ledger
 from hushtable.privacy.noise import SYSTEM, Entropy, discrete_gaussian, discrete_laplace, gaussian_variance, laplace_scale
 from hushtable.privacy.query import ROWS, Occupied, Query, Scores, in_words
 from hushtable.privacy.taint import Taint
 from hushtable.privacy.unit import Budget, Relation, Unit
-from hushtable.table.arrays import Integers
+from hushtable.table.arrays import Array, Integers
 from hushtable.table.columns import DRAFTED, Facet
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -103,6 +104,8 @@ class Vault:
     """The schema of everything that the rows at hand were made of; what of it was read off the rows may be in any column."""
     report: Callable[[float], None] = field(default=lambda share: None, repr=False)
     """Where a long step reports how much of it is done."""
+    journal: Journal | None = field(default=None, repr=False)
+    """Where answers are kept that have been paid for, in a run that may be stopped and go on."""
     work: Path | None = None
     """A private folder in which long training keeps where it is; what it holds is as sensitive as the rows."""
 
@@ -163,10 +166,20 @@ class Vault:
         self._require_declared(query.columns)
         happened = price(query, self.schema, self._rows(), scale, noise)
         self._spend(happened, f"{in_words(query)} of {', '.join(query.columns) or 'all rows'}")
-        exact = query.answer(self._table)
-        if noise is Noise.GAUSSIAN:
-            return exact + discrete_gaussian(gaussian_variance(scale), exact.size, self.entropy)
-        return exact + discrete_laplace(laplace_scale(scale), exact.size, self.entropy)
+
+        def noisy() -> list[Integers]:
+            exact = query.answer(self._table)
+            if noise is Noise.GAUSSIAN:
+                return [exact + discrete_gaussian(gaussian_variance(scale), exact.size, self.entropy)]
+            return [exact + discrete_laplace(laplace_scale(scale), exact.size, self.entropy)]
+
+        return self.recorded(f"{happened!r} {in_words(query)} {query.columns}", noisy)[0]
+
+    def recorded(self, question: str, make: Callable[[], Sequence[Array]]) -> list[Array]:
+        """What ``make`` gives, which has its noise already; in a run that goes on after a stop, what it gave then."""
+        if self.journal is None or self.taint is not Taint.RAW:
+            return list(make())
+        return self.journal.answer(f"{self.step}: {question}", make)
 
     def spend(self, query: Query, allowance: Allowance) -> Integers:
         """``measure`` with the noise that an allowance buys when all of it goes into this one answer."""
@@ -178,7 +191,8 @@ class Vault:
         A candidate is drawn with probability proportional to exp(epsilon score / (2 change)), exactly (``choice.py``).
         """
         rate = self._rate(scores, allowance, "choice")
-        return exponential(scores.answer(self._table), rate, self.entropy)
+        drawn = lambda: [np.array([exponential(scores.answer(self._table), rate, self.entropy)])]  # noqa: E731
+        return int(self.recorded(f"choice {rate} {in_words(scores)}", drawn)[0][0])
 
     def choose_each(self, scores: Scores, allowance: Allowance) -> Integers:
         """One candidate for each part, where the scores are parts by candidates; one price for all parts together.
@@ -189,7 +203,11 @@ class Vault:
         epsilon, and their squares to at most epsilon^2, so pure epsilon and epsilon^2/8-zCDP hold as for one choice.
         """
         rate = self._rate(scores, allowance, "choices")
-        return np.array([exponential(part, rate, self.entropy) for part in scores.answer(self._table)], dtype=np.int64)
+
+        def drawn() -> list[Integers]:
+            return [np.array([exponential(part, rate, self.entropy) for part in scores.answer(self._table)], dtype=np.int64)]
+
+        return self.recorded(f"choices {rate} {in_words(scores)}", drawn)[0]
 
     def _rate(self, scores: Scores, allowance: Allowance, what: str) -> Fraction:
         """Pay for a choice; the rate by which scores weigh in it."""
@@ -209,16 +227,23 @@ class Vault:
         scale = allowance.scale(cells, self.schema)
         happened = discovery(cells, self.schema, self._rows(), scale, delta)
         self._spend(happened, f"which values of {', '.join(cells.columns)} there are")
-        codes, counts = cells.present(self._table)
-        noisy = counts + discrete_gaussian(gaussian_variance(scale), counts.size, self.entropy)
-        above = noisy >= happened.threshold
-        return codes[above], noisy[above]
 
-    def open(self, happened: Event, why: str) -> Table:
+        def above() -> tuple[Integers, Integers]:
+            codes, counts = cells.present(self._table)
+            noisy = counts + discrete_gaussian(gaussian_variance(scale), counts.size, self.entropy)
+            return codes[noisy >= happened.threshold], noisy[noisy >= happened.threshold]
+
+        codes, noisy = self.recorded(f"{happened!r} {cells.columns}", above)
+        return codes, noisy
+
+    def open(self, happened: Event, why: str, *, recorded: bool = False) -> Table:
         """The rows themselves, for code that protects them as ``happened`` says. Reviewed code only.
 
-        The event is stated for one record; for a unit of several rows it is charged as a group.
+        The event is stated for one record; for a unit of several rows it is charged as a group. ``recorded``: whether all that the
+        caller makes of them goes through ``recorded``, so that it is not made, and not paid for, twice.
         """
+        if self.journal is not None and self.taint is Taint.RAW and event.paid(happened) and not recorded:
+            raise PlanError(f"step {self.step!r} cannot go on after a stop without paying again: leave out --resume")
         if self.taint is Taint.RAW and event.paid(happened):
             self._require_declared(self.schema.names)
             happened = _for_unit(happened, self._rows())

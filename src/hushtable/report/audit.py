@@ -16,6 +16,7 @@ from hushtable.report import findings as show
 from hushtable.report.causes import causes_list
 from hushtable.report.charts import distances, roc
 from hushtable.report.decision import Answer
+from hushtable.report.examples import examples_section
 from hushtable.report.html import INTERNAL, Html, Section, element, join, page
 from hushtable.report.records import groups_section, records_section
 from hushtable.report.words import firsts, number, sentence
@@ -89,6 +90,7 @@ def audit_page(report: AuditReport) -> str:
         ),
         *(_promised(card) if card else []),
         *utility.pages(findings),
+        *_given("examples", "Released texts", examples_section(report.examples), _shown(len(report.examples))),
         *(_given("others", "Other findings", tables.others(others), gist.of_measures(others)) if others else []),
         *_given(
             "uncomputed",
@@ -152,6 +154,10 @@ def _titled(report: AuditReport) -> str:
 def _given(anchor: str, title: str, body: Html | None, gist: str) -> list[Section]:
     """A section if it has something to say, folded to its gist."""
     return [] if body is None else [Section(anchor, title, body, gist)]
+
+
+def _shown(examples: int) -> str:
+    return f"{number(examples)} released row{'' if examples == 1 else 's'} to be read by eye."
 
 
 def _head(report: AuditReport) -> Html:

@@ -61,6 +61,12 @@ PAGES = {
     ),
     Page.LOSSES: Kind("losses", "Losses", "What did anonymization take away, cell by cell and row by row?", "Column"),
     Page.GROUPS: Kind("served", "Groups served", "Does the release serve small groups of people as well as large ones?", "Group"),
+    Page.TEXTS: Kind(
+        "texts",
+        "Free text",
+        "Are released texts like real ones, and what do models learn from them? Each number stands beside that of real ones.",
+        "Of",
+    ),
     Page.COMPOSITE: Kind(
         "composite",
         "Composite scores",

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import stat
 
+import numpy as np
 import pytest
 
 import hushtable as ht
-from hushtable.errors import InputError
+from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.options import ReleaseOptions
 from hushtable.pipeline.resume import FILE, resumable
+from hushtable.privacy import vault as vaults
+from hushtable.privacy.journal import Journal
+from hushtable.privacy.vault import Vault
 from hushtable.synthesize.sequential.sequential import Sequential
 
 
@@ -94,9 +98,68 @@ def test_never_inside_a_release(small, tmp_path, place):
         resumable(ReleaseOptions(resume=tmp_path / "release" / place))
 
 
-def test_a_budget_is_not_resumed(tmp_path):
-    with pytest.raises(InputError, match="starts anew"):
-        ReleaseOptions(epsilon=1.0, resume=tmp_path)
+class Stopped(Exception):
+    """What a run is stopped with here."""
+
+
+def stopped_after(answers, monkeypatch):
+    """Let a run end with an error once so many answers were kept."""
+    answer = Journal.answer
+
+    def counted(self, question, make):
+        if self.asked >= answers:
+            raise Stopped
+        return answer(self, question, make)
+
+    monkeypatch.setattr(Journal, "answer", counted)
+
+
+@pytest.mark.parametrize("answers", [1, 5, 9])
+def test_what_was_paid_for_is_not_asked_again(small, tmp_path, monkeypatch, answers):
+    options = {"epsilon": 2.0, "delta": 1e-5, "resume": tmp_path / "work"}
+    declared = small.declared(by="a test")
+    with monkeypatch.context() as patched:
+        stopped_after(answers, patched)
+        with pytest.raises(Stopped):
+            ht.release(declared, "mst", **options)
+    kept = {path.name: path.read_bytes() for path in (tmp_path / "work").glob("answer-*")}
+    assert len(kept) == answers
+    with monkeypatch.context() as patched:
+        asked = []
+        noise = vaults.discrete_gaussian
+        patched.setattr(vaults, "discrete_gaussian", lambda *given: asked.append(1) or noise(*given))
+        released = ht.release(declared, "mst", **options)
+    total = len(list((tmp_path / "work").glob("answer-*")))
+    assert kept.items() <= {path.name: path.read_bytes() for path in (tmp_path / "work").glob("answer-*")}.items()
+    assert len(asked) <= total - answers
+    assert len([entry for entry in released.guarantee.ledger if entry.event.cost().rho > 0]) >= total
+    assert released.guarantee.epsilon() <= 2.0 + 1e-9
+    again = ht.release(declared, "mst", **options)
+    assert again.table.frame().equals(released.table.frame())
+
+
+def test_answers_of_other_rows_or_of_another_budget_are_refused(small, tmp_path):
+    declared = small.declared(by="a test")
+    ht.release(declared, "mst", epsilon=2.0, delta=1e-5, resume=tmp_path / "work")
+    fewer = declared.take(np.arange(declared.rows - 1))
+    with pytest.raises(InputError, match="another run"):
+        ht.release(fewer, "mst", epsilon=2.0, delta=1e-5, resume=tmp_path / "work")
+    with pytest.raises(InputError, match="another run"):
+        ht.release(declared, "mst", epsilon=3.0, delta=1e-5, resume=tmp_path / "work")
+    damaged = sorted((tmp_path / "work").glob("answer-*"))[0]
+    damaged.write_bytes(b"nothing")
+    with pytest.raises(InputError, match="cannot be read"):
+        ht.release(declared, "mst", epsilon=2.0, delta=1e-5, resume=tmp_path / "work")
+
+
+def test_a_step_that_would_pay_again_is_refused(small, tmp_path):
+    with pytest.raises(PlanError, match="--resume"):
+        ht.release(small.declared(by="a test"), "safe-k", epsilon=2.0, delta=1e-5, resume=tmp_path / "work")
+
+
+def test_without_a_stop_a_budget_keeps_nothing(small):
+    vault = Vault.of(small.declared(by="a test"))
+    assert vault.journal is None
 
 
 def test_it_is_in_no_file(tmp_path):

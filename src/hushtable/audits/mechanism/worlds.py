@@ -47,7 +47,7 @@ UNDECLARED = {
 CANARIES |= {name: words for name, (words, _) in UNDECLARED.items()}
 MANY = 4000
 """The rows of a table from which kinds and domains can be learnt."""
-GRADIENT = "(d) a gradient canary needs a recipe that is trained by gradients and lets its critic be seen; none is tested here"
+GRADIENT = "(d) no step of this recipe is trained by gradients with noise, so there is no gradient canary to try"
 
 
 @dataclass(frozen=True)

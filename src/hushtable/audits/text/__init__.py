@@ -1,0 +1,1 @@
+"""Attacks on the free text of a release."""

@@ -1,0 +1,1 @@
+"""What the free text of a release is still good for."""
