@@ -41,7 +41,7 @@ class MaskFill(Filling, PrivateCore):
     Needs a delta, and one record or person more or less (add-remove).
     """
 
-    quick: ClassVar[Mapping[str, object]] = {"steps": 1, "warm": 1, "length": 4, "rounds": 2, "written": 4}
+    quick: ClassVar[Mapping[str, object]] = {"model": "smollm2", "steps": 1, "warm": 1, "length": 4, "rounds": 2, "written": 4}
 
     rate: float = 0.1
     """The chance of each person to be in the batch of a step."""

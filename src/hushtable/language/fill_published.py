@@ -45,7 +45,7 @@ class PublishedMaskFill(Filling):
     is the form that holds. The share, the rounds and the number of candidates were not published. Garg 2025.
     """
 
-    quick: ClassVar[Mapping[str, object]] = {"warm": 1, "length": 4, "rounds": 2, "written": 4}
+    quick: ClassVar[Mapping[str, object]] = {"model": "smollm2", "warm": 1, "length": 4, "rounds": 2, "written": 4}
 
     masked: float = 0.3
     """The chance of each token to be masked."""
