@@ -56,3 +56,22 @@ def adult(real_data: Path) -> Table:
 def small() -> Table:
     """120 rows of every kind, declared."""
     return example()
+
+
+@pytest.fixture(scope="session")
+def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tiny checkpoints with random weights, under the names of the models that can be installed."""
+    pytest.importorskip("transformers", reason="models of language need the extra 'language'")
+    from tests.language_models import tiny_causal, tiny_encoder
+
+    folder = tmp_path_factory.mktemp("models")
+    tiny_causal(folder / "smollm2")
+    tiny_encoder(folder / "minilm")
+    return folder
+
+
+@pytest.fixture
+def installed_models(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, found by their names."""
+    monkeypatch.setenv("HUSHTABLE_MODELS", str(models_folder))
+    return models_folder

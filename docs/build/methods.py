@@ -36,7 +36,9 @@ class Example:
         """Its k, if one step has one that is not left to the step, and a budget, if it spends one."""
         ks = [step.k for step in recipe.steps if getattr(step, "k", 0)]
         spends = any(step.spends for step in recipe.steps)
-        settings = {"k": 10} if len(ks) == 1 and isinstance(ks[0], int) else {}
+        settings: dict[str, Any] = {"k": 10} if len(ks) == 1 and isinstance(ks[0], int) else {}
+        if any("model" in step.common for step in recipe.steps):
+            settings["model"] = "smollm2"
         return cls(recipe.recipe, settings, 1.0 if spends else None, recipe.relation)
 
     def command(self) -> str:

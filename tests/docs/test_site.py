@@ -15,6 +15,7 @@ from docs.build import markdown as md
 from docs.build import methods, site
 from hushtable.api.methods import by_family
 from hushtable.checks import example
+from hushtable.checks.tables import annotated
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.plan import plan
@@ -56,11 +57,15 @@ def test_every_audit_has_a_page_with_its_knobs(pages, name):
 
 
 @pytest.mark.parametrize("name", recipes.names())
-def test_the_example_of_a_recipe_can_be_planned(name):
-    shown = methods.Example.of(recipes.load(name))
+def test_the_example_of_a_recipe_can_be_planned(name, request):
+    shown, recipe = methods.Example.of(recipes.load(name)), recipes.load(name)
     budget = Budget(shown.epsilon, 1e-6) if shown.epsilon else None
     schema = example().schema
-    plan(recipes.load(name).set(shown.settings), schema.select(schema.released), budget=budget, unit=Unit(relation=shown.relation))
+    if any(step.extra == "language" for step in recipe.steps):
+        request.getfixturevalue("installed_models")
+    if any(step.reads_text for step in recipe.steps):
+        schema = annotated(example()).schema
+    plan(recipe.set(shown.settings), schema, budget=budget, unit=Unit(relation=shown.relation))
     assert ("--epsilon" in shown.command()) == ("epsilon=" in shown.python()) == (budget is not None)
 
 

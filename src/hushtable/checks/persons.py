@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hushtable.checks.fitting import BUDGET, fit, suited
-from hushtable.checks.tables import example
+from hushtable.checks.fitting import BUDGET, fit, plain, suited
 from hushtable.errors import GuaranteeRefused
 from hushtable.pipeline.step import Code, Coder, Core
 from hushtable.privacy.allowance import Allowance
@@ -53,7 +52,7 @@ def follow(step: Coder) -> str:
     """Whether a coder leaves every row to the person who held it, there and back."""
     code, _ = fit(step, suited(step))
     assert isinstance(code, Code)
-    table = _held(example())
+    table = _held(plain(step))
     assert table.persons is not None
     encoded = code.apply(table)
     back = code.undo(encoded, np.random.default_rng(1))

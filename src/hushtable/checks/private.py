@@ -7,12 +7,12 @@ taken at its word. Both are for reviewed code.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from hushtable.checks.fitting import BUDGET, allowance, fit, locked, suited, unit
-from hushtable.checks.tables import example, observed, schema
+from hushtable.checks.fitting import BUDGET, allowance, fit, locked, plain, suited, unit
+from hushtable.checks.tables import observed
 from hushtable.checks.verdict import Checks
 from hushtable.encode.bins import Bins
 from hushtable.errors import GuaranteeRefused, PlanError
@@ -24,6 +24,7 @@ from hushtable.privacy.event import private
 from hushtable.privacy.query import Query, Scores
 from hushtable.privacy.unit import Budget, Relation
 from hushtable.privacy.vault import Vault
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.arrays import Integers
 from hushtable.table.table import Table
 
@@ -45,8 +46,8 @@ def checks(step: Step) -> Checks:
 
 def stability(step: Coder) -> str:
     """Leave out some rows, one at a time, and count the encoded rows that change."""
-    planned = step.plan(schema(), allowance(step)).stability
-    table = example()
+    table = plain(step)
+    planned = step.plan(table.schema, allowance(step)).stability
     code, _ = fit(step, table)
     declared = getattr(code, "stability", None)
     if not isinstance(declared, int) or declared < 1:
@@ -94,11 +95,11 @@ def _pays(step: Step) -> str:
 
 
 def _refuses_observed(step: Step) -> str:
-    seen = observed(schema())
+    seen = observed(plain(step).schema)
     if step.learns_domains:
         code, _ = fit(step, suited(step))
         return "" if not code.schema.undeclared else "what it learnt is still marked as read off the rows"
-    for steps in ((step,), (Bins(), step)):
+    for steps in ((step,), (Bins(), step), (Bins(), Margins(), step)):
         try:
             plan(Recipe(recipe="checked", steps=steps), seen, budget=BUDGET, unit=unit(step))
         except GuaranteeRefused:
@@ -135,6 +136,9 @@ def _sensitivity(step: Step) -> str:
     table = suited(step)
     vault = locked(step, table)
     listening = _Listening(**{f.name: getattr(vault, f.name) for f in fields(vault)})
+    if vault.origin is not None:
+        behind = {f.name: getattr(vault.origin, f.name) for f in fields(vault.origin)}
+        listening = replace(listening, origin=_Listening(**behind, asked=listening.asked, judged=listening.judged))
     assert isinstance(step, (Coder, Core))
     step.fit(listening, np.random.default_rng(1))
     relation = unit(step).relation

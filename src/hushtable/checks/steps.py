@@ -11,8 +11,8 @@ import numpy as np
 
 from hushtable.anonymize.microaggregate.microaggregate import Microaggregate
 from hushtable.checks import persons, private
-from hushtable.checks.fitting import BUDGET, allowance, fit, output, suited, unit
-from hushtable.checks.tables import awkward, example, schema
+from hushtable.checks.fitting import BUDGET, allowance, fit, output, plain, reaches_behind, suited, unit
+from hushtable.checks.tables import annotated, awkward
 from hushtable.checks.undeclared import undeclared
 from hushtable.checks.verdict import Checks
 from hushtable.encode.bins import Bins
@@ -20,7 +20,9 @@ from hushtable.errors import HushError, InputError, PlanError
 from hushtable.pipeline.recipe import Recipe
 from hushtable.pipeline.run import release
 from hushtable.pipeline.step import Code, Coder, Core, Model, Plan, Step, Storable
+from hushtable.privacy.event import PostProcessing
 from hushtable.privacy.preserve import Effect
+from hushtable.synthesize.marginal.independent import Margins
 from hushtable.table.columns import Column
 from hushtable.table.table import Table
 from hushtable.table.values import make
@@ -66,8 +68,11 @@ def _recipe(step: Step) -> Recipe:
     """The step alone, or with what it needs around it: bins before a counting core, a core after a coder."""
     if isinstance(step, Coder):
         return Recipe(recipe="checked", steps=(step, Microaggregate(k=2, columns=("town",))))
+    own = plain(step).schema
+    if reaches_behind(step, own):
+        return Recipe(recipe="checked", steps=(Bins(), Margins(), step))
     try:
-        step.plan(schema(), allowance(step))
+        step.plan(own, allowance(step))
         return Recipe(recipe="checked", steps=(step,))
     except PlanError:
         return Recipe(recipe="checked", steps=(Bins(), step))
@@ -154,7 +159,8 @@ def _declares(step: Step) -> str:
     table = suited(step)
     plan = step.plan(table.schema, allowance(step))
     _, vault = fit(step, table)
-    entries = vault.ledger.entries
+    # What was released before is read for nothing.
+    entries = [e for e in vault.ledger.entries if not (plan.behind and isinstance(e.event, PostProcessing))]
     seen, expected = sorted(type(e.event).__name__ for e in entries), sorted(type(e).__name__ for e in plan.events)
     if not seen and isinstance(step, Core):
         return "it never read the vault: fit must read rows through vault.measure or vault.open"
@@ -189,7 +195,7 @@ def _keeps_promises(step: Core) -> str:
     table = suited(step, rows)
     promised = step.plan(table.schema, allowance(step)).promises
     recipe = _recipe(step)
-    table = table if len(recipe.steps) == 1 else example(rows)
+    table = table if len(recipe.steps) == 1 else plain(step, rows)
     release(table, recipe, epsilon=BUDGET.epsilon if step.spends else None, unit=unit(step), seed=1)
     if any(p.empty for p in promised):
         return "a promise that every table keeps (k of 1, t of 1) is none"
@@ -224,7 +230,7 @@ def _rebuilds_code(step: Coder) -> str:
     assert isinstance(code, Code)
     if not isinstance(code, Storable):
         return ""
-    encoded = code.apply(example())
+    encoded = code.apply(plain(step))
     values, arrays = code.parts()
     again = type(code).from_parts(json.loads(json.dumps(values)), {n: np.array(a) for n, a in arrays.items()})
     one, two = (c.undo(encoded, np.random.default_rng(3)) for c in (code, again))
@@ -250,7 +256,7 @@ def _forgets(step: Core) -> str:
 
 
 def _undoes(step: Coder) -> str:
-    table = example()
+    table = plain(step)
     code, _ = fit(step, table)
     assert isinstance(code, Code)
     planned = step.plan(table.schema, allowance(step)).schema
@@ -277,6 +283,7 @@ def _undoes(step: Coder) -> str:
 
 
 def _copes(step: Step, table: Table) -> str:
+    table = annotated(table) if step.reads_text else table
     try:
         step.plan(table.schema, allowance(step))
         released = output(step, table)

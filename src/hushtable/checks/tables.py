@@ -45,6 +45,15 @@ def schema() -> Schema:
     )
 
 
+def annotated(table: Table) -> Table:
+    """The table with a column of free text, some of it missing, empty or long, which follows from the places of rows."""
+    words = ("good", "bad", "late", "early", "warm", "cold")
+    notes = [f"it was {words[row % 6]} and {words[row // 6 % 6]} in room {row % 9}" for row in range(table.rows)]
+    odd: dict[int, str | None] = {1: None, 3: "", 5: "患者 🙂 0171 2345678", 7: "word " * 2000}
+    column = Column(name="note", kind=Kind.TEXT, role=Role.PLAIN)
+    return table.with_text(column, [odd.get(row, note) for row, note in enumerate(notes)])
+
+
 def observed(own: Schema) -> Schema:
     """The schema with every domain marked as read off the rows."""
     return replace(own, columns=tuple(column.marked(frozenset({Facet.DOMAIN})) for column in own))

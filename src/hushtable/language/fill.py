@@ -41,7 +41,7 @@ class MaskFill(Filling, PrivateCore):
     Needs a delta, and one record or person more or less (add-remove).
     """
 
-    quick: ClassVar[Mapping[str, object]] = {"steps": 1, "warm": 1, "length": 4, "rounds": 2, "written": 4}
+    quick: ClassVar[Mapping[str, object]] = {"model": "smollm2", "steps": 1, "warm": 1, "length": 4, "rounds": 2, "written": 4}
 
     rate: float = 0.1
     """The chance of each person to be in the batch of a step."""
@@ -121,8 +121,8 @@ class MaskFill(Filling, PrivateCore):
             "weights": sum(array.size for array in arrays.values()),
         }  # fmt: skip
         return Filled(
-            table, {name: origin.schema[name] for name in texts}, cells, shares, arrays, (known.name, known.fingerprint, self.encoder),
-            (self.rounds, self.candidates, self.length), chosen,
+            table, {name: origin.schema[name] for name in texts}, cells, shares, arrays,
+            (known.name, known.fingerprint, self.encoder), (self.rounds, self.candidates, self.length), chosen,
         )  # fmt: skip
 
 

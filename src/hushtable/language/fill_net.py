@@ -68,8 +68,8 @@ class Filler(Module):
         self.layer = Linear(table.shape[1], table.shape[1])
         self.norm = LayerNorm(table.shape[1])
         self.bias = Parameter(torch.zeros(len(table)))
-        marks = [language.tokenizer.token_to_id(mark) for mark in MARKS]
-        if None in marks:
+        marks = [token for mark in MARKS if (token := language.tokenizer.token_to_id(mark)) is not None]
+        if len(marks) < len(MARKS):
             raise InputError(
                 f"{language.checkpoint.name} has no tokens {', '.join(MARKS)}: it cannot fill masks", where="mask-fill"
             )
@@ -91,7 +91,8 @@ class Filler(Module):
         """Over the vocabulary."""
         table = self.encoder.get_input_embeddings().weight  # type: ignore[operator]
         scores: Tensor = self.norm(functional.gelu(self.layer(states))) @ table.T
-        return scores / states.shape[-1] ** 0.5 + self.bias
+        logits: Tensor = scores / states.shape[-1] ** 0.5 + self.bias
+        return logits
 
     def ids(self, texts: Sequence[str], most: int) -> list[list[int]]:
         """The tokens of texts, without marks, at most so many of each."""

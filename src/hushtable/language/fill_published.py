@@ -28,10 +28,10 @@ from hushtable.table.table import Table
 _WHY = "the words of private sentences that are not masked leave as they are"
 CLAIM = "differential privacy with the epsilon that the filling model was trained with"
 GAPS = (
-    "the words that are not masked leave verbatim: a name or a number stays with the chance of not being masked, whatever the model "
-    "that fills the rest was trained with. Filling reads private sentences, so it is no post-processing of that model",
-    "which words are masked is a coin for each word, and no noise: the release of a sentence that nobody else has proves that it "
-    "was there (delta is near 1)",
+    "the words that are not masked leave verbatim: a name or a number stays with the chance of not being masked, whatever the "
+    "model that fills the rest was trained with. Filling reads private sentences, so it is no post-processing of that model",
+    "a word that one sentence alone has proves, wherever it leaves, that the sentence was there: delta is at least about the "
+    "chance of a word not to be masked, whatever epsilon is",
 )
 """Where the argument fails (the filling model is the public one here: the gap is there with any)."""
 
@@ -45,7 +45,7 @@ class PublishedMaskFill(Filling):
     is the form that holds. The share, the rounds and the number of candidates were not published. Garg 2025.
     """
 
-    quick: ClassVar[Mapping[str, object]] = {"warm": 1, "length": 4, "rounds": 2, "written": 4}
+    quick: ClassVar[Mapping[str, object]] = {"model": "smollm2", "warm": 1, "length": 4, "rounds": 2, "written": 4}
 
     masked: float = 0.3
     """The chance of each token to be masked."""

@@ -69,7 +69,7 @@ class Filled:
         written = [
             module.texts_of(filler, tokens, [max(s, 0) for s in own]) for tokens, own in zip(found, sizes.tolist(), strict=True)
         ]
-        for place, (name, column) in enumerate(self.texts.items()):
+        for place, column in enumerate(self.texts.values()):
             missing = sizes[:, place] < 0
             strings = [None if gone else own[place] for gone, own in zip(missing, written, strict=True)]
             table = table.with_text(column, strings)
@@ -98,7 +98,7 @@ class Filled:
         return self.chosen
 
     def parts(self) -> tuple[dict[str, Any], Arrays]:
-        """The released rows, the noisy lengths, the adapters and the head, and the fingerprint of the encoder; never the encoder."""
+        """The released rows, noisy lengths, adapters and head, and the fingerprint of the encoder; never the encoder."""
         values = {
             "schema": self.schema.portable().dump(), "texts": list(self.texts), "by": list(self.cells.names), "base": self.base[:2],
             "drawing": self.drawing, "chosen": self.chosen,

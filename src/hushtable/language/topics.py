@@ -44,7 +44,7 @@ class Topics(Coder):
     row; a missing text has a missing topic. The texts stay for the steps that read text, and the topics leave again at the end.
     """
 
-    quick: ClassVar[dict[str, object]] = {"topics": 2}
+    quick: ClassVar[dict[str, object]] = {"model": "smollm2", "topics": 2}
     extra: ClassVar[str] = "language"
     reads_text: ClassVar[bool] = True
     common: ClassVar[frozenset[str]] = frozenset({"model"})

@@ -75,8 +75,9 @@ class Candidates:
     def drawn(self, cells: Integers, rng: np.random.Generator) -> Integers:
         """For each row of these cells the number of a text; one beyond the last is a missing one."""
         running = np.cumsum(self.shares, axis=1)[cells]
-        places: Integers = (rng.random(len(cells))[:, None] * running[:, -1:] >= running).sum(1)
-        return np.minimum(places, self.shares.shape[1] - 1)
+        beyond = (rng.random(len(cells))[:, None] * running[:, -1:] >= running).sum(1)
+        places: Integers = np.minimum(beyond, self.shares.shape[1] - 1)
+        return places
 
     def best(self) -> list[str]:
         """The texts with most votes in the first cells: public texts, chosen by what was paid for."""

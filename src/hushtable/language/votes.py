@@ -47,7 +47,7 @@ class TextVotes(PrivateCore):
     delta is 0. After Xie et al. 2024 (AUG-PE).
     """
 
-    quick: ClassVar[Mapping[str, object]] = {"candidates": 2, "rounds": 2, "length": 4, "fresh": False}
+    quick: ClassVar[Mapping[str, object]] = {"model": "smollm2", "candidates": 2, "rounds": 2, "length": 4, "fresh": False}
     extra: ClassVar[str] = "language"
     reads_text: ClassVar[bool] = True
     common: ClassVar[frozenset[str]] = frozenset({"model"})
@@ -99,6 +99,8 @@ class TextVotes(PrivateCore):
     def _texts(self, schema: Schema) -> tuple[str, ...]:
         if wrong := [name for name in self.columns if name not in schema.texts]:
             raise PlanError(f"text-votes: {', '.join(wrong)} is no column of free text; there are {', '.join(schema.texts)}")
+        if not schema.texts:
+            raise PlanError("text-votes: the table has no column of free text")
         return self.columns or schema.texts
 
     def _cells(self, schema: Schema) -> Cells:
@@ -188,7 +190,7 @@ class Votes:
         cells, codes = self.cells.rows(table), table[self.text].astype(np.int64)
         missing = table.missing(self.text)
         vectors = self.seen.rows(table, self.text)
-        np.add.at(votes, (cells[missing], -1), 1)
+        votes[:, -1] = np.bincount(cells[missing], minlength=len(votes))
         for cell in np.unique(cells[~missing]):
             own = codes[(cells == cell) & ~missing]
             votes[cell, :-1] += np.bincount(np.argmax(vectors[own] @ self.candidates[cell].T, axis=1), minlength=votes.shape[1] - 1)

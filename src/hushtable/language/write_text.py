@@ -52,7 +52,7 @@ class WriteText(PrivateCore):
     Needs a delta, and one record or person more or less (add-remove).
     """
 
-    quick: ClassVar[Mapping[str, object]] = {"steps": 1, "length": 4, "twin": 2, "words": 0.0}
+    quick: ClassVar[Mapping[str, object]] = {"model": "smollm2", "steps": 1, "length": 4, "twin": 2, "words": 0.0}
     extra: ClassVar[str] = "language"
     reads_text: ClassVar[bool] = True
     common: ClassVar[frozenset[str]] = frozenset({"model"})
