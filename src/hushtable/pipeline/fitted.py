@@ -69,8 +69,10 @@ class Fitted:
 
     def _encoded(self, given: Given) -> Given:
         """The values to fix, written as the model writes them; InputError names what is no value, and what cannot be fixed."""
-        values = {c.name: np.full(1, c.bounds.low if c.numeric else 0, c.dtype) for c in self.schema}
-        row = Table(self.schema, values | given_arrays(self.schema, given, 1))
+        # Free text has no values to choose from, so that none of it can be fixed.
+        schema = self.schema.without_text()
+        values = {c.name: np.full(1, c.bounds.low if c.numeric else 0, c.dtype) for c in schema}
+        row = Table(schema, values | given_arrays(schema, given, 1))
         for code in self.codes:
             row = code.apply(row)
         lost = [name for name in given if name not in row.schema or name not in self.model.schema]

@@ -71,6 +71,8 @@ STEPS = {
     "pate": "hushtable.synthesize.neural.gan.pate:Pate",
     "privbayes": "hushtable.synthesize.network.privbayes:PrivBayes",
     "privbayes-published": "hushtable.synthesize.network.privbayes_published:PrivBayesPublished",
+    "classify-text": "hushtable.language.classify:ClassifyText",
+    "distill-text": "hushtable.language.distill:DistillText",
 }
 AUDITS = {
     "identical-matches": "hushtable.audits.indicators:IdenticalMatches",
