@@ -22,6 +22,10 @@ from hushtable.report.promise import ASSURANCES
 Picture = Callable[[str], str]
 
 
+NEEDED = {"model": "minilm", "pool": "public.txt"}
+"""What a recipe that reads text cannot do without: a public model, and public texts."""
+
+
 @dataclass(frozen=True)
 class Example:
     """How a recipe is called once, on the command line and from Python."""
@@ -36,7 +40,8 @@ class Example:
         """Its k, if one step has one that is not left to the step, and a budget, if it spends one."""
         ks = [step.k for step in recipe.steps if getattr(step, "k", 0)]
         spends = any(step.spends for step in recipe.steps)
-        settings = {"k": 10} if len(ks) == 1 and isinstance(ks[0], int) else {}
+        settings: dict[str, Any] = {"k": 10} if len(ks) == 1 and isinstance(ks[0], int) else {}
+        settings |= {name: value for name, value in NEEDED.items() if any(getattr(step, name, None) == "" for step in recipe.steps)}
         return cls(recipe.recipe, settings, 1.0 if spends else None, recipe.relation)
 
     def command(self) -> str:

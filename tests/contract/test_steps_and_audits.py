@@ -24,7 +24,9 @@ from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.synthesize.sequential.sequential import Sequential
 from tests.contract import broken
 
-EVERYTHING = sorted({*registry.steps().values(), *registry.audits().values()})
+# Steps that read text need some, and a public model, which the battery has not: tests/unit/language asks the same of them.
+TEXTUAL = {target for target in registry.steps().values() if getattr(registry.load(target), "reads_text", False)}
+EVERYTHING = sorted({*registry.steps().values(), *registry.audits().values()} - TEXTUAL)
 
 
 def timely(target: str) -> object:

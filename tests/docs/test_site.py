@@ -21,6 +21,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.table import entries
 from hushtable.table import schema as schemas
+from hushtable.table.columns import Column, Kind, Levels, Role
 from tests.conftest import ROOT
 
 
@@ -55,12 +56,19 @@ def test_every_audit_has_a_page_with_its_knobs(pages, name):
     assert all(f"| `{f.name}` |" in text for f in fields(kind))
 
 
+def with_labelled_text(schema: schemas.Schema) -> schemas.Schema:
+    """The schema with a column of free text, and a target that has levels."""
+    target = Column(name="kind", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("one", "other")))
+    return schema.with_columns(Column(name="note", kind=Kind.TEXT), target)
+
+
 @pytest.mark.parametrize("name", recipes.names())
 def test_the_example_of_a_recipe_can_be_planned(name):
     shown = methods.Example.of(recipes.load(name))
     budget = Budget(shown.epsilon, 1e-6) if shown.epsilon else None
-    schema = example().schema
-    plan(recipes.load(name).set(shown.settings), schema.select(schema.released), budget=budget, unit=Unit(relation=shown.relation))
+    recipe = recipes.load(name).set(shown.settings)
+    schema = with_labelled_text(example().schema) if recipe.reads_text else example().schema
+    plan(recipe, schema.select(recipe.readable(schema)), budget=budget, unit=Unit(relation=shown.relation))
     assert ("--epsilon" in shown.command()) == ("epsilon=" in shown.python()) == (budget is not None)
 
 

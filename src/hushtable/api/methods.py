@@ -22,6 +22,7 @@ FAMILIES = (
     "differential privacy: copulas",
     "differential privacy: mixtures, blocks and means",
     "differential privacy: neural networks",
+    "differential privacy: language models",
     "no promise",
     OTHERS,
 )

@@ -27,6 +27,7 @@ from hushtable.cli.mechanism import audit_mechanism
 from hushtable.cli.methods import methods
 from hushtable.cli.options import Command
 from hushtable.cli.pareto import pareto
+from hushtable.cli.predict import predict
 from hushtable.cli.preflight import preflight
 from hushtable.cli.profile import profile
 from hushtable.cli.release import release
@@ -55,6 +56,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "preflight": preflight,
     "release": release,
     "draw": draw,
+    "predict": predict,
     "audit": audit,
     "certify": certify,
     "audit-mechanism": audit_mechanism,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.errors import PlanError
+from hushtable.errors import GuaranteeRefused, PlanError
 from hushtable.language.classifier import NET, OWN, PURPOSE, Shape, TextClassifier
 from hushtable.language.models import HOW, READ_IN_PUBLIC, Checkpoint, Sort, checkpoint
 from hushtable.language.pool import HOW as POOL
@@ -141,6 +141,7 @@ class ClassifyText(PrivateCore):
             raise PlanError(f"{self.NAME}: {'; '.join(needs)}")
         events: tuple[Event, ...] = ()
         if budget is not None:
+            refuse_large_delta(schema, budget, self.NAME)
             spent = self.spent(budget)
             scored = [] if spent.scores is None else [spent.scores.event(LayerCosines(task.text), schema)]
             events = (spent.counts.event(Histogram((task.target,)), schema), *scored, *spent.descents.values())
@@ -229,6 +230,15 @@ class ClassifyText(PrivateCore):
         run = descent(work.spent.descents["adapters"], self.clip).start(vault, parameters, count, "trains on clipped gradients")
         gradients = module.text_gradients(net, tokens, losses)
         module.descend(run, parameters, gradients, module.Pace(self.speed, self.steps, report=vault.report))
+
+
+def refuse_large_delta(schema: Schema, budget: Allowance, step: str) -> None:
+    """GuaranteeRefused for a delta of one over the *declared* number of rows, or more: the true number is private."""
+    if schema.size is not None and budget.whole is not None and budget.whole.delta * schema.size >= 1:
+        raise GuaranteeRefused(
+            f"step {step!r}: delta = {budget.whole.delta:g} is not below one over the declared number of rows ({schema.size:,}), "
+            "so it would allow a random record to be published: take a smaller one"
+        )
 
 
 def descent(happened: SampledGaussian, clip: float) -> Any:

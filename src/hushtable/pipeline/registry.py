@@ -73,6 +73,8 @@ STEPS = {
     "privbayes-published": "hushtable.synthesize.network.privbayes_published:PrivBayesPublished",
     "classify-text": "hushtable.language.classify:ClassifyText",
     "distill-text": "hushtable.language.distill:DistillText",
+    "classify-text-published": "hushtable.language.classify_published:PublishedLora",
+    "distill-text-published": "hushtable.language.classify_published:PublishedDistillation",
 }
 AUDITS = {
     "identical-matches": "hushtable.audits.indicators:IdenticalMatches",
