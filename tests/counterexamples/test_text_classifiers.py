@@ -11,19 +11,19 @@ import pytest
 torch = pytest.importorskip("torch", reason="networks need torch")
 pytest.importorskip("transformers", reason="language models need transformers")
 
-import hushtable as ht
-from hushtable.errors import GuaranteeRefused
-from hushtable.language.classify import ClassifyText
-from hushtable.language.classify_published import PublishedDistillation, PublishedLora
-from hushtable.language.published_net import BatchClipped
-from hushtable.learn.private import ROOM, PrivateDescent
-from hushtable.pipeline.plan import plan
-from hushtable.pipeline.recipe import Recipe
-from hushtable.privacy.event import Raw
-from hushtable.privacy.guarantee import Assurance
-from hushtable.privacy.unit import Budget
-from tests.language_models import labelled
-from tests.unit.learn.test_private import vault
+import hushtable as ht  # noqa: E402
+from hushtable.errors import GuaranteeRefused  # noqa: E402
+from hushtable.language.classify import ClassifyText  # noqa: E402
+from hushtable.language.classify_published import PublishedDistillation, PublishedLora  # noqa: E402
+from hushtable.language.published_net import BatchClipped  # noqa: E402
+from hushtable.learn.private import ROOM, PrivateDescent  # noqa: E402
+from hushtable.pipeline.plan import plan  # noqa: E402
+from hushtable.pipeline.recipe import Recipe  # noqa: E402
+from hushtable.privacy.event import Raw  # noqa: E402
+from hushtable.privacy.guarantee import Assurance  # noqa: E402
+from hushtable.privacy.unit import Budget  # noqa: E402
+from tests.language_models import labelled  # noqa: E402
+from tests.unit.learn.test_private import vault  # noqa: E402
 
 pytestmark = pytest.mark.neural
 PLACES = {"model": "tiny", "pool": "public.txt"}

@@ -11,14 +11,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="networks need torch")
 pytest.importorskip("transformers", reason="language models need transformers")
 
-from hushtable.language.classify_net import Classifier, classes_losses, text_gradients
-from hushtable.language.models import Sort, checkpoint
-from hushtable.pipeline.plan import plan
-from hushtable.pipeline.recipe import Recipe
-from hushtable.pipeline.step import Plan, PrivateCore
-from hushtable.privacy.sampled import sampled_gaussian
-from hushtable.privacy.unit import Budget
-from tests.language_models import labelled, sentences, tiny_encoder
+from hushtable.language.classify_net import Classifier, classes_losses, text_gradients  # noqa: E402
+from hushtable.language.models import Sort, checkpoint  # noqa: E402
+from hushtable.pipeline.plan import plan  # noqa: E402
+from hushtable.pipeline.recipe import Recipe  # noqa: E402
+from hushtable.pipeline.step import Plan, PrivateCore  # noqa: E402
+from hushtable.privacy.sampled import sampled_gaussian  # noqa: E402
+from hushtable.privacy.unit import Budget  # noqa: E402
+from tests.language_models import labelled, sentences, tiny_encoder  # noqa: E402
 
 pytestmark = pytest.mark.neural
 
