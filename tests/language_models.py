@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
+from hushtable.table.schema import Schema
+from hushtable.table.table import Table
+
 PLACES = ("ward", "clinic", "office", "kitchen", "garden", "station", "school", "market")
 THINGS = ("letter", "machine", "window", "ticket", "lamp", "train", "table", "report")
 GOOD = ("good", "bright", "warm", "kind", "fine", "quick", "clean", "calm")
@@ -98,3 +102,22 @@ def _saved(net: Any, tokenizer: Any, folder: Path) -> Path:
     )
     tokenizer.save(str(folder / "tokenizer.json"))
     return folder
+
+
+def labelled(rows: int = 300, seed: int = 1) -> Table:
+    """Notes whose mood can be read off their words; some are missing, empty, endless or in another script, and one has no mood."""
+    rng = np.random.default_rng(seed)
+    moods = (rng.random(rows) < 0.5).astype(np.int32)
+    texts: list[str | None] = [sentence(rng, bool(mood)) for mood in moods]
+    odd = (None, "", "日本語 😀", "word " * 3000)
+    texts[: len(odd)] = odd[:rows]
+    moods[:1] = -1
+    schema = Schema(
+        (
+            Column(name="note", kind=Kind.TEXT),
+            Column(name="mood", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("bad", "good"))),
+            Column(name="age", kind=Kind.INTEGER, domain=Bounds(0, 99)),
+        )
+    )
+    plain = Table(schema.without_text(), {"mood": moods, "age": rng.integers(0, 100, rows)})
+    return plain.with_text(schema["note"], texts[:rows]).select(schema.names)

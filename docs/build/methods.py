@@ -22,6 +22,10 @@ from hushtable.report.promise import ASSURANCES
 Picture = Callable[[str], str]
 
 
+NEEDED = {"model": "minilm", "pool": "public.txt"}
+"""What a classifier of text cannot do without: a public model, and public texts."""
+
+
 @dataclass(frozen=True)
 class Example:
     """How a recipe is called once, on the command line and from Python."""
@@ -39,6 +43,8 @@ class Example:
         settings: dict[str, Any] = {"k": 10} if len(ks) == 1 and isinstance(ks[0], int) else {}
         if any("model" in step.common for step in recipe.steps):
             settings["model"] = "smollm2"
+        if any(hasattr(step, "pool") for step in recipe.steps):
+            settings |= NEEDED
         return cls(recipe.recipe, settings, 1.0 if spends else None, recipe.relation)
 
     def command(self) -> str:

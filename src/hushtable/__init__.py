@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hushtable.api.mechanism import MechanismOptions as MechanismOptions
     from hushtable.api.mechanism import audit_mechanism as audit_mechanism
     from hushtable.api.pareto import pareto as pareto
+    from hushtable.api.predict import predict as predict
     from hushtable.api.preflight import preflight as preflight
     from hushtable.api.profile import profile as profile
     from hushtable.api.read_release import read_release as read_release
@@ -99,6 +100,7 @@ _WHERE = {
     "save_model": "hushtable.api.draw",
     "load_model": "hushtable.api.draw",
     "draw": "hushtable.api.draw",
+    "predict": "hushtable.api.predict",
     "hold_out": "hushtable.api.hold_out",
     "sign": "hushtable.api.sign",
     "AuditOptions": "hushtable.api.audit",

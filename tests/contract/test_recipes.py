@@ -20,7 +20,9 @@ from hushtable.privacy.unit import Unit
 from hushtable.table.broken import breaks_any
 
 IMPOSSIBLE = ("birth_date > 2010-01-01 and income is not missing", "last_visit < birth_date")
-NAMES = [line["name"] for line in everything()["recipes"]]
+# Recipes that read text need a public model, which the town has not: tests/unit/language runs them on one made on the spot.
+# Classifiers need a file of public texts: tests/unit/language runs them.
+NAMES = [line["name"] for line in everything()["recipes"] if not any(hasattr(step, "pool") for step in load(line["name"]).steps)]
 COMPOSED = [
     *("hybrid-pre-sequential", "hybrid-post-sequential", "hybrid-post-mondrian-sequential", "hybrid-pre-mdav-sequential"),
     *("hybrid-pre-local-suppression-sequential", "hybrid-pre-safe-k-sequential", "hybrid-post-safe-k-sequential"),

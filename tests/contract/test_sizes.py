@@ -17,7 +17,8 @@ from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-PRIVATE = [method["name"] for method in everything()["recipes"] if any(step.spends for step in load(method["name"]).steps)]
+RECIPES = [load(method["name"]) for method in everything()["recipes"]]
+PRIVATE = [recipe.recipe for recipe in RECIPES if not recipe.reads_text and any(step.spends for step in recipe.steps)]
 MODELS = ("aim", "mst", "mwem", "privbayes")
 LEVELS = (2, 16, 7, 42, 0, 5, 9, 0, 2, 0)
 """Of one column after the other, again and again; 0: a whole number."""

@@ -15,13 +15,13 @@ from docs.build import markdown as md
 from docs.build import methods, site
 from hushtable.api.methods import by_family
 from hushtable.checks import example
-from hushtable.checks.tables import annotated
 from hushtable.pipeline import recipe as recipes
 from hushtable.pipeline import registry
 from hushtable.pipeline.plan import plan
 from hushtable.privacy.unit import Budget, Unit
 from hushtable.table import entries
 from hushtable.table import schema as schemas
+from hushtable.table.columns import Column, Kind, Levels, Role
 from tests.conftest import ROOT
 
 
@@ -56,16 +56,21 @@ def test_every_audit_has_a_page_with_its_knobs(pages, name):
     assert all(f"| `{f.name}` |" in text for f in fields(kind))
 
 
+def with_labelled_text(schema: schemas.Schema) -> schemas.Schema:
+    """The schema with a column of free text, and a target that has levels."""
+    target = Column(name="kind", kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("one", "other")))
+    return schema.with_columns(Column(name="note", kind=Kind.TEXT), target)
+
+
 @pytest.mark.parametrize("name", recipes.names())
 def test_the_example_of_a_recipe_can_be_planned(name, request):
     shown, recipe = methods.Example.of(recipes.load(name)), recipes.load(name)
     budget = Budget(shown.epsilon, 1e-6) if shown.epsilon else None
-    schema = example().schema
+    recipe = recipe.set(shown.settings)
     if any(step.extra == "language" for step in recipe.steps):
         request.getfixturevalue("installed_models")
-    if any(step.reads_text for step in recipe.steps):
-        schema = annotated(example()).schema
-    plan(recipe.set(shown.settings), schema, budget=budget, unit=Unit(relation=shown.relation))
+    schema = with_labelled_text(example().schema) if recipe.reads_text else example().schema
+    plan(recipe, schema.select(recipe.readable(schema)), budget=budget, unit=Unit(relation=shown.relation))
     assert ("--epsilon" in shown.command()) == ("epsilon=" in shown.python()) == (budget is not None)
 
 

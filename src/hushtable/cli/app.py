@@ -28,6 +28,7 @@ from hushtable.cli.methods import methods
 from hushtable.cli.model import model
 from hushtable.cli.options import Command
 from hushtable.cli.pareto import pareto
+from hushtable.cli.predict import predict
 from hushtable.cli.preflight import preflight
 from hushtable.cli.profile import profile
 from hushtable.cli.release import release
@@ -57,6 +58,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "preflight": preflight,
     "release": release,
     "draw": draw,
+    "predict": predict,
     "audit": audit,
     "certify": certify,
     "audit-mechanism": audit_mechanism,

@@ -69,6 +69,7 @@ class Fitted:
 
     def _encoded(self, given: Given) -> Given:
         """The values to fix, written as the model writes them; InputError names what is no value, and what cannot be fixed."""
+        # Free text has no values to choose from, so that none of it can be fixed.
         schema = self.schema.without_text()
         values = {c.name: np.full(1, c.bounds.low if c.numeric else 0, c.dtype) for c in schema}
         row = Table(schema, values | given_arrays(schema, given, 1))

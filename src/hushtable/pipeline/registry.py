@@ -77,6 +77,10 @@ STEPS = {
     "mask-fill": "hushtable.language.fill:MaskFill",
     "mask-fill-published": "hushtable.language.fill_published:PublishedMaskFill",
     "privbayes-published": "hushtable.synthesize.network.privbayes_published:PrivBayesPublished",
+    "classify-text": "hushtable.language.classify:ClassifyText",
+    "distill-text": "hushtable.language.distill:DistillText",
+    "classify-text-published": "hushtable.language.classify_published:PublishedLora",
+    "distill-text-published": "hushtable.language.classify_published:PublishedDistillation",
 }
 AUDITS = {
     "identical-matches": "hushtable.audits.indicators:IdenticalMatches",
