@@ -24,7 +24,7 @@ from hushtable.privacy.preserve import Effect, Promise, Syntactic
 from hushtable.synthesize.sequential.sequential import Sequential
 from tests.contract import broken
 
-# Classifiers need a target with levels and a file of public texts, which the battery has not: tests/unit/language asks them the same.
+# Classifiers need a target with levels and a file of public texts, which the battery has not: tests/unit/language asks the same.
 CLASSIFIERS = {target for target in registry.steps().values() if hasattr(registry.load(target), "pool")}
 EVERYTHING = sorted({*registry.steps().values(), *registry.audits().values()} - CLASSIFIERS)
 

@@ -30,7 +30,7 @@ class Continuation:
 
 @dataclass(frozen=True, eq=False)
 class Tilts:
-    """Changes of the log-odds of words, for each text by its level; a word that a text has used is not made likelier in it again."""
+    """Changes of the log-odds of words, for each text by its level; a word that a text has used is not made likelier again."""
 
     words: Tensor
     """For each token the number of its word, or -1."""

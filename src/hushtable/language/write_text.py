@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,6 +34,8 @@ TRIES = 4
 """So often a text that is empty, or stands in the release already, is written again."""
 ROUNDS, PILOT = 3, 96
 """Rounds of texts by which words are made likelier or rarer, and texts of each level in each."""
+TRAINING = 0.7
+"""About the part of the time that training takes; the rest is writing."""
 LEVELS = 20
 """The most levels of a target by which words are counted."""
 SENTENCE = re.compile(r"^.*[.!?…。！？](?=\s|$)", re.DOTALL)
@@ -145,12 +147,12 @@ class WriteText(PrivateCore):
         adapting = module.Adapting(
             corpus=corpus, length=self.length, rank=self.rank, layers=self.layers, speed=self.speed, seed=int(rng.integers(2**31))
         )
-        arrays = module.adapted(language, origin, how, adapting, max(rows.rows, 1), vault.report)
+        arrays = module.adapted(language, origin, how, adapting, max(rows.rows, 1), lambda share: vault.report(TRAINING * share))
         chosen: dict[str, Any] = {
             "model": known.name, "steps": self.steps, "rate": self.rate, "noise multiplier": round(how.multiplier, 4),
             "adapted weights": sum(array.size for array in arrays.values()),
         }  # fmt: skip
-        written = Written(conditions, known.name, known.fingerprint, {}, arrays, chosen, self.model)
+        written = Written(conditions, known.name, known.fingerprint, {}, arrays, chosen, self.model, vault.report)
         ready = written.language()
         for name, (frequencies, noise) in wanted.items():
             written.tilt[name] = conditions.tilt(name, frequencies, noise, ready, rng)
@@ -214,14 +216,20 @@ class Conditions:
         return tilt
 
     def texts(
-        self, language: Any, rng: np.random.Generator, tilt: Mapping[str, Floats] | None = None
+        self,
+        language: Any,
+        rng: np.random.Generator,
+        tilt: Mapping[str, Floats] | None = None,
+        report: Callable[[float], None] = lambda share: None,
     ) -> dict[str, list[str | None]]:
         """One text for each row and column of text."""
         present = {name: self.present(name) for name in self.corpus.texts}
         module = network(NET, PURPOSE)
         vocabulary = Vocabulary.of(language) if tilt else None
         tilted = {name: module.tilts(vocabulary, own, self.levels) for name, own in (tilt or {}).items()}
-        found = module.written_texts(language, self.corpus, self.table, self.length, rng, present=present, tilted=tilted)
+        found = module.written_texts(
+            language, self.corpus, self.table, self.length, rng, present=present, tilted=tilted, report=report
+        )
         return {
             name: [None if own is None else tidy(own.text, finished=own.finished) for own in some] for name, some in found.items()
         }
@@ -241,6 +249,8 @@ class Written:
     chosen: dict[str, Any]
     folder: str = ""
     """Where the base model was found; a file of the model does not say."""
+    report: Callable[[float], None] = field(default=lambda share: None, repr=False)
+    """Where it reports how much is written."""
 
     @property
     def schema(self) -> Schema:
@@ -268,7 +278,8 @@ class Written:
         elif n is not None:
             raise InputError("no row of the released table has these values", where="given")
         here = self.conditions.take(rows)
-        texts = here.texts(language := self.language(), rng, self.tilt)
+        language = self.language()
+        texts = here.texts(language, rng, self.tilt, report=lambda share: self.report(TRAINING + (1 - TRAINING) * share))
         again = 0
         for _ in range(TRIES if here.table.rows else 0):
             poor = np.flatnonzero(np.any([_poor(own) for own in texts.values()], axis=0))

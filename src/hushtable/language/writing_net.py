@@ -192,11 +192,12 @@ def written_texts(
     *,
     present: Mapping[str, Array],
     tilted: Mapping[str, Tilts],
+    report: Callable[[float], None],
 ) -> dict[str, list[Continuation | None]]:
     """For each column of text what is written for each row, None where ``present`` says that there is none; in order."""
     prompts = corpus.prompts(table)
     found: dict[str, list[Continuation | None]] = {}
-    writer = Writer(language=language)
+    writer = Writer(language=language, report=report)
     for name in corpus.texts:
         rows = np.flatnonzero(present[name])
         led = [prompts[row] + corpus.lead(name) for row in rows]
