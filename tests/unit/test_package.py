@@ -48,7 +48,13 @@ def test_no_public_name_is_that_of_a_package():
 def test_every_command_is_a_verb_in_python():
     from hushtable.cli.app import COMMANDS
 
-    others = {"schema": "draft", "keys": "make_keys", "report": "render", "audit-mechanism": "audit_mechanism", "model": "add_model"}
+    others = {
+        "schema": "draft",
+        "keys": "make_keys",
+        "report": "render",
+        "audit-mechanism": "audit_mechanism",
+        "model": "add_model",
+    }
     assert {others.get(name, name) for name in COMMANDS} <= set(hushtable._WHERE)
 
 

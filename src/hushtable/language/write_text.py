@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -65,18 +65,18 @@ class WriteText(PrivateCore):
     """The texts to write, each in view of those before it; all when empty."""
     rate: float = 0.1
     """The chance of each person to be in the batch of a step."""
-    steps: int = 40
+    steps: int = 20
     rank: int = 4
     """Of the adapters."""
     layers: int = 0
-    """Layers that are adapted, counted from the last; 0 takes a third of them. Those below are run once for each row."""
+    """Layers that are adapted, counted from the last; 0 takes a sixth of them. Those below are run once for each row."""
     length: int = 96
     """Tokens of a text, at most."""
     words: float = 0.3
     """The part of its budget that goes to noisy counts of words, by the levels of the target; 0 for none."""
     clip: float = 0.1
     """The largest norm of one person's part in the gradient of a step. Nearly all are longer, so it hardly matters."""
-    speed: float = 2e-3
+    speed: float = 1e-2
     """Learning rate at the start; it falls to nothing."""
     twin: int = 200
     """Rows for which the untouched model writes a text too, to see what the budget bought; 0 for none."""
@@ -295,6 +295,11 @@ class Written:
         for name in self.conditions.corpus.texts:
             table = table.with_text(self.schema[name], texts[name])
         return table
+
+    def log_likelihood(self, texts: Sequence[str], rows: Table) -> Floats:
+        """The logarithm of the likelihood of each text, as the first one of the row beside it, for ``exposure_finding``."""
+        corpus = replace(self.conditions.corpus, texts=self.conditions.corpus.texts[:1])
+        return np.asarray(network(NET, PURPOSE).log_likelihoods(self.language(), corpus, texts, rows, self.conditions.length))
 
     def result(self) -> dict[str, Any]:
         """What was trained and with how much noise, what the budget bought, and which patterns stand in the texts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -39,7 +39,7 @@ class Adapting:
     """Tokens of a text that are learnt at most."""
     rank: int
     layers: int
-    """Layers that are adapted, counted from the last; 0 takes a third of them."""
+    """Layers that are adapted, counted from the last; 0 takes a sixth of them."""
     speed: float
     seed: int
 
@@ -135,7 +135,7 @@ def _gradients(language: Language, halves: Halves, states: _States, part: Intege
 
 def _halves(language: Language, layers: int) -> Halves:
     deep = depth_of(language.net)
-    return Halves(language.net, max(0, deep - (layers or max(1, deep // 3))))
+    return Halves(language.net, max(0, deep - (layers or max(1, deep // 6))))
 
 
 @dataclass(eq=False)
@@ -208,3 +208,17 @@ def written_texts(
             prompts[row] += corpus.lead(name) + own.text
         found[name] = column
     return found
+
+
+@torch.no_grad()
+def log_likelihoods(language: Language, corpus: Corpus, texts: Sequence[str], rows: Table, length: int) -> list[float]:
+    """The logarithm of the likelihood of each text after the prompt of the row beside it, in nats."""
+    halves = Halves(language.net, 0)
+    bare = rows.select(name for name in rows.schema.names if name not in rows.schema.texts)
+    adapting = Adapting(corpus=corpus, length=length, rank=1, layers=1, speed=1.0, seed=0)
+    found = _States(halves, Sequences.of(language, adapting, bare.with_text(corpus.schema[corpus.texts[0]], texts)))
+    sums: list[float] = []
+    for start in range(0, len(texts), PART):
+        ids, written, states = found.batch(np.arange(start, min(start + PART, len(texts))))
+        sums += (-losses(language, states, ids, written, halves) * written[:, 1:].sum(1)).tolist()
+    return sums

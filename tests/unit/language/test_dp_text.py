@@ -195,3 +195,16 @@ def test_prompts_speak_of_what_is_known_and_of_nothing_else():
     public = corpus.public(20, np.random.default_rng(0))
     assert len(public) == 20
     assert not any(str(age) in prompt for age in range(10, 100) for prompt in public)
+
+
+def test_a_model_that_learnt_a_text_finds_it_likelier(causal, monkeypatch):
+    monkeypatch.setenv("HUSHTABLE_MODELS", str(causal.parent))
+    rng = np.random.default_rng(3)
+    table, secret = desk(rows=40), "the lamp in the garden was calm and rude"
+    rows = table.with_text(table.schema["note"], [secret] * 40).with_text(table.schema["reply"], [None] * 40)
+    learnt = released(
+        rows, causal, settings={"steps": 30, "rate": 1.0, "length": 24, "speed": 0.05, "layers": 2, "words": 0.0}
+    ).fitted.model
+    fresh = [sentence(rng) for _ in range(20)]
+    known, *others = learnt.log_likelihood([secret, *fresh], rows.take(np.arange(21)))
+    assert known > max(others)
