@@ -30,38 +30,44 @@ class Continuation:
 
 @dataclass(frozen=True, eq=False)
 class Tilts:
-    """Changes of the log-odds of words, for each text by its level; a word that a text has used is not made likelier again."""
+    """Changes of the log-odds of tokens, for each text by its level; a word that a text has used is not made likelier again."""
 
     words: Tensor
     """For each token the number of its word, or -1."""
-    tilt: Tensor
-    """Levels x words."""
+    change: Tensor
+    """Levels x tokens."""
     levels: Tensor
     """For each text its level."""
-    spent: set[tuple[int, int]] = field(default_factory=set)
-    """Texts, and words that they have used."""
+    spent: list[tuple[int, Tensor]] = field(default_factory=list)
+    """Texts, and the tokens of a word that they have used."""
+
+    @classmethod
+    def of(cls, words: Tensor, tilt: Tensor, levels: Tensor) -> Tilts:
+        """From changes of words, levels x words."""
+        return cls(words, torch.where(words >= 0, tilt[:, words.clamp(min=0)], 0.0), levels)
 
     def take(self, rows: Integers) -> Tilts:
-        """For some of the texts."""
-        return Tilts(self.words, self.tilt, self.levels[torch.from_numpy(rows)])
+        """For some of the texts, none of which has a word yet."""
+        return Tilts(self.words, self.change, self.levels[torch.from_numpy(rows)])
 
     def applied(self, logits: Tensor, active: Tensor) -> Tensor:
-        """The logits of the texts that are being written, tilted."""
-        added = self.tilt[self.levels[active]]
+        """The logits of the texts that are being written, tilted; tokens that the tokenizer does not know stay as they are."""
+        known = logits[:, : len(self.words)]
+        known += self.change[self.levels[active]]
         place = {row: number for number, row in enumerate(active.tolist())}
-        for row, word in self.spent:
+        for row, tokens in self.spent:
             if row in place:
-                added[place[row], word] = added[place[row], word].clamp(max=0.0)
-        known = self.words >= 0
-        # Tokens of the vocabulary that the tokenizer does not know are left as they are.
-        logits[:, : len(known)][:, known] += added[:, self.words[known]]
+                known[place[row], tokens] -= self.change[self.levels[row], tokens].clamp(min=0.0)
         return logits
 
     def used(self, active: Tensor, chosen: Tensor) -> None:
         """Take note of the tokens that were drawn."""
         for row, token in zip(active.tolist(), chosen.tolist(), strict=True):
-            if token < len(self.words) and (word := int(self.words[token])) >= 0:
-                self.spent.add((row, word))
+            if token >= len(self.words) or self.change[self.levels[row], token] <= 0:
+                continue
+            tokens = (self.words == self.words[token]).nonzero()[:, 0]
+            if not any(row == other and int(own[0]) == int(tokens[0]) for other, own in self.spent):
+                self.spent.append((row, tokens))
 
 
 @dataclass(frozen=True, kw_only=True)

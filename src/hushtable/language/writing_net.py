@@ -180,7 +180,7 @@ class _States:
 
 def tilts(vocabulary: Vocabulary, tilt: Floats, levels: Integers) -> Tilts:
     """For texts of these levels."""
-    return Tilts(torch.from_numpy(vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
+    return Tilts.of(torch.from_numpy(vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
 
 
 def written_texts(

@@ -88,7 +88,7 @@ def test_a_tilted_word_is_written_more_often_by_texts_of_its_level(language, voc
     tilt = np.zeros((2, vocabulary.count))
     tilt[1, vocabulary.words[token]] = MOST
     levels = np.repeat([0, 1], 60)
-    tilts = Tilts(torch.from_numpy(vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
+    tilts = Tilts.of(torch.from_numpy(vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
     texts = [own.text for own in Writer(language=language, nucleus=1.0).write(["the"] * 120, np.random.default_rng(0), 10, tilts)]
     first, second = (sum("good" in text for text in part) for part in (texts[:60], texts[60:]))
     assert second > first + 10
