@@ -46,7 +46,7 @@ def test_unmasked_words_of_a_private_sentence_return_from_the_published_form(pub
 
 
 def test_they_never_return_from_the_certified_form(public, installed_models):
-    knobs = {"public": public, "warm": 5, "length": 16, "steps": 2, "rounds": 4}
+    knobs = {"public": public, "warm": 5, "length": 16, "steps": 2, "mask-fill.rounds": 4}
     released = ht.release(notes(), "mask-fill", epsilon=1.0, delta=1e-6, settings=knobs, seed=1)
     assert released.guarantee.assurance == "proven"
     assert canaries(released.table) == 0

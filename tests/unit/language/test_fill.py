@@ -30,7 +30,7 @@ def public(tmp_path_factory):
 
 @pytest.fixture
 def quick(public, installed_models):
-    return {"public": public, "steps": 2, "rate": 0.5, "warm": 5, "length": 12, "rounds": 3}
+    return {"public": public, "steps": 2, "rate": 0.5, "warm": 5, "length": 12, "mask-fill.rounds": 3}
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_lengths_and_steps_are_planned_as_paid(quick):
     assert [type(event) for event in own] == [DiscreteGaussian, SampledGaussian]
     assert (own[1].rate, own[1].steps) == (0.5, 2)
     with pytest.raises(GuaranteeRefused, match="delta"):
-        plan(recipe.set({"bins.edges": "equal"}), desk().schema, budget=Budget(1.0, 0.0))
+        plan(recipe.set({"bins.edges": "uniform"}), desk().schema, budget=Budget(1.0, 0.0))
     with pytest.raises(GuaranteeRefused, match="add-remove"):
         plan(recipe, desk().schema, budget=Budget(1.0, 1e-6), unit=Unit(relation=Relation.REPLACE_ONE))
 

