@@ -11,6 +11,7 @@ import hushtable as ht
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.language_models import sentence, sentences
+from tests.unit.language.test_votes import fast
 
 pytestmark = pytest.mark.neural
 CANARY = "the kitchen ticket the kitchen ticket the kitchen ticket"
@@ -46,7 +47,7 @@ def test_unmasked_words_of_a_private_sentence_return_from_the_published_form(pub
 
 
 def test_they_never_return_from_the_certified_form(public, installed_models):
-    knobs = {"public": public, "warm": 5, "length": 16, "steps": 2, "rounds": 4}
-    released = ht.release(notes(), "mask-fill", epsilon=1.0, delta=1e-6, settings=knobs, seed=1)
+    knobs = {"public": public, "warm": 5, "length": 16, "steps": 2, "mask-fill.rounds": 4}
+    released = ht.release(notes(), fast("mask-fill"), epsilon=1.0, delta=1e-6, settings=knobs, seed=1)
     assert released.guarantee.assurance == "proven"
     assert canaries(released.table) == 0

@@ -16,7 +16,7 @@ from hushtable.pipeline.plan import plan
 from hushtable.privacy.event import DiscreteGaussian, SampledGaussian
 from hushtable.privacy.unit import Budget, Relation, Unit
 from tests.language_models import sentences
-from tests.unit.language.test_votes import desk
+from tests.unit.language.test_votes import desk, fast
 
 pytestmark = pytest.mark.neural
 
@@ -30,7 +30,7 @@ def public(tmp_path_factory):
 
 @pytest.fixture
 def quick(public, installed_models):
-    return {"public": public, "steps": 2, "rate": 0.5, "warm": 5, "length": 12, "rounds": 3}
+    return {"public": public, "steps": 2, "rate": 0.5, "warm": 5, "length": 12, "mask-fill.rounds": 3}
 
 
 @pytest.fixture
@@ -141,13 +141,13 @@ def test_lengths_and_steps_are_planned_as_paid(quick):
     assert [type(event) for event in own] == [DiscreteGaussian, SampledGaussian]
     assert (own[1].rate, own[1].steps) == (0.5, 2)
     with pytest.raises(GuaranteeRefused, match="delta"):
-        plan(recipe.set({"bins.edges": "equal"}), desk().schema, budget=Budget(1.0, 0.0))
+        plan(recipe.set({"bins.edges": "uniform"}), desk().schema, budget=Budget(1.0, 0.0))
     with pytest.raises(GuaranteeRefused, match="add-remove"):
         plan(recipe, desk().schema, budget=Budget(1.0, 1e-6), unit=Unit(relation=Relation.REPLACE_ONE))
 
 
 def test_a_release_is_proven_saved_and_drawn_from(quick, tmp_path):
-    released = ht.release(desk(), "mask-fill", epsilon=2.0, delta=1e-6, settings=quick, seed=1)
+    released = ht.release(desk(), fast("mask-fill"), epsilon=2.0, delta=1e-6, settings=quick, seed=1)
     assert released.guarantee.assurance == "proven"
     assert released.guarantee.epsilon() <= 2.0 + 1e-9
     assert released.table.schema.names == ("mood", "age", "note")
@@ -158,7 +158,7 @@ def test_a_release_is_proven_saved_and_drawn_from(quick, tmp_path):
 
 def test_a_person_with_several_rows_is_sampled_as_a_whole(quick):
     unit = Unit(by="who", rows=2)
-    released = ht.release(desk(), "mask-fill", epsilon=2.0, delta=1e-6, settings=quick, unit=unit, seed=1)
+    released = ht.release(desk(), fast("mask-fill"), epsilon=2.0, delta=1e-6, settings=quick, unit=unit, seed=1)
     assert released.guarantee.epsilon() <= 2.0 + 1e-9
 
 
