@@ -18,7 +18,8 @@ def study(
     name: Annotated[
         str,
         typer.Argument(
-            help="attacks, clustmix, constraints, frechet, generators, hybrid, kctgan, manifold, point-clouds, risk-metrics or all."
+            help="attacks, clustmix, constraints, frechet, generators, hybrid, kctgan, language, manifold, point-clouds, "
+            "risk-metrics or all."
         ),
     ],
     data: Annotated[Path | None, typer.Option(help="The folder of real tables; HUSHTABLE_DATA when absent.")] = None,

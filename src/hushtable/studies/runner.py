@@ -27,6 +27,7 @@ STUDIES = {
     "generators": "hushtable.studies.generators:STUDY",
     "hybrid": "hushtable.studies.hybrid:STUDY",
     "kctgan": "hushtable.studies.kctgan:STUDY",
+    "language": "hushtable.studies.language:STUDY",
     "manifold": "hushtable.studies.manifold:STUDY",
     "point-clouds": "hushtable.studies.clouds:STUDY",
     "risk-metrics": "hushtable.studies.risk_metrics:STUDY",
