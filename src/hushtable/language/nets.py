@@ -16,6 +16,7 @@ from torch.nn import Module  # noqa: TID253
 
 from hushtable.errors import InputError
 from hushtable.language.models import Checkpoint, Sort
+from hushtable.learn.loop import one_thread
 from hushtable.table.arrays import Floats
 
 PART = 64
@@ -67,7 +68,7 @@ class Language:
         found = np.zeros((len(texts), int(self.checkpoint.config.get("hidden_size", 0) or self.checkpoint.config["n_embd"])))
         tokens = self.tokens(texts, min(most, self.longest))
         order = np.argsort([len(ids) for ids in tokens], kind="stable")
-        with torch.no_grad():
+        with torch.no_grad(), one_thread():
             for start in range(0, len(order), PART):
                 rows = order[start : start + PART]
                 found[rows] = self._means([tokens[row] for row in rows]).numpy(force=True)

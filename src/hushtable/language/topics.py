@@ -52,6 +52,7 @@ class Topics(Coder):
     model: str = ""
     """The causal model that writes the public texts: a folder, or the name of an installed model."""
     topics: int = 48
+    """How many there are for each text, at most."""
     encoder: str = ""
     """The encoder whose vectors decide which texts are near; without one, the embeddings of the causal model do."""
     public: str = ""

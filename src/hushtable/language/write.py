@@ -13,6 +13,7 @@ import torch  # noqa: TID253 - this module is imported only where it is used
 from torch import Tensor  # noqa: TID253
 
 from hushtable.language.nets import Language, padded
+from hushtable.learn.loop import one_thread
 from hushtable.table.arrays import Integers
 
 MORE = 0.75
@@ -95,7 +96,9 @@ class Writer:
         for start in range(0, len(order), self.batch):
             rows = order[start : start + self.batch]
             own = None if tilts is None else tilts.take(rows)
-            for row, found in zip(rows, self._batch([tokens[row] for row in rows], length, generator, own), strict=True):
+            with one_thread():
+                made = self._batch([tokens[row] for row in rows], length, generator, own)
+            for row, found in zip(rows, made, strict=True):
                 written[row] = found
             self.report(min(1.0, (start + self.batch) / len(order)))
         return written

@@ -66,6 +66,7 @@ class WriteText(PrivateCore):
     rate: float = 0.1
     """The chance of each person to be in the batch of a step."""
     steps: int = 20
+    """Steps of the descent."""
     rank: int = 4
     """Of the adapters."""
     layers: int = 0

@@ -201,12 +201,18 @@ def seeded(seed: int) -> Iterator[None]:
     How many threads there are decides the order of sums, and so the last bits; and threads that wait for one another cost more
     than they bring as soon as something else runs beside them.
     """
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread inside; outside, as many as there were."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            yield
+        yield
     finally:
         torch.set_num_threads(before)
 
