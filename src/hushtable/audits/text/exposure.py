@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import chi2
 
-from hushtable.audits.regenerate import no_generator, not_regenerated
-from hushtable.audits.text.planting import FEWEST, Planted, Scorer, column_to_plant, model_of_release, plant, vocabulary
+from hushtable.audits.regenerate import not_regenerated
+from hushtable.audits.text.planting import Planted, Planting, Scorer
 from hushtable.errors import HushError
-from hushtable.evidence.finding import Audit, Better, Finding, Subject, uncomputed
+from hushtable.evidence.finding import Better, Finding, Subject
 from hushtable.pipeline.step import check_knobs
 from hushtable.table.arrays import Floats
 
@@ -58,52 +58,28 @@ def exposure_finding(planted: Planted, scorer: Scorer, column: str) -> Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exposure(Audit):
+class Exposure(Planting):
     """Exposure of texts with an end of random words, to a model of what the generator releases when it is run on them again.
 
     Who has the trained model scores by it instead: ``exposure_finding`` takes any scorer. Random ends are alike before one is
     planted, so by chance every rank is equally likely, whatever scores them, and the test is exact.
     """
 
-    costly: ClassVar[bool] = True
-
-    canaries: int = 50
-    """Canaries; fewer where they would be over a tenth of the rows."""
     ends: int = 1024
     """Ends that are ranked for each canary, the planted one among them."""
-    before: int = 5
-    """Words of a real text that a canary begins with."""
-    after: int = 10
-    """Words drawn by lot that it ends in."""
-    order: int = 3
-    """Words that the model of the release looks at."""
-    column: str = ""
-    """The column of free text; the first when empty."""
 
     def __post_init__(self) -> None:
         """Numbers that make sense."""
-        check_knobs(
-            self,
-            canaries=(self.canaries >= 1, "must be at least 1"),
-            ends=(self.ends >= 2, "must be at least 2"),
-            before=(self.before >= 0, "must not be negative"),
-            after=(self.after >= 1, "must be at least 1"),
-            order=(1 <= self.order <= 8, "must lie between 1 and 8"),
-        )
+        check_knobs(self, ends=(self.ends >= 2, "must be at least 2"))
+        super().__post_init__()
 
     def run(self, case: Case, rng: np.random.Generator) -> list[Finding]:
         """One finding."""
-        if case.generator is None:
-            return [no_generator(NAME)]
-        column = column_to_plant(case, self.column)
-        if column is None:
-            return [uncomputed(NAME, 0, "the training table has no such column of free text")]
-        known, count = vocabulary(case, column), min(self.canaries, max(1, case.train.rows // 10))
-        if len(known) < FEWEST:
-            return [uncomputed(NAME, 0, f"{column} has fewer than {FEWEST} different words to draw from", scope=column)]
+        ground = self.ground(case, NAME)
+        if isinstance(ground, Finding):
+            return [ground]
         try:
-            changed, planted = plant(case.train, column, self.ends, count, (self.before, self.after), known, rng)
-            scorer = model_of_release(case, changed, column, self.order, int(rng.integers(2**31)))
+            planted, scorer = self.trained(case, ground, self.ends, rng)
         except HushError as error:
-            return [not_regenerated(NAME, count, error, column)]
-        return [exposure_finding(planted, scorer, column)]
+            return [not_regenerated(NAME, ground.count, error, ground.column)]
+        return [exposure_finding(planted, scorer, ground.column)]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hushtable.audits.regenerate import regenerate
+from hushtable.audits.regenerate import no_generator, regenerate
 from hushtable.errors import InputError
+from hushtable.evidence.finding import Audit, Finding, uncomputed
 from hushtable.numerics.ngrams import Ngrams
-from hushtable.table.arrays import Floats, Integers
-from hushtable.table.columns import MISSING_CODE
+from hushtable.pipeline.step import check_knobs
+from hushtable.table.arrays import Floats
 from hushtable.table.table import Table
 from hushtable.table.words import numbered, text_columns, words
 
@@ -42,6 +42,61 @@ class Planted:
         return scorer([text for own in self.texts for text in own], rows).reshape(-1, ends)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Planting(Audit):
+    """An audit that plants canaries: texts that begin as a real one does and end in words drawn by lot."""
+
+    costly: ClassVar[bool] = True
+
+    canaries: int = 50
+    """Canaries in each training; fewer where they would be over a tenth of the rows."""
+    before: int = 5
+    """Words of a real text that a canary begins with."""
+    after: int = 10
+    """Words drawn by lot that it ends in."""
+    order: int = 3
+    """Words that the model of the release looks at."""
+    column: str = ""
+    """The column of free text; the first when empty."""
+
+    def __post_init__(self) -> None:
+        """Numbers that make sense."""
+        check_knobs(
+            self,
+            canaries=(self.canaries >= 1, "must be at least 1"),
+            before=(self.before >= 0, "must not be negative"),
+            after=(self.after >= 1, "must be at least 1"),
+            order=(1 <= self.order <= 8, "must lie between 1 and 8"),
+        )
+
+    def ground(self, case: Case, name: str) -> Ground | Finding:
+        """Where canaries are planted; a finding called ``name`` says why none can be."""
+        if case.generator is None:
+            return no_generator(name)
+        column = column_to_plant(case, self.column)
+        if column is None:
+            return uncomputed(name, 0, "the training table has no such column of free text")
+        known = vocabulary(case, column)
+        if len(known) < FEWEST:
+            return uncomputed(name, 0, f"{column} has fewer than {FEWEST} different words to draw from", scope=column)
+        return Ground(column, known, min(self.canaries, max(1, case.train.rows // 10)))
+
+    def trained(self, case: Case, ground: Ground, ends: int, rng: np.random.Generator) -> tuple[Planted, Scorer]:
+        """Canaries of so many ends each, and a model of what the generator releases when it is run on them."""
+        size = (self.before, self.after)
+        changed, planted = plant(case.train, ground.column, ends, ground.count, size, ground.known, rng)
+        return planted, model_of_release(case, changed, ground.column, self.order, int(rng.integers(2**31)))
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A column of text, the words that ends are drawn from, and how many canaries there are."""
+
+    column: str
+    known: list[str]
+    count: int
+
+
 def column_to_plant(case: Case, name: str = "") -> str | None:
     """The text column that canaries are planted in: the one that is named, else the first; None where there is none."""
     names = [column.name for column in text_columns(case.train.schema)]
@@ -65,7 +120,7 @@ def plant(
     texts = [[" ".join([*words(strings[row] or "")[:before], *end]) for end in own] for row, own in zip(rows, lots, strict=True)]
     changed = strings.copy()
     changed[rows] = [own[0] for own in texts]
-    return _with_text(table, name, changed), Planted(table.take(rows), texts)
+    return table.with_text(table.schema[name], changed), Planted(table.take(rows), texts)
 
 
 def model_of_release(case: Case, changed: Table, name: str, order: int, seed: int) -> Scorer:
@@ -81,11 +136,3 @@ def model_of_release(case: Case, changed: Table, name: str, order: int, seed: in
         return -model.bits(coded[len(spelled) :])
 
     return score
-
-
-def _with_text(table: Table, name: str, strings: NDArray[np.object_]) -> Table:
-    present = np.array([text is not None for text in strings], bool)
-    codes = np.full(len(strings), MISSING_CODE, np.int32)
-    known, codes[present] = np.unique(strings[present].astype(str), return_inverse=True)
-    array: Integers = codes.astype(table[name].dtype)
-    return Table(table.schema, {**table.arrays, name: array}, {**table.texts, name: known.astype(object)}, persons=table.persons)
