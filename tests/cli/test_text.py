@@ -30,7 +30,7 @@ def desk(tmp_path):
     return tmp_path / "desk.csv"
 
 
-def test_the_way_of_a_table_with_text(hush, desk, tmp_path, installed_models):
+def test_the_way_of_a_table_with_text(hush, desk, tmp_path, installed_models, monkeypatch):
     assert hush("schema", desk, "--out", tmp_path / "desk.yaml")[0] == 0
     drafted = (tmp_path / "desk.yaml").read_text(encoding="utf-8")
     assert "leaves only by a recipe that writes text" in drafted
@@ -59,6 +59,11 @@ def test_the_way_of_a_table_with_text(hush, desk, tmp_path, installed_models):
     page = next((tmp_path / "audit").glob("*.html")).read_text(encoding="utf-8")
     assert "complaint" in page
     assert hush("verify", tmp_path / "out")[0] == 0
+    monkeypatch.setenv("HUSHTABLE_MODELS", str(tmp_path / "none"))
+    code, out, err = hush("verify", tmp_path / "out")
+    # What the recipe would cost is not known without the model; everything else is checked.
+    assert code == 4, err
+    assert "not checkable: recipe" in " ".join((out + err).split())
 
 
 def test_what_is_missing_is_said_before_a_row_is_read(hush, desk, tmp_path, monkeypatch):
