@@ -27,8 +27,9 @@ from hushtable.table.hierarchy import FileTree
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
-DRAWN = tuple(name for name in names() if any(step.spends for step in load(name).steps) and name not in ("safe-k", "safe-noisy"))
-"""The recipes that spend budget and may have a model to draw from."""
+SPEND = [recipe for recipe in map(load, names()) if any(step.spends for step in recipe.steps)]
+DRAWN = tuple(r.recipe for r in SPEND if not r.reads_text and r.recipe not in ("safe-k", "safe-noisy"))
+"""The recipes that spend budget and may have a model to draw from; tests of text save theirs."""
 
 
 @cache
