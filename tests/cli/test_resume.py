@@ -48,7 +48,7 @@ def test_the_same_command_goes_on_from_the_folder(hush, town, tmp_path, stopped)
     assert [path.name for path in tmp_path.iterdir()] == ["work"]
     code, out, _ = hush(*command(town, tmp_path / "out"), "--resume", tmp_path / "work")
     assert code == 0
-    assert "holds the networks: delete it, or keep it private" in words(out)
+    assert "holds what the run kept: delete it, or keep it private" in words(out)
     again, _, _ = hush(*command(town, tmp_path / "again"), "--resume", tmp_path / "work")
     assert again == 0
     assert (tmp_path / "out" / "data.csv").read_bytes() == (tmp_path / "again" / "data.csv").read_bytes()

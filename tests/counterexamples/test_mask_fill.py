@@ -33,8 +33,8 @@ def notes(rows=60):
     return Table(schema.select(["mood"]), {"mood": mood.astype(np.int32)}).with_text(schema["note"], texts)
 
 
-def canaries(table):
-    return sum("kitchen ticket" in str(text) for text in table.strings("note"))
+def canaries(table, words="kitchen ticket"):
+    return sum(words in str(text) for text in table.strings("note"))
 
 
 def test_unmasked_words_of_a_private_sentence_return_from_the_published_form(public, installed_models):
@@ -44,10 +44,12 @@ def test_unmasked_words_of_a_private_sentence_return_from_the_published_form(pub
     assert math.isinf(released.guarantee.epsilon())
     assert "verbatim" in " ".join(gap for claim in released.guarantee.claims for gap in claim.gaps)
     assert canaries(released.table) >= 5
+    assert canaries(released.table, "kitchen ticket the kitchen") >= 1
 
 
 def test_they_never_return_from_the_certified_form(public, installed_models):
     knobs = {"public": public, "warm": 5, "length": 16, "steps": 2, "mask-fill.rounds": 4}
     released = ht.release(notes(), fast("mask-fill"), epsilon=1.0, delta=1e-6, settings=knobs, seed=1)
     assert released.guarantee.assurance == "proven"
-    assert canaries(released.table) == 0
+    # Two words may stand beside one another by chance, four in this order do not.
+    assert canaries(released.table, "kitchen ticket the kitchen") == 0

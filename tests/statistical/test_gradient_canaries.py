@@ -28,7 +28,7 @@ def with_noise(share: float) -> type[Descending]:
 
 
 class Unclipped(Descending):
-    def _weights(self, squared):
+    def _weights(self, squared, units):
         return torch.full_like(squared, 2e-3)
 
 
