@@ -29,7 +29,7 @@ LONG = 64
 """Tokens of a text whose words are counted."""
 SURE = 3.5
 """Standard deviations of the noise by which a count must differ from that of the model's own texts before it is followed."""
-MOST = 4.0
+MOST = 6.0
 """The largest change of the logarithm of a word's odds."""
 
 
@@ -116,12 +116,15 @@ def _weight(words: int) -> int:
     return int(UNIT / words**0.5) if words else 0
 
 
-def tilted(wanted: Floats, own: Floats, noise: Floats, tilt: Floats) -> Floats:
-    """The tilt after a look at texts that were written with it: words that are surely too rare become likelier, and the reverse.
+def tilted(wanted: Floats, own: Floats, noise: Floats, texts: int, tilt: Floats) -> Floats:
+    """The tilt after a look at so many texts that were written with it: words that are surely too rare become likelier.
 
-    ``wanted`` and ``own`` are frequencies, levels x words, and ``noise`` is the standard deviation of the former, one a level.
+    ``wanted`` and ``own`` are frequencies, levels x words, and ``noise`` is the standard deviation of the former, one a level. That
+    of the latter is about the root of frequency over texts, as a word adds less than one to a text; a word that stands in none of
+    them may stand in the next.
     """
     error = noise[:, None]
-    sure = np.abs(wanted - own) > SURE * error
-    change = np.log((np.maximum(wanted, 0) + error) / (own + error))
+    sure = np.abs(wanted - own) > SURE * np.sqrt(error**2 + own / texts)
+    least = error + 0.3 / texts
+    change = np.log((np.maximum(wanted, 0) + least) / (own + least))
     return np.clip(tilt + np.where(sure, change, 0.0), -MOST, MOST)

@@ -32,7 +32,7 @@ from hushtable.table.table import Table
 NET, PURPOSE = "hushtable.language.writing_net", "a model of language"
 TRIES = 4
 """So often a text that is empty, or stands in the release already, is written again."""
-ROUNDS, PILOT = 3, 96
+ROUNDS, PILOT = 4, 96
 """Rounds of texts by which words are made likelier or rarer, and texts of each level in each."""
 TRAINING = 0.7
 """About the part of the time that training takes; the rest is writing."""
@@ -213,7 +213,7 @@ class Conditions:
             parts = np.split(np.array(texts, object), np.cumsum([len(own) for own in some])[:-1])
             own = np.array([vocabulary.frequencies(language, [text or "" for text in part]) for part in parts])
             empty = np.array([not len(part) for part in some])
-            tilt = np.where(empty[:, None], 0.0, tilted_words(wanted, own, np.hypot(noise, 1 / PILOT), tilt))
+            tilt = np.where(empty[:, None], 0.0, tilted_words(wanted, own, noise, PILOT, tilt))
         return tilt
 
     def texts(

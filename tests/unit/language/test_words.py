@@ -71,12 +71,12 @@ def test_frequencies_of_texts_are_counted_like_those_of_rows(language, vocabular
 
 def test_only_what_is_sure_is_followed():
     wanted, own = np.array([[0.5, 0.02, 0.0, 0.3]]), np.array([[0.1, 0.01, 0.2, 0.3]])
-    tilt = tilted(wanted, own, np.array([0.01]), np.zeros((1, 4)))
+    tilt = tilted(wanted, own, np.array([0.01]), 1000, np.zeros((1, 4)))
     assert tilt[0, 0] > 1
     assert tilt[0, 1] == tilt[0, 3] == 0
     assert tilt[0, 2] < -1
-    assert np.abs(tilted(wanted, own, np.array([1e-9]), np.full((1, 4), 9.0))).max() <= MOST
-    assert not tilted(wanted, own, np.array([1.0]), np.zeros((1, 4))).any()
+    assert np.abs(tilted(wanted, own, np.array([1e-9]), 1000, np.full((1, 4), 19.0))).max() <= MOST
+    assert not tilted(wanted, own, np.array([1.0]), 1000, np.zeros((1, 4))).any()
 
 
 def test_a_tilted_word_is_written_more_often_by_texts_of_its_level(language, vocabulary):
