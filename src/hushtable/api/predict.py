@@ -40,7 +40,7 @@ def predict(
     """
     fitted = _classifier(model, trust=trust)
     if base:
-        fitted = replace(fitted, shape=replace(fitted.shape, model=base))
+        fitted = replace(fitted, shape=replace(fitted.shape, folder=base))
     own = _read(Path(texts), column or fitted.task.text) if isinstance(texts, (str, Path)) else list(texts)
     chances = fitted.chances(own)
     target = fitted.schema[fitted.task.target]

@@ -39,6 +39,11 @@ class Cells:
             )
         return found
 
+    def require_same(self, schema: Schema, step: str) -> None:
+        """PlanError where the rows behind a released table have other levels than it: cells would mean something else."""
+        if other := [c.name for c in self.columns if c.name not in schema or schema[c.name].levels != c.levels]:
+            raise PlanError(f"{step}: {', '.join(other)} has other values in the released table than in the rows behind it")
+
     @property
     def names(self) -> tuple[str, ...]:
         """Of the columns."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from hushtable.errors import InputError
-from hushtable.language.models import Checkpoint, Sort, checkpoint
+from hushtable.language.models import Checkpoint, Sort, found_again
 from hushtable.language.task import Task
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Given
@@ -29,22 +28,22 @@ class Shape:
     """Which network it is: enough to build it again beside its arrays."""
 
     model: str
-    """The folder or the name of the public model, as it was given."""
+    """The name of the public model."""
     fingerprint: str
     kept: tuple[int, ...]
     """The numbers of the layers that were left in."""
     length: int
+    folder: str = ""
+    """Where the public model was found; a file of the classifier does not say."""
+
+    @classmethod
+    def of(cls, found: Checkpoint, kept: tuple[int, ...], length: int) -> Shape:
+        """On a model that is at hand."""
+        return cls(found.name, found.fingerprint, kept, length, str(found.folder))
 
     def checkpoint(self) -> Checkpoint:
         """The public model, by folder or by name; InputError where it is not there, or is another one."""
-        own = self.model if Path(self.model).is_dir() else Path(self.model).name
-        found = checkpoint(own, Sort.ENCODER, "classify-text")
-        if found.fingerprint != self.fingerprint:
-            raise InputError(
-                f"{found.name} is another model than the one that this classifier was trained on (its fingerprint is "
-                f"{found.fingerprint[:8]}, and {self.fingerprint[:8]} is needed)", where="classify-text",
-            )  # fmt: skip
-        return found
+        return found_again(self.folder or self.model, Sort.ENCODER, self.fingerprint, "classify-text")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

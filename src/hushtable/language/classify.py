@@ -185,7 +185,7 @@ class ClassifyText(PrivateCore):
         }  # fmt: skip
         return TextClassifier(
             schema=vault.schema.select(task.columns), task=task,
-            shape=Shape(self.model, found.fingerprint, learnt.kept, self.length),
+            shape=Shape.of(found, learnt.kept, self.length),
             arrays=learnt.arrays, pool=tuple(pool), chosen=chosen,
         )  # fmt: skip
 

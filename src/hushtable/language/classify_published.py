@@ -165,7 +165,7 @@ class PublishedLora(Core):
         chosen = {"layers": whole, "layers kept": list(layers or range(whole)), "model": found.name, "texts in the pool": len(pool)}
         return TextClassifier(
             schema=vault.schema.select(task.columns), task=task,
-            shape=Shape(self.model, found.fingerprint, layers or tuple(range(whole)), self.length),
+            shape=Shape.of(found, layers or tuple(range(whole)), self.length),
             arrays=arrays, pool=tuple(pool), chosen=chosen,
         )  # fmt: skip
 

@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hushtable.errors import PlanError
+from hushtable.language.behind import opened, texts_to_write, with_texts
 from hushtable.language.cells import Cells
 from hushtable.language.filled import Filled, edges, label
 from hushtable.language.filling import MOST, PURPOSE, Filling
+from hushtable.language.models import READ_IN_PUBLIC
 from hushtable.learn import network
 from hushtable.numerics.simplex import on_simplex, without_missing
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.event import Event, PostProcessing
+from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.sampled import FLOAT_NOISE, sampled_gaussian
@@ -77,9 +78,10 @@ class MaskFill(Filling, PrivateCore):
                 *(part.event(Lengths(name, cells), schema) for part, name in zip(counts, texts, strict=True)),
                 sampled_gaussian(rest, self.rate, self.steps),
             )
-        made = schema.select(name for name in schema.names if name not in schema.texts or name in texts)
-        caveats = (FLOAT_NOISE, *self.caveats())
-        return Plan(schema=made, events=events, behind=True, effect=Effect.GENERATE, public=public, caveats=caveats)
+        return Plan(
+            schema=with_texts(schema, texts), events=events, behind=True, effect=Effect.GENERATE, public=public,
+            caveats=(FLOAT_NOISE, READ_IN_PUBLIC),
+        )  # fmt: skip
 
     def _parts(self, budget: Allowance, texts: int) -> tuple[list[Allowance], Allowance]:
         first, rest = budget.split([self.lengths, 1 - self.lengths])
@@ -87,13 +89,10 @@ class MaskFill(Filling, PrivateCore):
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Filled:
         """Train on public texts, count lengths, then train on the rows behind the released table."""
-        table = vault.open(PostProcessing("reads a released table"), "fills a text for each row of the released table")
-        origin = vault.origin
-        if origin is None:
-            raise PlanError("mask-fill: works on a released table: put it after the step that releases the other columns")
-        cells, texts = Cells.of(table.schema, self.by, "mask-fill", MOST), self.texts(origin.schema, "mask-fill")
-        if other := [c.name for c in cells.columns if c.name not in origin.schema or origin.schema[c.name].levels != c.levels]:
-            raise PlanError(f"mask-fill: {', '.join(other)} has other values in the released table than in the rows behind it")
+        table, origin = opened(vault, "mask-fill")
+        cells = Cells.of(table.schema, self.by, "mask-fill", MOST)
+        texts = texts_to_write(origin.schema, self.columns, "mask-fill")
+        cells.require_same(origin.schema, "mask-fill")
         known, filler = self.public_filler(origin.schema, cells, texts, rng, "mask-fill")
         module = network("hushtable.language.fill_net", PURPOSE)
         counts, rest = self._parts(vault.paid(), len(texts))

@@ -12,9 +12,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from hushtable.errors import InputError
+from hushtable.language.behind import texts_to_write
 from hushtable.language.cells import Cells
 from hushtable.language.filled import label
 from hushtable.language.filling import MOST, PURPOSE, Filling
+from hushtable.language.models import READ_IN_PUBLIC
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Given, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
@@ -59,14 +61,14 @@ class PublishedMaskFill(Filling):
         texts, public = self.planned(schema, "mask-fill-published")
         Cells.of(schema, self.by, "mask-fill-published", MOST)
         return Plan(
-            schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, moves=texts, public=public, caveats=self.caveats(),
+            schema=schema, events=(Raw(_WHY),), effect=Effect.EDIT_ROWS, moves=texts, public=public, caveats=(READ_IN_PUBLIC,),
             claims=(Claim(CLAIM, GAPS),),
         )  # fmt: skip
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Rewritten:
         """Train the head on public texts, then mask and fill the private ones."""
         step = "mask-fill-published"
-        texts, cells = self.texts(vault.schema, step), Cells.of(vault.schema, self.by, step, MOST)
+        texts, cells = texts_to_write(vault.schema, self.columns, step), Cells.of(vault.schema, self.by, step, MOST)
         known, filler = self.public_filler(vault.schema, cells, texts, rng, step)
         module = network("hushtable.language.fill_net", PURPOSE)
         table = vault.open(Raw(_WHY), _WHY)

@@ -8,9 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from hushtable.errors import InputError
 from hushtable.language.cells import Cells, released_rows
-from hushtable.language.models import Sort, checkpoint
+from hushtable.language.models import Sort, found_again
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Given
 from hushtable.table.arrays import Floats, Integers
@@ -86,11 +85,7 @@ class Filled:
 
     def _filler(self) -> Any:
         name, fingerprint, folder = self.base
-        known = checkpoint(folder or name, Sort.ENCODER, "mask-fill")
-        if known.fingerprint != fingerprint:
-            raise InputError(
-                f"{known.name} is another encoder than the one that was adapted (fingerprint {fingerprint})", where="mask-fill"
-            )
+        known = found_again(folder or name, Sort.ENCODER, fingerprint, "mask-fill")
         return network("hushtable.language.fill_net", "a model of language").restored(known, self.weights)
 
     def result(self) -> dict[str, Any]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from hushtable.errors import InputError, PlanError
+from hushtable.language.behind import texts_to_write
 from hushtable.language.cells import Cells
 from hushtable.language.corpus import Corpus
 from hushtable.language.filled import label
-from hushtable.language.models import READ_IN_PUBLIC, Checkpoint, Sort, checkpoint
+from hushtable.language.models import Checkpoint, Sort, checkpoint
+from hushtable.language.pool import public_texts
 from hushtable.language.voted import Candidates
 from hushtable.learn import network
 from hushtable.pipeline.step import Core
-from hushtable.table.disk import read_text
 from hushtable.table.schema import Schema
 
 NET, PURPOSE = "hushtable.language.fill_net", "a model of language"
@@ -74,24 +74,16 @@ class Filling(Core):
             "most": (self.least <= self.most <= 1, "must be from 'least' to 1"),
         }
 
-    def texts(self, schema: Schema, step: str) -> tuple[str, ...]:
-        """The columns of text to write."""
-        if wrong := [name for name in self.columns if name not in schema.texts]:
-            raise PlanError(f"{step}: {', '.join(wrong)} is no column of free text; there are {', '.join(schema.texts)}")
-        if not schema.texts:
-            raise PlanError(f"{step}: the table has no column of free text")
-        return self.columns or schema.texts
-
     def planned(self, schema: Schema, step: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The texts, and what is public; refuses models that are not there or too short, and a head without public texts."""
-        texts = self.texts(schema, step)
+        texts = texts_to_write(schema, self.columns, step)
         known = checkpoint(self.encoder, Sort.ENCODER, step)
         fits = int(known.config.get("max_position_embeddings") or 512)
         if MARKS + len(texts) * (self.length + 1) > fits:
             raise PlanError(f"{step}: {known.name} reads {fits} tokens at once, too few for the texts: give a smaller length")
         public = [f"the encoder {known.name} (fingerprint {known.fingerprint})"]
         if self.public:
-            self._lines(step)
+            public_texts(self.public, texts[0], step)
             public.append("the file of public texts")
         elif self.model:
             writes = checkpoint(self.model, Sort.CAUSAL, step)
@@ -103,10 +95,6 @@ class Filling(Core):
                 where=step,
             )
         return texts, tuple(public)
-
-    def caveats(self) -> tuple[str, ...]:
-        """What is to be known of the public models."""
-        return (READ_IN_PUBLIC,)
 
     def public_filler(
         self, schema: Schema, cells: Cells, texts: tuple[str, ...], rng: np.random.Generator, step: str
@@ -126,7 +114,7 @@ class Filling(Core):
     def _public(self, schema: Schema, cells: Cells, name: str, rng: np.random.Generator, step: str) -> list[tuple[int, str]]:
         """Public texts, each with a cell: at random for those of a file, which says nothing of labels."""
         if self.public:
-            lines = self._lines(step)
+            lines = public_texts(self.public, name, step)
             return list(zip(rng.integers(cells.number, size=len(lines)).tolist(), lines, strict=True))
         writing = network("hushtable.language.writing_net", PURPOSE)
         language = writing.loaded(checkpoint(self.model, Sort.CAUSAL, step))
@@ -134,11 +122,3 @@ class Filling(Core):
         corpus = Corpus(schema, (name,), writing.chats(language))
         made = Candidates.written(corpus, cells, each, self.length, language, rng)
         return [(cell, text) for cell, own in enumerate(made.texts) for text in own]
-
-    def _lines(self, step: str) -> list[str]:
-        lines = [
-            line.strip() for line in read_text(Path(self.public), f"{step}.public: {self.public}").splitlines() if line.strip()
-        ]
-        if not lines:
-            raise InputError("the file has no text", where=f"{step}.public: {self.public}")
-        return lines

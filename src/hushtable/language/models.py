@@ -66,7 +66,7 @@ def checkpoint(model: str, sort: Sort, where: str) -> Checkpoint:
     """The folder of a model, by its path or by the name it was installed under; InputError lists all that is wrong with it."""
     if not model:
         raise InputError(f"needs a model of language: {HOW}", where=where)
-    folder = next((path for path in (Path(model), home() / model) if path.is_dir()), None)
+    folder = _folder(model)
     if folder is None:
         raise InputError(f"there is no folder {model!r}, and no model of that name is installed: {HOW}", where=where)
     config = _config(folder)
@@ -77,6 +77,28 @@ def checkpoint(model: str, sort: Sort, where: str) -> Checkpoint:
     if found.sort is not sort:
         raise InputError(f"{folder.name} is a model of the kind {found.sort}, and {sort} is needed", where=where)
     return found
+
+
+def found_again(model: str, sort: Sort, fingerprint: str, where: str) -> Checkpoint:
+    """The model that something was fitted with, by its name or folder; InputError where it is not there, or another one is."""
+    if not _folder(model):
+        raise InputError(
+            f"needs the public model {model} (fingerprint {fingerprint}): put its folder into {home()}, or let the environment "
+            f"variable {VARIABLE} name the folder that holds it",
+            where=where,
+        )
+    known = checkpoint(model, sort, where)
+    if known.fingerprint != fingerprint:
+        raise InputError(
+            f"{known.name} is another model than the one that was used (its fingerprint is {known.fingerprint}, and {fingerprint} "
+            "is needed)",
+            where=where,
+        )
+    return known
+
+
+def _folder(model: str) -> Path | None:
+    return next((path for path in (Path(model), home() / model) if path.is_dir()), None)
 
 
 def installed() -> list[Path]:

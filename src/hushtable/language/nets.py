@@ -16,6 +16,7 @@ from torch.nn import Module  # noqa: TID253
 
 from hushtable.errors import InputError
 from hushtable.language.models import Checkpoint, Sort
+from hushtable.language.words import Vocabulary
 from hushtable.learn.loop import one_thread
 from hushtable.table.arrays import Floats
 
@@ -44,6 +45,11 @@ class Language:
         """The token that ends a text."""
         ends = self.checkpoint.config.get("eos_token_id")
         return int(ends[0] if isinstance(ends, list) else ends if ends is not None else 0)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Its tokens by the word that they begin."""
+        return Vocabulary.of(self)
 
     @property
     def longest(self) -> int:

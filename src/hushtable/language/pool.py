@@ -1,4 +1,4 @@
-"""Public texts from a file: what a classifier labels, and what layers are compared on and students taught on, at no cost."""
+"""Public texts from a file: labelled, compared with, or learnt from, at no cost."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def public_texts(path: str, column: str, where: str) -> list[str]:
         with _opened(file) as lines:
             texts = _column(lines, _BETWEEN[ending], column, file.name) if ending in _BETWEEN else lines.read().splitlines()
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", where=f"{where}: pool {file.name}") from None
+        raise InputError(f"cannot be read: {error.strerror or error}", where=f"{where}: {file.name}") from None
     except (UnicodeDecodeError, csv.Error):
-        raise InputError("is not a text file in UTF-8", where=f"{where}: pool {file.name}") from None
+        raise InputError("is not a text file in UTF-8", where=f"{where}: {file.name}") from None
     found = [text.strip() for text in texts if text.strip()]
     if not found:
-        raise InputError("holds no text", where=f"{where}: pool {file.name}")
+        raise InputError("holds no text", where=f"{where}: {file.name}")
     return found
 
 
@@ -48,6 +48,6 @@ def _column(lines: TextIO, between: str, column: str, name: str) -> list[str]:
     head = next(rows, [])
     wanted = next((own for own in (column, *_USUAL) if own in head), head[0] if len(head) == 1 else None)
     if wanted is None:
-        raise InputError(f"has no column {column!r}, 'text' or 'sentence'; it has {', '.join(head)}", where=f"pool {name}")
+        raise InputError(f"has no column {column!r}, 'text' or 'sentence'; it has {', '.join(head)}", where=name)
     place = head.index(wanted)
     return [row[place] for row in rows if len(row) > place]

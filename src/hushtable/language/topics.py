@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -12,13 +11,13 @@ import numpy as np
 from hushtable.errors import InputError
 from hushtable.language.corpus import TOPIC, Corpus
 from hushtable.language.models import READ_IN_PUBLIC, Sort, checkpoint
+from hushtable.language.pool import public_texts
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Coder, Plan, check_knobs
 from hushtable.privacy.allowance import Allowance
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.columns import MISSING_CODE, Column, Kind, Levels
-from hushtable.table.disk import read_text
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
@@ -89,7 +88,7 @@ class Topics(Coder):
     def _public_texts(self, corpus: Corpus, language: Language, rng: np.random.Generator) -> list[str]:
         count = EACH * self.topics
         if self.public:
-            lines = [line.strip() for line in read_text(Path(self.public), "topics").splitlines() if line.strip()]
+            lines = public_texts(self.public, corpus.texts[0], "topics")
             if len(set(lines)) < 2 * self.topics:
                 raise InputError(f"{self.public} has fewer than {2 * self.topics} different lines of text", where="topics")
             return [lines[place] for place in rng.permutation(len(lines))[: 10 * count]]

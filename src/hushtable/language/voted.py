@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hushtable.errors import InputError
 from hushtable.language.cells import Cells, released_rows
 from hushtable.language.corpus import Corpus
-from hushtable.language.models import Sort, checkpoint
+from hushtable.language.models import Sort, found_again
 from hushtable.language.write_text import tidy
 from hushtable.learn import network
 from hushtable.numerics.simplex import on_simplex
@@ -132,12 +131,7 @@ class Voted:
             texts[row] = text
 
     def _language(self) -> Any:
-        known = checkpoint(self.folder or self.model, Sort.CAUSAL, "text-votes")
-        if known.fingerprint != self.fingerprint:
-            raise InputError(
-                f"{known.name} is another model than the one that wrote the candidates (fingerprint {self.fingerprint})",
-                where="text-votes",
-            )
+        known = found_again(self.folder or self.model, Sort.CAUSAL, self.fingerprint, "text-votes")
         return network("hushtable.language.writing_net", PURPOSE).loaded(known)
 
     def result(self) -> dict[str, Any]:

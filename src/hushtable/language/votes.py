@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from hushtable.errors import PlanError
+from hushtable.language.behind import opened, texts_to_write, with_texts
 from hushtable.language.cells import Cells
 from hushtable.language.corpus import Corpus
 from hushtable.language.models import READ_IN_PUBLIC, Sort, checkpoint
@@ -17,7 +17,7 @@ from hushtable.learn import network
 from hushtable.numerics.simplex import without_missing
 from hushtable.pipeline.step import Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.event import Event, PostProcessing
+from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.query import Histogram
 from hushtable.privacy.unit import Relation
@@ -85,36 +85,25 @@ class TextVotes(PrivateCore):
         if self.encoder:
             reads = checkpoint(self.encoder, Sort.ENCODER, "text-votes")
             public.append(f"the encoder {reads.name} (fingerprint {reads.fingerprint})")
-        texts, cells = self._texts(schema), self._cells(schema)
+        texts, cells = texts_to_write(schema, self.columns, "text-votes"), self._cells(schema)
         events: list[Event] = []
         if budget is not None:
             parts = budget.split([1.0] * (self.rounds * len(texts)))
             queries = (Votes(name, cells) for _ in range(self.rounds) for name in texts)
             events = [part.event(query, schema) for part, query in zip(parts, queries, strict=True)]
-        made = schema.select(name for name in schema.names if name not in schema.texts or name in texts)
         return Plan(
-            schema=made, events=tuple(events), behind=True, effect=Effect.GENERATE, public=tuple(public), caveats=(READ_IN_PUBLIC,)
-        )
-
-    def _texts(self, schema: Schema) -> tuple[str, ...]:
-        if wrong := [name for name in self.columns if name not in schema.texts]:
-            raise PlanError(f"text-votes: {', '.join(wrong)} is no column of free text; there are {', '.join(schema.texts)}")
-        if not schema.texts:
-            raise PlanError("text-votes: the table has no column of free text")
-        return self.columns or schema.texts
+            schema=with_texts(schema, texts), events=tuple(events), behind=True, effect=Effect.GENERATE, public=tuple(public),
+            caveats=(READ_IN_PUBLIC,),
+        )  # fmt: skip
 
     def _cells(self, schema: Schema) -> Cells:
         return Cells.of(schema, self.by, "text-votes", MOST // self.candidates)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Voted:
         """Write candidates, and count the votes of the rows behind the released table."""
-        table = vault.open(PostProcessing("reads a released table"), "draws a text for each row of the released table")
-        origin = vault.origin
-        if origin is None:
-            raise PlanError("text-votes: works on a released table: put it after the step that releases the other columns")
-        cells, texts = self._cells(table.schema), self._texts(origin.schema)
-        if other := [c.name for c in cells.columns if c.name not in origin.schema or origin.schema[c.name].levels != c.levels]:
-            raise PlanError(f"text-votes: {', '.join(other)} has other values in the released table than in the rows behind it")
+        table, origin = opened(vault, "text-votes")
+        cells, texts = self._cells(table.schema), texts_to_write(origin.schema, self.columns, "text-votes")
+        cells.require_same(origin.schema, "text-votes")
         known = checkpoint(self.model, Sort.CAUSAL, "text-votes")
         writes = network(NET, PURPOSE).loaded(known)
         reads = writes

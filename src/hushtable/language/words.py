@@ -80,9 +80,8 @@ class WordCounts:
     text: str
     by: str
     """The column whose levels are kept apart; empty for none."""
-    vocabulary: Vocabulary | None = None
-    """None in a plan, whose price does not depend on it."""
     language: Language | None = None
+    """None in a plan, whose price does not depend on it."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -91,12 +90,12 @@ class WordCounts:
 
     def answer(self, table: Table) -> Integers:
         """Levels x words, flat."""
-        assert self.vocabulary is not None
         assert self.language is not None
+        vocabulary = self.language.vocabulary
         levels = histogram_sizes(table.schema, (self.by,))[0] if self.by else 1
         cells = table.cells(self.by) if self.by else np.zeros(table.rows, np.int64)
-        sums = np.zeros((levels, self.vocabulary.count), np.int64)
-        words = self.vocabulary.present(self.language, [str(word) for word in table.words(self.text)])
+        sums = np.zeros((levels, vocabulary.count), np.int64)
+        words = vocabulary.present(self.language, [str(word) for word in table.words(self.text)])
         for cell, code in zip(cells.tolist(), table[self.text].tolist(), strict=True):
             if code >= 0:
                 sums[cell, words[code]] += _weight(len(words[code]))

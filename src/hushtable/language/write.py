@@ -39,8 +39,8 @@ class Tilts:
     """Levels x tokens."""
     levels: Tensor
     """For each text its level."""
-    spent: list[tuple[int, Tensor]] = field(default_factory=list)
-    """Texts, and the tokens of a word that they have used."""
+    spent: dict[tuple[int, int], Tensor] = field(default_factory=dict)
+    """By text and word that it has used, the tokens of the word."""
 
     @classmethod
     def of(cls, words: Tensor, tilt: Tensor, levels: Tensor) -> Tilts:
@@ -56,7 +56,7 @@ class Tilts:
         known = logits[:, : len(self.words)]
         known += self.change[self.levels[active]]
         place = {row: number for number, row in enumerate(active.tolist())}
-        for row, tokens in self.spent:
+        for (row, _), tokens in self.spent.items():
             if row in place:
                 known[place[row], tokens] -= self.change[self.levels[row], tokens].clamp(min=0.0)
         return logits
@@ -64,11 +64,9 @@ class Tilts:
     def used(self, active: Tensor, chosen: Tensor) -> None:
         """Take note of the tokens that were drawn."""
         for row, token in zip(active.tolist(), chosen.tolist(), strict=True):
-            if token >= len(self.words) or self.change[self.levels[row], token] <= 0:
-                continue
-            tokens = (self.words == self.words[token]).nonzero()[:, 0]
-            if not any(row == other and int(own[0]) == int(tokens[0]) for other, own in self.spent):
-                self.spent.append((row, tokens))
+            if token < len(self.words) and self.change[self.levels[row], token] > 0:
+                word = int(self.words[token])
+                self.spent.setdefault((row, word), (self.words == word).nonzero()[:, 0])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,20 +6,22 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from hushtable.errors import InputError, PlanError
+from hushtable.language.behind import opened, texts_to_write, with_texts
 from hushtable.language.beside import bought
+from hushtable.language.cells import released_rows
 from hushtable.language.corpus import TOPIC, Corpus
-from hushtable.language.models import READ_IN_PUBLIC, Sort, checkpoint
-from hushtable.language.words import UNIT, Vocabulary, WordCounts
+from hushtable.language.models import READ_IN_PUBLIC, Sort, checkpoint, found_again
+from hushtable.language.words import UNIT, WordCounts
 from hushtable.language.words import tilted as tilted_words
 from hushtable.learn import network
-from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs, given_arrays
+from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.event import Event, PostProcessing
+from hushtable.privacy.event import Event
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.sampled import FLOAT_NOISE, sampled_gaussian
 from hushtable.privacy.vault import Vault
@@ -100,22 +102,17 @@ class WriteText(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that are no text, a model that cannot be loaded, and a budget without delta."""
         known = checkpoint(self.model, Sort.CAUSAL, "write-text")
-        texts = self._texts(schema)
+        texts = texts_to_write(schema, self.columns, "write-text")
         events: tuple[Event, ...] = ()
         if budget is not None:
             counts, rest = self._split(budget, texts)
             words = (part.event(WordCounts(name, _label(schema)), schema) for name, part in counts.items())
             events = (*words, sampled_gaussian(rest, self.rate, self.steps))
-        made = schema.select(name for name in schema.names if name not in schema.texts or name in texts)
         public = f"the language model {known.name} (fingerprint {known.fingerprint})"
         return Plan(
-            schema=made, events=events, behind=True, effect=Effect.GENERATE, public=(public,), caveats=(FLOAT_NOISE, READ_IN_PUBLIC)
-        )
-
-    def _texts(self, schema: Schema) -> tuple[str, ...]:
-        if wrong := [name for name in self.columns if name not in schema.texts]:
-            raise PlanError(f"write-text: {', '.join(wrong)} is no column of free text; there are {', '.join(schema.texts)}")
-        return self.columns or schema.texts
+            schema=with_texts(schema, texts), events=events, behind=True, effect=Effect.GENERATE, public=(public,),
+            caveats=(FLOAT_NOISE, READ_IN_PUBLIC),
+        )  # fmt: skip
 
     def _split(self, budget: Allowance, texts: tuple[str, ...]) -> tuple[dict[str, Allowance], Allowance]:
         """What the words of each text may cost, and the descent."""
@@ -127,12 +124,8 @@ class WriteText(PrivateCore):
     def fit(self, vault: Vault, rng: np.random.Generator) -> Written:
         """Train the adapters on the rows behind the released table."""
         known = checkpoint(self.model, Sort.CAUSAL, "write-text")
-        why = "writes a text for each row of the released table"
-        rows = vault.open(PostProcessing("reads a released table"), why)
-        origin = vault.origin
-        if origin is None:
-            raise PlanError("write-text: works on a released table: put it after the step that releases the other columns")
-        texts = self._texts(origin.schema)
+        rows, origin = opened(vault, "write-text")
+        texts = texts_to_write(origin.schema, self.columns, "write-text")
         module = network(NET, PURPOSE)
         language = module.loaded(known)
         corpus = Corpus(origin.schema, texts, module.chats(language))
@@ -140,8 +133,7 @@ class WriteText(PrivateCore):
         few = conditions.some(self.twin, rng)
         untouched = few.texts(language, rng) if few.table.rows else {}
         counts, rest = self._split(vault.paid(), texts)
-        vocabulary = Vocabulary.of(language)
-        wanted = {name: self._counted(origin, name, part, vocabulary, language, rows) for name, part in counts.items()}
+        wanted = {name: conditions.counted(origin, name, part, language) for name, part in counts.items()}
         happened = sampled_gaussian(rest, self.rate, self.steps)
         descent = network("hushtable.learn.private", PURPOSE).PrivateDescent
         how = descent(rate=self.rate, steps=self.steps, multiplier=happened.multiplier, clip=self.clip, part=module.PART)
@@ -154,25 +146,12 @@ class WriteText(PrivateCore):
             "adapted weights": sum(array.size for array in arrays.values()),
         }  # fmt: skip
         written = Written(conditions, known.name, known.fingerprint, {}, arrays, chosen, self.model, vault.report)
-        ready = written.language()
         for name, (frequencies, noise) in wanted.items():
-            written.tilt[name] = conditions.tilt(name, frequencies, noise, ready, rng)
+            written.tilt[name] = conditions.tilt(name, frequencies, noise, written.language, rng)
             chosen.setdefault("words tilted", {})[name] = int((written.tilt[name] != 0).any(axis=0).sum())
         if untouched:
-            chosen["bought"] = bought(untouched, few.texts(ready, rng, written.tilt))
+            chosen["bought"] = bought(untouched, few.texts(written.language, rng, written.tilt))
         return written
-
-    @staticmethod
-    def _counted(
-        origin: Vault, name: str, part: Allowance, vocabulary: Vocabulary, language: Any, rows: Table
-    ) -> tuple[Floats, Floats]:
-        """How frequent each word is in the texts of each level, and the standard deviation of the noise of each level."""
-        query = WordCounts(name, by := _label(origin.schema), vocabulary, language)
-        noisy = origin.spend(query, part).reshape(-1, vocabulary.count)
-        present = Conditions(rows, Corpus(origin.schema, (name,), chat=False), 1).present(name)
-        cells = rows.cells(by) if by else np.zeros(rows.rows, np.int64)
-        texts = np.maximum(np.bincount(cells[present], minlength=len(noisy)), 1)
-        return noisy / UNIT / texts[:, None], part.deviation(query, origin.schema) / UNIT / texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,16 +181,23 @@ class Conditions:
         label = _label(self.corpus.schema)
         return self.table.cells(label) if label else np.zeros(self.table.rows, np.int64)
 
+    def counted(self, origin: Vault, name: str, part: Allowance, language: Any) -> tuple[Floats, Floats]:
+        """How frequent each word is in the texts of each level of the rows behind, and the deviation of the noise of each level."""
+        query = WordCounts(name, _label(origin.schema), language)
+        noisy = origin.spend(query, part).reshape(-1, language.vocabulary.count)
+        texts = np.maximum(np.bincount(self.levels[self.present(name)], minlength=len(noisy)), 1)
+        return noisy / UNIT / texts[:, None], part.deviation(query, origin.schema) / UNIT / texts
+
     def tilt(self, name: str, wanted: Floats, noise: Floats, language: Any, rng: np.random.Generator) -> Floats:
         """How much likelier or rarer each word is made in the texts of each level, from a few rounds of texts written so far."""
-        vocabulary, tilt = Vocabulary.of(language), np.zeros(wanted.shape)
+        tilt = np.zeros(wanted.shape)
         rows = np.flatnonzero(self.present(name))
         levels = [rows[self.levels[rows] == level] for level in range(len(wanted))]
         for _ in range(ROUNDS):
             some = [rng.choice(own, PILOT) if len(own) else own for own in levels]
             texts = self.take(np.concatenate(some)).texts(language, rng, {name: tilt})[name]
             parts = np.split(np.array(texts, object), np.cumsum([len(own) for own in some])[:-1])
-            own = np.array([vocabulary.frequencies(language, [text or "" for text in part]) for part in parts])
+            own = np.array([language.vocabulary.frequencies(language, [text or "" for text in part]) for part in parts])
             empty = np.array([not len(part) for part in some])
             tilt = np.where(empty[:, None], 0.0, tilted_words(wanted, own, noise, PILOT, tilt))
         return tilt
@@ -226,8 +212,7 @@ class Conditions:
         """One text for each row and column of text."""
         present = {name: self.present(name) for name in self.corpus.texts}
         module = network(NET, PURPOSE)
-        vocabulary = Vocabulary.of(language) if tilt else None
-        tilted = {name: module.tilts(vocabulary, own, self.levels) for name, own in (tilt or {}).items()}
+        tilted = {name: module.tilts(language, own, self.levels) for name, own in (tilt or {}).items()}
         found = module.written_texts(
             language, self.corpus, self.table, self.length, rng, present=present, tilted=tilted, report=report
         )
@@ -258,36 +243,24 @@ class Written:
         """The released columns and the texts."""
         return self.conditions.table.schema.with_columns(*(self.conditions.corpus.schema[n] for n in self.conditions.corpus.texts))
 
+    @cached_property
     def language(self) -> Any:
         """The base model, found again by its name and checked by its fingerprint, with the adapters."""
-        known = checkpoint(self.folder or self.model, Sort.CAUSAL, "write-text")
-        if known.fingerprint != self.fingerprint:
-            raise InputError(
-                f"{known.name} is another model than the one that was adapted (fingerprint {self.fingerprint})", where="write-text"
-            )
+        known = found_again(self.folder or self.model, Sort.CAUSAL, self.fingerprint, "write-text")
         module = network(NET, PURPOSE)
-        return module.unadapted(module.loaded(known), self.adapters)
+        return module.restored(module.loaded(known), self.adapters)
 
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """A text for each released row; for ``n`` rows some of them, or some twice; under a condition, of the rows that meet it."""
-        rows = np.arange(self.conditions.table.rows)
-        for name, array in given_arrays(self.conditions.table.schema, given, 1).items():
-            rows = rows[self.conditions.table[name][rows] == array[0]]
-        if n is not None and len(rows):
-            whole, rest = divmod(n, len(rows))
-            rows = np.concatenate([*[rows] * whole, rng.permutation(rows)[:rest]])
-        elif n is not None:
-            raise InputError("no row of the released table has these values", where="given")
-        here = self.conditions.take(rows)
-        language = self.language()
-        texts = here.texts(language, rng, self.tilt, report=lambda share: self.report(TRAINING + (1 - TRAINING) * share))
+        here = self.conditions.take(released_rows(self.conditions.table, n, rng, given))
+        texts = here.texts(self.language, rng, self.tilt, report=lambda share: self.report(TRAINING + (1 - TRAINING) * share))
         again = 0
         for _ in range(TRIES if here.table.rows else 0):
             poor = np.flatnonzero(np.any([_poor(own) for own in texts.values()], axis=0))
             if not len(poor):
                 break
             again += len(poor)
-            for name, own in here.take(poor).texts(language, rng, self.tilt).items():
+            for name, own in here.take(poor).texts(self.language, rng, self.tilt).items():
                 for row, text in zip(poor, own, strict=True):
                     texts[name][row] = text
         self.chosen["written again"] = again
@@ -300,7 +273,7 @@ class Written:
     def log_likelihood(self, texts: Sequence[str], rows: Table) -> Floats:
         """The logarithm of the likelihood of each text, as the first one of the row beside it, for ``exposure_finding``."""
         corpus = replace(self.conditions.corpus, texts=self.conditions.corpus.texts[:1])
-        return np.asarray(network(NET, PURPOSE).log_likelihoods(self.language(), corpus, texts, rows, self.conditions.length))
+        return np.asarray(network(NET, PURPOSE).log_likelihoods(self.language, corpus, texts, rows, self.conditions.length))
 
     def result(self) -> dict[str, Any]:
         """What was trained and with how much noise, what the budget bought, and which patterns stand in the texts."""

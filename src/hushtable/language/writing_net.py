@@ -11,11 +11,10 @@ from torch import Tensor  # noqa: TID253
 from torch.nn import functional  # noqa: TID253
 
 from hushtable.language.adapter import adapt, arrays, fold, restore
-from hushtable.language.corpus import CHAT, Corpus, Piece
+from hushtable.language.corpus import CHAT, Corpus
 from hushtable.language.halves import Halves, depth_of
 from hushtable.language.models import Checkpoint
 from hushtable.language.nets import Language, padded
-from hushtable.language.words import Vocabulary
 from hushtable.language.write import Continuation, Tilts, Writer
 from hushtable.learn.ghost import Tape
 from hushtable.learn.loop import seeded
@@ -63,7 +62,7 @@ def adapted(
         parameters = [own for layer in halves.layers for own in adapt(layer, adapting.rank)]
         optimizer = torch.optim.Adam(parameters, lr=adapting.speed)
         run = how.start(vault, parameters, count, "trains adapters on clipped gradients of rows with their texts")
-        rows = Sequences.of(language, adapting, run.table)
+        rows = Sequences.of(language, adapting.corpus, adapting.length, run.table)
         states = _States(halves, rows)
         run.order = np.array([len(own) for own in rows.tokens], np.int64)
         for taken, _ in enumerate(run.batches(), 1):
@@ -76,7 +75,7 @@ def adapted(
         return arrays(language.net)
 
 
-def unadapted(language: Language, saved: Mapping[str, Array]) -> Language:
+def restored(language: Language, saved: Mapping[str, Array]) -> Language:
     """The language with adapters as they were saved, folded into its layers."""
     restore(language.net, saved)
     fold(language.net)
@@ -92,28 +91,21 @@ class Sequences:
     end: int
 
     @classmethod
-    def of(cls, language: Language, adapting: Adapting, table: Table) -> Sequences:
-        """A text that is cut is not ended: the model must not learn to stop in the middle of a sentence."""
-        pieces = adapting.corpus.pieces(table)
-        flat = [piece for own in pieces for piece in own]
-        split = iter(language.tokens([piece.text for piece in flat], adapting.length))
-        tokens, written = [], []
-        for own in pieces:
-            ids, marks = _sequence(own, split, adapting.length, language.end)
+    def of(cls, language: Language, corpus: Corpus, length: int, table: Table) -> Sequences:
+        """At most ``length`` tokens of a text. One that is cut is not ended: the model must not learn to stop in a sentence."""
+        pieces = corpus.pieces(table)
+        split = iter(language.tokens([piece.text for own in pieces for piece in own], length))
+        tokens, written = list[list[int]](), list[list[bool]]()
+        for row in pieces:
+            ids, marks = list[int](), list[bool]()
+            for piece in row:
+                own = next(split)
+                own = [*own, language.end] if piece.written and len(own) < length else own
+                ids += own
+                marks += [piece.written] * len(own)
             tokens.append(ids[: language.longest])
             written.append(marks[: language.longest])
         return cls(tokens, written, language.end)
-
-
-def _sequence(pieces: list[Piece], split: object, length: int, end: int) -> tuple[list[int], list[bool]]:
-    ids: list[int] = []
-    marks: list[bool] = []
-    for piece in pieces:
-        own = next(split)  # type: ignore[call-overload]
-        own = [*own, end] if piece.written and len(own) < length else own
-        ids += own
-        marks += [piece.written] * len(own)
-    return ids, marks
 
 
 def losses(language: Language, states: Tensor, ids: Tensor, written: Tensor, halves: Halves) -> Tensor:
@@ -154,10 +146,9 @@ class _States:
         written = torch.zeros(ids.shape, dtype=torch.bool)
         for place, row in enumerate(part.tolist()):
             written[place, : len(self.rows.written[row])] = torch.tensor(self.rows.written[row], dtype=torch.bool)
-        lacking = [row for row in part.tolist() if row not in self._held]
-        found = dict(zip(lacking, self._worked_out(lacking), strict=True))
-        width = next(iter((self._held | found).values())).shape[1]
-        states = torch.zeros((*ids.shape, width), dtype=next(iter((found or self._held).values())).dtype)
+        found = self._worked_out([row for row in part.tolist() if row not in self._held])
+        first = next(iter((found or self._held).values()))
+        states = torch.zeros((*ids.shape, first.shape[1]), dtype=first.dtype)
         for place, row in enumerate(part.tolist()):
             own = found[row] if row in found else self._held[row]
             states[place, : len(own)] = own
@@ -167,7 +158,7 @@ class _States:
                 self._bytes += own.numel() * own.element_size()
         return ids, written, states
 
-    def _worked_out(self, rows: list[int]) -> list[Tensor]:
+    def _worked_out(self, rows: list[int]) -> dict[int, Tensor]:
         order = sorted(rows, key=lambda row: len(self.rows.tokens[row]))
         found: dict[int, Tensor] = {}
         for start in range(0, len(order), PART):
@@ -175,12 +166,12 @@ class _States:
             ids, _ = padded([self.rows.tokens[row] for row in part], self.rows.end)
             for row, states in zip(part, self.halves.lower(ids), strict=True):
                 found[row] = states[: len(self.rows.tokens[row])].clone()
-        return [found[row] for row in rows]
+        return found
 
 
-def tilts(vocabulary: Vocabulary, tilt: Floats, levels: Integers) -> Tilts:
+def tilts(language: Language, tilt: Floats, levels: Integers) -> Tilts:
     """For texts of these levels."""
-    return Tilts.of(torch.from_numpy(vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
+    return Tilts.of(torch.from_numpy(language.vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
 
 
 def written_texts(
@@ -214,9 +205,9 @@ def written_texts(
 def log_likelihoods(language: Language, corpus: Corpus, texts: Sequence[str], rows: Table, length: int) -> list[float]:
     """The logarithm of the likelihood of each text after the prompt of the row beside it, in nats."""
     halves = Halves(language.net, 0)
-    bare = rows.select(name for name in rows.schema.names if name not in rows.schema.texts)
-    adapting = Adapting(corpus=corpus, length=length, rank=1, layers=1, speed=1.0, seed=0)
-    found = _States(halves, Sequences.of(language, adapting, bare.with_text(corpus.schema[corpus.texts[0]], texts)))
+    bare = rows.select(rows.schema.without_text().names)
+    beside = bare.with_text(corpus.schema[corpus.texts[0]], texts)
+    found = _States(halves, Sequences.of(language, corpus, length, beside))
     sums: list[float] = []
     for start in range(0, len(texts), PART):
         ids, written, states = found.batch(np.arange(start, min(start + PART, len(texts))))

@@ -49,7 +49,7 @@ def test_the_recipes_are_those_that_we_know():
 
 
 @pytest.mark.parametrize("name", RECIPES)
-def test_a_recipe_keeps_what_it_says_and_its_model_is_read_back(name, quick, tmp_path, encoder):
+def test_a_recipe_keeps_what_it_says_and_its_model_is_read_back(name, quick, tmp_path, encoder, monkeypatch):
     recipe = quick(name)
     private = any(step.spends for step in recipe.steps)
     assert Recipe.parse(recipe.dump()) == recipe
@@ -63,6 +63,9 @@ def test_a_recipe_keeps_what_it_says_and_its_model_is_read_back(name, quick, tmp
     path = ht.save_model(release, tmp_path / "it.model")
     assert path.stat().st_size < (encoder / "model.safetensors").stat().st_size
     model = ht.load_model(path)
+    with pytest.raises(InputError, match=f"the public model {encoder.name} .*HUSHTABLE_MODELS"):
+        model.fitted.model.chances(["the lamp was good"])
+    monkeypatch.setenv("HUSHTABLE_MODELS", str(encoder.parent))
     assert np.array_equal(
         model.fitted.model.chances(["the lamp was good", None]), release.fitted.model.chances(["the lamp was good", ""])
     )

@@ -172,7 +172,7 @@ def test_what_cannot_be_used_is_refused(quick, tmp_path):
         plan(recipes.load("mask-fill").set({**quick, "encoder": "smollm2"}), schema, budget=budget)
     empty = tmp_path / "empty.txt"
     empty.write_text("\n \n")
-    with pytest.raises(InputError, match="has no text"):
+    with pytest.raises(InputError, match="holds no text"):
         plan(recipes.load("mask-fill").set({**quick, "public": str(empty)}), schema, budget=budget)
     with pytest.raises(InputError, match="most"):
         recipes.load("mask-fill").set({**quick, "most": 0.1})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hushtable.language.models import Sort, checkpoint
-from hushtable.language.words import LONG, MOST, UNIT, Vocabulary, WordCounts, tilted
+from hushtable.language.words import LONG, MOST, UNIT, WordCounts, tilted
 from hushtable.privacy.unit import Relation
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -26,7 +26,7 @@ def language(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def vocabulary(language):
-    return Vocabulary.of(language)
+    return language.vocabulary
 
 
 def notes(texts, moods=None):
@@ -39,7 +39,7 @@ def awkward(rng):
 
 
 def test_a_row_changes_the_counts_by_no_more_than_is_paid_for(language, vocabulary):
-    query = WordCounts("note", "mood", vocabulary, language)
+    query = WordCounts("note", "mood", language)
     l1, l2, ones = query.sensitivity(SCHEMA, Relation.ADD_REMOVE)
     texts = awkward(np.random.default_rng(0))
     everybody = query.answer(notes(texts))
@@ -53,18 +53,18 @@ def test_a_row_changes_the_counts_by_no_more_than_is_paid_for(language, vocabula
 
 
 def test_levels_are_counted_apart_and_missing_texts_not_at_all(language, vocabulary):
-    query = WordCounts("note", "mood", vocabulary, language)
+    query = WordCounts("note", "mood", language)
     one, two = (language.text([int(np.flatnonzero(vocabulary.words == word)[0])]) for word in (0, 1))
     counts = query.answer(notes([one, two, None], [0, 1, 1])).reshape(-1, vocabulary.count)
     assert counts.sum(axis=1).tolist() == [UNIT, UNIT, 0]
     assert not (counts[0] * counts[1]).any()
-    together = WordCounts("note", "", vocabulary, language).answer(notes([one, f"{one} "], [0, 1]))
+    together = WordCounts("note", "", language).answer(notes([one, f"{one} "], [0, 1]))
     assert together.max() == 2 * UNIT
 
 
 def test_frequencies_of_texts_are_counted_like_those_of_rows(language, vocabulary):
     texts = [text for text in awkward(np.random.default_rng(1)) if text is not None]
-    counts = WordCounts("note", "", vocabulary, language).answer(notes(texts))
+    counts = WordCounts("note", "", language).answer(notes(texts))
     np.testing.assert_allclose(vocabulary.frequencies(language, texts), counts / UNIT / len(texts))
     assert all(len(own) <= LONG for own in vocabulary.present(language, texts))
 
