@@ -6,7 +6,7 @@ so that a later one is written in view of those before; a row is one sequence, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,8 @@ LONG = 60
 """Characters of a value that a prompt shows."""
 FEW = 50
 """Levels of a column up to which one of them is worth asking for without a row."""
+Words = Mapping[str, Sequence[str]]
+"""For each column of text and each row the words that its text is to hold, as a prompt names them."""
 
 
 @dataclass(frozen=True)
@@ -50,22 +52,24 @@ class Corpus:
         columns = [column for column in self.schema if column.name not in self.schema.texts]
         return sorted(columns, key=lambda column: column.name.endswith(TOPIC))
 
-    def prompt(self, known: Mapping[str, str]) -> str:
-        """What stands before the first text of a row with these values."""
+    def prompt(self, known: Mapping[str, str], words: Mapping[str, str] | None = None) -> str:
+        """What stands before the first text of a row with these values, and words that each text is to hold."""
         about = f" in {self.schema.title}" if self.schema.title else ""
-        values = "; ".join(f"{_called(name)}: {value[:LONG]}" for name, value in known.items())
+        called = [f"{_called(name)}: {value[:LONG]}" for name, value in known.items()]
+        to_hold = [f"words of the {name}: {own}" for name, own in (words or {}).items() if own]
+        values = "; ".join([*called, *to_hold])
         asked = f"Write the {' and the '.join(self.texts)} of a record{about}. {values}"
         return f"{CHAT[0]}user\n{asked}{CHAT[1]}\n{CHAT[0]}assistant\n" if self.chat else f"{asked}\n\n"
 
-    def prompts(self, table: Table) -> list[str]:
+    def prompts(self, table: Table, words: Words | None = None) -> list[str]:
         """The prompt of each row; a missing value is not spoken of."""
         columns = {column.name: table.strings(column.name) for column in self.shown if column.name in table.schema}
         rows = ({name: str(words[row]) for name, words in columns.items() if words[row] is not None} for row in range(table.rows))
-        return [self.prompt(known) for known in rows]
+        return [self.prompt(known, {name: own[row] for name, own in (words or {}).items()}) for row, known in enumerate(rows)]
 
-    def pieces(self, table: Table) -> list[list[Piece]]:
+    def pieces(self, table: Table, words: Words | None = None) -> list[list[Piece]]:
         """The sequence of each row: its prompt, and its texts with what leads to each; a missing text is left out."""
-        found = [[Piece(prompt, written=False)] for prompt in self.prompts(table)]
+        found = [[Piece(prompt, written=False)] for prompt in self.prompts(table, words)]
         for name in self.texts:
             for row, text in enumerate(table.strings(name)):
                 if text is not None:

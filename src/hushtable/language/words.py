@@ -1,15 +1,17 @@
-"""Noisy counts of words, and texts written so that their words are as frequent as these.
+"""Noisy counts of words, and words to write drawn by them.
 
 A language model that was adapted with much noise has learnt how texts look, and little of which words go with which label. How
 often each word stands in the texts of each label is a histogram, to which a row adds a vector of bounded length: that is paid for
-once, and what the model writes is tilted until its words are as frequent. (The tabular networks of this package are raked to noisy
-margins in the same way.)
+once. Each released row is then given words drawn by these counts, and the model writes a text that holds them. (The tabular
+networks of this package are raked to noisy margins for the same reason.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,47 +28,49 @@ if TYPE_CHECKING:
 UNIT = 64
 """What a row adds to the counts of its words has this length, whatever their number."""
 LONG = 64
-"""Tokens of a text whose words are counted."""
-SURE = 3.5
-"""Standard deviations of the noise by which a count must differ from that of the model's own texts before it is followed."""
-MOST = 6.0
-"""The largest change of the logarithm of a word's odds."""
+"""Different words of a text that are counted, at most."""
+FALSE = 0.1
+"""The share of words without any text behind them that is accepted among those that are followed."""
+LEAST = 1.5
+"""Standard deviations of its noise below which the count of a word in one level is taken for none."""
+CERTAIN = 0.9
+"""The largest chance of a word."""
+WORD = re.compile(r"[^\W\d_]+")
+MARKS = ("Ġ", "▁")
+"""What tokens that begin after a space begin with, in the files of tokenizers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The tokens of a model by the word that they begin, whatever its case; what is no word, or a very common one, is none."""
+    """The words that a tokenizer writes as one token after a space, whatever their case. It is public."""
 
-    words: Integers
-    """For each token the number of its word, or -1."""
-    count: int
+    names: tuple[str, ...]
+    tokens: tuple[tuple[int, ...], ...]
+    """For each word the tokens that write it after a space."""
+    first: tuple[tuple[int, ...], ...]
+    """For each word the tokens that write it where a text begins."""
 
     @classmethod
     def of(cls, language: Language) -> Vocabulary:
-        """From the tokenizer, which is public."""
-        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-        numbers: dict[str, int] = {}
-        size = language.tokenizer.get_vocab_size()
-        words = np.full(size, -1, np.int64)
-        for token in range(size):
+        """From the tokenizer."""
+        after, begin = dict[str, list[int]](), dict[str, list[int]]()
+        for token in range(language.tokenizer.get_vocab_size()):
             word = language.text([token]).strip().casefold()
-            if word.isalpha() and (len(word) >= 3 or not word.isascii()) and word not in ENGLISH_STOP_WORDS:
-                words[token] = numbers.setdefault(word, len(numbers))
-        return cls(words, max(len(numbers), 1))
+            if WORD.fullmatch(word) and (len(word) > 1 or not word.isascii()):
+                spaced = str(language.tokenizer.id_to_token(token)).startswith(MARKS)
+                (after if spaced else begin).setdefault(word, []).append(token)
+        return cls(tuple(after), tuple(map(tuple, after.values())), tuple(tuple(begin.get(word, ())) for word in after))
 
-    def present(self, language: Language, texts: Sequence[str]) -> list[Integers]:
-        """The words of each text, each once."""
-        tokens = language.tokens(texts, LONG)
-        found = (np.unique(self.words[np.array(own, np.int64)]) for own in tokens)
-        return [own[own >= 0] for own in found]
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Of the words, by name."""
+        return {name: number for number, name in enumerate(self.names)}
 
-    def frequencies(self, language: Language, texts: Sequence[str]) -> Floats:
-        """What a text adds to the counts, on average, as the private ones are counted."""
-        sums = np.zeros(self.count)
-        for own in self.present(language, texts):
-            sums[own] += _weight(len(own)) / UNIT
-        return sums / max(len(texts), 1)
+    def present(self, texts: Iterable[str]) -> list[Integers]:
+        """The words of each text, each once, at most ``LONG`` of them."""
+        words = (dict.fromkeys(WORD.findall(text.casefold())) for text in texts)
+        known = ([self.numbers[word] for word in own if word in self.numbers] for own in words)
+        return [np.array(sorted(own[:LONG]), np.int64) for own in known]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +84,7 @@ class WordCounts:
     text: str
     by: str
     """The column whose levels are kept apart; empty for none."""
-    language: Language | None = None
+    vocabulary: Vocabulary | None = None
     """None in a plan, whose price does not depend on it."""
 
     @property
@@ -90,15 +94,14 @@ class WordCounts:
 
     def answer(self, table: Table) -> Integers:
         """Levels x words, flat."""
-        assert self.language is not None
-        vocabulary = self.language.vocabulary
+        assert self.vocabulary is not None
         levels = histogram_sizes(table.schema, (self.by,))[0] if self.by else 1
         cells = table.cells(self.by) if self.by else np.zeros(table.rows, np.int64)
-        sums = np.zeros((levels, vocabulary.count), np.int64)
-        words = vocabulary.present(self.language, [str(word) for word in table.words(self.text)])
+        sums = np.zeros((levels, len(self.vocabulary.names)), np.int64)
+        words = self.vocabulary.present(str(word) for word in table.words(self.text))
         for cell, code in zip(cells.tolist(), table[self.text].tolist(), strict=True):
-            if code >= 0:
-                sums[cell, words[code]] += _weight(len(words[code]))
+            if code >= 0 and len(words[code]):
+                sums[cell, words[code]] += int(UNIT / len(words[code]) ** 0.5)
         return sums.ravel()
 
     def largest(self, schema: Schema, rows: int) -> int:
@@ -111,19 +114,39 @@ class WordCounts:
         return times * UNIT * LONG**0.5, times * float(UNIT), 0
 
 
-def _weight(words: int) -> int:
-    return int(UNIT / words**0.5) if words else 0
+@dataclass(frozen=True, eq=False)
+class WordChances:
+    """For each level the chance of some words to stand in a text."""
 
+    words: Integers
+    """Their numbers in the vocabulary."""
+    chances: Floats
+    """Levels x words."""
 
-def tilted(wanted: Floats, own: Floats, noise: Floats, texts: int, tilt: Floats) -> Floats:
-    """The tilt after a look at so many texts that were written with it: words that are surely too rare become likelier.
+    @classmethod
+    def of(cls, counts: Floats, texts: Integers, deviation: float) -> WordChances:
+        """From noisy counts (levels x words, in units of ``UNIT``), the number of texts of each level, and the noise of a count.
 
-    ``wanted`` and ``own`` are frequencies, levels x words, and ``noise`` is the standard deviation of the former, one a level. That
-    of the latter is about the root of frequency over texts, as a word adds less than one to a text; a word that stands in none of
-    them may stand in the next.
-    """
-    error = noise[:, None]
-    sure = np.abs(wanted - own) > SURE * np.sqrt(error**2 + own / texts)
-    least = error + 0.3 / texts
-    change = np.log((np.maximum(wanted, 0) + least) / (own + least))
-    return np.clip(tilt + np.where(sure, change, 0.0), -MOST, MOST)
+        A word is followed if its count in some level stands out of the noise: the bound is the lowest at which no more than
+        ``FALSE`` of those above it are expected to be noise (Benjamini and Hochberg 1995). A word of a text with m words was
+        counted by 1 / sqrt(m), and all words of a text together by sqrt(m), so the mean of the latter leads from counts to chances.
+        """
+        from scipy.stats import norm
+
+        outstanding = counts / deviation
+        ordered = np.sort(outstanding, axis=None)[::-1]
+        false = norm.sf(ordered) * len(ordered) / np.arange(1, len(ordered) + 1)
+        bound = ordered[false <= FALSE].min(initial=np.inf)
+        words = np.flatnonzero((outstanding >= bound).any(axis=0))
+        root = max(float(counts.sum()) / max(int(texts.sum()), 1), 1.0)
+        share = counts[:, words] / np.maximum(texts, 1)[:, None] * root
+        return cls(words, np.where(outstanding[:, words] >= LEAST, share, 0.0).clip(0.0, CERTAIN))
+
+    def drawn(self, levels: Integers, most: int, rng: np.random.Generator) -> list[Integers]:
+        """For each text of these levels the numbers of words to write, at most so many."""
+        found = (np.flatnonzero(rng.random(len(self.words)) < self.chances[level]) for level in levels.tolist())
+        return [self.words[np.sort(rng.permutation(own)[:most])] for own in found]
+
+    def among(self, present: Sequence[Integers]) -> list[Integers]:
+        """Of the words of texts those that have a chance."""
+        return [own[np.isin(own, self.words)] for own in present]

@@ -13,11 +13,14 @@ import torch  # noqa: TID253 - this module is imported only where it is used
 from torch import Tensor  # noqa: TID253
 
 from hushtable.language.nets import Language, padded
+from hushtable.language.words import Vocabulary
 from hushtable.learn.loop import one_thread
 from hushtable.table.arrays import Integers
 
 MORE = 0.75
 """When no more than this share of the texts of a batch is still being written, the others leave it."""
+LIKELIER, RARER, HELD = 5.0, 1.0, 5.0
+"""What is added to the log-odds of words that a text lacks, and taken from those of other words and of its end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,43 +33,46 @@ class Continuation:
 
 
 @dataclass(frozen=True, eq=False)
-class Tilts:
-    """Changes of the log-odds of tokens, for each text by its level; a word that a text has used is not made likelier again."""
+class Asked:
+    """Words that each text is to hold: their tokens are made likelier until it does, and a text that lacks some is not ended.
 
-    words: Tensor
-    """For each token the number of its word, or -1."""
-    change: Tensor
-    """Levels x tokens."""
-    levels: Tensor
-    """For each text its level."""
-    spent: dict[tuple[int, int], Tensor] = field(default_factory=dict)
-    """By text and word that it has used, the tokens of the word."""
+    Other words of which the frequency is known are made rarer, so that a word stands in about those texts that were given it.
+    """
+
+    vocabulary: Vocabulary
+    known: Tensor
+    """The tokens of all words of which the frequency is known."""
+    words: list[list[int]]
+    """For each text the numbers of words that it still lacks."""
 
     @classmethod
-    def of(cls, words: Tensor, tilt: Tensor, levels: Tensor) -> Tilts:
-        """From changes of words, levels x words."""
-        return cls(words, torch.where(words >= 0, tilt[:, words.clamp(min=0)], 0.0), levels)
+    def of(cls, vocabulary: Vocabulary, known: Integers, words: Sequence[Integers]) -> Asked:
+        """From the words of known frequency, and those of each text."""
+        tokens = [token for word in known.tolist() for token in vocabulary.tokens[word]]
+        return cls(vocabulary, torch.tensor(tokens, dtype=torch.int64), [own.tolist() for own in words])
 
-    def take(self, rows: Integers) -> Tilts:
+    def take(self, rows: Integers) -> Asked:
         """For some of the texts, none of which has a word yet."""
-        return Tilts(self.words, self.change, self.levels[torch.from_numpy(rows)])
+        return Asked(self.vocabulary, self.known, [list(self.words[row]) for row in rows.tolist()])
 
-    def applied(self, logits: Tensor, active: Tensor) -> Tensor:
-        """The logits of the texts that are being written, tilted; tokens that the tokenizer does not know stay as they are."""
-        known = logits[:, : len(self.words)]
-        known += self.change[self.levels[active]]
-        place = {row: number for number, row in enumerate(active.tolist())}
-        for (row, _), tokens in self.spent.items():
-            if row in place:
-                known[place[row], tokens] -= self.change[self.levels[row], tokens].clamp(min=0.0)
+    def applied(self, logits: Tensor, active: Tensor, end: int, *, begin: bool) -> Tensor:
+        """The logits of the texts that are being written, changed for the words that they lack."""
+        logits[:, self.known] -= RARER
+        for place, row in enumerate(active.tolist()):
+            lacks = self.words[row]
+            if lacks:
+                tokens = [token for word in lacks for token in self.vocabulary.tokens[word]]
+                logits[place, tokens] += LIKELIER + RARER
+                logits[place, end] -= HELD
+            if begin and lacks:
+                logits[place, [token for word in lacks for token in self.vocabulary.first[word]]] += LIKELIER
         return logits
 
     def used(self, active: Tensor, chosen: Tensor) -> None:
         """Take note of the tokens that were drawn."""
+        both = (self.vocabulary.tokens, self.vocabulary.first)
         for row, token in zip(active.tolist(), chosen.tolist(), strict=True):
-            if token < len(self.words) and self.change[self.levels[row], token] > 0:
-                word = int(self.words[token])
-                self.spent.setdefault((row, word), (self.words == word).nonzero()[:, 0])
+            self.words[row] = [word for word in self.words[row] if not any(token in kind[word] for kind in both)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +88,7 @@ class Writer:
     report: Callable[[float], None] = field(default=lambda share: None)
 
     def write(
-        self, prompts: Sequence[str], rng: np.random.Generator, length: int, tilts: Tilts | None = None
+        self, prompts: Sequence[str], rng: np.random.Generator, length: int, asked: Asked | None = None
     ) -> list[Continuation]:
         """For each prompt a text of at most ``length`` tokens, in the order of the prompts."""
         most = max(self.language.longest - length, 1)
@@ -93,7 +99,7 @@ class Writer:
         generator = torch.Generator().manual_seed(int(rng.integers(2**63)))
         for start in range(0, len(order), self.batch):
             rows = order[start : start + self.batch]
-            own = None if tilts is None else tilts.take(rows)
+            own = None if asked is None else asked.take(rows)
             with one_thread():
                 made = self._batch([tokens[row] for row in rows], length, generator, own)
             for row, found in zip(rows, made, strict=True):
@@ -102,7 +108,7 @@ class Writer:
         return written
 
     @torch.no_grad()
-    def _batch(self, tokens: list[list[int]], length: int, generator: torch.Generator, tilts: Tilts | None) -> list[Continuation]:
+    def _batch(self, tokens: list[list[int]], length: int, generator: torch.Generator, asked: Asked | None) -> list[Continuation]:
         from transformers import DynamicCache
 
         net, end = self.language.net, self.language.end
@@ -112,14 +118,14 @@ class Writer:
         drawn: list[list[int]] = [[] for _ in tokens]
         finished = np.zeros(len(tokens), bool)
         active = torch.arange(len(tokens))
-        for _ in range(length):
+        for place in range(length):
             states = net.base_model(  # type: ignore[operator]
                 input_ids=ids, attention_mask=shown, position_ids=places, past_key_values=cache, use_cache=True
             ).last_hidden_state[:, -1]
             logits = net.get_output_embeddings()(states).float()  # type: ignore[operator]
-            chosen = self._drawn(logits if tilts is None else tilts.applied(logits, active), generator)
-            if tilts is not None:
-                tilts.used(active, chosen)
+            chosen = self._drawn(logits if asked is None else asked.applied(logits, active, end, begin=not place), generator)
+            if asked is not None:
+                asked.used(active, chosen)
             for row, token in zip(active.tolist(), chosen.tolist(), strict=True):
                 finished[row] |= token == end
                 if not finished[row]:

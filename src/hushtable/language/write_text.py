@@ -16,8 +16,7 @@ from hushtable.language.beside import bought
 from hushtable.language.cells import released_rows
 from hushtable.language.corpus import TOPIC, Corpus
 from hushtable.language.models import READ_IN_PUBLIC, Sort, checkpoint, found_again
-from hushtable.language.words import UNIT, WordCounts
-from hushtable.language.words import tilted as tilted_words
+from hushtable.language.words import UNIT, WordChances, WordCounts
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
@@ -34,8 +33,8 @@ from hushtable.table.table import Table
 NET, PURPOSE = "hushtable.language.writing_net", "a model of language"
 TRIES = 4
 """So often a text that is empty, or stands in the release already, is written again."""
-ROUNDS, PILOT = 4, 96
-"""Rounds of texts by which words are made likelier or rarer, and texts of each level in each."""
+EACH = 2
+"""Tokens of the longest text for each word that a text is given, at least."""
 TRAINING = 0.7
 """About the part of the time that training takes; the rest is writing."""
 LEVELS = 20
@@ -51,7 +50,8 @@ class WriteText(PrivateCore):
     Adapters (LoRA) of a public causal model are trained on the private rows, each one sequence of its other columns and its texts,
     by DP-SGD: a coin for every person in each step, the gradients of a person clipped together to ``clip``, normal noise on the sum
     (Abadi et al. 2016; Yu et al. 2022). Rate, number and noise of the steps are fixed in the plan, the number of rows is the noisy
-    one of the released table. The rows of the released table are the prompts, so what is written afterwards is post-processing:
+    one of the released table. Before that, noisy counts of words by the levels of the target are paid for. The rows of the released
+    table, each with words drawn by these counts, are the prompts, so what is written afterwards is post-processing:
     texts that are empty or stand there already are written again, and one that the model did not end is cut at a sentence.
     Needs a delta, and one record or person more or less (add-remove).
     """
@@ -133,24 +133,24 @@ class WriteText(PrivateCore):
         few = conditions.some(self.twin, rng)
         untouched = few.texts(language, rng) if few.table.rows else {}
         counts, rest = self._split(vault.paid(), texts)
-        wanted = {name: conditions.counted(origin, name, part, language) for name, part in counts.items()}
+        chances = {name: conditions.counted(origin, name, part, language) for name, part in counts.items()}
         happened = sampled_gaussian(rest, self.rate, self.steps)
         descent = network("hushtable.learn.private", PURPOSE).PrivateDescent
         how = descent(rate=self.rate, steps=self.steps, multiplier=happened.multiplier, clip=self.clip, part=module.PART)
         adapting = module.Adapting(
-            corpus=corpus, length=self.length, rank=self.rank, layers=self.layers, speed=self.speed, seed=int(rng.integers(2**31))
-        )
+            corpus=corpus, length=self.length, rank=self.rank, layers=self.layers, speed=self.speed, seed=int(rng.integers(2**31)),
+            chances=chances,
+        )  # fmt: skip
         arrays = module.adapted(language, origin, how, adapting, max(rows.rows, 1), lambda share: vault.report(TRAINING * share))
         chosen: dict[str, Any] = {
             "model": known.name, "steps": self.steps, "rate": self.rate, "noise multiplier": round(how.multiplier, 4),
             "adapted weights": sum(array.size for array in arrays.values()),
         }  # fmt: skip
-        written = Written(conditions, known.name, known.fingerprint, {}, arrays, chosen, self.model, vault.report)
-        for name, (frequencies, noise) in wanted.items():
-            written.tilt[name] = conditions.tilt(name, frequencies, noise, written.language, rng)
-            chosen.setdefault("words tilted", {})[name] = int((written.tilt[name] != 0).any(axis=0).sum())
+        if chances:
+            chosen["words followed"] = {name: len(own.words) for name, own in chances.items()}
+        written = Written(conditions, known.name, known.fingerprint, chances, arrays, chosen, self.model, vault.report)
         if untouched:
-            chosen["bought"] = bought(untouched, few.texts(written.language, rng, written.tilt))
+            chosen["bought"] = bought(untouched, few.texts(written.language, rng, chances))
         return written
 
 
@@ -181,40 +181,26 @@ class Conditions:
         label = _label(self.corpus.schema)
         return self.table.cells(label) if label else np.zeros(self.table.rows, np.int64)
 
-    def counted(self, origin: Vault, name: str, part: Allowance, language: Any) -> tuple[Floats, Floats]:
-        """How frequent each word is in the texts of each level of the rows behind, and the deviation of the noise of each level."""
-        query = WordCounts(name, _label(origin.schema), language)
-        noisy = origin.spend(query, part).reshape(-1, language.vocabulary.count)
-        texts = np.maximum(np.bincount(self.levels[self.present(name)], minlength=len(noisy)), 1)
-        return noisy / UNIT / texts[:, None], part.deviation(query, origin.schema) / UNIT / texts
-
-    def tilt(self, name: str, wanted: Floats, noise: Floats, language: Any, rng: np.random.Generator) -> Floats:
-        """How much likelier or rarer each word is made in the texts of each level, from a few rounds of texts written so far."""
-        tilt = np.zeros(wanted.shape)
-        rows = np.flatnonzero(self.present(name))
-        levels = [rows[self.levels[rows] == level] for level in range(len(wanted))]
-        for _ in range(ROUNDS):
-            some = [rng.choice(own, PILOT) if len(own) else own for own in levels]
-            texts = self.take(np.concatenate(some)).texts(language, rng, {name: tilt})[name]
-            parts = np.split(np.array(texts, object), np.cumsum([len(own) for own in some])[:-1])
-            own = np.array([language.vocabulary.frequencies(language, [text or "" for text in part]) for part in parts])
-            empty = np.array([not len(part) for part in some])
-            tilt = np.where(empty[:, None], 0.0, tilted_words(wanted, own, noise, PILOT, tilt))
-        return tilt
+    def counted(self, origin: Vault, name: str, part: Allowance, language: Any) -> WordChances:
+        """How likely each word is in the texts of each level, by noisy counts in the rows behind."""
+        query = WordCounts(name, _label(origin.schema), language.vocabulary)
+        noisy = origin.spend(query, part).reshape(-1, len(language.vocabulary.names)) / UNIT
+        texts = np.bincount(self.levels[self.present(name)], minlength=len(noisy))
+        return WordChances.of(noisy, texts, part.deviation(query, origin.schema) / UNIT)
 
     def texts(
         self,
         language: Any,
         rng: np.random.Generator,
-        tilt: Mapping[str, Floats] | None = None,
+        chances: Mapping[str, WordChances] | None = None,
         report: Callable[[float], None] = lambda share: None,
     ) -> dict[str, list[str | None]]:
         """One text for each row and column of text."""
         present = {name: self.present(name) for name in self.corpus.texts}
-        module = network(NET, PURPOSE)
-        tilted = {name: module.tilts(language, own, self.levels) for name, own in (tilt or {}).items()}
-        found = module.written_texts(
-            language, self.corpus, self.table, self.length, rng, present=present, tilted=tilted, report=report
+        most = max(self.length // EACH, 1)
+        given = {name: (own.words, own.drawn(self.levels, most, rng)) for name, own in (chances or {}).items()}
+        found = network(NET, PURPOSE).written_texts(
+            language, self.corpus, self.table, self.length, rng, present=present, given=given, report=report
         )
         return {
             name: [None if own is None else tidy(own.text, finished=own.finished) for own in some] for name, some in found.items()
@@ -229,8 +215,8 @@ class Written:
     model: str
     """The name of the base model, which is not a part of the file."""
     fingerprint: str
-    tilt: dict[str, Floats]
-    """For each text how much likelier each word is made, levels x words."""
+    chances: dict[str, WordChances]
+    """For each text the words that are drawn for it."""
     adapters: Arrays
     chosen: dict[str, Any]
     folder: str = ""
@@ -253,14 +239,14 @@ class Written:
     def sample(self, n: int | None, rng: np.random.Generator, given: Given | None = None) -> Table:
         """A text for each released row; for ``n`` rows some of them, or some twice; under a condition, of the rows that meet it."""
         here = self.conditions.take(released_rows(self.conditions.table, n, rng, given))
-        texts = here.texts(self.language, rng, self.tilt, report=lambda share: self.report(TRAINING + (1 - TRAINING) * share))
+        texts = here.texts(self.language, rng, self.chances, report=lambda share: self.report(TRAINING + (1 - TRAINING) * share))
         again = 0
         for _ in range(TRIES if here.table.rows else 0):
             poor = np.flatnonzero(np.any([_poor(own) for own in texts.values()], axis=0))
             if not len(poor):
                 break
             again += len(poor)
-            for name, own in here.take(poor).texts(self.language, rng, self.tilt).items():
+            for name, own in here.take(poor).texts(self.language, rng, self.chances).items():
                 for row, text in zip(poor, own, strict=True):
                     texts[name][row] = text
         self.chosen["written again"] = again
@@ -288,19 +274,22 @@ class Written:
             "chosen": self.chosen,
         }  # fmt: skip
         columns = {f"column: {name}": own for name, own in self.conditions.table.arrays.items()}
-        return values, {**columns, **{f"tilt: {name}": own for name, own in self.tilt.items()}, **self.adapters}
+        words = {f"words: {name}": own.words for name, own in self.chances.items()}
+        chances = {f"chances: {name}": own.chances for name, own in self.chances.items()}
+        return values, {**columns, **words, **chances, **self.adapters}
 
     @classmethod
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
-        rows, tilt = (
-            {name.removeprefix(first): own for name, own in arrays.items() if name.startswith(first)}
-            for first in ("column: ", "tilt: ")
+        firsts = ("column: ", "words: ", "chances: ")
+        rows, words, shares = (
+            {name.removeprefix(first): own for name, own in arrays.items() if name.startswith(first)} for first in firsts
         )
         corpus = Corpus(Schema.parse(values["read"]), tuple(values["texts"]), values["chat"])
         conditions = Conditions(Table(Schema.parse(values["schema"]), rows), corpus, values["length"])
-        adapters = {name: own for name, own in arrays.items() if not name.startswith(("column: ", "tilt: "))}
-        return cls(conditions, values["model"], values["fingerprint"], tilt, adapters, values["chosen"])
+        adapters = {name: own for name, own in arrays.items() if not name.startswith(firsts)}
+        chances = {name: WordChances(own, shares[name]) for name, own in words.items()}
+        return cls(conditions, values["model"], values["fingerprint"], chances, adapters, values["chosen"])
 
 
 def tidy(text: str, *, finished: bool) -> str:

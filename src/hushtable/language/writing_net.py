@@ -15,18 +15,21 @@ from hushtable.language.corpus import CHAT, Corpus
 from hushtable.language.halves import Halves, depth_of
 from hushtable.language.models import Checkpoint
 from hushtable.language.nets import Language, padded
-from hushtable.language.write import Continuation, Tilts, Writer
+from hushtable.language.words import Vocabulary, WordChances
+from hushtable.language.write import Asked, Continuation, Writer
 from hushtable.learn.ghost import Tape
 from hushtable.learn.loop import seeded
 from hushtable.learn.private import PrivateDescent
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Floats, Integers
+from hushtable.table.arrays import Array, Integers
 from hushtable.table.table import Table
 
 STORED = 2**31
 """Bytes of states of the lower half that are held in memory; those of further rows are worked out again in each step."""
 PART = 16
 """Rows whose gradients are worked out at a time."""
+Given = tuple[Integers, Sequence[Integers]]
+"""Words of which the frequency is known, and those that each text is to hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +44,14 @@ class Adapting:
     """Layers that are adapted, counted from the last; 0 takes a sixth of them."""
     speed: float
     seed: int
+    chances: Mapping[str, WordChances]
+    """Of the words that prompts name, by text."""
 
 
 def loaded(checkpoint: Checkpoint) -> Language:
-    """In half precision: the network itself is never trained, and adapters keep single precision."""
-    return Language.load(checkpoint, torch.bfloat16)
+    """In half precision where the processor has it: the network is never trained, and adapters keep single precision."""
+    halves = torch.backends.cpu.get_cpu_capability().startswith("AVX512")
+    return Language.load(checkpoint, torch.bfloat16 if halves else torch.float32)
 
 
 def chats(language: Language) -> bool:
@@ -62,7 +68,7 @@ def adapted(
         parameters = [own for layer in halves.layers for own in adapt(layer, adapting.rank)]
         optimizer = torch.optim.Adam(parameters, lr=adapting.speed)
         run = how.start(vault, parameters, count, "trains adapters on clipped gradients of rows with their texts")
-        rows = Sequences.of(language, adapting.corpus, adapting.length, run.table)
+        rows = Sequences.of(language, adapting.corpus, adapting.length, run.table, adapting.chances)
         states = _States(halves, rows)
         run.order = np.array([len(own) for own in rows.tokens], np.int64)
         for taken, _ in enumerate(run.batches(), 1):
@@ -91,9 +97,16 @@ class Sequences:
     end: int
 
     @classmethod
-    def of(cls, language: Language, corpus: Corpus, length: int, table: Table) -> Sequences:
+    def of(
+        cls, language: Language, corpus: Corpus, length: int, table: Table, chances: Mapping[str, WordChances] | None = None
+    ) -> Sequences:
         """At most ``length`` tokens of a text. One that is cut is not ended: the model must not learn to stop in a sentence."""
-        pieces = corpus.pieces(table)
+        vocabulary = language.vocabulary
+        words = {
+            name: named(vocabulary, own.among(vocabulary.present([text or "" for text in table.strings(name)])))
+            for name, own in (chances or {}).items()
+        }
+        pieces = corpus.pieces(table, words)
         split = iter(language.tokens([piece.text for own in pieces for piece in own], length))
         tokens, written = list[list[int]](), list[list[bool]]()
         for row in pieces:
@@ -169,9 +182,9 @@ class _States:
         return found
 
 
-def tilts(language: Language, tilt: Floats, levels: Integers) -> Tilts:
-    """For texts of these levels."""
-    return Tilts.of(torch.from_numpy(language.vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
+def named(vocabulary: Vocabulary, words: Sequence[Integers]) -> list[str]:
+    """For each text its words, as a prompt names them."""
+    return [", ".join(vocabulary.names[word] for word in own.tolist()) for own in words]
 
 
 def written_texts(
@@ -182,19 +195,19 @@ def written_texts(
     rng: np.random.Generator,
     *,
     present: Mapping[str, Array],
-    tilted: Mapping[str, Tilts],
+    given: Mapping[str, Given],
     report: Callable[[float], None],
 ) -> dict[str, list[Continuation | None]]:
     """For each column of text what is written for each row, None where ``present`` says that there is none; in order."""
-    prompts = corpus.prompts(table)
+    prompts = corpus.prompts(table, {name: named(language.vocabulary, words) for name, (_, words) in given.items()})
     found: dict[str, list[Continuation | None]] = {}
     writer = Writer(language=language, report=report)
     for name in corpus.texts:
         rows = np.flatnonzero(present[name])
         led = [prompts[row] + corpus.lead(name) for row in rows]
         column: list[Continuation | None] = [None] * table.rows
-        own_tilts = tilted[name].take(rows) if name in tilted else None
-        for row, own in zip(rows, writer.write(led, rng, length, own_tilts), strict=True):
+        asked = Asked.of(language.vocabulary, *given[name]).take(rows) if name in given else None
+        for row, own in zip(rows, writer.write(led, rng, length, asked), strict=True):
             column[row] = own
             prompts[row] += corpus.lead(name) + own.text
         found[name] = column

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hushtable.language.models import Sort, checkpoint
-from hushtable.language.words import LONG, MOST, UNIT, WordCounts, tilted
+from hushtable.language.words import CERTAIN, LONG, UNIT, WordChances, WordCounts
 from hushtable.privacy.unit import Relation
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -38,8 +38,8 @@ def awkward(rng):
     return [sentence(rng), " ".join([*GOOD, *BAD] * 30), "", " ", "good", "GOOD Good good", "🙂", "患者", "0123456789", None]
 
 
-def test_a_row_changes_the_counts_by_no_more_than_is_paid_for(language, vocabulary):
-    query = WordCounts("note", "mood", language)
+def test_a_row_changes_the_counts_by_no_more_than_is_paid_for(vocabulary):
+    query = WordCounts("note", "mood", vocabulary)
     l1, l2, ones = query.sensitivity(SCHEMA, Relation.ADD_REMOVE)
     texts = awkward(np.random.default_rng(0))
     everybody = query.answer(notes(texts))
@@ -52,44 +52,64 @@ def test_a_row_changes_the_counts_by_no_more_than_is_paid_for(language, vocabula
     assert max(np.linalg.norm(UNIT * (change != 0)) for change in changes) > l2
 
 
-def test_levels_are_counted_apart_and_missing_texts_not_at_all(language, vocabulary):
-    query = WordCounts("note", "mood", language)
-    one, two = (language.text([int(np.flatnonzero(vocabulary.words == word)[0])]) for word in (0, 1))
-    counts = query.answer(notes([one, two, None], [0, 1, 1])).reshape(-1, vocabulary.count)
+def test_levels_are_counted_apart_and_missing_texts_not_at_all(vocabulary):
+    query = WordCounts("note", "mood", vocabulary)
+    one, two = vocabulary.names[:2]
+    counts = query.answer(notes([one, two, None], [0, 1, 1])).reshape(-1, len(vocabulary.names))
     assert counts.sum(axis=1).tolist() == [UNIT, UNIT, 0]
     assert not (counts[0] * counts[1]).any()
-    together = WordCounts("note", "", language).answer(notes([one, f"{one} "], [0, 1]))
+    together = WordCounts("note", "", vocabulary).answer(notes([one, f"{one.upper()} "], [0, 1]))
     assert together.max() == 2 * UNIT
 
 
-def test_frequencies_of_texts_are_counted_like_those_of_rows(language, vocabulary):
-    texts = [text for text in awkward(np.random.default_rng(1)) if text is not None]
-    counts = WordCounts("note", "", language).answer(notes(texts))
-    np.testing.assert_allclose(vocabulary.frequencies(language, texts), counts / UNIT / len(texts))
-    assert all(len(own) <= LONG for own in vocabulary.present(language, texts))
+def test_words_are_whole_ones_and_each_is_counted_once(vocabulary):
+    name = max(vocabulary.names, key=len)
+    (found,) = vocabulary.present([f"{name}, {name.upper()}! {name}{name} {name}7"])
+    assert [vocabulary.names[word] for word in found] == [name]
+    assert all(len(own) <= LONG for own in vocabulary.present(text or "" for text in awkward(np.random.default_rng(1))))
 
 
-def test_only_what_is_sure_is_followed():
-    wanted, own = np.array([[0.5, 0.02, 0.0, 0.3]]), np.array([[0.1, 0.01, 0.2, 0.3]])
-    tilt = tilted(wanted, own, np.array([0.01]), 1000, np.zeros((1, 4)))
-    assert tilt[0, 0] > 1
-    assert tilt[0, 1] == tilt[0, 3] == 0
-    assert tilt[0, 2] < -1
-    assert np.abs(tilted(wanted, own, np.array([1e-9]), 1000, np.full((1, 4), 19.0))).max() <= MOST
-    assert not tilted(wanted, own, np.array([1.0]), 1000, np.zeros((1, 4))).any()
+def noisy_counts(rng, deviation, rows=4000, words=2000, known=40):
+    """Two levels; the first words have chances of their own in each, the others stand in no text."""
+    chances = np.zeros((2, words))
+    chances[:, :known] = rng.uniform(0.02, 0.3, (2, known))
+    counts = np.zeros((2, words))
+    for level in (0, 1):
+        present = rng.random((rows, words)) < chances[level]
+        counts[level] = (present / np.sqrt(np.maximum(present.sum(1), 1))[:, None]).sum(0)
+    return chances, counts + rng.normal(0, deviation, counts.shape)
 
 
-def test_a_tilted_word_is_written_more_often_by_texts_of_its_level(language, vocabulary):
-    import torch
+def test_words_that_stand_out_of_the_noise_are_followed_at_their_own_chances():
+    texts, false = np.array([4000, 4000]), []
+    for seed in range(5):
+        chances, counts = noisy_counts(np.random.default_rng(seed), 3.0)
+        found = WordChances.of(counts, texts, 3.0)
+        assert set(range(40)) <= set(found.words.tolist())
+        np.testing.assert_allclose(found.chances[:, :40], chances[:, :40], atol=0.06)
+        assert found.chances.max() <= CERTAIN
+        false.append(len(found.words) - 40)
+    # A tenth of the 80 counts and of those beside them; a bound of two deviations would let ninety through.
+    assert 3 < np.mean(false) < 15
+    nothing = [len(WordChances.of(np.random.default_rng(seed).normal(0, 3.0, (2, 2000)), texts, 3.0).words) for seed in range(20)]
+    assert np.mean(np.array(nothing) > 0) <= 0.3
 
-    from hushtable.language.write import Tilts, Writer
 
-    (token,) = language.tokens([" good"])[0]
-    tilt = np.zeros((2, vocabulary.count))
-    tilt[1, vocabulary.words[token]] = MOST
-    levels = np.repeat([0, 1], 60)
-    tilts = Tilts.of(torch.from_numpy(vocabulary.words), torch.from_numpy(tilt).float(), torch.from_numpy(levels))
-    texts = [own.text for own in Writer(language=language, nucleus=1.0).write(["the"] * 120, np.random.default_rng(0), 10, tilts)]
-    first, second = (sum("good" in text for text in part) for part in (texts[:60], texts[60:]))
-    assert second > first + 10
-    assert max(text.count("good") for text in texts) <= 3
+def test_words_are_drawn_by_the_chances_of_the_level():
+    chances = WordChances(np.array([3, 7]), np.array([[0.9, 0.1], [0.0, 0.5]]))
+    drawn = chances.drawn(np.repeat([0, 1], 1000), 5, np.random.default_rng(0))
+    shares = [[np.mean([word in own for own in part]) for word in (3, 7)] for part in (drawn[:1000], drawn[1000:])]
+    np.testing.assert_allclose(shares, chances.chances, atol=0.05)
+    assert max(map(len, chances.drawn(np.zeros(100, np.int64), 1, np.random.default_rng(0)))) == 1
+
+
+def test_a_text_holds_the_words_that_it_is_given(language, vocabulary):
+    from hushtable.language.write import Asked, Writer
+
+    word = vocabulary.numbers["good"]
+    given = [np.array([word] if row % 2 else [], np.int64) for row in range(60)]
+    asked = Asked.of(vocabulary, np.array([word]), given)
+    texts = [own.text for own in Writer(language=language, nucleus=1.0).write(["the"] * 60, np.random.default_rng(0), 10, asked)]
+    without, holding = (np.mean(["good" in text for text in texts[start::2]]) for start in (0, 1))
+    assert holding > 0.8
+    assert without < holding - 0.3
