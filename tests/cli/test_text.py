@@ -7,6 +7,7 @@ import csv
 import numpy as np
 import pytest
 
+from hushtable.language import write_text
 from tests.language_models import sentence
 
 pytestmark = pytest.mark.neural
@@ -20,7 +21,7 @@ def desk(tmp_path):
     with (tmp_path / "desk.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["customer_id", "opened", "mood", "minutes", "complaint", "answer"])
-        for row in range(400):
+        for row in range(240):
             good = rng.random() < 0.6
             answer = sentence(rng) if rng.random() < 0.7 else ""
             day = f"2024-{1 + row % 12:02d}-{1 + row % 28:02d}"
@@ -31,6 +32,8 @@ def desk(tmp_path):
 
 
 def test_the_way_of_a_table_with_text(hush, desk, tmp_path, installed_models, monkeypatch):
+    monkeypatch.setattr(write_text, "ROUNDS", 2)
+    monkeypatch.setattr(write_text, "PILOT", 12)
     assert hush("schema", desk, "--out", tmp_path / "desk.yaml")[0] == 0
     drafted = (tmp_path / "desk.yaml").read_text(encoding="utf-8")
     assert "leaves only by a recipe that writes text" in drafted
