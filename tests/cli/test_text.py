@@ -7,7 +7,6 @@ import csv
 import numpy as np
 import pytest
 
-from hushtable.language import write_text
 from tests.language_models import sentence
 
 pytestmark = pytest.mark.neural
@@ -31,9 +30,7 @@ def desk(tmp_path):
     return tmp_path / "desk.csv"
 
 
-def test_the_way_of_a_table_with_text(hush, desk, tmp_path, installed_models, monkeypatch):
-    monkeypatch.setattr(write_text, "ROUNDS", 2)
-    monkeypatch.setattr(write_text, "PILOT", 12)
+def test_the_way_of_a_table_with_text(hush, desk, tmp_path, installed_models):
     assert hush("schema", desk, "--out", tmp_path / "desk.yaml")[0] == 0
     drafted = (tmp_path / "desk.yaml").read_text(encoding="utf-8")
     assert "leaves only by a recipe that writes text" in drafted
