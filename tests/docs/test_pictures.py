@@ -54,5 +54,6 @@ def test_a_cached_picture_is_not_drawn_again_until_the_code_changes(tmp_path, mo
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", recipes.names())
-def test_every_recipe_has_a_picture(name):
-    assert pictures.picture(name).startswith("<svg")
+def test_every_recipe_has_a_picture_unless_it_needs_text(name):
+    drawn = pictures.picture(name)
+    assert drawn.startswith("No picture: " if recipes.load(name).reads_text else "<svg")

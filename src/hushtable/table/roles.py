@@ -37,6 +37,8 @@ SHOWN = 8
 """So many names stand in a note."""
 BY_NAME = "its name"
 NUMBERS_PEOPLE = "numbers people or records that hold several rows"
+USUAL = 0.99
+"""The share of people whose rows are all to be read."""
 
 
 class Proposal(NamedTuple):
@@ -71,6 +73,14 @@ def propose(table: Table) -> dict[str, Proposal]:
     return proposed
 
 
+def protecting(name: str, counts: Integers) -> str:
+    """The options that protect whoever a column numbers: few of them lose rows, as one with very many would cost all much noise."""
+    most = int(np.quantile(counts, USUAL, method="higher"))
+    more = int((counts > most).sum())
+    cut = f" ({more:,} of {len(counts):,} have more rows, of which so many are read)" if more else ""
+    return f"--person {name} --rows-per-person {most}{cut}"
+
+
 def notes(table: Table, proposed: Mapping[str, Proposal]) -> list[str]:
     """What a person should know before they accept the roles."""
     quasi = _having(proposed, Role.QUASI)
@@ -80,10 +90,9 @@ def notes(table: Table, proposed: Mapping[str, Proposal]) -> list[str]:
         return []
     said = []
     for name in numbering:
-        most = coded_values(table[name])[1].max()
         said.append(
             f"Column {name} {proposed[name].reason}: proposed as an identifier, which is dropped. To protect people and not rows, "
-            f"name it with --person {name} --rows-per-person {most}."
+            f"name it with {protecting(name, coded_values(table[name])[1])}."
         )
     columns = Columns(table, leaving)
     whole = f"{columns.share(leaving):.1%} on all columns that would be released ({len(leaving)})"

@@ -8,6 +8,7 @@ from hushtable.table import naming
 from hushtable.table.columns import Kind, Levels
 from hushtable.table.guess import Guess, Words
 from hushtable.table.moments import MOMENT, all_dates
+from hushtable.table.roles import protecting
 
 FEW = 30
 """Whole numbers of so many values at most can be a short list of codes."""
@@ -110,12 +111,12 @@ def key(column: Words, reason: str) -> Guess:
         people = column.present / max(1, len(column.words))
         remark = (
             f"seems to number households ({people:.1f} rows to each): drafted as a key, which is dropped. To protect whole "
-            f"households: --person {column.name} --rows-per-person {column.counts.max()}."
+            f"households: {protecting(column.name, column.counts)}."
         )
     elif column.distinct_share <= 0.5:
         remark = (
             f"seems to number people or records that hold several rows ({1 / column.distinct_share:.1f} each): drafted as a key, "
-            f"which is dropped. To protect people and not rows: --person {column.name} --rows-per-person {column.counts.max()}."
+            f"which is dropped. To protect people and not rows: {protecting(column.name, column.counts)}."
         )
     else:
         remark = "has almost as many values as rows: drafted as a key, which is dropped."

@@ -77,6 +77,13 @@ def panel(people: int = 120, years: int = 6) -> pd.DataFrame:
     )
 
 
+def test_one_person_with_very_many_rows_does_not_set_the_bound_for_all():
+    number = [*np.repeat(np.arange(1000, 1300), 2), *[999] * 200]
+    frame = pd.DataFrame({"patient_id": [f"p{n}" for n in number], "w": np.arange(len(number)) % 7})
+    said = " ".join(ht.draft(frame).notes)
+    assert "--person patient_id --rows-per-person 2 (1 of 301 have more rows, of which so many are read)." in said
+
+
 def test_a_number_of_people_with_several_rows_is_named_and_dropped():
     # Some left early, and the name says nothing: only that no year comes twice does.
     frame = panel().drop(index=[3, 77]).rename(columns={"nr": "unit"})
