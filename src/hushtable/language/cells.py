@@ -11,7 +11,7 @@ from hushtable.errors import InputError, PlanError
 from hushtable.language.corpus import TOPIC
 from hushtable.pipeline.step import Given, given_arrays
 from hushtable.table.arrays import Integers
-from hushtable.table.columns import Column, Role
+from hushtable.table.columns import Column, Kind, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table, histogram_sizes
 
@@ -26,7 +26,22 @@ class Cells:
     def of(cls, schema: Schema, by: tuple[str, ...], step: str, most: int) -> Cells:
         """Of the columns named, or of the target and of topics; refuses by name what is no label, and more cells than ``most``."""
         usual = tuple(c.name for c in schema if _label(c) and (c.role is Role.TARGET or c.name.endswith(TOPIC)))
-        names = by or usual
+        return cls._named(schema, by or usual, step, most)
+
+    @classmethod
+    def of_labels(cls, schema: Schema, by: tuple[str, ...], step: str, most: int) -> Cells:
+        """Of the columns named; else of the target, or, without one, of labels in the order of the schema while cells are few."""
+        if by:
+            return cls._named(schema, by, step, most)
+        labels = [c for c in schema if _label(c) and len(c.levels) > 1 and not c.name.endswith(TOPIC)]
+        found = cls(())
+        for column in [c for c in labels if c.role is Role.TARGET] or sorted(labels, key=lambda c: c.kind is not Kind.CATEGORY):
+            more = cls((*found.columns, column))
+            found = more if more.number <= most else found
+        return found
+
+    @classmethod
+    def _named(cls, schema: Schema, names: tuple[str, ...], step: str, most: int) -> Cells:
         if unknown := [name for name in names if name not in schema]:
             raise PlanError(f"{step}: there is no column {', '.join(map(repr, unknown))}; the table has {', '.join(schema.names)}")
         if odd := [name for name in names if not _label(schema[name])]:

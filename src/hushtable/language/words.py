@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hushtable.language.cells import Cells
 from hushtable.privacy.unit import Relation
 from hushtable.table.arrays import Floats, Integers
 from hushtable.table.schema import Schema
-from hushtable.table.table import Table, histogram_sizes
+from hushtable.table.table import Table
 
 if TYPE_CHECKING:
     # It brings PyTorch with it.
@@ -35,6 +36,10 @@ LEAST = 1.5
 """Standard deviations of its noise below which the count of a word in one level is taken for none."""
 CERTAIN = 0.9
 """The largest chance of a word."""
+OUTSTANDING, APART = 2.0, 0.3
+"""A word speaks of a cell if its chance there is so many deviations of the noise, and this in the logarithm, from its mean."""
+UNUSUAL = 2.0
+"""So many times as often as in texts of the untouched model a word stands in the rows' texts that must be given."""
 WORD = re.compile(r"[^\W\d_]+")
 MARKS = ("Ġ", "▁")
 """What tokens that begin after a space begin with, in the files of tokenizers."""
@@ -66,6 +71,12 @@ class Vocabulary:
         """Of the words, by name."""
         return {name: number for number, name in enumerate(self.names)}
 
+    def rates(self, texts: Sequence[str]) -> Floats:
+        """The share of the texts that hold each word; half a text more for each, as none is impossible."""
+        held = np.concatenate([np.zeros(0, np.int64), *self.present(texts)])
+        found: Floats = (np.bincount(held, minlength=len(self.names)) + 0.5) / (len(texts) + 1)
+        return found
+
     def present(self, texts: Iterable[str]) -> list[Integers]:
         """The words of each text, each once, at most ``LONG`` of them."""
         words = (dict.fromkeys(WORD.findall(text.casefold())) for text in texts)
@@ -75,31 +86,29 @@ class Vocabulary:
 
 @dataclass(frozen=True, eq=False)
 class WordCounts:
-    """For each level of a column, and for missing, how much each word stands in the texts of its rows.
+    """For each cell of some labels how much each word stands in the texts of its rows.
 
     A row adds ``UNIT``, divided by the root of their number and rounded down, to each of its words: a vector no longer than
     ``UNIT``. So that is the L2 change by one row more or less.
     """
 
     text: str
-    by: str
-    """The column whose levels are kept apart; empty for none."""
+    cells: Cells
+    """The labels whose texts are kept apart."""
     vocabulary: Vocabulary | None = None
     """None in a plan, whose price does not depend on it."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The text, and the levels."""
-        return (*((self.by,) if self.by else ()), self.text)
+        return (*self.cells.names, self.text)
 
     def answer(self, table: Table) -> Integers:
-        """Levels x words, flat."""
+        """Cells x words, flat."""
         assert self.vocabulary is not None
-        levels = histogram_sizes(table.schema, (self.by,))[0] if self.by else 1
-        cells = table.cells(self.by) if self.by else np.zeros(table.rows, np.int64)
-        sums = np.zeros((levels, len(self.vocabulary.names)), np.int64)
+        sums = np.zeros((self.cells.number, len(self.vocabulary.names)), np.int64)
         words = self.vocabulary.present(str(word) for word in table.words(self.text))
-        for cell, code in zip(cells.tolist(), table[self.text].tolist(), strict=True):
+        for cell, code in zip(self.cells.rows(table).tolist(), table[self.text].tolist(), strict=True):
             if code >= 0 and len(words[code]):
                 sums[cell, words[code]] += int(UNIT / len(words[code]) ** 0.5)
         return sums.ravel()
@@ -116,20 +125,23 @@ class WordCounts:
 
 @dataclass(frozen=True, eq=False)
 class WordChances:
-    """For each level the chance of some words to stand in a text."""
+    """For each cell of some labels the chance of some words to stand in a text."""
 
     words: Integers
     """Their numbers in the vocabulary."""
     chances: Floats
-    """Levels x words."""
+    """Cells x words."""
 
     @classmethod
-    def of(cls, counts: Floats, texts: Integers, deviation: float) -> WordChances:
-        """From noisy counts (levels x words, in units of ``UNIT``), the number of texts of each level, and the noise of a count.
+    def of(cls, counts: Floats, texts: Integers, deviation: float, usual: Floats | None = None) -> WordChances:
+        """From noisy counts (cells x words, in units of ``UNIT``), the number of texts of each cell, and the noise of a count.
 
-        A word is followed if its count in some level stands out of the noise: the bound is the lowest at which no more than
+        A word is followed if its count in some cell stands out of the noise: the bound is the lowest at which no more than
         ``FALSE`` of those above it are expected to be noise (Benjamini and Hochberg 1995). A word of a text with m words was
         counted by 1 / sqrt(m), and all words of a text together by sqrt(m), so the mean of the latter leads from counts to chances.
+
+        ``usual``: how often each word stands in texts of the untouched model. Words that it writes often enough by itself, and that
+        say nothing of the cell, are left to it: texts that must hold every "and" and "the" of a list do not read like texts.
         """
         from scipy.stats import norm
 
@@ -140,7 +152,14 @@ class WordChances:
         words = np.flatnonzero((outstanding >= bound).any(axis=0))
         root = max(float(counts.sum()) / max(int(texts.sum()), 1), 1.0)
         share = counts[:, words] / np.maximum(texts, 1)[:, None] * root
-        return cls(words, np.where(outstanding[:, words] >= LEAST, share, 0.0).clip(0.0, CERTAIN))
+        chances = np.where(outstanding[:, words] >= LEAST, share, 0.0).clip(0.0, CERTAIN)
+        if usual is not None:
+            overall = np.maximum(counts[:, words].sum(0) / max(int(texts.sum()), 1) * root, 1e-9)
+            noise = deviation * root / np.maximum(texts, 1)[:, None]
+            apart = (np.abs(share - overall) >= OUTSTANDING * noise) & (np.abs(np.log(np.maximum(share, 1e-9) / overall)) >= APART)
+            needed = (apart & (texts > 0)[:, None]).any(axis=0) | (overall > UNUSUAL * usual[words])
+            words, chances = words[needed], chances[:, needed]
+        return cls(words, chances)
 
     def drawn(self, levels: Integers, most: int, rng: np.random.Generator) -> list[Integers]:
         """For each text of these levels the numbers of words to write, at most so many."""

@@ -19,8 +19,14 @@ from hushtable.table.arrays import Integers
 
 MORE = 0.75
 """When no more than this share of the texts of a batch is still being written, the others leave it."""
-LIKELIER, RARER, HELD = 5.0, 1.0, 5.0
-"""What is added to the log-odds of words that a text lacks, and taken from those of other words and of its end."""
+PATIENT, URGENT = 2.0, 8.0
+"""What is added to the log-odds of words that a text lacks: at least, and when no room is left for them."""
+RARER, HELD = 1.0, 5.0
+"""What is taken from the log-odds of other words of which the frequency is known, and of the end while words are lacking."""
+PACE = 5
+"""Tokens in which each word that a text is given has its place."""
+ROOM = 2
+"""Tokens for each word that a text lacks, below which the word is urgent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +40,10 @@ class Continuation:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Words that each text is to hold: their tokens are made likelier until it does, and a text that lacks some is not ended.
+    """Words that each text is to hold: their tokens are made likelier until it does, and a text that lacks some is hardly ended.
 
-    Other words of which the frequency is known are made rarer, so that a word stands in about those texts that were given it.
+    At first a word is made a little likelier, so that it comes where it fits, and more the less room is left. Other words of which
+    the frequency is known are made rarer, so that a word stands in about those texts that were given it.
     """
 
     vocabulary: Vocabulary
@@ -44,28 +51,33 @@ class Asked:
     """The tokens of all words of which the frequency is known."""
     words: list[list[int]]
     """For each text the numbers of words that it still lacks."""
+    due: list[int]
+    """For each text the number of tokens in which all of them are to stand."""
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, known: Integers, words: Sequence[Integers]) -> Asked:
-        """From the words of known frequency, and those of each text."""
+    def of(cls, vocabulary: Vocabulary, known: Integers, words: Sequence[Integers], length: int) -> Asked:
+        """From the words of known frequency, those of each text, and how many tokens a text has at most."""
         tokens = [token for word in known.tolist() for token in vocabulary.tokens[word]]
-        return cls(vocabulary, torch.tensor(tokens, dtype=torch.int64), [own.tolist() for own in words])
+        due = [min(length, PACE * len(own)) for own in words]
+        return cls(vocabulary, torch.tensor(tokens, dtype=torch.int64), [own.tolist() for own in words], due)
 
     def take(self, rows: Integers) -> Asked:
         """For some of the texts, none of which has a word yet."""
-        return Asked(self.vocabulary, self.known, [list(self.words[row]) for row in rows.tolist()])
+        some = rows.tolist()
+        return Asked(self.vocabulary, self.known, [list(self.words[row]) for row in some], [self.due[row] for row in some])
 
-    def applied(self, logits: Tensor, active: Tensor, end: int, *, begin: bool) -> Tensor:
-        """The logits of the texts that are being written, changed for the words that they lack."""
+    def applied(self, logits: Tensor, active: Tensor, end: int, written: int) -> Tensor:
+        """The logits of texts of which so many tokens are written, changed for the words that they lack."""
         logits[:, self.known] -= RARER
         for place, row in enumerate(active.tolist()):
             lacks = self.words[row]
-            if lacks:
-                tokens = [token for word in lacks for token in self.vocabulary.tokens[word]]
-                logits[place, tokens] += LIKELIER + RARER
-                logits[place, end] -= HELD
-            if begin and lacks:
-                logits[place, [token for word in lacks for token in self.vocabulary.first[word]]] += LIKELIER
+            if not lacks:
+                continue
+            likelier = PATIENT + (URGENT - PATIENT) * min(1.0, ROOM * len(lacks) / max(self.due[row] - written, 1))
+            logits[place, [token for word in lacks for token in self.vocabulary.tokens[word]]] += likelier + RARER
+            logits[place, end] -= HELD
+            if not written:
+                logits[place, [token for word in lacks for token in self.vocabulary.first[word]]] += likelier
         return logits
 
     def used(self, active: Tensor, chosen: Tensor) -> None:
@@ -123,7 +135,7 @@ class Writer:
                 input_ids=ids, attention_mask=shown, position_ids=places, past_key_values=cache, use_cache=True
             ).last_hidden_state[:, -1]
             logits = net.get_output_embeddings()(states).float()  # type: ignore[operator]
-            chosen = self._drawn(logits if asked is None else asked.applied(logits, active, end, begin=not place), generator)
+            chosen = self._drawn(logits if asked is None else asked.applied(logits, active, end, place), generator)
             if asked is not None:
                 asked.used(active, chosen)
             for row, token in zip(active.tolist(), chosen.tolist(), strict=True):

@@ -13,10 +13,10 @@ import numpy as np
 
 from hushtable.language.behind import opened, texts_to_write, with_texts
 from hushtable.language.beside import bought
-from hushtable.language.cells import released_rows
+from hushtable.language.cells import Cells, released_rows
 from hushtable.language.corpus import TOPIC, Corpus
 from hushtable.language.models import READ_IN_PUBLIC, Sort, checkpoint, found_again
-from hushtable.language.words import UNIT, WordChances, WordCounts
+from hushtable.language.words import UNIT, Vocabulary, WordChances, WordCounts
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
@@ -25,7 +25,6 @@ from hushtable.privacy.preserve import Effect
 from hushtable.privacy.sampled import FLOAT_NOISE, sampled_gaussian
 from hushtable.privacy.vault import Vault
 from hushtable.table.arrays import Floats, Integers, Mask
-from hushtable.table.columns import Role
 from hushtable.table.patterns import scan
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
@@ -37,8 +36,8 @@ EACH = 2
 """Tokens of the longest text for each word that a text is given, at least."""
 TRAINING = 0.7
 """About the part of the time that training takes; the rest is writing."""
-LEVELS = 20
-"""The most levels of a target by which words are counted."""
+MOST = 24
+"""Cells of labels by which words are counted, at most, those of missing values among them."""
 SENTENCE = re.compile(r"^.*[.!?…。！？](?=\s|$)", re.DOTALL)
 """A text up to the last end of a sentence."""
 
@@ -50,7 +49,7 @@ class WriteText(PrivateCore):
     Adapters (LoRA) of a public causal model are trained on the private rows, each one sequence of its other columns and its texts,
     by DP-SGD: a coin for every person in each step, the gradients of a person clipped together to ``clip``, normal noise on the sum
     (Abadi et al. 2016; Yu et al. 2022). Rate, number and noise of the steps are fixed in the plan, the number of rows is the noisy
-    one of the released table. Before that, noisy counts of words by the levels of the target are paid for. The rows of the released
+    one of the released table. Before that, noisy counts of words by labels are paid for. The rows of the released
     table, each with words drawn by these counts, are the prompts, so what is written afterwards is post-processing:
     texts that are empty or stand there already are written again, and one that the model did not end is cut at a sentence.
     Needs a delta, and one record or person more or less (add-remove).
@@ -75,8 +74,10 @@ class WriteText(PrivateCore):
     """Layers that are adapted, counted from the last; 0 takes a sixth of them. Those below are run once for each row."""
     length: int = 96
     """Tokens of a text, at most."""
-    words: float = 0.3
-    """The part of its budget that goes to noisy counts of words, by the levels of the target; 0 for none."""
+    words: float = 0.4
+    """The part of its budget that goes to noisy counts of words, kept apart by ``by``; 0 for none."""
+    by: tuple[str, ...] = ()
+    """The labels by which words are counted; when empty the target, or, without one, the first labels that have few values."""
     clip: float = 0.1
     """The largest norm of one person's part in the gradient of a step. Nearly all are longer, so it hardly matters."""
     speed: float = 1e-2
@@ -102,17 +103,21 @@ class WriteText(PrivateCore):
     def plan(self, schema: Schema, budget: Allowance | None) -> Plan:
         """Refuses columns that are no text, a model that cannot be loaded, and a budget without delta."""
         known = checkpoint(self.model, Sort.CAUSAL, "write-text")
-        texts = texts_to_write(schema, self.columns, "write-text")
+        texts, cells = texts_to_write(schema, self.columns, "write-text"), self._cells(schema)
         events: tuple[Event, ...] = ()
         if budget is not None:
             counts, rest = self._split(budget, texts)
-            words = (part.event(WordCounts(name, _label(schema)), schema) for name, part in counts.items())
+            words = (part.event(WordCounts(name, cells), schema) for name, part in counts.items())
             events = (*words, sampled_gaussian(rest, self.rate, self.steps))
         public = f"the language model {known.name} (fingerprint {known.fingerprint})"
         return Plan(
             schema=with_texts(schema, texts), events=events, behind=True, effect=Effect.GENERATE, public=(public,),
             caveats=(FLOAT_NOISE, READ_IN_PUBLIC),
         )  # fmt: skip
+
+    def _cells(self, schema: Schema) -> Cells:
+        """The labels by which words are counted."""
+        return Cells.of_labels(schema, self.by, "write-text", MOST)
 
     def _split(self, budget: Allowance, texts: tuple[str, ...]) -> tuple[dict[str, Allowance], Allowance]:
         """What the words of each text may cost, and the descent."""
@@ -129,11 +134,15 @@ class WriteText(PrivateCore):
         module = network(NET, PURPOSE)
         language = module.loaded(known)
         corpus = Corpus(origin.schema, texts, module.chats(language))
-        conditions = Conditions(rows, corpus, self.length)
+        cells = self._cells(origin.schema)
+        cells.require_same(rows.schema, "write-text")
+        conditions = Conditions(rows, corpus, cells, self.length)
         few = conditions.some(self.twin, rng)
         untouched = few.texts(language, rng) if few.table.rows else {}
         counts, rest = self._split(vault.paid(), texts)
-        chances = {name: conditions.counted(origin, name, part, language) for name, part in counts.items()}
+        chances = {
+            name: conditions.counted(origin, name, part, language.vocabulary, untouched.get(name)) for name, part in counts.items()
+        }
         happened = sampled_gaussian(rest, self.rate, self.steps)
         descent = network("hushtable.learn.private", PURPOSE).PrivateDescent
         how = descent(rate=self.rate, steps=self.steps, multiplier=happened.multiplier, clip=self.clip, part=module.PART)
@@ -160,6 +169,7 @@ class Conditions:
 
     table: Table
     corpus: Corpus
+    cells: Cells
     length: int
 
     def present(self, name: str) -> Mask:
@@ -169,24 +179,21 @@ class Conditions:
 
     def take(self, rows: Integers) -> Conditions:
         """Some of the rows."""
-        return Conditions(self.table.take(rows), self.corpus, self.length)
+        return Conditions(self.table.take(rows), self.corpus, self.cells, self.length)
 
     def some(self, count: int, rng: np.random.Generator) -> Conditions:
         """So many rows at random, or all if there are fewer."""
         return self.take(rng.permutation(self.table.rows)[:count])
 
-    @property
-    def levels(self) -> Integers:
-        """For each row its level of the label, by which words are counted."""
-        label = _label(self.corpus.schema)
-        return self.table.cells(label) if label else np.zeros(self.table.rows, np.int64)
-
-    def counted(self, origin: Vault, name: str, part: Allowance, language: Any) -> WordChances:
-        """How likely each word is in the texts of each level, by noisy counts in the rows behind."""
-        query = WordCounts(name, _label(origin.schema), language.vocabulary)
-        noisy = origin.spend(query, part).reshape(-1, len(language.vocabulary.names)) / UNIT
-        texts = np.bincount(self.levels[self.present(name)], minlength=len(noisy))
-        return WordChances.of(noisy, texts, part.deviation(query, origin.schema) / UNIT)
+    def counted(
+        self, origin: Vault, name: str, part: Allowance, vocabulary: Vocabulary, untouched: Sequence[str | None] | None
+    ) -> WordChances:
+        """How likely each word is in the texts of each cell, by noisy counts in the rows behind."""
+        query = WordCounts(name, self.cells, vocabulary)
+        noisy = origin.spend(query, part).reshape(-1, len(vocabulary.names)) / UNIT
+        texts = np.bincount(self.cells.rows(self.table)[self.present(name)], minlength=len(noisy))
+        usual = vocabulary.rates([text for text in untouched if text]) if untouched else None
+        return WordChances.of(noisy, texts, part.deviation(query, origin.schema) / UNIT, usual)
 
     def texts(
         self,
@@ -198,7 +205,8 @@ class Conditions:
         """One text for each row and column of text."""
         present = {name: self.present(name) for name in self.corpus.texts}
         most = max(self.length // EACH, 1)
-        given = {name: (own.words, own.drawn(self.levels, most, rng)) for name, own in (chances or {}).items()}
+        rows = self.cells.rows(self.table)
+        given = {name: (own.words, own.drawn(rows, most, rng)) for name, own in (chances or {}).items()}
         found = network(NET, PURPOSE).written_texts(
             language, self.corpus, self.table, self.length, rng, present=present, given=given, report=report
         )
@@ -270,7 +278,8 @@ class Written:
         corpus = self.conditions.corpus
         values = {
             "schema": self.conditions.table.schema.portable().dump(), "read": corpus.schema.portable().dump(), "chat": corpus.chat,
-            "texts": list(corpus.texts), "length": self.conditions.length, "model": self.model, "fingerprint": self.fingerprint,
+            "texts": list(corpus.texts), "by": list(self.conditions.cells.names), "length": self.conditions.length,
+            "model": self.model, "fingerprint": self.fingerprint,
             "chosen": self.chosen,
         }  # fmt: skip
         columns = {f"column: {name}": own for name, own in self.conditions.table.arrays.items()}
@@ -286,7 +295,8 @@ class Written:
             {name.removeprefix(first): own for name, own in arrays.items() if name.startswith(first)} for first in firsts
         )
         corpus = Corpus(Schema.parse(values["read"]), tuple(values["texts"]), values["chat"])
-        conditions = Conditions(Table(Schema.parse(values["schema"]), rows), corpus, values["length"])
+        cells = Cells(tuple(corpus.schema[name] for name in values["by"]))
+        conditions = Conditions(Table(Schema.parse(values["schema"]), rows), corpus, cells, values["length"])
         adapters = {name: own for name, own in arrays.items() if not name.startswith(firsts)}
         chances = {name: WordChances(own, shares[name]) for name, own in words.items()}
         return cls(conditions, values["model"], values["fingerprint"], chances, adapters, values["chosen"])
@@ -297,12 +307,6 @@ def tidy(text: str, *, finished: bool) -> str:
     text = text.strip()
     whole = None if finished else SENTENCE.match(text)
     return whole.group(0) if whole else text
-
-
-def _label(schema: Schema) -> str:
-    """The column by whose levels words are counted: the target, if it has levels; empty for none."""
-    labels = (column for column in schema if column.role is Role.TARGET and column.coded and not column.generalized)
-    return next((column.name for column in labels if len(column.levels) <= LEVELS), "")
 
 
 def _poor(texts: Sequence[str | None]) -> Mask:

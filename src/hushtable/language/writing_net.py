@@ -206,7 +206,7 @@ def written_texts(
         rows = np.flatnonzero(present[name])
         led = [prompts[row] + corpus.lead(name) for row in rows]
         column: list[Continuation | None] = [None] * table.rows
-        asked = Asked.of(language.vocabulary, *given[name]).take(rows) if name in given else None
+        asked = Asked.of(language.vocabulary, *given[name], length).take(rows) if name in given else None
         for row, own in zip(rows, writer.write(led, rng, length, asked), strict=True):
             column[row] = own
             prompts[row] += corpus.lead(name) + own.text

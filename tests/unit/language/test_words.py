@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hushtable.errors import PlanError
+from hushtable.language.cells import Cells
 from hushtable.language.models import Sort, checkpoint
 from hushtable.language.words import CERTAIN, LONG, UNIT, WordChances, WordCounts
 from hushtable.privacy.unit import Relation
@@ -14,6 +16,7 @@ from tests.language_models import BAD, GOOD, sentence, tiny_causal
 
 pytestmark = pytest.mark.neural
 SCHEMA = Schema.parse("columns: {mood: {kind: category, domain: [good, bad], role: target}, note: {kind: text}}")
+MOODS = Cells((SCHEMA["mood"],))
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +42,7 @@ def awkward(rng):
 
 
 def test_a_row_changes_the_counts_by_no_more_than_is_paid_for(vocabulary):
-    query = WordCounts("note", "mood", vocabulary)
+    query = WordCounts("note", MOODS, vocabulary)
     l1, l2, ones = query.sensitivity(SCHEMA, Relation.ADD_REMOVE)
     texts = awkward(np.random.default_rng(0))
     everybody = query.answer(notes(texts))
@@ -53,12 +56,12 @@ def test_a_row_changes_the_counts_by_no_more_than_is_paid_for(vocabulary):
 
 
 def test_levels_are_counted_apart_and_missing_texts_not_at_all(vocabulary):
-    query = WordCounts("note", "mood", vocabulary)
+    query = WordCounts("note", MOODS, vocabulary)
     one, two = vocabulary.names[:2]
     counts = query.answer(notes([one, two, None], [0, 1, 1])).reshape(-1, len(vocabulary.names))
     assert counts.sum(axis=1).tolist() == [UNIT, UNIT, 0]
     assert not (counts[0] * counts[1]).any()
-    together = WordCounts("note", "", vocabulary).answer(notes([one, f"{one.upper()} "], [0, 1]))
+    together = WordCounts("note", Cells(()), vocabulary).answer(notes([one, f"{one.upper()} "], [0, 1]))
     assert together.max() == 2 * UNIT
 
 
@@ -95,6 +98,31 @@ def test_words_that_stand_out_of_the_noise_are_followed_at_their_own_chances():
     assert np.mean(np.array(nothing) > 0) <= 0.3
 
 
+def test_words_that_the_model_writes_anyway_are_left_to_it():
+    rng, texts = np.random.default_rng(0), np.array([4000, 4000])
+    # Usual and the same in both cells; usual, but of one cell; unusual; and the first again, which the model hardly writes.
+    chances = np.array([[0.3, 0.3, 0.3, 0.3], [0.3, 0.1, 0.3, 0.3]])
+    present = [rng.random((4000, 4)) < own for own in chances]
+    counts = np.stack([(own / np.sqrt(np.maximum(own.sum(1), 1))[:, None]).sum(0) for own in present])
+    counts = np.pad(counts, ((0, 0), (0, 500))) + rng.normal(0, 3.0, (2, 504))
+    usual = np.array([0.3, 0.3, 0.05, 0.001, *[0.001] * 500])
+    assert {1, 2, 3} <= set(WordChances.of(counts, texts, 3.0, usual).words.tolist()) & set(range(4))
+    assert 0 not in WordChances.of(counts, texts, 3.0, usual).words
+    assert 0 in WordChances.of(counts, texts, 3.0).words
+
+
+def test_words_are_counted_by_the_target_or_by_the_first_labels_that_have_few_values():
+    levels = {"ward": ["a", "b", "c"], "unit": [f"u{i}" for i in range(30)], "sex": ["f", "m"], "note.topic": ["t1", "t2"]}
+    columns = ", ".join(f"{name}: {{kind: category, domain: [{', '.join(own)}]}}" for name, own in levels.items())
+    schema = Schema.parse(f"columns: {{{columns}, note: {{kind: text}}}}")
+    assert Cells.of_labels(schema, (), "step", 24).names == ("ward", "sex")
+    assert Cells.of_labels(SCHEMA, (), "step", 24).names == ("mood",)
+    assert Cells.of_labels(schema, ("unit",), "step", 50).names == ("unit",)
+    with pytest.raises(PlanError, match="name fewer columns"):
+        Cells.of_labels(schema, ("unit",), "step", 24)
+    assert Cells.of_labels(schema.select(["note"]), (), "step", 24).number == 1
+
+
 def test_words_are_drawn_by_the_chances_of_the_level():
     chances = WordChances(np.array([3, 7]), np.array([[0.9, 0.1], [0.0, 0.5]]))
     drawn = chances.drawn(np.repeat([0, 1], 1000), 5, np.random.default_rng(0))
@@ -108,7 +136,7 @@ def test_a_text_holds_the_words_that_it_is_given(language, vocabulary):
 
     word = vocabulary.numbers["good"]
     given = [np.array([word] if row % 2 else [], np.int64) for row in range(60)]
-    asked = Asked.of(vocabulary, np.array([word]), given)
+    asked = Asked.of(vocabulary, np.array([word]), given, 10)
     texts = [own.text for own in Writer(language=language, nucleus=1.0).write(["the"] * 60, np.random.default_rng(0), 10, asked)]
     without, holding = (np.mean(["good" in text for text in texts[start::2]]) for start in (0, 1))
     assert holding > 0.8
