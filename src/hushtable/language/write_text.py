@@ -66,7 +66,7 @@ class WriteText(PrivateCore):
     """The texts to write, each in view of those before it; all when empty."""
     rate: float = 0.1
     """The chance of each person to be in the batch of a step."""
-    steps: int = 20
+    steps: int = 10
     """Steps of the descent."""
     rank: int = 4
     """Of the adapters."""

@@ -59,6 +59,8 @@ _REAL = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 # Longer than any integer we hold: account numbers and the like, which a float would change.
 _DIGITS = re.compile(r"[-+]?\d+", re.ASCII)
 
+ENDS = (".", "!", "?", "…", "。", "！", "？", "।")
+"""What sentences end with."""
 OFTEN = 3
 """A word that is no known code for missing must come so often to be taken for one."""
 MOSTLY = 0.95
@@ -98,8 +100,12 @@ def _by_values(column: Words) -> Guess:
             levels = tuple(sorted(words, key=lambda w: scale.index(w.lower())))
             return Guess(Kind.ORDINAL, "words of a known scale", {"domain": Levels(levels, observed=True)})
     many = len(words) > 20
-    if many and column.distinct_share > 0.2 and np.average([word.count(" ") for word in words]) >= 3:
-        return Guess(Kind.TEXT, "sentences that often differ")
+    if many and np.average([word.count(" ") for word in words]) >= 3:
+        # Labels of several words recur, and hardly end like sentences.
+        if column.distinct_share > 0.2:
+            return Guess(Kind.TEXT, "sentences that often differ")
+        if np.average([word.rstrip().endswith(ENDS) for word in words]) >= 0.5:
+            return Guess(Kind.TEXT, "many different sentences")
     if column.matches(naming.PERSONAL_ID) and many:
         return key(column, "its name, and many values")
     if many and column.distinct_share > 0.5:

@@ -66,7 +66,10 @@ AMOUNT = re.compile(
 """What is counted or measured, as the last word of a name: the number of codes is a number."""
 ORDERING = re.compile(r"(^|_)(nums?|numbers?|n|nof|cnt|counts?|index|total|values?)\d*$")
 """Words of an amount that may as well number the rows."""
-COUNTED = re.compile(r"^(n|nr|no|num|number|count|anzahl|total|sum|mean|avg|max|min|how_many)_")
+COUNTED = re.compile(
+    r"^(n|nr|no|num|number|count|anzahl|total|sum|mean|avg|max|min|how_many)_"
+    r"|^(days|nights|weeks|months|years|hours|minutes|seconds)_(in|of|at|on|to|until|from|since|before|after|spent|with|without)_"
+)
 OUTCOME = re.compile(r"^(target|class|label|outcome|y|response|group|cluster)$")
 DAY = re.compile(r"(^|_)(\w*date|\w*datum|dob|day|birth\w*|geb\w*|\w+_?dt|dt|when|timestamp|ts)\d*($|_)")
 PERSONAL_ID = re.compile(

@@ -250,9 +250,11 @@ def test_sentences_that_often_differ_are_text_and_labels_are_not():
     said = ["complains of sharp chest pain", "was transferred from another ward", "follow-up in two or three weeks"]
     notes = [said[i % 3] + (f" tel 0{i}" if i % 4 == 0 else "") for i in range(4 * MANY)]
     labels = [f"services of a kind numbered {i % 24}" for i in range(4 * MANY)]
-    schema = draft(x=notes, y=labels, sex=["f", "m"] * (2 * MANY))
+    lines = [f"I waited {i % 25} hours and nobody came." for i in range(4 * MANY)]
+    schema = draft(x=notes, y=labels, z=lines, sex=["f", "m"] * (2 * MANY))
     assert schema["x"].kind is Kind.TEXT
     assert schema["y"].kind is Kind.CATEGORY
+    assert schema["z"].kind is Kind.TEXT
     assert any(note.startswith("Column x ") and "text" in note for note in schema.notes)
 
 
