@@ -20,7 +20,7 @@ from hushtable.language.words import UNIT, Vocabulary, WordChances, WordCounts
 from hushtable.learn import network
 from hushtable.pipeline.step import Arrays, Given, Plan, PrivateCore, check_knobs
 from hushtable.privacy.allowance import Allowance
-from hushtable.privacy.event import Event
+from hushtable.privacy.event import Event, SampledGaussian
 from hushtable.privacy.preserve import Effect
 from hushtable.privacy.sampled import FLOAT_NOISE, sampled_gaussian
 from hushtable.privacy.vault import Vault
@@ -30,6 +30,8 @@ from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 
 NET, PURPOSE = "hushtable.language.writing_net", "a model of language"
+RATE, BATCH = 0.1, 512
+"""The chance of a person to be in a batch, and the rows of a batch that are enough where the schema declares how many there are."""
 TRIES = 4
 """So often a text that is empty, or stands in the release already, is written again."""
 EACH = 2
@@ -64,8 +66,8 @@ class WriteText(PrivateCore):
     """The causal model: a folder, or the name of an installed model."""
     columns: tuple[str, ...] = ()
     """The texts to write, each in view of those before it; all when empty."""
-    rate: float = 0.1
-    """The chance of each person to be in the batch of a step."""
+    rate: float = 0.0
+    """The chance of each person to be in the batch of a step; 0 is 0.1, or less where the schema declares many rows."""
     steps: int = 10
     """Steps of the descent."""
     rank: int = 4
@@ -89,7 +91,7 @@ class WriteText(PrivateCore):
         """Knobs in range."""
         check_knobs(
             self,
-            rate=(0 < self.rate <= 1, "must be above 0 and at most 1"),
+            rate=(0 <= self.rate <= 1, "must be from 0 to 1"),
             steps=(self.steps >= 1, "must be at least 1"),
             rank=(self.rank >= 1, "must be at least 1"),
             layers=(self.layers >= 0, "must not be negative"),
@@ -108,7 +110,7 @@ class WriteText(PrivateCore):
         if budget is not None:
             counts, rest = self._split(budget, texts)
             words = (part.event(WordCounts(name, cells), schema) for name, part in counts.items())
-            events = (*words, sampled_gaussian(rest, self.rate, self.steps))
+            events = (*words, self._descent(rest, schema))
         public = f"the language model {known.name} (fingerprint {known.fingerprint})"
         return Plan(
             schema=with_texts(schema, texts), events=events, behind=True, effect=Effect.GENERATE, public=(public,),
@@ -125,6 +127,10 @@ class WriteText(PrivateCore):
             return {}, budget
         first, rest = budget.split([self.words, 1 - self.words])
         return dict(zip(texts, first.split([1.0] * len(texts)), strict=True)), rest
+
+    def _descent(self, budget: Allowance, schema: Schema) -> SampledGaussian:
+        """The steps of the training."""
+        return sampled_gaussian(budget, self.rate or min(RATE, BATCH / (schema.size or 1)), self.steps)
 
     def fit(self, vault: Vault, rng: np.random.Generator) -> Written:
         """Train the adapters on the rows behind the released table."""
@@ -143,16 +149,16 @@ class WriteText(PrivateCore):
         chances = {
             name: conditions.counted(origin, name, part, language.vocabulary, untouched.get(name)) for name, part in counts.items()
         }
-        happened = sampled_gaussian(rest, self.rate, self.steps)
+        happened = self._descent(rest, origin.schema)
         descent = network("hushtable.learn.private", PURPOSE).PrivateDescent
-        how = descent(rate=self.rate, steps=self.steps, multiplier=happened.multiplier, clip=self.clip, part=module.PART)
+        how = descent(rate=happened.rate, steps=self.steps, multiplier=happened.multiplier, clip=self.clip, part=module.PART)
         adapting = module.Adapting(
             corpus=corpus, length=self.length, rank=self.rank, layers=self.layers, speed=self.speed, seed=int(rng.integers(2**31)),
             chances=chances,
         )  # fmt: skip
         arrays = module.adapted(language, origin, how, adapting, max(rows.rows, 1), lambda share: vault.report(TRAINING * share))
         chosen: dict[str, Any] = {
-            "model": known.name, "steps": self.steps, "rate": self.rate, "noise multiplier": round(how.multiplier, 4),
+            "model": known.name, "steps": self.steps, "rate": happened.rate, "noise multiplier": round(how.multiplier, 4),
             "adapted weights": sum(array.size for array in arrays.values()),
         }  # fmt: skip
         if chances:

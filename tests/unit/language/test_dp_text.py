@@ -209,3 +209,14 @@ def test_a_model_that_learnt_a_text_finds_it_likelier(causal, monkeypatch):
     fresh = [sentence(rng) for _ in range(20)]
     known, *others = learnt.log_likelihood([secret, *fresh], rows.take(np.arange(21)))
     assert known > max(others)
+
+
+def test_batches_stay_small_where_the_schema_declares_many_rows(causal):
+    recipe = recipes.load("dp-text").set({"model": str(causal), "topics": 3, "steps": 2, "length": 6, "twin": 0})
+    for declared, rate in (("", 0.1), ("size: 2000\n", 0.1), ("size: 51200\n", 0.01)):
+        schema = Schema.parse(declared + SCHEMA)
+        course = plan(recipe, schema, budget=Budget(8.0, 1e-6))
+        assert [own.event.rate for own in course.ledger.paid if isinstance(own.event, SampledGaussian)] == [rate]
+    large = desk().under(Schema.parse("size: 5120\n" + SCHEMA))
+    settings = {"model": str(causal), "topics": 3, "steps": 2, "length": 6, "twin": 0, "words": 0.0}
+    assert ht.release(large, "dp-text", epsilon=8.0, delta=1e-5, settings=settings).result["write-text"]["rate"] == 0.1
