@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -78,21 +78,23 @@ class Topics(Coder):
         nets = network("hushtable.language.nets", PURPOSE)
         reads = nets.Language.load(checkpoint(self.encoder, Sort.ENCODER, "topics")) if self.encoder else writes
         found = {}
-        for place, name in enumerate(vault.schema.texts):
+        names = vault.schema.texts
+        for place, name in enumerate(names):
             corpus = Corpus(vault.schema, (name,), module.chats(writes))
-            texts = self._public_texts(corpus, writes, rng)
+            texts = self._public_texts(corpus, writes, rng, lambda share, before=place: vault.report((before + share) / len(names)))
             found[name] = _centres(reads.embedded(texts), texts, self.topics)
-            vault.report((place + 1) / len(vault.schema.texts))
         return TopicCode(vault.schema, found, reads)
 
-    def _public_texts(self, corpus: Corpus, language: Language, rng: np.random.Generator) -> list[str]:
+    def _public_texts(
+        self, corpus: Corpus, language: Language, rng: np.random.Generator, report: Callable[[float], None]
+    ) -> list[str]:
         count = EACH * self.topics
         if self.public:
             lines = public_texts(self.public, corpus.texts[0], "topics")
             if len(set(lines)) < 2 * self.topics:
                 raise InputError(f"{self.public} has fewer than {2 * self.topics} different lines of text", where="topics")
             return [lines[place] for place in rng.permutation(len(lines))[: 10 * count]]
-        writer = network("hushtable.language.write", PURPOSE).Writer(language=language)
+        writer = network("hushtable.language.write", PURPOSE).Writer(language=language, report=report)
         return [own.text.strip() for own in writer.write(corpus.public(count, rng), rng, LENGTH)]
 
 
