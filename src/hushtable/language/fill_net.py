@@ -22,7 +22,7 @@ from hushtable.learn.ghost import Tape
 from hushtable.learn.loop import seeded
 from hushtable.learn.private import PrivateDescent
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Integers
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.table import Table
 
 MARKS = ("[CLS]", "[SEP]", "[MASK]", "[PAD]")
@@ -119,14 +119,30 @@ def learnt(filler: Filler, rows: Sequence[Row], how: Training, steps: int) -> No
         torch.nn.init.eye_(filler.layer.weight)
         torch.nn.init.zeros_(filler.layer.bias)
         parameters = [*adapt(filler.encoder, how.rank), *(p for n, p in filler.named_parameters() if not n.startswith("encoder."))]
-        optimizer = torch.optim.Adam(parameters, lr=how.speed)
-        for taken in range(steps if rows else 0):
-            batch = [rows[place] for place in torch.randint(len(rows), (BATCH,)).tolist()]
-            optimizer.zero_grad()
-            losses(filler, batch, how).mean().backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            for group in optimizer.param_groups:
-                group["lr"] = how.speed * (1 - (taken + 1) / steps)
+        _trained(filler, parameters, rows, how, steps)
+
+
+def tuned(filler: Filler, rows: Sequence[Row], how: Training, steps: int) -> None:
+    """Train the adapters further on rows without any privacy; the head stays as it is."""
+    with seeded(how.seed):
+        _trained(filler, _adapters(filler), rows, how, steps)
+
+
+def _trained(filler: Filler, parameters: list[Parameter], rows: Sequence[Row], how: Training, steps: int) -> None:
+    optimizer = torch.optim.Adam(parameters, lr=how.speed)
+    for taken in range(steps if rows else 0):
+        batch = [rows[place] for place in torch.randint(len(rows), (BATCH,)).tolist()]
+        optimizer.zero_grad()
+        losses(filler, batch, how).mean().backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        for group in optimizer.param_groups:
+            group["lr"] = how.speed * (1 - (taken + 1) / steps)
+
+
+def _adapters(filler: Filler) -> list[Parameter]:
+    for name, parameter in filler.named_parameters():
+        parameter.requires_grad_(name.startswith("encoder.") and parameter.requires_grad)
+    return [parameter for parameter in filler.parameters() if parameter.requires_grad]
 
 
 def adapted(
@@ -135,9 +151,7 @@ def adapted(
 ) -> None:  # fmt: skip
     """Train the adapters on the rows of the vault, which pays for all steps before the first; the head stays as it is."""
     with seeded(how.seed):
-        for name, parameter in filler.named_parameters():
-            parameter.requires_grad_(name.startswith("encoder.") and parameter.requires_grad)
-        parameters = [parameter for parameter in filler.parameters() if parameter.requires_grad]
+        parameters = _adapters(filler)
         optimizer = torch.optim.Adam(parameters, lr=how.speed)
         run = descent.start(vault, parameters, count, "trains adapters on clipped gradients of rows with masked texts")
         rows = read(run.table)
@@ -225,6 +239,29 @@ def texts_of(filler: Filler, tokens: Sequence[int], sizes: Sequence[int]) -> lis
         texts.append(filler.language.text(tokens[at : at + size]))
         at += size + 1
     return texts
+
+
+@torch.no_grad()
+def pseudo_log_likelihoods(filler: Filler, rows: Sequence[Row]) -> tuple[Floats, Integers]:
+    """For each row the sum over its open places of the log-probability of the token there, masked alone; and how many there are.
+
+    (Salazar et al. 2020.) A row without an open place has 0 of 0.
+    """
+    places = [(row, place) for row, own in enumerate(rows) for place, mark in enumerate(own.open) if mark]
+    order = sorted(places, key=lambda own: len(rows[own[0]].tokens))
+    total, counts = np.zeros(len(rows)), np.zeros(len(rows), np.int64)
+    for start in range(0, len(order), PART):
+        part = order[start : start + PART]
+        ids, shown = padded([rows[row].tokens for row, _ in part], filler.pad)
+        every, masked = torch.arange(len(part)), torch.tensor([place for _, place in part])
+        wanted = ids[every, masked]
+        ids[every, masked] = filler.mask
+        logits = filler.logits(filler.states(ids, shown)[every, masked]).double()
+        found = logits.log_softmax(1)[every, wanted]
+        where = [row for row, _ in part]
+        np.add.at(total, where, found.numpy(force=True))
+        np.add.at(counts, where, 1)
+    return total, counts
 
 
 def lengths(filler: Filler, texts: Sequence[str], most: int) -> Integers:
