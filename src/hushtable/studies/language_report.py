@@ -39,6 +39,8 @@ NOTES = (
     "What the encoder and the causal model read in public is unknown, and may overlap with the tasks.",
     "Of six layers one left out is nearest to the source's sparsity of 0.1 and of 0.2, two to 0.3; of the 30 of the causal model "
     "it is 3, 6 and 9. Without privacy, layers are judged by both neighbours only.",
+    "The plain cosine of the source is that of a layer's output and the next one's: how little the next layer does. Where it "
+    "chooses worse layers than the pairwise one, that may be all the difference.",
     "Where there is one run, verdicts are tests over the texts of that one training (Welch's, or of differences where both are of "
     "the same texts): another training may differ more. With several runs classifiers are compared over runs.",
     "Without privacy the filling model is trained like the private one, and without coins, clipping and noise. Of a pair the first "

@@ -83,13 +83,19 @@ def glue(tmp_path_factory):
     return root
 
 
-@pytest.fixture
-def models(tmp_path_factory, monkeypatch):
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A tiny model of each kind under the names that the study looks for."""
     pytest.importorskip("transformers", reason="language models need transformers")
     root = tmp_path_factory.mktemp("models")
     tiny_encoder(root / "minilm", layers=6)
     tiny_causal(root / "smollm2", layers=10)
-    monkeypatch.setenv("HUSHTABLE_MODELS", str(root))
+    return root
+
+
+@pytest.fixture
+def models(home, monkeypatch):
+    monkeypatch.setenv("HUSHTABLE_MODELS", str(home))
 
 
 def test_pairs_are_one_text_and_rows_are_apart(glue):
