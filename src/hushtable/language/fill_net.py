@@ -32,6 +32,8 @@ PREFIX = 24
 """Tokens of the labels, at most."""
 PART, BATCH = 64, 32
 """Rows at a time, in filling and in private training (of memory only); texts of a public step."""
+UNSEEN = 0.01
+"""What a token that no public text has counts for, beside one."""
 HEAD = "head: "
 """What the names of the head's arrays begin with."""
 
@@ -68,6 +70,8 @@ class Filler(Module):
         self.layer = Linear(table.shape[1], table.shape[1])
         self.norm = LayerNorm(table.shape[1])
         self.bias = Parameter(torch.zeros(len(table)))
+        # The length of the vectors of tokens: divided by it, logits begin at about one, not at nothing.
+        self.length = float(table.detach().float().norm(dim=1).mean())
         marks = [token for mark in MARKS if (token := language.tokenizer.token_to_id(mark)) is not None]
         if len(marks) < len(MARKS):
             raise InputError(
@@ -91,7 +95,7 @@ class Filler(Module):
         """Over the vocabulary."""
         table = self.encoder.get_input_embeddings().weight  # type: ignore[operator]
         scores: Tensor = self.norm(functional.gelu(self.layer(states))) @ table.T
-        logits: Tensor = scores / states.shape[-1] ** 0.5 + self.bias
+        logits: Tensor = scores / self.length + self.bias
         return logits
 
     def ids(self, texts: Sequence[str], most: int) -> list[list[int]]:
@@ -118,8 +122,17 @@ def learnt(filler: Filler, rows: Sequence[Row], how: Training, steps: int) -> No
     with seeded(how.seed):
         torch.nn.init.eye_(filler.layer.weight)
         torch.nn.init.zeros_(filler.layer.bias)
+        with torch.no_grad():
+            filler.bias.copy_(_frequencies(rows, len(filler.bias)))
         parameters = [*adapt(filler.encoder, how.rank), *(p for n, p in filler.named_parameters() if not n.startswith("encoder."))]
         _trained(filler, parameters, rows, how, steps)
+
+
+def _frequencies(rows: Sequence[Row], vocabulary: int) -> Tensor:
+    """The logarithms of how often each token stands in texts of public rows: where the head begins."""
+    tokens = [token for row in rows for token, mark in zip(row.tokens, row.open, strict=True) if mark]
+    counts = torch.bincount(torch.tensor(tokens, dtype=torch.int64), minlength=vocabulary).float() + UNSEEN
+    return (counts / counts.sum()).log()
 
 
 def tuned(filler: Filler, rows: Sequence[Row], how: Training, steps: int) -> None:

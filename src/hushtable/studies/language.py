@@ -48,7 +48,7 @@ QUICK = Effort(
 """About three minutes of one core."""
 FULL = Effort(
     Size(rows=3000, pairs=900, public=300, tested=None, length=96, rate=0.1, steps=10, epochs=2),
-    Fill(rows=1000, public=2000, warm=100, rate=0.1, steps=10, passes=5, scored=40, written=40, length=24),
+    Fill(rows=1000, public=2000, warm=100, rate=0.1, steps=10, passes=3, scored=40, written=40, length=24),
     Pruning(public=64, tested=60, repeats=3), runs=1, whole=True,
 )  # fmt: skip
 """More than an hour of one core; three runs take three times as long."""

@@ -224,3 +224,19 @@ def test_training_without_privacy_follows_its_rows_and_leaves_the_head(filler):
     fill_net.tuned(made, own, fill_net.Training(least=0.15, most=1.0, rank=2, speed=1e-2, seed=1), 30)
     assert (fill_net.pseudo_log_likelihoods(made, own)[0] > before + 1).all()
     assert all(torch.equal(torch.from_numpy(head[k]), torch.from_numpy(v)) for k, v in made.head().items())
+
+
+def test_the_head_begins_with_how_often_tokens_are_in_public(filler):
+    """Before a step is taken it is no worse than a count of tokens, and far better than guessing; unseen tokens stay possible."""
+    from hushtable.language import fill_net
+
+    made = fill_net.loaded(filler[0].language.checkpoint)
+    rows = filler[1]
+    fill_net.learnt(made, rows, filler[2], 0)
+    chances = made.bias.exp().detach().numpy()
+    counts = np.bincount([t for row in rows for t, mark in zip(row.tokens, row.open, strict=True) if mark], minlength=len(chances))
+    assert chances.sum() == pytest.approx(1, rel=1e-4)
+    assert chances.min() > 0
+    assert np.argmax(chances) == np.argmax(counts)
+    total, number = fill_net.pseudo_log_likelihoods(made, rows)
+    assert -total.sum() / number.sum() < np.log(len(chances)) - 1
