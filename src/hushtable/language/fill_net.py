@@ -32,7 +32,7 @@ PREFIX = 24
 """Tokens of the labels, at most."""
 PART, BATCH = 64, 32
 """Rows at a time, in filling and in private training (of memory only); texts of a public step."""
-UNSEEN = 0.01
+UNSEEN = 0.1
 """What a token that no public text has counts for, beside one."""
 HEAD = "head: "
 """What the names of the head's arrays begin with."""
