@@ -152,7 +152,7 @@ def test_filled_texts_are_measured_and_stand_in_the_report(glue, models):
         assert all(value > 0 for values in one["surprise"].values() for value in values)
         assert len(one["random"]["f1"]) == 5
     rewritten = results[filling.task_name(MRPC, filling.REWRITTEN, 0)]
-    assert 0 < np.mean(rewritten["kept"]) < 1
+    assert 0.5 < np.mean(rewritten["kept"]) <= 1
     assert len(rewritten["own"]["f1"]) == len(rewritten["kept"]) == 6
     assert "surprise" not in rewritten
     report = language_report.report(Measured(results, 1), "", ())
