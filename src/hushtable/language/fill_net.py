@@ -22,7 +22,7 @@ from hushtable.learn.ghost import Tape
 from hushtable.learn.loop import seeded
 from hushtable.learn.private import PrivateDescent
 from hushtable.privacy.vault import Vault
-from hushtable.table.arrays import Array, Integers
+from hushtable.table.arrays import Array, Floats, Integers
 from hushtable.table.table import Table
 
 MARKS = ("[CLS]", "[SEP]", "[MASK]", "[PAD]")
@@ -32,6 +32,8 @@ PREFIX = 24
 """Tokens of the labels, at most."""
 PART, BATCH = 64, 32
 """Rows at a time, in filling and in private training (of memory only); texts of a public step."""
+UNSEEN = 0.1
+"""What a token that no public text has counts for, beside one."""
 HEAD = "head: "
 """What the names of the head's arrays begin with."""
 
@@ -68,6 +70,8 @@ class Filler(Module):
         self.layer = Linear(table.shape[1], table.shape[1])
         self.norm = LayerNorm(table.shape[1])
         self.bias = Parameter(torch.zeros(len(table)))
+        # The length of the vectors of tokens: divided by it, logits begin at about one, not at nothing.
+        self.length = float(table.detach().float().norm(dim=1).mean())
         marks = [token for mark in MARKS if (token := language.tokenizer.token_to_id(mark)) is not None]
         if len(marks) < len(MARKS):
             raise InputError(
@@ -91,7 +95,7 @@ class Filler(Module):
         """Over the vocabulary."""
         table = self.encoder.get_input_embeddings().weight  # type: ignore[operator]
         scores: Tensor = self.norm(functional.gelu(self.layer(states))) @ table.T
-        logits: Tensor = scores / states.shape[-1] ** 0.5 + self.bias
+        logits: Tensor = scores / self.length + self.bias
         return logits
 
     def ids(self, texts: Sequence[str], most: int) -> list[list[int]]:
@@ -118,15 +122,40 @@ def learnt(filler: Filler, rows: Sequence[Row], how: Training, steps: int) -> No
     with seeded(how.seed):
         torch.nn.init.eye_(filler.layer.weight)
         torch.nn.init.zeros_(filler.layer.bias)
+        with torch.no_grad():
+            filler.bias.copy_(_frequencies(rows, len(filler.bias)))
         parameters = [*adapt(filler.encoder, how.rank), *(p for n, p in filler.named_parameters() if not n.startswith("encoder."))]
-        optimizer = torch.optim.Adam(parameters, lr=how.speed)
-        for taken in range(steps if rows else 0):
-            batch = [rows[place] for place in torch.randint(len(rows), (BATCH,)).tolist()]
-            optimizer.zero_grad()
-            losses(filler, batch, how).mean().backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            for group in optimizer.param_groups:
-                group["lr"] = how.speed * (1 - (taken + 1) / steps)
+        _trained(filler, parameters, rows, how, steps)
+
+
+def _frequencies(rows: Sequence[Row], vocabulary: int) -> Tensor:
+    """The logarithms of how often each token stands in texts of public rows: where the head begins."""
+    tokens = [token for row in rows for token, mark in zip(row.tokens, row.open, strict=True) if mark]
+    counts = torch.bincount(torch.tensor(tokens, dtype=torch.int64), minlength=vocabulary).float() + UNSEEN
+    return (counts / counts.sum()).log()
+
+
+def tuned(filler: Filler, rows: Sequence[Row], how: Training, steps: int) -> None:
+    """Train the adapters further on rows without any privacy; the head stays as it is."""
+    with seeded(how.seed):
+        _trained(filler, _adapters(filler), rows, how, steps)
+
+
+def _trained(filler: Filler, parameters: list[Parameter], rows: Sequence[Row], how: Training, steps: int) -> None:
+    optimizer = torch.optim.Adam(parameters, lr=how.speed)
+    for taken in range(steps if rows else 0):
+        batch = [rows[place] for place in torch.randint(len(rows), (BATCH,)).tolist()]
+        optimizer.zero_grad()
+        losses(filler, batch, how).mean().backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        for group in optimizer.param_groups:
+            group["lr"] = how.speed * (1 - (taken + 1) / steps)
+
+
+def _adapters(filler: Filler) -> list[Parameter]:
+    for name, parameter in filler.named_parameters():
+        parameter.requires_grad_(name.startswith("encoder.") and parameter.requires_grad)
+    return [parameter for parameter in filler.parameters() if parameter.requires_grad]
 
 
 def adapted(
@@ -135,9 +164,7 @@ def adapted(
 ) -> None:  # fmt: skip
     """Train the adapters on the rows of the vault, which pays for all steps before the first; the head stays as it is."""
     with seeded(how.seed):
-        for name, parameter in filler.named_parameters():
-            parameter.requires_grad_(name.startswith("encoder.") and parameter.requires_grad)
-        parameters = [parameter for parameter in filler.parameters() if parameter.requires_grad]
+        parameters = _adapters(filler)
         optimizer = torch.optim.Adam(parameters, lr=how.speed)
         run = descent.start(vault, parameters, count, "trains adapters on clipped gradients of rows with masked texts")
         rows = read(run.table)
@@ -225,6 +252,29 @@ def texts_of(filler: Filler, tokens: Sequence[int], sizes: Sequence[int]) -> lis
         texts.append(filler.language.text(tokens[at : at + size]))
         at += size + 1
     return texts
+
+
+@torch.no_grad()
+def pseudo_log_likelihoods(filler: Filler, rows: Sequence[Row]) -> tuple[Floats, Integers]:
+    """For each row the sum over its open places of the log-probability of the token there, masked alone; and how many there are.
+
+    (Salazar et al. 2020.) A row without an open place has 0 of 0.
+    """
+    places = [(row, place) for row, own in enumerate(rows) for place, mark in enumerate(own.open) if mark]
+    order = sorted(places, key=lambda own: len(rows[own[0]].tokens))
+    total, counts = np.zeros(len(rows)), np.zeros(len(rows), np.int64)
+    for start in range(0, len(order), PART):
+        part = order[start : start + PART]
+        ids, shown = padded([rows[row].tokens for row, _ in part], filler.pad)
+        every, masked = torch.arange(len(part)), torch.tensor([place for _, place in part])
+        wanted = ids[every, masked]
+        ids[every, masked] = filler.mask
+        logits = filler.logits(filler.states(ids, shown)[every, masked]).double()
+        found = logits.log_softmax(1)[every, wanted]
+        where = [row for row, _ in part]
+        np.add.at(total, where, found.numpy(force=True))
+        np.add.at(counts, where, 1)
+    return total, counts
 
 
 def lengths(filler: Filler, texts: Sequence[str], most: int) -> Integers:

@@ -83,6 +83,21 @@ class Filled:
         drawn: Integers = rng.integers(bins[inside], bins[inside + 1])
         return np.where(place == len(bins) - 1, -1, drawn)
 
+    def pseudo_log_likelihood(self, table: Table) -> tuple[Floats, Integers]:
+        """For each row of a table with labels and texts: the log-probabilities of the tokens of its texts, and their number.
+
+        Each token is masked alone and judged in view of its row's labels and of all other tokens; the two together give the
+        pseudo-perplexity, exp(-sum / number). It reads the rows that it is given: of private rows it is for measuring only.
+        """
+        self.cells.require_same(table.schema, "mask-fill")
+        module, filler = network("hushtable.language.fill_net", "a model of language"), self._filler()
+        prefixes = filler.ids([label(own) for own in self.cells.known()], module.PREFIX)
+        pieces = [filler.ids([text or "" for text in table.strings(name)], self.drawing[2]) for name in self.texts]
+        texts = zip(*pieces, strict=True)
+        rows = [filler.row(prefixes[cell], own) for cell, own in zip(self.cells.rows(table), texts, strict=True)]
+        found: tuple[Floats, Integers] = module.pseudo_log_likelihoods(filler, rows)
+        return found
+
     def _filler(self) -> Any:
         name, fingerprint, folder = self.base
         known = found_again(folder or name, Sort.ENCODER, fingerprint, "mask-fill")

@@ -81,6 +81,18 @@ class Language:
         lengths: Floats = np.linalg.norm(found, axis=1, keepdims=True)
         return found / np.maximum(lengths, 1e-12)
 
+    def vectors(self, text: str, most: int = 128) -> Floats:
+        """The vectors of the tokens of a text as an encoder gives them, each in view of the whole text; none of its marks."""
+        encoding = self.tokenizer.encode(text[: 16 * most])
+        ids = encoding.ids[: min(most, self.longest)]
+        words = [place for place, mark in enumerate(encoding.special_tokens_mask[: len(ids)]) if not mark]
+        if not words:
+            return np.zeros((0, int(self.checkpoint.config["hidden_size"])))
+        with torch.no_grad(), one_thread():
+            states = self.net(input_ids=torch.tensor([ids]), attention_mask=torch.ones((1, len(ids)), dtype=torch.int64))
+        found: Floats = states.last_hidden_state[0].double().numpy(force=True)[words]
+        return found
+
     def _means(self, tokens: list[list[int]]) -> Tensor:
         ids, shown = padded(tokens, self.end)
         if self.checkpoint.sort is Sort.CAUSAL:

@@ -1,236 +1,137 @@
-"""Private classifiers of text: the published accuracies beside ours on SST-2, the majority class beside each."""
+"""Private language models: the published numbers beside ours on four tasks of GLUE, the majority class beside every accuracy.
+
+Classifiers by DP-LoRA, distillation and pruning (tables 5.2 to 5.9); texts by filling masks, and what of the training texts can be
+seen in them (table 5.10); layers left out of a causal model. ``hush study language``
+"""
 
 from __future__ import annotations
 
-import csv
-import gzip
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-
-import numpy as np
 
 from hushtable.api.store import Result
 from hushtable.errors import InputError
-from hushtable.evidence.confidence import wilson
-from hushtable.evidence.finding import Better
-from hushtable.language.classifier import TextClassifier
 from hushtable.language.models import Sort, checkpoint
-from hushtable.pipeline import recipe as recipes
-from hushtable.pipeline.options import ReleaseOptions
-from hushtable.pipeline.run import release
-from hushtable.studies.language_published import (
-    BUDGETS,
-    MAJORITY,
-    PERPLEXITY,
-    SIMILARITY,
-    SOURCE,
-    SST2,
-    TABLES,
-    below_majority,
-    impossible_f1,
-    impossible_perplexity,
-)  # fmt: skip
-from hushtable.studies.report import Number, Numbers, Report, Section
-from hushtable.studies.study import Scope, Study, Task, Work, slug
-from hushtable.table.columns import Column, Kind, Levels, Role
-from hushtable.table.schema import Schema
-from hushtable.table.table import Table
-
-MODEL, FOLDER, TEXT, LABEL = "minilm", "glue_sst2", "sentence", "label"
-EPSILON, DELTA = 1.0, 1e-6
-ELSEWHERE = "this task was not run: only SST-2 is"
-OTHER = "another encoder (all-MiniLM-L6-v2: 6 layers, 22.7 million parameters), a part of the rows, delta 1e-6"
-NOT_RUN = "no run of ours corresponds to it"
+from hushtable.language.prune import Rule
+from hushtable.studies import language_filled as filling
+from hushtable.studies import language_pruned as pruning
+from hushtable.studies import language_report, language_tasks
+from hushtable.studies.language_filled import REWRITTEN, Fill
+from hushtable.studies.language_pruned import CAUSAL, TENTHS, Pruning
+from hushtable.studies.language_published import BUDGETS, SOURCE, SST2
+from hushtable.studies.language_results import Measured
+from hushtable.studies.language_tasks import DELTA, EPSILON, FEW, LINES, MODEL, TASKS, Size
+from hushtable.studies.report import Report
+from hushtable.studies.study import Scope, Study, Task, Work
 
 
 @dataclass(frozen=True)
-class Line:
-    """A recipe of ours, and the published lines that it stands beside."""
-
-    name: str
-    recipe: str
-    knobs: tuple[tuple[str, object], ...]
-    beside: tuple[str, ...]
-    private: bool = True
-
-
-_PLAIN = (("sigma", 0.0), ("clip", 1e9), ("batch", 128), ("speed", 0.002))
-LINES = (
-    Line("a private head alone", "dp-lora", (("steps", 0),), ()),
-    Line("dp-lora", "dp-lora", (), ("BERT-base, DP",)),
-    Line("dp-lora of three layers", "dp-lora", (("drop", 3),), ("BERT-tiny, DP", "pairwise, LoRA, epsilon 1")),
-    Line("tskd", "tskd", (), ("BERT-tiny, TSKD", "DistilBERT, TSKD")),
-    Line("tskd-transfer", "tskd-transfer", (), ()),
-    Line("by one neighbour", "prune-dp-lora", (("rule", "cosine"), ("drop", 3)), ("cosine, LoRA, epsilon 1",)),
-    Line("without privacy", "dp-lora-published", _PLAIN, ("BERT-base, no DP",), private=False),
-    Line("three layers without privacy", "dp-lora-published", (*_PLAIN, ("drop", 3)), ("BERT-tiny, no DP",), private=False),
-)
-
-
-@dataclass(frozen=True)
-class Size:
+class Effort:
     """How much is run."""
 
-    rows: int
-    public: int
-    rate: float
-    steps: int
-    epochs: int
+    classifiers: Size
+    fill: Fill
+    pruning: Pruning
     runs: int
+    whole: bool
+    """Whether all lines and budgets are run on all tasks, or on the first alone."""
 
 
-QUICK, FULL = Size(2000, 300, 0.2, 5, 1, 1), Size(20_000, 2000, 0.1, 30, 3, 3)
+QUICK = Effort(
+    Size(rows=100, pairs=60, public=30, tested=60, length=32, rate=0.2, steps=2, epochs=1),
+    Fill(rows=100, public=200, warm=6, rate=0.2, steps=3, passes=2, scored=6, written=6, length=16),
+    Pruning(public=12, tested=12, repeats=1), runs=1, whole=False,
+)  # fmt: skip
+"""About three minutes of one core."""
+FULL = Effort(
+    Size(rows=3000, pairs=900, public=300, tested=None, length=96, rate=0.1, steps=10, epochs=2),
+    Fill(rows=1000, public=2000, warm=100, rate=0.1, steps=10, passes=3, scored=40, written=40, length=24),
+    Pruning(public=64, tested=60, repeats=3), runs=1, whole=True,
+)  # fmt: skip
+"""More than an hour of one core; three runs take three times as long."""
 
 
 def plan(scope: Scope) -> Work:
-    """A task for each line and run, where the rows and the encoder are at hand."""
-    size = QUICK if scope.quick else FULL
-    size = replace(size, runs=scope.runs or size.runs)
-    folder, skipped = _folder(scope), []
-    if folder is None:
-        skipped.append(f"{SST2}: its rows are not at hand (set HUSHTABLE_DATA)")
-    try:
-        checkpoint(MODEL, Sort.ENCODER, "study language")
-    except InputError as error:
-        skipped.append(f"{SST2}: the encoder is not at hand: {error}")
-    here = LINES if not skipped else ()
-    skipped.append("RTE, MRPC, CoLA, QNLI: only SST-2 is run; of table 5.10 only the published numbers are judged")
-    tasks = [
-        Task(name=f"{slug(line.name)}-{run}", title=f"{SST2}: {line.name}", make=partial(cell, str(folder), size, line, run))
-        for line in here
-        for run in range(size.runs)
-    ]
-    said = tuple(skipped)
+    """A task for each line on each task of GLUE, each budget of filled texts, and each pruned model, as far as is at hand."""
+    effort = QUICK if scope.quick else FULL
+    runs, root = scope.runs or effort.runs, _root(scope)
+    here, skipped = _at_hand(root)
+    encoder, causal = (_missing(model, sort) for model, sort in ((MODEL, Sort.ENCODER), (CAUSAL, Sort.CAUSAL)))
+    skipped += [why for why in (encoder, causal) if why]
+    made = list[Task]()
+    if not encoder:
+        made += _classifiers(str(root), here, effort, runs)
+        made += _filled(str(root), here, effort, runs)
+    if not causal and SST2 in here:
+        made += _pruned(str(root), effort)
+    skipped.append("QNLI, and WNLI as a source task: they are not at hand")
+    if not effort.whole:
+        skipped.append(f"most lines and budgets of tasks other than {SST2}, in a quick look")
+    size, said = effort.classifiers, tuple(skipped)
+    lead = (
+        f"Classifiers of {', '.join(TASKS)} ({size.rows:,} rows, {size.pairs:,} pairs; epsilon {EPSILON:g}, delta {DELTA:g}), "
+        f"texts filled by an encoder that {effort.fill.rows:,} texts adapted, and a pruned causal model, beside what was published."
+    )
+
+    def report(results: Mapping[str, Result]) -> Report:
+        return language_report.report(Measured(results, runs), lead, said)
+
     return Work(
-        tasks=tasks, report=lambda results: report(results, size, said),
-        identity=["language", EPSILON, DELTA, size.rows, size.public, size.rate, size.steps, size.epochs],
-        tables=[rows(str(folder), size.rows)[0]] if here else [],
+        tasks=made, report=report, identity=["language", EPSILON, DELTA, effort.classifiers, effort.fill, effort.pruning],
+        tables=[language_tasks.rows(str(root), name, size.count(TASKS[name]))[0] for name in here] if made else [],
     )  # fmt: skip
 
 
-STUDY = Study(name="language", title="Private classifiers of text", source=SOURCE, plan=plan)
+STUDY = Study(name="language", title=language_report.TITLE, source=SOURCE, plan=plan)
 
 
-def _folder(scope: Scope) -> Path | None:
-    root = scope.data or (Path(os.environ["HUSHTABLE_DATA"]) if os.environ.get("HUSHTABLE_DATA") else None)
-    return root / FOLDER if root is not None and (root / FOLDER / "sst2_train.tsv.gz").is_file() else None
+def _classifiers(root: str, here: list[str], effort: Effort, runs: int) -> Iterator[Task]:
+    size = effort.classifiers
+    for name in here:
+        for line in LINES:
+            if effort.whole or name == SST2 or line.name in FEW:
+                for run in range(runs):
+                    yield Task(
+                        name=language_tasks.task_name(name, line.name, run), title=f"{name}: {line.name}",
+                        make=partial(language_tasks.cell, root, size, name, line, run), cost=3.0 if TASKS[name].pairs else 2.0,
+                    )  # fmt: skip
 
 
-@cache
-def rows(folder: str, count: int) -> tuple[Table, list[str], Table]:
-    """So many rows of the training set, all its other texts, which are taken for public, and the development set."""
-    train, held = (_read(Path(folder) / f"sst2_{part}.tsv.gz") for part in ("train", "dev"))
-    order = np.random.default_rng(0).permutation(len(train))
-    return _table([train[i] for i in order[:count]]), [train[i][0] for i in order[count:]], _table(held)
+def _filled(root: str, here: list[str], effort: Effort, runs: int) -> Iterator[Task]:
+    for name in here if effort.whole else here[:1]:
+        for budget in (*BUDGETS, REWRITTEN):
+            for run in range(runs):
+                yield Task(
+                    name=filling.task_name(name, budget, run), title=f"{name}: texts, {budget}",
+                    make=partial(filling.filled, root, effort.fill, name, budget, run), cost=4.0,
+                )  # fmt: skip
 
 
-def _read(path: Path) -> list[tuple[str, int]]:
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        return [(row[TEXT].strip(), int(row[LABEL])) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+def _pruned(root: str, effort: Effort) -> Iterator[Task]:
+    for rule in Rule:
+        for tenths in TENTHS:
+            yield Task(
+                name=pruning.task_name(rule, tenths), title=f"{CAUSAL} without {tenths} tenths of its layers, {rule}",
+                make=partial(pruning.pruned, root, effort.pruning, rule, tenths), cost=1.0,
+            )  # fmt: skip
 
 
-def _table(pairs: list[tuple[str, int]]) -> Table:
-    label = Column(name=LABEL, kind=Kind.CATEGORY, role=Role.TARGET, domain=Levels(("0", "1")), required=True)
-    table = Table(Schema((label,)), {LABEL: np.array([own for _, own in pairs], label.dtype)})
-    return table.with_text(Column(name=TEXT, kind=Kind.TEXT), [text for text, _ in pairs])
+def _root(scope: Scope) -> Path | None:
+    return scope.data or (Path(os.environ["HUSHTABLE_DATA"]) if os.environ.get("HUSHTABLE_DATA") else None)
 
 
-def cell(folder: str, size: Size, line: Line, run: int) -> Result:
-    """How many texts of the development set a classifier gets right."""
-    train, public, held = rows(folder, size.rows)
-    with TemporaryDirectory() as place:
-        pool = Path(place) / "pool.txt"
-        start = (run * size.public) % max(len(public) - size.public, 1)
-        pool.write_text("\n".join(public[start : start + size.public]), encoding="utf-8")
-        recipe = recipes.load(line.recipe)
-        own = {"model": MODEL, "pool": str(pool)} | ({"rate": size.rate, "steps": size.steps} if line.private else {})
-        own |= {} if line.private else {"epochs": size.epochs}
-        knobs = {**own, **dict(line.knobs)}
-        recipe = replace(recipe, steps=tuple(replace(step, **knobs) for step in recipe.steps))  # type: ignore[type-var]
-        options = ReleaseOptions(epsilon=EPSILON, delta=DELTA) if line.private else ReleaseOptions()
-        made = release(train, recipe, options).require_fitted().model
-        assert isinstance(made, TextClassifier)
-        right = made.chances(list(held.strings(TEXT))).argmax(1) == held[LABEL]
-    return {"right": int(right.sum()), "texts": held.rows}
+def _at_hand(root: Path | None) -> tuple[list[str], list[str]]:
+    """The tasks whose rows are here, and why the others are not."""
+    here = [name for name, task in TASKS.items() if root is not None and all(path.is_file() for path in task.files(root))]
+    return here, [f"{name}: its rows are not at hand (set HUSHTABLE_DATA)" for name in TASKS if name not in here]
 
 
-def report(results: Mapping[str, Result], size: Size, skipped: tuple[str, ...]) -> Report:
-    """All published tables, ours beside the lines that they repeat."""
-    refused = [f"{own['title']}: {own['refused']}" for own in results.values() if "refused" in own]
-    accuracies = Section(
-        title="Accuracy", parts=(Numbers(title="Ours alone", numbers=tuple(_alone(results, size))), *_accuracies(results, size)),
-        lead="In percent, on the development sets. Beside each task stands its majority class: what a constant reaches.",
-    )  # fmt: skip
-    written = Section(title="Written text", parts=(Numbers(title="Table 5.10", numbers=tuple(_written())),))
-    return Report(
-        title=STUDY.title, source=SOURCE,
-        lead=f"Classifiers of {SST2} ({size.rows:,} rows, epsilon {EPSILON:g}, delta {DELTA:g}) beside what was published.",
-        sections=(accuracies, written),
-        notes=(
-            "the other texts of the training set are taken for public ones",
-            "what the encoder read in public is unknown, and may overlap with the task",
-        ),
-        skipped=(*skipped, *refused),
-    )  # fmt: skip
-
-
-def named(task: str) -> str:
-    """A task and its majority class."""
-    return f"{task} (majority {MAJORITY[task]:g})" if task in MAJORITY else f"{task} (majority unknown here)"
-
-
-def _ours(results: Mapping[str, Result], line: Line, size: Size) -> dict[str, float | None]:
-    """Of one run with its binomial interval, of several with that of their mean."""
-    runs = [own for run in range(size.runs) if "right" in (own := results.get(f"{slug(line.name)}-{run}", {}))]
-    if not runs:
-        return {}
-    if len(runs) == 1:
-        rate = wilson(runs[0]["right"], runs[0]["texts"])
-        return {"ours": 100 * rate.value, "low": 100 * rate.low, "high": 100 * rate.high}
-    over = Number.over([100 * own["right"] / own["texts"] for own in runs], data="", method="", measure="")
-    return {"ours": over.ours, "low": over.low, "high": over.high}
-
-
-def _alone(results: Mapping[str, Result], size: Size) -> Iterator[Number]:
-    for line in LINES:
-        if ours := _ours(results, line, size):
-            yield Number(data=named(SST2), method=line.name, measure="accuracy", better=Better.HIGHER, **ours)  # type: ignore[arg-type]
-
-
-def _accuracies(results: Mapping[str, Result], size: Size) -> Iterator[Numbers]:
-    for title, (tasks, lines) in TABLES.items():
-        numbers = []
-        for method, values in lines.items():
-            for task, value in zip(tasks, values, strict=True):
-                line = next((own for own in LINES if method in own.beside and task == SST2), None)
-                ours = _ours(results, line, size) if line is not None else {}
-                why = (OTHER if ours else NOT_RUN) if task == SST2 else ELSEWHERE
-                wrong = below_majority(task, value) if value is not None else ""
-                numbers.append(
-                    Number(
-                        data=named(task),
-                        method=method,
-                        measure="accuracy",
-                        published=value,
-                        better=Better.HIGHER,
-                        why_not=wrong or why,
-                        **ours,
-                    )
-                )
-        yield Numbers(title=title, numbers=tuple(numbers))
-
-
-def _written() -> Iterator[Number]:
-    for task, values in PERPLEXITY.items():
-        for place, (budget, value) in enumerate(zip(BUDGETS, values, strict=True)):
-            precision, recall, f1 = (float(own[place] or 0) for own in SIMILARITY[task])
-            lines = {
-                "perplexity": (float(value or 0), impossible_perplexity(float(value or 0))),
-                "BERTScore F1": (f1, impossible_f1(precision, recall, f1)),
-            }
-            for measure, (number, wrong) in lines.items():
-                yield Number(data=task, method=budget, measure=measure, published=number, why_not=wrong or NOT_RUN)
+def _missing(model: str, sort: Sort) -> str:
+    try:
+        checkpoint(model, sort, "study language")
+    except InputError as error:
+        return f"{model}: it is not at hand: {error}"
+    return ""

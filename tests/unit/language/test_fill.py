@@ -176,3 +176,67 @@ def test_what_cannot_be_used_is_refused(quick, tmp_path):
         plan(recipes.load("mask-fill").set({**quick, "public": str(empty)}), schema, budget=budget)
     with pytest.raises(InputError, match="most"):
         recipes.load("mask-fill").set({**quick, "most": 0.1})
+
+
+def test_pseudo_log_likelihood_is_that_of_one_mask_at_a_time(filler):
+    """Of every text, each open place masked by itself, in a forward pass of its own."""
+    import torch
+
+    from hushtable.language import fill_net
+
+    made, rows, _ = filler
+    batch = [*rows[:5], made.row([5, 6], [[7, 8, 9], [4]]), made.row([5], [[]])]
+    total, counts = fill_net.pseudo_log_likelihoods(made, batch)
+    for row, own, count in zip(batch, total, counts, strict=True):
+        alone = []
+        for place in np.flatnonzero(row.open):
+            tokens = list(row.tokens)
+            tokens[place] = made.mask
+            ids = torch.tensor([tokens])
+            with torch.no_grad():
+                logits = made.logits(made.states(ids, torch.ones_like(ids)))[0, place]
+            alone.append(float(logits.log_softmax(0)[row.tokens[place]]))
+        assert count == len(alone) == sum(row.open)
+        assert own == pytest.approx(sum(alone), abs=1e-3)
+    assert (total[-1], counts[-1]) == (0, 0)
+
+
+def test_a_filled_model_judges_texts_under_their_own_labels(quick):
+    released = ht.release(desk(), fast("mask-fill"), epsilon=2.0, delta=1e-6, settings=quick, seed=1)
+    model, table = released.fitted.model, released.table.take(np.arange(20))
+    total, counts = model.pseudo_log_likelihood(table)
+    assert len(total) == 20
+    assert (total[counts > 0] < 0).all()
+    other = table.with_column(table.schema["mood"], 1 - np.clip(table["mood"], 0, 1))
+    assert not np.allclose(model.pseudo_log_likelihood(other)[0], total)
+    perplexity = float(np.exp(-total.sum() / counts.sum()))
+    assert 1 < perplexity < len(model._filler().bias)
+
+
+def test_training_without_privacy_follows_its_rows_and_leaves_the_head(filler):
+    import torch
+
+    from hushtable.language import fill_net
+
+    made, _, _ = filler
+    own = [made.row([], [[7, 8, 9, 10, 11, 12]])] * 4
+    before, head = fill_net.pseudo_log_likelihoods(made, own)[0], {k: v.copy() for k, v in made.head().items()}
+    fill_net.tuned(made, own, fill_net.Training(least=0.15, most=1.0, rank=2, speed=1e-2, seed=1), 30)
+    assert (fill_net.pseudo_log_likelihoods(made, own)[0] > before + 1).all()
+    assert all(torch.equal(torch.from_numpy(head[k]), torch.from_numpy(v)) for k, v in made.head().items())
+
+
+def test_the_head_begins_with_how_often_tokens_are_in_public(filler):
+    """Before a step is taken it is no worse than a count of tokens, and far better than guessing; unseen tokens stay possible."""
+    from hushtable.language import fill_net
+
+    made = fill_net.loaded(filler[0].language.checkpoint)
+    rows = filler[1]
+    fill_net.learnt(made, rows, filler[2], 0)
+    chances = made.bias.exp().detach().numpy()
+    counts = np.bincount([t for row in rows for t, mark in zip(row.tokens, row.open, strict=True) if mark], minlength=len(chances))
+    assert chances.sum() == pytest.approx(1, rel=1e-4)
+    assert chances.min() > 0
+    assert np.argmax(chances) == np.argmax(counts)
+    total, number = fill_net.pseudo_log_likelihoods(made, rows)
+    assert -total.sum() / number.sum() < np.log(len(chances)) - 1
