@@ -58,7 +58,7 @@ class Corpus:
         called = [f"{_called(name)}: {value[:LONG]}" for name, value in known.items()]
         to_hold = [f"words of the {name}: {own}" for name, own in (words or {}).items() if own]
         values = "; ".join([*called, *to_hold])
-        asked = f"Write the {' and the '.join(self.texts)} of a record{about}. {values}"
+        asked = f"Write one realistic {' and '.join(map(_called, self.texts))}{about}. {values}"
         return f"{CHAT[0]}user\n{asked}{CHAT[1]}\n{CHAT[0]}assistant\n" if self.chat else f"{asked}\n\n"
 
     def prompts(self, table: Table, words: Words | None = None) -> list[str]:
