@@ -225,7 +225,7 @@ class ClassifyText(PrivateCore):
         run = descent(happened, self.clip).start(vault, head, count, "trains the head on clipped gradients")
         tokens, losses = net.tokens(run.table.strings(work.task.text)), module.classes_losses(codes(run.table, work.task))
         gradients = module.head_gradients(net, net.all_pooled(tokens), losses)
-        trained = sum(own.numel() for own in head)
+        trained = int(sum(own.numel() for own in head))
         noise = happened.multiplier * math.sqrt(trained) / count
         module.descend(run, head, gradients, module.Pace(HEAD_SPEED * min(1, HEAD_NOISE / noise), HEAD_STEPS, adam=False))
         if "adapters" not in work.spent.descents:
@@ -236,7 +236,7 @@ class ClassifyText(PrivateCore):
         run = descent(work.spent.descents["adapters"], self.clip).start(vault, parameters, count, "trains on clipped gradients")
         gradients = module.text_gradients(net, tokens, losses)
         module.descend(run, parameters, gradients, module.Pace(self.speed, self.steps, report=vault.report))
-        return trained + sum(own.numel() for own in parameters)
+        return trained + int(sum(own.numel() for own in parameters))
 
 
 def refuse_large_delta(schema: Schema, budget: Allowance, step: str) -> None:

@@ -121,9 +121,11 @@ class Classifier(Module):
 
         That is half as much noise, and none that is the product of the noise of both.
         """
-        parts = [part for part in self.encoder.modules() if isinstance(part, adapter.Adapted)]
         self.requires_grad_(False)
-        return [part.up.weight.requires_grad_(True) for part in parts]
+        for part in self.encoder.modules():
+            if isinstance(part, adapter.Adapted):
+                part.up.requires_grad_(True)
+        return [parameter for parameter in self.parameters() if parameter.requires_grad]
 
     @torch.no_grad()
     def soften(self, pooled: Tensor) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch import Tensor  # noqa: TID253
@@ -57,7 +58,7 @@ def begin(student: Classifier, teacher: Classifier, pool: list[str], how: How) -
         student.head.weight.zero_()
         student.head.bias.copy_(teacher.head.bias)
     parameters = list(student.head.requires_grad_(True).parameters())
-    optimizer = torch.optim.LBFGS(parameters, max_iter=HEAD_STEPS, line_search_fn="strong_wolfe")
+    optimizer: Any = torch.optim.LBFGS(parameters, max_iter=HEAD_STEPS, line_search_fn="strong_wolfe")
 
     def loss() -> float:
         optimizer.zero_grad()
