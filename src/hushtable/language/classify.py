@@ -31,8 +31,9 @@ from hushtable.table.table import Table
 
 COUNTS, SCORES = 0.02, 0.02
 """The parts of the budget that go to the noisy counts of the classes, and to noisy scores of the layers."""
-HEAD_STEPS, HEAD_SPEED = 20, 2.0
-"""Of the private head on the encoder as it is; every row is in every batch, as each costs next to nothing."""
+HEAD_STEPS, HEAD_SPEED, HEAD_NOISE = 40, 20.0, 0.05
+"""Of the private head on the encoder as it is; every row is in every batch, as each costs next to nothing. Where the noise of a
+step, beside the clip and over all weights, is above the last, the speed is lower by as much."""
 PART = 256
 """Rows whose gradients are kept at a time: of memory only."""
 SEEN = 512
@@ -75,11 +76,11 @@ class ClassifyText(PrivateCore):
     """A class for each text: adapters (LoRA) and a head on a public encoder, trained on clipped gradients with noise (DP-SGD).
 
     Paid for in this order: noisy counts of the classes (a row changes one by one), which also give the number of rows; scores of
-    layers, where they are asked of private texts; the head, on the encoder as it is; adapters and head together, from there. In
-    each step of a descent every person is in the batch by a coin of its own, and changes the sum of clipped gradients of adapters
-    and head together by at most ``clip``, beside which the noise is planned (Abadi et al. 2016, Yu et al. 2022). Rates, steps and
-    layers to leave out are fixed beforehand. What is released are *public* texts with the classes that the model gives them. Needs
-    a delta, and one record or person more or less (add-remove).
+    layers, where they are asked of private texts; the head, on the means of all layers of the encoder as it is; adapters, under
+    that head. In each step of a descent every person is in the batch by a coin of its own, and changes the sum of clipped gradients
+    by at most ``clip``, beside which the noise is planned (Abadi et al. 2016, Yu et al. 2022). Rates, steps and layers to leave out
+    are fixed beforehand. What is released are *public* texts with the classes that the model gives them. Needs a delta, and one
+    record or person more or less (add-remove).
     """
 
     NAME: ClassVar[str] = "classify-text"
@@ -98,7 +99,7 @@ class ClassifyText(PrivateCore):
     rate: float = 0.1
     """The chance of each person to be in the batch of a step."""
     steps: int = 30
-    """Steps in which adapters and head are trained together; 0 leaves the encoder as it is, under a private head."""
+    """Steps in which adapters are trained; 0 leaves the encoder as it is, under a private head."""
     rank: int = 4
     """Of the adapters."""
     top: int = 3
@@ -107,9 +108,9 @@ class ClassifyText(PrivateCore):
     """The most tokens of a text that are read."""
     clip: float = 1.0
     """The largest norm of one person's part in the gradient of a step."""
-    speed: float = 1e-3
-    """Learning rate of adapters and head."""
-    head: float = 0.4
+    speed: float = 5e-4
+    """Learning rate of adapters."""
+    head: float = 0.7
     """The part of the budget that the head has on the encoder as it is."""
     drop: int = 0
     """How many layers are left out: those whose outputs are most like their neighbours'."""
@@ -157,7 +158,7 @@ class ClassifyText(PrivateCore):
         return Spent(first, second if scored else None, self.descents(rest))
 
     def descents(self, budget: Allowance) -> dict[str, SampledGaussian]:
-        """The head, then adapters and head."""
+        """The head, then adapters."""
         if not self.steps:
             return {"head": sampled_gaussian(budget, 1.0, HEAD_STEPS)}
         head, rest = budget.split([self.head, 1 - self.head])
@@ -193,9 +194,9 @@ class ClassifyText(PrivateCore):
         """Leave out layers, and train the network that is left."""
         layers = self.layers(vault, work, count)
         net, whole = self.network(work, layers, vault.schema), int(work.checkpoint.config["num_hidden_layers"])
-        self.train(net, vault, work, shares(counts, len(vault.schema[work.task.target].levels)), count)
+        trained = self.train(net, vault, work, shares(counts, len(vault.schema[work.task.target].levels)), count)
         arrays = {f"{OWN}{name}": array for name, array in net.arrays().items()}
-        return Learnt(layers or tuple(range(whole)), arrays, sum(p.numel() for p in net.open()), whole)
+        return Learnt(layers or tuple(range(whole)), arrays, trained, whole)
 
     def layers(self, vault: Vault, work: Work, count: float) -> tuple[int, ...] | None:
         """The layers to keep; None for all."""
@@ -214,22 +215,28 @@ class ClassifyText(PrivateCore):
         net.centre = net.all_pooled(net.tokens(work.pool[:SEEN])).mean(0)
         return net
 
-    def train(self, net: Any, vault: Vault, work: Work, chances: Floats, count: float) -> None:
-        """The head on the encoder as it is; then adapters and head."""
+    def train(self, net: Any, vault: Vault, work: Work, chances: Floats, count: float) -> int:
+        """The head on the encoder as it is; then adapters under it. How many numbers were trained."""
         module = network(NET, PURPOSE)
         torch = network("torch", PURPOSE)
         net.head.bias.copy_(torch.from_numpy(np.log(chances)))
         head = [*net.head.requires_grad_(True).parameters()]
-        run = descent(work.spent.descents["head"], self.clip).start(vault, head, count, "trains the head on clipped gradients")
+        happened = work.spent.descents["head"]
+        run = descent(happened, self.clip).start(vault, head, count, "trains the head on clipped gradients")
         tokens, losses = net.tokens(run.table.strings(work.task.text)), module.classes_losses(codes(run.table, work.task))
         gradients = module.head_gradients(net, net.all_pooled(tokens), losses)
-        module.descend(run, head, gradients, module.Pace(HEAD_SPEED, HEAD_STEPS, adam=False))
+        trained = int(sum(own.numel() for own in head))
+        noise = happened.multiplier * math.sqrt(trained) / count
+        module.descend(run, head, gradients, module.Pace(HEAD_SPEED * min(1, HEAD_NOISE / noise), HEAD_STEPS, adam=False))
         if "adapters" not in work.spent.descents:
-            return
-        parameters = net.adapt(self.rank, self.top)
+            return trained
+        net.soften(net.all_pooled(net.tokens(work.pool[:SEEN])))
+        net.adapt(self.rank, self.top, module.EVERYWHERE)
+        parameters = net.narrow()
         run = descent(work.spent.descents["adapters"], self.clip).start(vault, parameters, count, "trains on clipped gradients")
         gradients = module.text_gradients(net, tokens, losses)
         module.descend(run, parameters, gradients, module.Pace(self.speed, self.steps, report=vault.report))
+        return trained + int(sum(own.numel() for own in parameters))
 
 
 def refuse_large_delta(schema: Schema, budget: Allowance, step: str) -> None:

@@ -1,7 +1,11 @@
-"""A classifier of text as a network: an encoder with adapters, and a linear head on the direction of the mean of its tokens."""
+"""A classifier of text as a network: an encoder with adapters, and a linear head on what all of its layers make of a text.
+
+After each layer the vectors of the tokens have a mean, and its direction is kept: side by side they say more than the last alone.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,19 +16,22 @@ from torch import Tensor  # noqa: TID253
 from torch.nn import Linear, Module, Parameter, functional  # noqa: TID253
 
 from hushtable.language import adapter
+from hushtable.language.held import Held, means, outputs
 from hushtable.language.layers import cut, stack
 from hushtable.language.models import Checkpoint
 from hushtable.language.nets import Language, padded
 from hushtable.learn.ghost import Gradients, Sums, Tape
 from hushtable.table.arrays import Array, Floats, Integers
 
-SCALE = 10.0
+SCALE = 4.0
 """Unit vectors are multiplied by this before the head, whose weights then need not grow far."""
 CHUNK = 32
 """Texts of about one length that go through the network together: of time only."""
 EVERYWHERE = ("query", "key", "value", "dense", "q_proj", "k_proj", "v_proj", "o_proj")
 """The layers that public texts may change."""
 MOMENTUM = 0.9
+MARGIN = 1.5
+"""Between the logits of the likeliest classes, where adapters begin."""
 
 Tokens = list[list[int]]
 
@@ -36,10 +43,13 @@ class Classifier(Module):
         super().__init__()
         self.language, self.length = language, min(length, language.longest)
         self.encoder = language.net
-        self.head = Linear(int(language.checkpoint.config["hidden_size"]), classes)
+        self.width = int(language.checkpoint.config["hidden_size"])
+        self.head = Linear(self.width * (len(stack(self.encoder)) + 1), classes)
         torch.nn.init.zeros_(self.head.weight)
         torch.nn.init.zeros_(self.head.bias)
         self.centre: Tensor = torch.zeros(self.head.in_features)
+        self.still = len(stack(self.encoder))
+        """How many layers, from the first on, are never trained."""
         self.requires_grad_(False)
 
     @classmethod
@@ -55,11 +65,15 @@ class Classifier(Module):
         return self.language.tokens([text or "" for text in texts], self.length)
 
     def pooled(self, tokens: Tokens) -> Tensor:
-        """For each text the direction of the mean of its tokens' vectors."""
+        """A unit vector for each text: after each layer the direction of the mean of its tokens' vectors."""
         ids, shown = padded(tokens, self.language.end)
-        vectors = self.encoder(input_ids=ids, attention_mask=shown.long()).last_hidden_state
-        means = (vectors * shown[:, :, None]).sum(1) / shown.sum(1, keepdim=True).clamp(min=1)
-        return functional.normalize(means, dim=1)
+        return self.directions(
+            means(outputs(self.encoder, list(stack(self.encoder)), input_ids=ids, attention_mask=shown.long()), shown)
+        )
+
+    def directions(self, means: list[Tensor]) -> Tensor:
+        """Of the means after all layers, side by side."""
+        return torch.cat([functional.normalize(mean, dim=1) for mean in means], 1) / math.sqrt(len(means))
 
     def logits(self, pooled: Tensor) -> Tensor:
         """Of pooled texts."""
@@ -88,7 +102,8 @@ class Classifier(Module):
         """Put adapters on the last ``top`` layers (0: all); what is to be trained, head last."""
         self.requires_grad_(False)
         layers = list(stack(self.encoder))
-        for layer in layers[-top:] if top else layers:
+        self.still = max(len(layers) - top, 0) if top else 0
+        for layer in layers[self.still :]:
             adapter.adapt(layer, rank, names)
         return self.open()
 
@@ -100,6 +115,28 @@ class Classifier(Module):
                 part.up.requires_grad_(True)
         self.head.requires_grad_(True)
         return [parameter for parameter in self.parameters() if parameter.requires_grad]
+
+    def narrow(self) -> list[Parameter]:
+        """Let only the second factors of adapters be trained (FFA-LoRA: Sun et al. 2024).
+
+        That is half as much noise, and none that is the product of the noise of both.
+        """
+        self.requires_grad_(False)
+        for part in self.encoder.modules():
+            if isinstance(part, adapter.Adapted):
+                part.up.requires_grad_(True)
+        return [parameter for parameter in self.parameters() if parameter.requires_grad]
+
+    @torch.no_grad()
+    def soften(self, pooled: Tensor) -> None:
+        """Divide the head until half of these texts are decided by a margin below ``MARGIN``.
+
+        Clipped gradients drive the logits of a private head far apart, where all that is right already has no gradient left.
+        """
+        first, second = self.logits(pooled).topk(2, dim=1).values.unbind(1)
+        factor = MARGIN / float((first - second).median().clamp(min=MARGIN))
+        self.head.weight.mul_(factor)
+        self.head.bias.mul_(factor)
 
     def arrays(self) -> dict[str, Array]:
         """Adapters and head: what was learnt, and nothing of the encoder."""
@@ -141,17 +178,26 @@ Losses = Callable[[Tensor, Integers], Tensor]
 
 
 def text_gradients(net: Classifier, tokens: Tokens, losses: Losses) -> Callable[[Integers], Gradients]:
-    """The gradients of the rows of some numbers, through the whole network."""
+    """The gradients of the rows of some numbers, through all layers that are trained; what those below give is held."""
+    pooled = pooling(net, tokens)
 
     def found(part: Integers) -> Gradients:
         groups = chunks([len(tokens[row]) for row in part])
         tapes = [
-            Tape.of(net, lambda own=part[group]: losses(net([tokens[row] for row in own]), own))  # type: ignore[misc]
+            Tape.of(net, lambda own=part[group]: losses(net.logits(pooled(own)), own))  # type: ignore[misc]
             for group in groups
         ]
         return Chunked(tapes, groups, len(part))
 
     return found
+
+
+def pooling(net: Classifier, tokens: Tokens) -> Callable[[Integers], Tensor]:
+    """The vectors of the texts of some numbers, by a network whose lower layers stay as they are from here on."""
+    if not net.still:
+        return lambda rows: net.pooled([tokens[row] for row in rows])
+    held = Held(net.encoder, net.still, tokens, net.language.end)
+    return lambda rows: net.directions(held.means(rows))
 
 
 def head_gradients(net: Classifier, pooled: Tensor, losses: Losses) -> Callable[[Integers], Gradients]:

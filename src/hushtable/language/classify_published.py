@@ -241,8 +241,8 @@ class PublishedDistillation(PublishedLora):
         student = module.Classifier.of(found, own, net.head.out_features, self.length)
         net.requires_grad_(False)
         general = public.general(student, module.Classifier.of(found, None, net.head.out_features, self.length), pool, self.general)
-        public.begin(student, net, pool)
-        how = public.How(self.temperature, self.temperature**2, self.speed, 1)
+        how = public.How(self.temperature, self.temperature**2, 1)
+        public.begin(student, net, pool, how)
         losses = public.mixed_losses(net, student.tokens(texts), labels, self.alpha, how)
         self.train(student, texts, losses, seed + 1)
         return student, own, general

@@ -26,10 +26,10 @@ class DistillText(ClassifyText):
     """A class for each text, by a student of fewer layers that a private teacher taught.
 
     The student is cut out of the public encoder and taught on public texts to give the encoder's vectors (at no cost). The teacher
-    is trained on the rows as ``classify-text`` is. Then the student, with the teacher's head, is trained on the rows with
-    ``alpha`` T^2 KL(teacher, student at temperature T) + (1 - ``alpha``) cross entropy, on clipped gradients with noise; all
-    descents stand in one ledger, which costs less than the sum of their epsilons. With ``transfer`` the student learns from the
-    teacher on public texts only: that is post-processing, and the teacher has the whole budget.
+    is trained on the rows as ``classify-text`` is. Then the student, with a head that says on public texts what the teacher says,
+    is trained on the rows with ``alpha`` T^2 KL(teacher, student at temperature T) + (1 - ``alpha``) cross entropy, on clipped
+    gradients with noise; all descents stand in one ledger, which costs less than the sum of their epsilons. With ``transfer`` the
+    student learns from the teacher on public texts only: that is post-processing, and the teacher has the whole budget.
     """
 
     NAME: ClassVar[str] = "distill-text"
@@ -82,11 +82,12 @@ class DistillText(ClassifyText):
         general = public.general(student, teacher, work.pool, self.general)
         self.train(teacher, vault, work, shares(counts, len(vault.schema[work.task.target].levels)), count)
         teacher.requires_grad_(False)
-        public.begin(student, teacher, work.pool)
-        parameters = student.adapt(self.rank, self.top)
+        public.begin(student, teacher, work.pool, self._how(1))
+        parameters = student.adapt(self.rank, self.top, network(NET, PURPOSE).EVERYWHERE)
         if self.transfer:
             public.transfer(student, teacher, work.pool, self._how(self.student_steps))
         else:
+            parameters = student.narrow()
             self._private(student, teacher, parameters, vault, work, count)
         arrays = {f"{GENERAL}{name}": array for name, array in general.items()}
         arrays |= {f"{OWN}{name}": array for name, array in student.arrays().items()}
@@ -94,7 +95,7 @@ class DistillText(ClassifyText):
 
     def _how(self, passes: int) -> Any:
         times = self.temperature**2 if self.squared else 1.0
-        return network(DISTILL_NET, PURPOSE).How(self.temperature, times, self.speed, passes)
+        return network(DISTILL_NET, PURPOSE).How(self.temperature, times, passes)
 
     def _private(self, student: Any, teacher: Any, parameters: list[Any], vault: Vault, work: Work, count: float) -> None:
         """On the rows: the teacher is a private release already, so what it says of a row is that row's own."""

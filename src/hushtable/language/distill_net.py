@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch  # noqa: TID253 - this module is imported only where it is used
 from torch import Tensor  # noqa: TID253
@@ -14,7 +15,10 @@ from hushtable.language.classify_net import EVERYWHERE, Classifier, Losses, Toke
 from hushtable.table.arrays import Array, Integers
 
 RANK, SPEED, SEEN = 16, 2e-3, 512
-"""Of the general student: the rank of its adapters and their learning rate; and the texts that centres are the means of."""
+"""Of what is learnt in public: the rank of the general student's adapters, the learning rate, and the texts that centres are the
+means of."""
+HEAD_STEPS, DECAY = 100, 1e-4
+"""Of the student's first head: the most steps, and how its weights are held back, as public texts may be few."""
 
 
 @dataclass(frozen=True)
@@ -24,33 +28,45 @@ class How:
     temperature: float
     times: float
     """What the divergence is multiplied by."""
-    speed: float
     passes: int
 
 
 def general(student: Classifier, teacher: Classifier, pool: list[str], passes: int) -> dict[str, Array]:
-    """Teach a student, on public texts, to give the vectors of the whole encoder; the adapters, which are folded into it."""
+    """Teach a student, on public texts, to give the last vectors of the whole encoder; the adapters, which are folded into it."""
     if not passes:
         return {}
     parameters = [
         own for own in student.adapt(RANK, 0, EVERYWHERE) if own is not student.head.weight and own is not student.head.bias
     ]
     student.head.requires_grad_(False)
-    tokens = student.tokens(pool)
-    wanted = teacher.all_pooled(tokens)
-    _on_public(parameters, tokens, SPEED, passes, lambda own: -(student.pooled(_of(tokens, own)) * wanted[own]).sum(1))
+    tokens, last = student.tokens(pool), slice(-student.width, None)
+    wanted = teacher.all_pooled(tokens)[:, last]
+    _on_public(parameters, tokens, SPEED, passes, lambda own: -(student.pooled(_of(tokens, own))[:, last] * wanted[own]).sum(1))
     arrays = {name: array.copy() for name, array in adapter.arrays(student.encoder).items()}
     adapter.fold(student.encoder)
     student.requires_grad_(False)
     return arrays
 
 
-def begin(student: Classifier, teacher: Classifier, pool: list[str]) -> None:
-    """Start from the teacher's head: the student gives about the same vectors, but for their mean over public texts."""
+def begin(student: Classifier, teacher: Classifier, pool: list[str], how: How) -> None:
+    """Give a student, as it is, the head that says on public texts what the teacher says: post-processing of the teacher."""
+    tokens = student.tokens(pool)
+    pooled = student.all_pooled(tokens)
+    student.centre = pooled[:SEEN].mean(0)
     with torch.no_grad():
-        student.head.weight.copy_(teacher.head.weight)
+        wanted = teacher.logits(teacher.all_pooled(tokens))
+        student.head.weight.zero_()
         student.head.bias.copy_(teacher.head.bias)
-    student.centre = student.all_pooled(student.tokens(pool[:SEEN])).mean(0)
+    parameters = list(student.head.requires_grad_(True).parameters())
+    optimizer: Any = torch.optim.LBFGS(parameters, max_iter=HEAD_STEPS, line_search_fn="strong_wolfe")
+
+    def loss() -> float:
+        optimizer.zero_grad()
+        found = divergence(wanted, student.logits(pooled), how).mean() + DECAY * student.head.weight.square().sum()
+        torch.autograd.backward(found, inputs=parameters)
+        return float(found.detach())
+
+    optimizer.step(loss)
 
 
 def transfer(student: Classifier, teacher: Classifier, pool: list[str], how: How) -> None:
@@ -59,7 +75,7 @@ def transfer(student: Classifier, teacher: Classifier, pool: list[str], how: How
     with torch.no_grad():
         wanted = teacher.logits(teacher.all_pooled(tokens))
     parameters = [own for own in student.parameters() if own.requires_grad]
-    _on_public(parameters, tokens, how.speed, how.passes, lambda own: divergence(wanted[own], student(_of(tokens, own)), how))
+    _on_public(parameters, tokens, SPEED, how.passes, lambda own: divergence(wanted[own], student(_of(tokens, own)), how))
 
 
 def divergence(teacher: Tensor, student: Tensor, how: How) -> Tensor:
