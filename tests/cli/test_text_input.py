@@ -115,6 +115,35 @@ def test_models_that_must_not_be_loaded_are_refused_by_name_with_all_faults(make
     assert "auto_map" in message
 
 
+def cut(path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def other(path, **values) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | values), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda folder: cut(folder / "model.safetensors"), "model.safetensors is damaged"),
+        (lambda folder: cut(folder / "tokenizer.json"), "tokenizer.json is damaged"),
+        (lambda folder: other(folder / "tokenizer.json", model=None), "tokenizer.json is damaged"),
+        (lambda folder: other(folder / "config.json", model_type="quux"), "config.json describes no network"),
+        (lambda folder: other(folder / "config.json", num_attention_heads=7), "config.json describes no network"),
+        (lambda folder: other(folder / "config.json", hidden_size=64), "do not fit"),
+    ],
+)
+def test_a_damaged_model_is_refused_by_name(make, tmp_path, damage, why):
+    folder = tiny_causal(tmp_path / "odd")
+    damage(folder)
+    code, message, released = make(LABEL + NOTE, PLAIN, model=folder)
+    assert (code, released) == (2, [])
+    assert "odd" in message
+    assert why in message
+
+
 @pytest.mark.parametrize(
     ("columns", "rows", "model", "why"),
     [
