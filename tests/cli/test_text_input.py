@@ -1,4 +1,4 @@
-"""Tables with awkward texts, and models that must not be loaded, by the command line: it works, or one message says all that is wrong."""
+"""Awkward texts and models that must not be loaded, by the command line: it works, or one message says what is wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ LABEL = "  mood: {kind: category, domain: [good, bad], role: target}\n"
 NOTE = "  note: {kind: text}\n"
 SECRET = "hushhush"
 QUICK = ("steps=1", "length=8", "topics.topics=2", "twin=4", "rate=0.5", "words=0.0")
-SCRIPTS = ("今天天气很好，我们去公园散步吧。", "مرحبا بالعالم، كيف حالك؟", "नमस्ते दुनिया", "😀🎉👩‍👩‍👧‍👦", "\u200b", "nai\u0308ve", " ", "")
+SCRIPTS = (
+    "今天天气很好，我们去公园散步吧。",
+    "مرحبا بالعالم، كيف حالك؟",
+    "नमस्ते दुनिया",
+    "😀🎉👩‍👩‍👧‍👦",
+    "\u200b",
+    "nai\u0308ve",
+    " ",
+    "",
+)
 
 
 @pytest.fixture
