@@ -49,8 +49,11 @@ def tiny_encoder(folder: Path, *, layers: int = 3, width: int = 32, seed: int = 
         return _saved(BertModel(config, add_pooling_layer=False), tokenizer, folder)
 
 
-def tiny_causal(folder: Path, *, layers: int = 2, width: int = 32, seed: int = 0) -> Path:
-    """The folder of a Llama model that writes text, with random weights, and a tokenizer of whole words and characters."""
+def tiny_causal(folder: Path, *, layers: int = 2, width: int = 32, spread: float = 0.02, seed: int = 0) -> Path:
+    """The folder of a Llama model that writes text, with random weights, and a tokenizer of whole words and characters.
+
+    Adapters alone cannot make it sure of a token unless the ``spread`` of its weights is large.
+    """
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -58,7 +61,7 @@ def tiny_causal(folder: Path, *, layers: int = 2, width: int = 32, seed: int = 0
     config = LlamaConfig(
         vocab_size=tokenizer.get_vocab_size(), hidden_size=width, num_hidden_layers=layers, num_attention_heads=4,
         num_key_value_heads=2, intermediate_size=2 * width, max_position_embeddings=128, tie_word_embeddings=True,
-        bos_token_id=0, eos_token_id=0, pad_token_id=0,
+        bos_token_id=0, eos_token_id=0, pad_token_id=0, initializer_range=spread,
     )  # fmt: skip
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -215,7 +215,8 @@ class SavedRelease:
     @property
     def notes(self) -> list[str]:
         """What the steps note about their own results, and that a model without a proof must stay private."""
-        own = [str(step["note"]) for step in self.release.result.values() if step.get("note")]
+        # A result by column may be of a column called note, which is none.
+        own = [note for step in self.release.result.values() if isinstance(note := step.get("note"), str) and note]
         return [*own, f"{self.model}: {SENSITIVE}"] if self.model is not None and sensitive(self.release.guarantee) else own
 
     def to_json(self) -> dict[str, Any]:

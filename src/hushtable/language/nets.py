@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch  # noqa: TID253 - this module is imported only where it is used
+from safetensors import SafetensorError  # noqa: TID253
 from safetensors.torch import load_file  # noqa: TID253
 from tokenizers import Tokenizer  # noqa: TID253
 from torch import Tensor  # noqa: TID253
@@ -35,7 +37,7 @@ class Language:
     @classmethod
     def load(cls, checkpoint: Checkpoint, dtype: torch.dtype = torch.float32) -> Language:
         """From its folder; InputError where weights and configuration do not fit."""
-        tokenizer = Tokenizer.from_file(str(checkpoint.folder / "tokenizer.json"))
+        tokenizer = _tokenizer(checkpoint)
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return cls(_net(checkpoint).to(dtype).eval().requires_grad_(False), tokenizer, checkpoint)
@@ -116,15 +118,38 @@ def padded(tokens: Sequence[Sequence[int]], fill: int, *, left: bool = False) ->
     return ids, shown
 
 
-def _net(checkpoint: Checkpoint) -> Module:
+def _tokenizer(checkpoint: Checkpoint) -> Tokenizer:
+    path = checkpoint.folder / "tokenizer.json"
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        known = None
+    # The library says of a file that it cannot read nothing that could be told from any other error.
+    if not isinstance(known, dict) or not isinstance(known.get("model"), dict):
+        raise InputError("tokenizer.json is damaged: it is no tokenizer", where=checkpoint.name)
+    return Tokenizer.from_file(str(path))
+
+
+def _built(checkpoint: Checkpoint) -> Any:
+    """The network that the configuration describes, without its weights."""
+    from huggingface_hub.errors import StrictDataclassError
     from transformers import AutoConfig, AutoModel, AutoModelForCausalLM
 
-    config = AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
     kind: Any = AutoModelForCausalLM if checkpoint.sort is Sort.CAUSAL else AutoModel
-    made = kind.from_config(config)
+    try:
+        return kind.from_config(AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
+    except (ValueError, StrictDataclassError):
+        raise InputError("config.json describes no network that transformers can build", where=checkpoint.name) from None
+
+
+def _net(checkpoint: Checkpoint) -> Module:
+    made = _built(checkpoint)
     weights: dict[str, Any] = {}
     for path in sorted(checkpoint.folder.glob("*.safetensors")):
-        weights |= load_file(path)
+        try:
+            weights |= load_file(path)
+        except SafetensorError:
+            raise InputError(f"{path.name} is damaged, or was cut off", where=checkpoint.name) from None
     inner = f"{made.base_model_prefix}."
     if checkpoint.sort is Sort.ENCODER:
         # A checkpoint of an encoder with a head on top names it by its place in there.

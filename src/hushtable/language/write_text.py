@@ -273,7 +273,11 @@ class Written:
     def log_likelihood(self, texts: Sequence[str], rows: Table) -> Floats:
         """The logarithm of the likelihood of each text, as the first one of the row beside it, for ``exposure_finding``."""
         corpus = replace(self.conditions.corpus, texts=self.conditions.corpus.texts[:1])
-        return np.asarray(network(NET, PURPOSE).log_likelihoods(self.language, corpus, texts, rows, self.conditions.length))
+        return np.asarray(
+            network("hushtable.language.likelihood", PURPOSE).log_likelihoods(
+                self.language, corpus, texts, rows, self.conditions.length
+            )
+        )
 
     def result(self) -> dict[str, Any]:
         """What was trained and with how much noise, what the budget bought, and which patterns stand in the texts."""

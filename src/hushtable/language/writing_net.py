@@ -100,24 +100,30 @@ class Sequences:
     def of(
         cls, language: Language, corpus: Corpus, length: int, table: Table, chances: Mapping[str, WordChances] | None = None
     ) -> Sequences:
-        """At most ``length`` tokens of a text. One that is cut is not ended: the model must not learn to stop in a sentence."""
+        """At most ``length`` tokens of a text. One that is cut is not ended: the model must not learn to stop in a sentence.
+
+        As in writing, a row that is too long for the model loses the beginning of its prompt.
+        """
         vocabulary = language.vocabulary
         words = {
             name: named(vocabulary, own.among(vocabulary.present([text or "" for text in table.strings(name)])))
             for name, own in (chances or {}).items()
         }
         pieces = corpus.pieces(table, words)
-        split = iter(language.tokens([piece.text for own in pieces for piece in own], length))
+        split = {
+            written: iter(language.tokens([piece.text for own in pieces for piece in own if piece.written is written], most))
+            for written, most in ((True, length), (False, None))
+        }
         tokens, written = list[list[int]](), list[list[bool]]()
         for row in pieces:
             ids, marks = list[int](), list[bool]()
             for piece in row:
-                own = next(split)
+                own = next(split[piece.written])
                 own = [*own, language.end] if piece.written and len(own) < length else own
                 ids += own
                 marks += [piece.written] * len(own)
-            tokens.append(ids[: language.longest])
-            written.append(marks[: language.longest])
+            tokens.append(ids[-language.longest :])
+            written.append(marks[-language.longest :])
         return cls(tokens, written, language.end)
 
 
@@ -212,17 +218,3 @@ def written_texts(
             prompts[row] += corpus.lead(name) + own.text
         found[name] = column
     return found
-
-
-@torch.no_grad()
-def log_likelihoods(language: Language, corpus: Corpus, texts: Sequence[str], rows: Table, length: int) -> list[float]:
-    """The logarithm of the likelihood of each text after the prompt of the row beside it, in nats."""
-    halves = Halves(language.net, 0)
-    bare = rows.select(rows.schema.without_text().names)
-    beside = bare.with_text(corpus.schema[corpus.texts[0]], texts)
-    found = _States(halves, Sequences.of(language, corpus, length, beside))
-    sums: list[float] = []
-    for start in range(0, len(texts), PART):
-        ids, written, states = found.batch(np.arange(start, min(start + PART, len(texts))))
-        sums += (-losses(language, states, ids, written, halves) * written[:, 1:].sum(1)).tolist()
-    return sums

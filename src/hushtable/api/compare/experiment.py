@@ -185,8 +185,9 @@ def _step_notes(released: Release) -> list[str]:
     for step, result in released.result.items():
         if step in gone:
             notes.append(f"{gone[step]:,} rows were suppressed by {step}")
-        if note := result.get("note"):
-            notes.append(str(note))
+        # A result by column may be of a column of that name.
+        if isinstance(note := result.get("note"), str) and note:
+            notes.append(note)
     return notes
 
 
