@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 CELL_LIMIT = 50_000_000
 """The largest histogram we are ready to build."""
+WHOLE = 2**62
+"""Keys below this cannot wrap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,12 +279,43 @@ class Table(Shown):
 
 
 def identities(columns: Iterable[Array], rows: int) -> Integers:
-    """A number from 0 for each row, equal exactly where all these columns are equal, and rising with the first of them."""
-    ids = np.zeros(rows, np.int64)
+    """A number from 0 for each row, equal exactly where all these columns are equal, and rising with the first of them.
+
+    The columns are digits of one key; where keys have no more room they are numbered anew, and sorting waits for the last of them.
+    """
+    keys, room = np.zeros(rows, np.int64), 1
     for column in columns:
-        _, codes = np.unique(column, return_inverse=True)
-        _, ids = np.unique(ids * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-    return ids
+        digits, base = _digits(column)
+        if room * base >= WHOLE:
+            keys, room = _ranks(keys)
+        keys, room = keys * base + digits, room * base
+    if room > _small(rows):
+        return _ranks(keys)[0]
+    there = np.zeros(room, np.bool_)
+    there[keys] = True
+    return (np.cumsum(there) - 1)[keys]
+
+
+def _digits(column: Array) -> tuple[Integers, int]:
+    """Small whole numbers that are equal, and rise, where the values do, and one more than the largest that may be."""
+    if len(column) and column.dtype.kind in "iub":
+        low, high = int(column.min()), int(column.max())
+        if high - low < _small(len(column)):
+            return column.astype(np.int64) - low, high - low + 1
+    return _ranks(column)
+
+
+def _ranks(column: Array) -> tuple[Integers, int]:
+    """The place of each value among the different ones, and how many these are; all NaN are one value."""
+    import pandas as pd
+
+    codes, words = pd.factorize(column, sort=True, use_na_sentinel=False)
+    return codes.astype(np.int64, copy=False), max(len(words), 1)
+
+
+def _small(rows: int) -> int:
+    """A table of so many places is worth its memory beside so many rows."""
+    return 4 * rows + 65_536
 
 
 def _faults(column: Column, array: Array, texts: Mapping[str, NDArray[np.object_]]) -> Iterator[Fault]:
