@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -81,7 +82,7 @@ class Topics(Coder):
         names = vault.schema.texts
         for place, name in enumerate(names):
             corpus = Corpus(vault.schema, (name,), module.chats(writes))
-            texts = self._public_texts(corpus, writes, rng, lambda share, before=place: vault.report((before + share) / len(names)))
+            texts = self._public_texts(corpus, writes, rng, partial(_report, vault, place, len(names)))
             found[name] = _centres(reads.embedded(texts), texts, self.topics)
         return TopicCode(vault.schema, found, reads)
 
@@ -148,6 +149,10 @@ class TopicCode:
     def from_parts(cls, values: dict[str, Any], arrays: Arrays) -> Self:
         """Rebuild it."""
         return cls(Schema.parse(values["schema"]), {n: (arrays[n], tuple(words)) for n, words in values["names"].items()})
+
+
+def _report(vault: Vault, before: int, texts: int, share: float) -> None:
+    vault.report((before + share) / texts)
 
 
 def _column(schema: Schema, name: str, names: Sequence[str]) -> Column:
