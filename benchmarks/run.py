@@ -12,7 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 ROOMS = (
     "table", "privacy", "evidence", "generalize", "anonymize", "synthesize",
-    "audits", "headline", "utility", "detection", "private", "mechanism", "refine", "neural", "language", "canaries", "records",
+    "audits", "headline", "utility", "detection", "private", "mechanism", "refine", "neural",
+    "language", "texts", "canaries", "records",
 )  # fmt: skip
 
 
