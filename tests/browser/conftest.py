@@ -76,6 +76,8 @@ def visit(browser: Browser, pages: dict[str, Path]) -> Iterator[Any]:
     def go(name: str, width: int = 1280, height: int = 800, query: str = "", **options: Any) -> Opened:
         context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, **options)
         context.set_default_timeout(8000)
+        # A whole audit is a long page: on a busy machine it takes its time to load.
+        context.set_default_navigation_timeout(40_000)
         contexts.append(context)
         opened = Opened(context.new_page())
         address = pages[name].as_uri() + query
