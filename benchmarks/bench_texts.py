@@ -68,7 +68,7 @@ def learnt(texts: Sequence[str | None], labels: np.ndarray, test: Table) -> tupl
     from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
     vectors = TfidfVectorizer()
-    model = LogisticRegression(C=10.0, max_iter=2000).fit(vectors.fit_transform([text or "" for text in texts]), labels)
+    model = LogisticRegression(max_iter=2000).fit(vectors.fit_transform([text or "" for text in texts]), labels)
     chances = model.predict_proba(vectors.transform([text or "" for text in test.strings("text")]))[:, 1]
     said = chances > 0.5
     return (
