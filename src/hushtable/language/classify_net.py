@@ -15,6 +15,7 @@ import torch  # noqa: TID253 - this module is imported only where it is used
 from torch import Tensor  # noqa: TID253
 from torch.nn import Linear, Module, Parameter, functional  # noqa: TID253
 
+from hushtable.errors import InputError
 from hushtable.language import adapter
 from hushtable.language.held import Held, means, outputs
 from hushtable.language.layers import cut, stack
@@ -145,6 +146,8 @@ class Classifier(Module):
 
     def restore(self, saved: dict[str, Array]) -> None:
         """What was learnt, on an encoder as it was before."""
+        if saved["head/weight"].shape != tuple(self.head.weight.shape):
+            raise InputError("has a head for another reading of this encoder: train it anew", where="classifier")
         adapter.restore(self.encoder, saved)
         self.requires_grad_(False)
         self.head.weight.copy_(torch.from_numpy(saved["head/weight"].copy()))
