@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+import hushtable as ht
 from hushtable.encode.bins import Bins
 from hushtable.errors import InputError, PlanError
 from hushtable.pipeline.plan import plan
@@ -21,7 +22,7 @@ from hushtable.privacy.vault import Vault
 from hushtable.synthesize.marginal import privsyn, workload
 from hushtable.synthesize.marginal.privsyn import PrivSyn
 from hushtable.synthesize.marginal.workload import CLASSES, first_look, matched_marginals
-from hushtable.table.columns import Bounds, Column, Kind, Role
+from hushtable.table.columns import Bounds, Column, Kind, Levels, Role
 from hushtable.table.schema import Schema
 from hushtable.table.table import Table
 from tests.persons import UNEQUAL, held
@@ -234,11 +235,23 @@ def test_a_small_budget_is_noted():
 
 def test_what_is_measured_first_has_the_target_where_that_is_small():
     sizes = {"a": 3, "b": 50, "y": 2}
-    assert first_look(sizes, "y", 1000) == [("a", "y"), ("b", "y")]
-    assert first_look(sizes, "y", 99) == [("a", "y"), ("b",)]
+    assert first_look(sizes, "y", 1000) == [("a", "y"), ("b", "y"), ("y",)]
+    assert first_look(sizes, "y", 99) == [("a", "y"), ("b",), ("y",)]
     assert first_look(sizes, "y", 5) == [("a",), ("b",), ("y",)]
     assert first_look(sizes, "", 1000) == first_look(sizes | {"y": CLASSES + 1}, "y", 1000) == [("a",), ("b",), ("y",)]
     assert first_look({"y": 2}, "y", 1000) == [("y",)]
+
+
+def test_the_share_of_a_rare_class_holds_beside_a_column_of_many_levels():
+    rng = np.random.default_rng(0)
+    rare = rng.random(4000) < 0.14
+    few, many = (rng.choice(48, 4000, p=rng.dirichlet(np.full(48, shape))) for shape in (0.3, 0.6))
+    levels = np.where(rare, few, many)
+    topic = Column(name="topic", kind=Kind.CATEGORY, domain=Levels(tuple(f"t{place}" for place in range(48))))
+    label = Column(name="label", kind=Kind.CATEGORY, domain=Levels(("ham", "spam")), role=Role.TARGET)
+    table = Table(Schema((label, topic)), {"label": rare.astype(label.dtype), "topic": levels.astype(topic.dtype)})
+    shares = [ht.release(table, "privsyn", epsilon=0.25, delta=1e-6, seed=seed).table["label"].mean() for seed in range(6)]
+    assert abs(np.mean(shares) - rare.mean()) < 0.02
 
 
 def test_rows_match_what_was_measured_and_all_small_pairs(monkeypatch):

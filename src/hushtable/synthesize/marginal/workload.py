@@ -58,19 +58,18 @@ def workload(schema: Schema, way: int, target: str, favour: float) -> dict[tuple
 
 
 def first_look(sizes: Mapping[str, int], target: str, largest: int) -> list[tuple[str, ...]]:
-    """What to measure before anything is chosen: every column, with the target where that has few classes.
+    """What to measure before anything is chosen: every column, with the target where that has few classes, and the target alone.
 
     A column that is nearly always the same (a gain that most people do not have) has little error by itself and would never be
     chosen, but may say most about the target. With the target of few classes it costs hardly more than alone. A pair of more than
-    ``largest`` cells is left to its columns.
+    ``largest`` cells is left to its columns. The target is measured alone too: where most cells of a pair hold fewer rows than
+    their noise, counts that cannot be negative add up to too many rows of the rare class.
     """
     names = list(sizes)
     if not target or sizes[target] > CLASSES:
         return [(name,) for name in names]
     pairs = {name: tuple(n for n in names if n in (name, target)) for name in names if name != target}
-    narrow = [name for name in pairs if sizes[name] * sizes[target] <= largest]
-    looks = [pairs[name] if name in narrow else (name,) for name in pairs]
-    return looks if narrow else [*looks, (target,)]
+    return [*(pair if math.prod(sizes[n] for n in pair) <= largest else (name,) for name, pair in pairs.items()), (target,)]
 
 
 def matched_marginals(sizes: Mapping[str, int], measured: Sequence[tuple[str, ...]], largest: int) -> list[tuple[str, ...]]:
